@@ -4,23 +4,7 @@ use crate::rooms::Backward;
 use crate::sizes::{Exception, Size};
 
 /// Imports of lockstep's files that are part of a cycle.
-pub(crate) const LOCKSTEP_BACKWARD: &[Backward] = &[
-    ("session::signing", "session::event", "signing raises events, one of which carries what it found"),
-    (
-        "session::save",
-        "session::event",
-        "saving raises events, and the header that signing needs checks a plan of save",
-    ),
-    (
-        "session::controls",
-        "session::event",
-        "controls raise events, and the header that signing needs holds what was asked",
-    ),
-    ("session::carried", "session::link", "a link holds what it carries for others, and that looks at links"),
-    ("session::guests", "session::link", "a link holds its guest, and a guest is judged by links"),
-    ("session::guests", "session::source", "a source serves guests, and a guest chooses its source"),
-    ("session::guests", "session::transfer", "one file of three roles: to be split by role"),
-];
+pub(crate) const LOCKSTEP_BACKWARD: &[Backward] = &[];
 
 /// Functions and structures that are larger than the rule.
 pub(crate) const LARGE: &[Exception] = &[
@@ -64,19 +48,6 @@ pub(crate) const LARGE: &[Exception] = &[
         27,
         "to share a base with the other screens",
     ),
-    (
-        "lockstep/src/session/config.rs",
-        "SessionConfig",
-        Size::Fields,
-        46,
-        "one private field for each setting of a builder",
-    ),
-    ("lockstep/src/session/link.rs", "Link", Size::Fields, 36, "to be split into parts with methods"),
-    ("lockstep/src/session/mod.rs", "AnySession", Size::Fields, 26, "to be split into parts with methods"),
-    ("lockstep/src/session/mod.rs", "new", Size::Lines, 73, "one line for each field of AnySession"),
-    ("lockstep/src/session/receive.rs", "take_packet", Size::Lines, 76, "one case for each kind of packet"),
-    ("lockstep/src/session/receive.rs", "take_segment", Size::Lines, 90, "to be split into check and effect"),
-    ("lockstep/src/session/transmit.rs", "write_turns", Size::Lines, 66, "to be split"),
     (
         "physics/src/contact/setup.rs",
         "fill_batch",

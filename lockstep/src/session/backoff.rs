@@ -1,12 +1,12 @@
-//! The memory of a player's place: who has made the others stand, or comes and goes all the time, waits before it comes back.
+//! The memory of a player's place: a player who has made the others stand, or comes and goes all the time, waits before it comes back.
 //!
 //! The place owes the time for which the others stood before a drop, and a little for each arrival. A tenth of all time is forgiven, so in the
 //! long run nobody makes the others stand for more than a tenth of the time by leaving and coming back. A place may owe some of it at
 //! first: an honest player whose program crashes comes back at once.
 
 use crate::packet::Refusal;
+use crate::session::common::Common;
 use crate::session::config::SessionConfig;
-use crate::session::{AnySession, players_in};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -42,37 +42,32 @@ impl Cost {
 
 /// What a place may owe before its player waits, and the most that it can owe.
 fn limits(config: &SessionConfig) -> (Duration, Duration) {
-    let drop_after = config.drop_after.unwrap_or(config.silence_timeout);
+    let drop_after = config.waits.drop_after.unwrap_or(config.waits.silence_timeout);
     let free = drop_after.times(FREE_DROPS).max(FREE_MIN);
     (free, free + drop_after.times(OWED_MAX_DROPS))
 }
 
-impl AnySession {
-    fn charge(&mut self, player: PlayerId, span: Duration) {
-        let (_, most) = limits(&self.setup.config);
-        let cost = &mut self.lateness.costs.0[player.index()];
-        *cost = Cost { owed: (cost.at(self.now) + span).min(most), noted: self.now };
+impl Costs {
+    fn charge(&mut self, common: &Common, player: PlayerId, span: Duration) {
+        let (_, most) = limits(common.config());
+        let cost = &mut self.0[player.index()];
+        *cost = Cost { owed: (cost.at(common.now) + span).min(most), noted: common.now };
     }
 
-    /// These players are dropped. The others have waited for them: now, and in former turns if they were late again and again.
-    pub(super) fn charge_dropped(&mut self, players: u16) {
-        let waited = self.waited();
-        let late = if waited > Duration::ZERO { self.late() } else { 0 };
-        for player in players_in(players) {
-            let now = if late & (1 << player.0) != 0 { waited } else { Duration::ZERO };
-            self.charge(player, now.max(self.lateness.of(player)));
-        }
+    /// A player is dropped, for whom the others have waited for this long: now, or in former turns if it was late again and again.
+    pub(super) fn charge_dropped(&mut self, common: &Common, player: PlayerId, waited: Duration) {
+        self.charge(common, player, waited);
     }
 
     /// Somebody comes to a player's place in the running match.
-    pub(super) fn charge_arrival(&mut self, player: PlayerId) {
-        self.charge(player, ARRIVAL);
+    pub(super) fn charge_arrival(&mut self, common: &Common, player: PlayerId) {
+        self.charge(common, player, ARRIVAL);
     }
 
     /// Whether whoever comes to this place must wait.
-    pub(super) fn must_wait(&self, player: PlayerId) -> Option<Refusal> {
-        let (free, _) = limits(&self.setup.config);
-        let owed = self.lateness.costs.0[player.index()].at(self.now);
+    pub(super) fn must_wait(&self, common: &Common, player: PlayerId) -> Option<Refusal> {
+        let (free, _) = limits(common.config());
+        let owed = self.0[player.index()].at(common.now);
         let wait = (owed - free).times(FORGIVING).as_micros().div_ceil(1_000_000);
         (wait > 0).then(|| Refusal::ComeBackIn { seconds: u16::try_from(wait).unwrap_or(u16::MAX) })
     }

@@ -10,79 +10,85 @@ impl AnySession {
     /// When [`Session::handle_timeout`](crate::AnySession::handle_timeout) or [`Session::poll_transmit`](crate::AnySession::poll_transmit) has something to do, unless a packet arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
+        let mut at = self.common.links.values().filter_map(|link| self.link_due_at(link)).min();
         if !self.lobby.answers.is_empty() {
-            at = Some(self.now);
+            at = Some(self.common.now);
         }
-        at = [at, self.transfer_due_at(), self.delay_due_at()].into_iter().flatten().min();
+        at = [at, self.transfers.due_at(&self.common, &self.delayed), self.delayed.due_at(&self.common)]
+            .into_iter()
+            .flatten()
+            .min();
         // Overdue deadlines have been handled as far as possible; the next packet or tick tries again.
         let mut consider = |candidate: Instant| {
-            if candidate > self.now {
+            if candidate > self.common.now {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
             }
         };
-        if let Some(at) = self.join_deadline() {
+        if let Some(at) = self.transfers.joiner.deadline(self.common.config().arrivals.join_timeout) {
             consider(at);
         }
-        match self.phase {
+        match self.common.phase {
             SessionPhase::Lobby => {
                 if let Some(at) = self.lobby.start_at.or(self.lobby_deadline()) {
                     consider(at);
                 }
-                for link in self.links.values().filter(|link| link.is_connected()) {
-                    consider(link.last_heard + self.setup.config.silence_timeout);
+                for link in self.common.links.values().filter(|link| link.is_connected()) {
+                    consider(link.last_heard + self.common.setup.config.waits.silence_timeout);
                 }
             }
             SessionPhase::Running | SessionPhase::Ending => {
-                let is_complete = self.is_complete();
-                for link in self.links.values().filter(|link| self.is_awaited(link)) {
-                    let silence =
-                        if is_complete { self.patience(link) } else { self.setup.config.silence_timeout };
+                let is_complete = self.common.is_complete();
+                for link in self.common.links.values().filter(|link| self.common.is_awaited(link)) {
+                    let silence = if is_complete {
+                        self.common.patience(link)
+                    } else {
+                        self.common.setup.config.waits.silence_timeout
+                    };
                     consider(link.last_heard + silence);
                 }
                 if let Some(since) = self.ending.since {
-                    consider(since + self.ending_deadline());
+                    consider(since + self.common.setup.config.ending_deadline());
                 }
-                if let Some(since) = self.waits_since() {
+                if let Some(since) = self.waiting.waits_since(&self.common, &self.pace.planner) {
                     if !self.waiting.reported {
-                        consider(since + self.setup.config.waiting_notice);
+                        consider(since + self.common.setup.config.waits.waiting_notice);
                     }
-                    if let Some(drop_after) = self.setup.config.drop_after {
+                    if let Some(drop_after) = self.common.setup.config.waits.drop_after {
                         consider(since + drop_after);
                     }
                 }
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
         }
-        at.map(|at| at.max(self.now))
+        at.map(|at| at.max(self.common.now))
     }
 
     /// Takes the current time. A jump of the clock (the machine was suspended) is not counted against the others: it shifts their
     /// deadlines.
     pub(super) fn pass_to(&mut self, now: Instant) {
-        let jump = now.since(self.now);
+        let jump = now.since(self.common.now);
         // A caller that sleeps until the next deadline wakes up in time.
         let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
         if jump > CLOCK_JUMP && overslept() {
-            for link in self.links.values_mut() {
+            for link in self.common.links.values_mut() {
                 link.shift(jump, now);
             }
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
             self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
             self.lobby.since = (self.lobby.since + jump).min(now);
-            self.shift_joining(jump, now);
+            self.transfers.joiner.shift(jump, now);
         }
-        self.now = self.now.max(now);
+        self.common.now = self.common.now.max(now);
     }
 
     /// Time between two packets to a peer if there is nothing new.
     pub(super) fn tick(&self) -> Duration {
-        match self.phase {
+        match self.common.phase {
             SessionPhase::Lobby => Duration::from_millis(50),
             // A frame that closes an entry sends it, and the tick then has nothing to do. That holds for frames that alignment makes longer, by up to
             // a 32nd, and for those that an application runs a little late.
             _ => {
-                let frame = self.setup.config.frame_length();
+                let frame = self.common.setup.config.frame_length();
                 frame + Duration::from_micros(frame.as_micros() / 16 + 1)
             }
         }

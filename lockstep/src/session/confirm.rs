@@ -1,17 +1,18 @@
-//! Confirmations: which peer has which entries, and which entries can be forgotten.
+//! Confirmations: which peer has which entries, which entries can be forgotten, and who is too far behind or ahead.
 
-use crate::session::AnySession;
+use crate::session::common::Common;
 use crate::session::link::Link;
+use crate::session::transfer::guest::GUEST_WINDOW;
 use crate::value::ids::{Identity, PlayerId};
 
-impl AnySession {
+impl Common {
     /// Every player has our entries below this number.
     pub(super) fn confirmed(&self) -> u32 {
-        self.confirming_links().map(|link| link.confirmed).min().unwrap_or(u32::MAX)
+        self.confirming_links().map(|link| link.progress.confirmed).min().unwrap_or(u32::MAX)
     }
 
     pub(super) fn confirming_links(&self) -> impl Iterator<Item = &Link> {
-        self.links.values().filter(|link| link.is_connected() && !link.finished && self.counts(link))
+        self.links.values().filter(|link| link.is_connected() && !link.progress.finished && self.counts(link))
     }
 
     /// Whether the other end must get our entries: it plays, or it passes them on.
@@ -38,28 +39,118 @@ impl AnySession {
         let served = self.links.values().filter(|link| {
             link.is_connected() && self.plays(link) && link.identity != Some(Identity::Player(player))
         });
-        let least = served.map(|link| link.acked[player.index()]).min().unwrap_or(here);
+        let least = served.map(|link| link.progress.acked[player.index()]).min().unwrap_or(here);
         here.saturating_sub(least)
     }
 
-    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations fall too far behind is lost.
-    pub(super) fn forget_old(&mut self) {
-        self.note_marks();
-        for index in 0..self.links.len() {
-            if self.is_straggler(&self.links[index]) {
-                self.lose_straggler(index);
-            }
-        }
-        self.forget_confirmed();
-    }
-
-    fn forget_confirmed(&mut self) {
+    pub(super) fn forget_confirmed(&mut self) {
         let run = if self.setup.is_relay() { u32::MAX } else { self.gate.turn.saturating_sub(1) };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let confirmed =
-                self.links.values().filter(|link| link.is_connected()).map(|link| link.acked[index]);
+                self.links.values().filter(|link| link.is_connected()).map(|link| link.progress.acked[index]);
             let needed = confirmed.min().unwrap_or(u32::MAX).min(run);
             stream.forget_below(needed.min(stream.next()));
         }
+    }
+
+    /// The first entry of a player that is not taken now.
+    ///
+    /// A player begins turn T when it has the entries of all others for T, and then closes its entry for T + `turns_ahead`. So this entry
+    /// is less than `turns_ahead` after the next entry of any other player. One more follows at once if the player's stream ends, or
+    /// after the last turn. That holds at every pace, in a resumed match, and for a player who is back. A player who does not know yet
+    /// that another one is back begins no turn after that return ([`crate::session::horizon`]), and the other one's next entry is later.
+    ///
+    /// The middle of a star has everything that a player can know of the others. Any other peer is only sure of its own entries. Who
+    /// watches, and the middle if nobody else plays, have no such measure, and keep a window.
+    pub(super) fn first_refused(&self, player: PlayerId) -> u32 {
+        let others = (0_u8..).map(PlayerId).zip(&self.streams).filter(|(other, stream)| {
+            let knows = self.setup.forwards() || self.streams.author() == Some(*other);
+            *other != player && knows && stream.end().is_none()
+        });
+        let slowest = others.map(|(_, stream)| stream.next()).min();
+        let honest = slowest.map(|slowest| slowest.saturating_add(self.setup.config.turns_ahead + 1));
+        if !self.setup.is_relay() {
+            let window = self.gate.turn.saturating_add(self.setup.config.limits.window);
+            return honest.map_or(window, |honest| honest.min(window));
+        }
+        honest.unwrap_or_else(|| self.streams[player.index()].oldest().saturating_add(GUEST_WINDOW))
+    }
+
+    /// Whether the remote is too far behind to be served any longer. The others wait for a player, so only who withholds confirmations gets
+    /// there, or somebody who watches over a line that is too slow. Nobody is judged by entries that are younger than the drop time.
+    pub(super) fn is_straggler(&self, link: &Link) -> bool {
+        if !link.is_connected() {
+            return false;
+        }
+        let config = &self.setup.config;
+        let patience = config.waits.drop_after.unwrap_or(config.waits.silence_timeout);
+        let has_time = self.is_delayed(link) || link.guest.is_some();
+        (0_u8..).map(PlayerId).zip(&self.streams).any(|(player, stream)| {
+            let ack = link.progress.acked[player.index()];
+            let (mark, since) = link.progress.marks[player.index()];
+            let behind = stream.next().saturating_sub(ack);
+            let is_old = ack < mark && self.now.since(since) >= patience;
+            behind > GUEST_WINDOW
+                || (behind > config.limits.window && is_old && !has_time && self.serves(link, player))
+        })
+    }
+
+    /// Notes which entries every remote has confirmed by now.
+    pub(super) fn note_marks(&mut self) {
+        for link in self.links.values_mut() {
+            let marks = link.progress.marks.iter_mut().zip(link.progress.acked).zip(&self.streams);
+            for (((mark, since), ack), stream) in marks {
+                if ack >= *mark {
+                    (*mark, *since) = (stream.next(), self.now);
+                }
+            }
+        }
+    }
+
+    /// Whether this peer must give a player's stream to the remote.
+    pub(super) fn serves(&self, link: &Link, player: PlayerId) -> bool {
+        let is_own = self.setup.identity == Identity::Player(player);
+        is_own || (self.setup.forwards() && link.identity != Some(Identity::Player(player)))
+    }
+
+    /// Whether this peer sends a player's stream over a link.
+    pub(super) fn sends_stream(&self, link: &Link, player: PlayerId) -> bool {
+        if link.identity == Some(Identity::Player(player)) {
+            return link.progress.acked[player.index()] < link.progress.author_from;
+        }
+        if self.setup.identity == Identity::Player(player) {
+            return true;
+        }
+        self.setup.forwards() && self.streams[player.index()].source != Some(link.peer)
+    }
+
+    /// The remote had the entries of all other players below this number when it last sent its acknowledgements.
+    pub(super) fn had_of_others(&self, index: usize) -> u32 {
+        let link = &self.links[index];
+        let author = match link.identity {
+            Some(Identity::Player(player)) => player.index(),
+            _ => return 0,
+        };
+        let live = self.streams.iter().enumerate().filter(|(_, stream)| stream.end().is_none());
+        let others =
+            live.filter(|(player, _)| *player != author).map(|(player, _)| link.progress.acked[player]);
+        others.min().unwrap_or(0)
+    }
+
+    /// Star: players who have not confirmed the others' entries below the slowest player's next one, bit n for player n. If that player does
+    /// not move, these entries have been here for as long.
+    pub(super) fn withholding(&self) -> u16 {
+        let position = self.streams.slowest_next();
+        let lacks = |player: PlayerId, link: &Link| {
+            let others = (0_u8..).map(PlayerId).zip(&self.streams).zip(link.progress.acked);
+            let mut others = others.filter(|((other, stream), _)| *other != player && stream.end().is_none());
+            others.any(|(_, ack)| ack < position)
+        };
+        self.links.values().filter(|link| link.is_connected() && self.plays(link)).fold(0, |mask, link| {
+            match link.identity {
+                Some(Identity::Player(player)) if lacks(player, link) => mask | (1 << player.0),
+                _ => mask,
+            }
+        })
     }
 }

@@ -3,11 +3,11 @@
 
 use core::fmt;
 
+use crate::session::SessionPhase;
+use crate::session::common::Common;
 use crate::session::config::{Controls, SessionConfig};
-use crate::session::event::Event;
-use crate::session::{AnySession, SessionPhase};
-use crate::value::entry::{Extra, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
-use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
+use crate::value::entry::Extra;
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
 /// A pause or a change of speed that was not accepted; it takes effect nowhere.
@@ -68,11 +68,12 @@ pub(crate) struct Controlled {
 
 impl Controlled {
     /// A turn of this length begins. Returns whose pause ends, because it has lasted long enough.
-    fn pass(&mut self, config: &SessionConfig, turn: Duration) -> Option<PlayerId> {
+    pub(super) fn pass(&mut self, config: &SessionConfig, turn: Duration) -> Option<PlayerId> {
         let player = self.paused_by.filter(|_| self.paused)?;
         let asked = &mut self.asked[player.index()];
         asked.paused_ms = asked.paused_ms.saturating_add(u32::try_from(turn.as_millis()).unwrap_or(u32::MAX));
-        if config.controls == Controls::Majority || u64::from(asked.paused_ms) < config.pause_max.as_millis()
+        if config.control.controls == Controls::Majority
+            || u64::from(asked.paused_ms) < config.control.pause_max.as_millis()
         {
             return None;
         }
@@ -81,8 +82,8 @@ impl Controlled {
     }
 
     /// Whether a player's entry changes the match. `live` are the players who are in it, bit n for player n.
-    fn take(&mut self, config: &SessionConfig, live: u16, player: PlayerId, extra: Extra) -> bool {
-        let accepted = match config.controls {
+    fn accepts(&mut self, config: &SessionConfig, live: u16, player: PlayerId, extra: Extra) -> bool {
+        let accepted = match config.control.controls {
             Controls::Everybody | Controls::HostPlayer => {
                 config.may_control(player) && self.is_within(config, player, extra)
             }
@@ -98,8 +99,8 @@ impl Controlled {
     fn is_within(&mut self, config: &SessionConfig, player: PlayerId, extra: Extra) -> bool {
         let asked = &mut self.asked[player.index()];
         let (count, max) = match extra {
-            Extra::Pause(true) => (&mut asked.pauses, config.pauses_max),
-            Extra::Speed(_) => (&mut asked.speeds, config.speed_changes_max),
+            Extra::Pause(true) => (&mut asked.pauses, config.control.pauses_max),
+            Extra::Speed(_) => (&mut asked.speeds, config.control.speed_changes_max),
             _ => return true,
         };
         let is_within = u32::from(*count) < max;
@@ -132,86 +133,67 @@ impl Controlled {
         }
         is_wanted
     }
-}
 
-impl AnySession {
-    /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
-    /// ([`Event::Paused`]). Turns go on, and actions are accepted and applied. If [`Controls::Majority`] decides, this is the player's vote.
-    ///
-    /// # Errors
-    /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`] or
-    /// [`SessionConfig::pause_max()`].
-    pub fn pause(&mut self, paused: bool) -> Result<(), ControlError> {
-        let asked = self.check_control()?;
-        if paused && self.setup.config.controls != Controls::Majority {
-            let pauses = u32::from(asked.pauses) + self.on_its_way(|extra| *extra == Extra::Pause(true));
-            let (max, time_max) = (self.setup.config.pauses_max, self.setup.config.pause_max);
-            if pauses >= max {
-                return Err(ControlError::UsedUp { max });
-            }
-            if u64::from(asked.paused_ms) >= time_max.as_millis() {
-                return Err(ControlError::TimeUsedUp { max: time_max });
-            }
+    /// Whether a player's pause or change of speed takes effect in this turn.
+    pub(super) fn take(&mut self, common: &Common, turn: u32, player: PlayerId, extra: Extra) -> bool {
+        self.accepts(common.config(), common.streams.live_in(turn), player, extra)
+    }
+
+    /// Whether the local player may ask for a pause now, or for its end.
+    pub(super) fn may_pause(&self, common: &Common, paused: bool) -> Result<(), ControlError> {
+        let (config, asked) = (common.config(), self.check(common)?);
+        if !paused || config.control.controls == Controls::Majority {
+            return Ok(());
         }
-        self.local.pause = Some(paused);
+        let pauses = u32::from(asked.pauses) + on_its_way(common, |extra| *extra == Extra::Pause(true));
+        if pauses >= config.control.pauses_max {
+            return Err(ControlError::UsedUp { max: config.control.pauses_max });
+        }
+        if u64::from(asked.paused_ms) >= config.control.pause_max.as_millis() {
+            return Err(ControlError::TimeUsedUp { max: config.control.pause_max });
+        }
         Ok(())
     }
 
-    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
-    /// from the same turn on ([`Event::Speed`]). The simulation's step stays the same, and so does the course of the game. If
-    /// [`Controls::Majority`] decides, this is the player's vote.
-    ///
-    /// # Errors
-    /// The speed stays: the player may not ask, or has used up [`SessionConfig::speed_changes_max()`].
-    pub fn set_speed(&mut self, percent: u8) -> Result<(), ControlError> {
-        let asked = self.check_control()?;
-        if self.setup.config.controls != Controls::Majority {
-            let speeds = u32::from(asked.speeds) + self.on_its_way(|extra| matches!(extra, Extra::Speed(_)));
-            let max = self.setup.config.speed_changes_max;
-            if speeds >= max {
-                return Err(ControlError::UsedUp { max });
-            }
+    /// Whether the local player may ask for another speed now.
+    pub(super) fn may_set_speed(&self, common: &Common) -> Result<(), ControlError> {
+        let (config, asked) = (common.config(), self.check(common)?);
+        let speeds = u32::from(asked.speeds) + on_its_way(common, |extra| matches!(extra, Extra::Speed(_)));
+        if config.control.controls != Controls::Majority && speeds >= config.control.speed_changes_max {
+            return Err(ControlError::UsedUp { max: config.control.speed_changes_max });
         }
-        self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
         Ok(())
     }
 
     /// What the local player has asked for so far, if it may ask at all.
-    fn check_control(&self) -> Result<Asked, ControlError> {
-        let config = &self.setup.config;
-        let is_on = matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running);
-        let player = self.author().filter(|_| is_on && !self.player_ended() && self.local.ending.is_none());
+    fn check(&self, common: &Common) -> Result<Asked, ControlError> {
+        let is_on = matches!(common.phase, SessionPhase::Lobby | SessionPhase::Running);
+        let player = common.streams.author().filter(|_| is_on && !common.player_ended());
         let player = player.ok_or(ControlError::NotPlaying)?;
-        if !config.may_control(player) {
+        if !common.config().may_control(player) {
             return Err(ControlError::HostOnly);
         }
-        Ok(self.controlled.asked[player.index()])
+        Ok(self.asked[player.index()])
     }
 
-    /// How many of the local player's entries that have not run yet ask for this.
-    fn on_its_way(&self, asks: impl Fn(&Extra) -> bool) -> u32 {
-        let Some(stream) = self.author().map(|player| &self.streams[player.index()]) else { return 0 };
-        let entries = (self.gate.turn..stream.next()).filter_map(|number| stream.get(number));
-        entries.filter(|entry| entry.extras.iter().any(&asks)).count() as u32
-    }
-
-    /// A turn begins: a pause that has lasted long enough is over. Returns whose pause it was.
-    pub(super) fn pass_pause(&mut self) -> Option<PlayerId> {
-        self.controlled.pass(&self.setup.config, self.pace.planner.turn())
-    }
-
-    /// Whether a player's pause or change of speed takes effect in this turn.
-    pub(super) fn take_control(&mut self, turn: u32, player: PlayerId, extra: Extra) -> bool {
-        let is_in = |stream: &crate::session::stream::Stream| stream.end_in(turn).is_none();
-        let live = (0_u8..).zip(&self.streams).filter(|(_, stream)| is_in(stream));
-        let live = live.fold(0, |live, (player, _)| live | (1 << player));
-        self.controlled.take(&self.setup.config, live, player, extra)
-    }
-
-    /// Tells the application of a pause that is over because it has lasted long enough.
-    pub(super) fn end_long_pause(&mut self, turn: Turn) {
-        if let Some(player) = self.pass_pause() {
-            self.emit(Event::Paused { turn, player, paused: false });
+    /// Continues in a running match.
+    pub(super) fn go_on(
+        &mut self,
+        paused: bool,
+        paused_by: Option<PlayerId>,
+        players: impl Iterator<Item = Asked>,
+    ) {
+        (self.paused, self.paused_by) = (paused, paused_by);
+        for (asked, player) in self.asked.iter_mut().zip(players) {
+            *asked = player;
         }
     }
+}
+
+/// How many of the local player's entries that have not run yet ask for this.
+fn on_its_way(common: &Common, asks: impl Fn(&Extra) -> bool) -> u32 {
+    let Some(player) = common.streams.author() else { return 0 };
+    let stream = &common.streams[player.index()];
+    let entries = (common.gate.turn..stream.next()).filter_map(|number| stream.get(number));
+    entries.filter(|entry| entry.extras.iter().any(&asks)).count() as u32
 }

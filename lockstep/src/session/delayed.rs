@@ -3,12 +3,13 @@
 
 use std::collections::VecDeque;
 
-use crate::session::AnySession;
-use crate::session::blob::Blob;
-use crate::session::guests::{GUEST_WINDOW, GuestStage};
+use crate::session::common::Common;
 use crate::session::link::Link;
+use crate::session::stream::Stream;
+use crate::session::transfer::blob::Blob;
+use crate::session::transfer::guest::{GUEST_WINDOW, GuestStage};
 use crate::signed::statement::Statement;
-use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// Time between two notes of how far the match is.
@@ -54,49 +55,49 @@ impl Delayed {
     pub(super) fn forget_state(&mut self) {
         self.state = None;
     }
-}
-
-impl AnySession {
-    /// Whether watchers get everything later from here.
-    pub(super) fn delays(&self) -> bool {
-        self.setup.config.watch_delay > Duration::ZERO && self.setup.forwards()
-    }
-
-    /// Whether what goes over this link is delayed.
-    pub(super) fn is_delayed(&self, link: &Link) -> bool {
-        self.delays() && link.identity == Some(Identity::Spectator)
-    }
 
     /// The number of the first entry that must not go over this link yet.
-    pub(super) fn shown_to(&self, link: &Link) -> u32 {
-        if self.is_delayed(link) { self.delayed.shown } else { u32::MAX }
+    pub(super) fn shown_to(&self, common: &Common, link: &Link) -> u32 {
+        if common.is_delayed(link) { self.shown } else { u32::MAX }
+    }
+
+    /// What a watcher will have when it is as near as it may be.
+    pub(super) fn near_end(&self, common: &Common, link: &Link, next: u32) -> u32 {
+        next.min(self.shown_to(common, link))
+    }
+
+    /// When something becomes visible, if nothing else happens before.
+    pub(super) fn due_at(&self, common: &Common) -> Option<Instant> {
+        let delay = common.setup.config.watchers.watch_delay;
+        let note = self.notes.front().map(|(at, _)| *at);
+        let state = self.state.as_ref().map(|(_, since)| *since);
+        [note, state].into_iter().flatten().map(|at| at + delay).filter(|at| *at > common.now).min()
     }
 
     /// Time passes.
-    pub(super) fn pass_delay(&mut self) {
-        let delay = self.setup.config.watch_delay;
-        if !self.delays() {
+    pub(super) fn pass(&mut self, common: &Common) {
+        let delay = common.setup.config.watchers.watch_delay;
+        if !common.delays() {
             return;
         }
-        let complete = match self.slowest_next() {
+        let complete = match common.streams.slowest_next() {
             // Nobody plays any more.
-            u32::MAX => self.streams.iter().map(crate::session::stream::Stream::next).max().unwrap_or(0),
+            u32::MAX => common.streams.iter().map(Stream::next).max().unwrap_or(0),
             complete => complete,
         };
-        let delayed = &mut self.delayed;
-        let is_due = delayed
+        let is_due = self
             .notes
             .back()
-            .is_none_or(|(at, number)| self.now.since(*at) >= NOTE_EVERY && complete != *number);
+            .is_none_or(|(at, number)| common.now.since(*at) >= NOTE_EVERY && complete != *number);
         if is_due {
-            delayed.notes.push_back((self.now, complete));
+            self.notes.push_back((common.now, complete));
         }
-        while let Some((_, number)) = delayed.notes.pop_front_if(|(at, _)| self.now.since(*at) >= delay) {
-            delayed.shown = delayed.shown.max(number);
+        while let Some((_, number)) = self.notes.pop_front_if(|(at, _)| common.now.since(*at) >= delay) {
+            self.shown = self.shown.max(number);
         }
-        delayed.shown = delayed.shown.max(complete.saturating_sub(BEHIND_MAX));
-        for kept in &mut delayed.statements {
-            while kept.get(1).is_some_and(|next| next.turn.0 < delayed.shown) {
+        self.shown = self.shown.max(complete.saturating_sub(BEHIND_MAX));
+        for kept in &mut self.statements {
+            while kept.get(1).is_some_and(|next| next.turn.0 < self.shown) {
                 kept.pop_front();
             }
         }
@@ -104,52 +105,39 @@ impl AnySession {
 
     // ---- states for watchers who come late
 
-    /// The state that may go over this link.
-    pub(super) fn blob_for(&self, link: &Link) -> Option<&Blob> {
-        if self.is_delayed(link) { self.delayed.state() } else { self.transfers.blob.as_ref() }
+    /// Bytes of the state for watchers.
+    pub(super) fn state_bytes(&self) -> u64 {
+        self.state().map_or(0, |blob| u64::from(blob.manifest().total))
+    }
+
+    /// The state for watchers, if it is old enough.
+    pub(super) fn visible_state(&self, common: &Common) -> Option<&Blob> {
+        let (blob, since) = self.state.as_ref()?;
+        (common.now.since(*since) >= common.config().watchers.watch_delay).then_some(blob)
     }
 
     /// Whether a guest waits for a state that has to be asked for: a delayed watcher only until there is one that grows old enough.
-    pub(super) fn wants_new_state(&self, link: &Link) -> bool {
+    pub(super) fn wants_new_state(&self, common: &Common, link: &Link) -> bool {
         let waits = link.guest.as_deref().is_some_and(|guest| guest.stage == GuestStage::Waiting);
-        waits && !(self.is_delayed(link) && self.delayed.state.is_some())
+        waits && !(common.is_delayed(link) && self.state.is_some())
     }
 
-    /// Puts a state aside for delayed watchers. It is forgotten when nobody needs it.
-    pub(super) fn keep_state_for_watchers(&mut self) {
-        let needs = |link: &Link| link.lacks_state() && self.is_delayed(link);
-        if !self.links.values().any(needs) {
-            self.delayed.state = None;
-            return;
+    /// Puts a state in transfer that is whole aside for delayed watchers, and forgets it when nobody needs it. Returns whether it was put
+    /// aside now.
+    pub(super) fn keep_state(&mut self, common: &Common, transferred: &mut Option<Blob>) -> bool {
+        let needs = |link: &Link| link.lacks_state() && common.is_delayed(link);
+        if !common.links.values().any(needs) {
+            self.state = None;
+            return false;
         }
-        let others = self.links.values().any(|link| link.lacks_state() && !self.is_delayed(link));
-        if self.delayed.state.is_none()
-            && let Some(blob) = self.transfers.blob.take_if(|blob| blob.is_whole())
-        {
-            if others {
-                self.transfers.blob = Some(blob.clone());
-            }
-            self.delayed.state = Some((blob, self.now));
-            self.transfers.source = None;
+        if self.state.is_some() {
+            return false;
         }
-    }
-
-    /// Whether the state for watchers is old enough.
-    pub(super) fn may_show_state(&self) -> bool {
-        let state = self.delayed.state.as_ref();
-        state.is_some_and(|(_, since)| self.now.since(*since) >= self.setup.config.watch_delay)
-    }
-
-    /// When something becomes visible, if nothing else happens before.
-    pub(super) fn delay_due_at(&self) -> Option<Instant> {
-        let delay = self.setup.config.watch_delay;
-        let note = self.delayed.notes.front().map(|(at, _)| *at);
-        let state = self.delayed.state.as_ref().map(|(_, since)| *since);
-        [note, state].into_iter().flatten().map(|at| at + delay).filter(|at| *at > self.now).min()
-    }
-
-    /// What a watcher will have when it is as near as it may be.
-    pub(super) fn near_end(&self, link: &Link, next: u32) -> u32 {
-        next.min(self.shown_to(link))
+        let Some(blob) = transferred.take_if(|blob| blob.is_whole()) else { return false };
+        if common.links.values().any(|link| link.lacks_state() && !common.is_delayed(link)) {
+            *transferred = Some(blob.clone());
+        }
+        self.state = Some((blob, common.now));
+        true
     }
 }

@@ -2,32 +2,36 @@
 
 use crate::pace::pacing::Pace;
 use crate::packet::Bye;
-use crate::session::event::{Event, Failure};
+use crate::session::clock::CLOCK_JUMP;
+use crate::session::event::Event;
+use crate::session::failure::Failure;
 use crate::session::link::{Link, LinkPhase};
+use crate::session::mesh;
+use crate::session::mesh::Next;
 use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::value::ids::{Identity, PlayerId};
+use crate::value::ids::Identity;
 use crate::value::time::Duration;
 
 impl AnySession {
     pub(super) fn silence_timeout(&mut self) {
-        let timeout = self.setup.config.silence_timeout;
-        let may_drop = self.setup.may_drop();
-        for index in 0..self.links.len() {
-            let link = &self.links[index];
-            if self.is_awaited(link) && self.now.since(link.last_heard) >= timeout {
-                let link = &mut self.links[index];
+        let timeout = self.common.setup.config.waits.silence_timeout;
+        let may_drop = self.common.setup.may_drop();
+        for index in 0..self.common.links.len() {
+            let link = &self.common.links[index];
+            if self.common.is_awaited(link) && self.common.now.since(link.last_heard) >= timeout {
+                let link = &mut self.common.links[index];
                 let peer = link.peer;
                 match link.identity {
                     Some(Identity::Spectator) => {
                         link.phase = LinkPhase::Closed;
-                        self.emit(Event::SpectatorGone(peer));
+                        self.common.emit(Event::SpectatorGone(peer));
                     }
                     Some(Identity::Player(player)) if may_drop => {
-                        if self.streams[player.index()].end().is_some() {
+                        if self.common.streams[player.index()].end().is_some() {
                             link.phase = LinkPhase::Closed;
-                        } else if !self.setup.is_mesh() {
+                        } else if !self.common.setup.is_mesh() {
                             self.end_streams(1 << player.0);
                         }
                     }
@@ -40,48 +44,42 @@ impl AnySession {
         }
     }
 
-    /// Whether the remote must give signs of life. Who has finished need not, except the middle of a star as long as this peer still lacks
-    /// something: it cannot come from anybody else.
-    pub(super) fn is_awaited(&self, link: &Link) -> bool {
-        let serves_us =
-            !self.setup.is_mesh() && !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
-        link.is_connected() && (!link.finished || (serves_us && !self.has_everything()))
-    }
-
     /// Drops the players for whom the game has waited too long.
     pub(super) fn drop_silent(&mut self) {
-        if !self.setup.may_drop() {
+        if !self.common.setup.may_drop() {
             return;
         }
-        let follows_turns = self.phase == SessionPhase::Running && !self.setup.is_relay();
-        let missing = self.blocking();
-        let position = self.slowest_next();
+        let follows_turns = self.common.phase == SessionPhase::Running && !self.common.setup.is_relay();
+        let missing = self.waiting.blocking(&self.common);
+        let position = self.common.streams.slowest_next();
         if !follows_turns && (missing == 0 || position != self.waiting.position) {
             self.waiting.since = None;
         }
         self.waiting.position = position;
         if missing == 0 {
-            self.take_back(self.talking());
+            self.mesh.take_back(&self.common, self.ballots.own, self.common.talking());
             return;
         }
-        self.waiting.since.get_or_insert(self.now);
-        let waited = self.waited();
-        if self.gives_up_agreeing(waited) {
+        self.waiting.since.get_or_insert(self.common.now);
+        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        if self.common.setup.is_mesh() && mesh::agrees_never(self.common.config(), waited) {
+            self.fail_alone();
             return;
         }
         // All survivors must give up the same players, so they follow the lowest one.
-        let told = self.given_up_by_leader() & self.believed(missing, waited);
+        let told =
+            self.mesh.given_up_by_leader(&self.common) & self.mesh.believed(&self.common, missing, waited);
         if told & !self.mesh.frozen != 0 {
             self.freeze(told);
             return;
         }
-        let over = match missing & self.overdrawn() {
-            0 if waited < self.setup.config.drop_after.unwrap_or_default() => return,
+        let over = match missing & self.lateness.overdrawn(&self.common) {
+            0 if waited < self.common.setup.config.waits.drop_after.unwrap_or_default() => return,
             0 => missing,
             overdrawn => overdrawn,
         };
-        if self.setup.is_mesh() {
-            self.freeze(self.given_up_first(over));
+        if self.common.setup.is_mesh() {
+            self.freeze(self.mesh.given_up_first(&self.common, over));
         } else {
             self.end_streams(self.silent_first(over));
         }
@@ -90,101 +88,26 @@ impl AnySession {
     /// Star: whom to drop first if these players are missing. A player who can be heard may itself be waiting for a silent one and goes on
     /// when that one is gone: with the article's gate a player waits for the confirmations of all others.
     fn silent_first(&self, missing: u16) -> u16 {
-        let drop_after = self.setup.config.drop_after.unwrap_or_default();
-        let silent =
-            self.live() & !self.heard_within(drop_after - Duration::from_micros(drop_after.as_micros() / 4));
-        if self.setup.config.pace != Pace::Article {
+        let drop_after = self.common.setup.config.waits.drop_after.unwrap_or_default();
+        let silent = self.common.streams.live()
+            & !self.common.heard_within(drop_after - Duration::from_micros(drop_after.as_micros() / 4));
+        if self.common.setup.config.tempo.pace != Pace::Article {
             return if silent & missing == 0 { missing } else { silent & missing };
         }
-        let suspects = if silent == 0 { self.withholding() } else { silent };
+        let suspects = if silent == 0 { self.common.withholding() } else { silent };
         if suspects == 0 { missing } else { suspects }
-    }
-
-    /// Star: players who have not confirmed the others' entries below the slowest player's next one, bit n for player n. If that player does
-    /// not move, these entries have been here for as long.
-    fn withholding(&self) -> u16 {
-        let position = self.slowest_next();
-        let lacks = |player: PlayerId, link: &Link| {
-            let others = (0_u8..).map(PlayerId).zip(&self.streams).zip(link.acked);
-            let mut others = others.filter(|((other, stream), _)| *other != player && stream.end().is_none());
-            others.any(|(_, ack)| ack < position)
-        };
-        self.links.values().filter(|link| link.is_connected() && self.plays(link)).fold(0, |mask, link| {
-            match link.identity {
-                Some(Identity::Player(player)) if lacks(player, link) => mask | (1 << player.0),
-                _ => mask,
-            }
-        })
-    }
-
-    /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as
-    /// after a silence. Only the middle of a star can do this. Returns whether it was done.
-    pub fn kick(&mut self, player: PlayerId) -> bool {
-        let others = self.live() & !self.setup.player().map_or(0, |own| 1 << own.0);
-        let can = self.setup.forwards() && self.phase == SessionPhase::Running;
-        if !can || player.0 >= self.setup.config.players || others & (1 << player.0) == 0 {
-            return false;
-        }
-        self.end_streams(1 << player.0);
-        true
-    }
-
-    /// Next entry of the slowest stream that has not ended.
-    pub(super) fn slowest_next(&self) -> u32 {
-        let live = self.streams.iter().filter(|stream| stream.end().is_none());
-        live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX)
-    }
-
-    /// Players whose next entry blocks the match, bit n for player n.
-    pub(super) fn blocking(&self) -> u16 {
-        let own = self.setup.player();
-        let live = || {
-            let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
-            others.filter(|(_, stream)| stream.end().is_none())
-        };
-        let needed = match (self.phase, self.setup.is_relay()) {
-            // No player is more than the turns ahead in front of the slowest one, and all players who wait for the slowest one are exactly
-            // that far ahead.
-            (SessionPhase::Running, true) => {
-                let slowest = self.slowest_next();
-                // The first entries of a returning player lie ahead, and no peer has reached them.
-                let fastest = live().filter(|(_, stream)| !stream.is_pending());
-                let fastest = fastest.map(|(_, stream)| stream.next()).max().unwrap_or(0);
-                // After the last turn no player gets further ahead.
-                let ends = self.final_next().is_some_and(|next| fastest >= next && slowest < next);
-                let stands = ends || fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);
-                if stands { slowest.saturating_add(1) } else { 0 }
-            }
-            (SessionPhase::Running, false) if self.waiting.since.is_some() => {
-                self.gate.turn.saturating_add(1)
-            }
-            (SessionPhase::Ending, _) => self.final_next().unwrap_or(0),
-            _ => 0,
-        };
-        let waits = self.phase == SessionPhase::Running && self.waiting.since.is_some() && !self.gate.in_turn;
-        let unconfirming = if waits { self.unconfirming() } else { 0 };
-        live()
-            .filter(|(player, stream)| stream.next() < needed || unconfirming & (1 << player) != 0)
-            .fold(0, |mask, (player, _)| mask | (1 << player))
-    }
-
-    /// Players whose streams have not ended, bit n for player n.
-    pub(super) fn live(&self) -> u16 {
-        let live = (0..self.setup.config.players)
-            .filter(|&player| self.streams[usize::from(player)].end().is_none());
-        live.fold(0, |mask, player| mask | (1 << player))
     }
 
     /// Ends streams after the entries that are here, for all peers that get the streams from here.
     pub(super) fn end_streams(&mut self, players: u16) {
-        self.charge_dropped(players & self.live());
+        self.charge_dropped(players & self.common.streams.live());
         for player in players_in(players) {
-            let stream = &mut self.streams[player.index()];
+            let stream = &mut self.common.streams[player.index()];
             if stream.end().is_some() {
                 continue;
             }
-            let payload = if self.setup.config.input_mode {
-                codec::zeros(self.setup.action_bits)
+            let payload = if self.common.setup.config.input_mode {
+                codec::zeros(self.common.setup.action_bits)
             } else {
                 Payload::none()
             };
@@ -192,67 +115,57 @@ impl AnySession {
             tracing::warn!(player = player.0, turn = stream.next(), "dropped");
             stream.push(Entry { payload, extras });
             stream.source = None;
-            self.stats.drops += 1;
-            self.close_link_of(player);
+            self.common.stats.drops += 1;
+            self.common.links.close_link_of(player);
         }
-        for link in self.links.values_mut() {
-            link.mark_urgent();
-        }
-        if self.setup.is_relay() {
+        self.common.links.mark_urgent();
+        if self.common.setup.is_relay() {
             self.forward_whole_turns();
         }
         self.waiting.missing = players;
-        let waited = self.waited();
-        self.pace.meter.turn_begins(waited, self.now);
-        self.waiting.end(self.now);
+        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        self.pace.meter.turn_begins(waited, self.common.now);
+        self.waiting.end(self.common.now);
         self.settle_checksums();
-    }
-
-    /// The player has been dropped; tells the player so.
-    pub(super) fn close_link_of(&mut self, player: PlayerId) {
-        for link in self.links.values_mut().filter(|link| link.identity == Some(Identity::Player(player))) {
-            link.phase = LinkPhase::Closed;
-            link.owe_bye(Bye::Dropped);
-        }
     }
 
     /// A peer says that it has dropped the local player. In a star only the middle can do that. In a mesh a single peer cannot end
     /// anybody's match, only its own link.
     pub(super) fn dropped_by(&mut self, index: usize) {
-        let link = &mut self.links[index];
+        let link = &mut self.common.links[index];
         let counts = match link.identity {
-            Some(identity) if self.setup.is_mesh() => {
+            Some(identity) if self.common.setup.is_mesh() => {
                 matches!(identity, Identity::Player(_))
             }
-            Some(identity) => identity == self.setup.coordinator(),
+            Some(identity) => identity == self.common.setup.coordinator(),
             None => false,
         };
         if !counts {
-            self.stats.packets_unexpected += 1;
+            self.common.stats.packets_unexpected += 1;
             return;
         }
-        self.links[index].phase = LinkPhase::Closed;
-        let others = |link: &&Link| self.plays(link) && !link.finished;
-        let all = self.links.values().filter(others).count();
+        self.common.links[index].phase = LinkPhase::Closed;
+        let others = |link: &&Link| self.common.plays(link) && !link.progress.finished;
+        let all = self.common.links.values().filter(others).count();
         let closed =
-            self.links.values().filter(others).filter(|link| link.phase == LinkPhase::Closed).count();
-        if !self.setup.is_mesh() || closed * 2 > all {
+            self.common.links.values().filter(others).filter(|link| link.phase == LinkPhase::Closed).count();
+        if !self.common.setup.is_mesh() || closed * 2 > all {
             self.fail(Failure::Dropped);
         }
     }
 
     /// A player's bye packet came before the end of the match.
     pub(super) fn player_left(&mut self, index: usize) {
-        let (peer, identity) = (self.links[index].peer, self.links[index].identity);
+        let (peer, identity) = (self.common.links[index].peer, self.common.links[index].identity);
         match identity {
             // Without the middle of the star no peer can reach another one.
-            _ if !self.setup.accepts() => self.fail(Failure::PeerLeft(peer)),
-            Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
-                self.links[index].phase = LinkPhase::Closed;
+            _ if !self.common.setup.accepts() => self.fail(Failure::PeerLeft(peer)),
+            Some(Identity::Player(player)) if self.common.streams[player.index()].end().is_some() => {
+                self.common.links[index].phase = LinkPhase::Closed;
             }
             // The process is gone: do not wait for its entries. (In a mesh others may still have some of them.)
-            Some(Identity::Player(player)) if self.setup.may_drop() => {
-                if !self.setup.is_mesh() {
+            Some(Identity::Player(player)) if self.common.setup.may_drop() => {
+                if !self.common.setup.is_mesh() {
                     self.end_streams(1 << player.0);
                 }
             }
@@ -261,23 +174,94 @@ impl AnySession {
     }
 
     /// A player cannot fall this far behind by a network fault, because the others wait for it. So it withholds confirmations on purpose.
-    pub(super) fn lose_straggler(&mut self, index: usize) {
-        let link = &mut self.links[index];
+    fn lose_straggler(&mut self, index: usize) {
+        let link = &mut self.common.links[index];
         let peer = link.peer;
         link.phase = LinkPhase::Closed;
-        link.owe_bye(Bye::Dropped);
+        link.outflow.owe_bye(Bye::Dropped);
         let identity = link.identity;
-        let serves_us = !self.setup.is_mesh() && identity == Some(self.setup.coordinator());
+        let serves_us = !self.common.setup.is_mesh() && identity == Some(self.common.setup.coordinator());
         match identity {
             _ if serves_us => self.fail(Failure::ConnectionLost(peer)),
-            Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
-                if !self.setup.may_drop() {
+            Some(Identity::Player(player)) if self.common.streams[player.index()].end().is_none() => {
+                if !self.common.setup.may_drop() {
                     self.fail(Failure::ConnectionLost(peer));
-                } else if !self.setup.is_mesh() {
+                } else if !self.common.setup.is_mesh() {
                     self.end_streams(1 << player.0);
                 }
             }
-            _ => self.emit(Event::SpectatorGone(peer)),
+            _ => self.common.emit(Event::SpectatorGone(peer)),
         }
+    }
+
+    /// The middle of a star drops whom the players vote out.
+    pub(super) fn obey_votes(&mut self) {
+        if !self.common.setup.forwards() || self.common.phase != SessionPhase::Running {
+            return;
+        }
+        let own = self.common.own();
+        for player in players_in(self.common.streams.live() & !own) {
+            if self.ballots.is_voted_out(self.common.streams.live(), player) {
+                tracing::info!(player = player.0, "voted out");
+                self.end_streams(1 << player.0);
+            }
+        }
+    }
+
+    /// Adds the time since the last call to the debts of the players for whom the match waits.
+    pub(super) fn note_lateness(&mut self) {
+        let span = self.lateness.pass(self.common.now);
+        // A peer that catches up runs each turn as soon as it is there, and therefore waits for everybody all the time.
+        if span > CLOCK_JUMP || self.common.phase != SessionPhase::Running || self.is_catching_up() {
+            return;
+        }
+        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let late = if waited > Duration::ZERO { self.waiting.late(&self.common) } else { 0 };
+        self.lateness.note(&mut self.common, span, waited, late);
+    }
+
+    /// These players are dropped. The others have waited for them: now, and in former turns if they were late again and again.
+    fn charge_dropped(&mut self, players: u16) {
+        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let late = if waited > Duration::ZERO { self.waiting.late(&self.common) } else { 0 };
+        for player in players_in(players) {
+            let now = if late & (1 << player.0) != 0 { waited } else { Duration::ZERO };
+            let owed = now.max(self.lateness.of(player));
+            self.lateness.costs.charge_dropped(&self.common, player, owed);
+        }
+    }
+
+    /// Mesh: gives these players up, and drops those on whom all survivors agree.
+    fn freeze(&mut self, missing: u16) {
+        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        match self.mesh.freeze(&self.common, self.ballots.own, missing, waited) {
+            Next::Wait => {}
+            Next::Drop(players) => self.end_streams(players),
+            Next::Alone => self.fail_alone(),
+        }
+    }
+
+    fn fail_alone(&mut self) {
+        let lost = self.common.links.values().find(|link| !link.progress.finished).map(|link| link.peer);
+        self.fail(Failure::ConnectionLost(lost.unwrap_or_default()));
+    }
+
+    /// Mesh: gives up the players whom a majority of the active players votes out.
+    pub(super) fn count_votes(&mut self) {
+        let counts = self.common.setup.is_mesh() && self.common.phase == SessionPhase::Running;
+        if counts && self.mesh.voted_out(&self.common, self.ballots.own) != 0 {
+            self.freeze(self.mesh.frozen & self.common.streams.live());
+        }
+    }
+
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations fall too far behind is lost.
+    pub(super) fn forget_old(&mut self) {
+        self.common.note_marks();
+        for index in 0..self.common.links.len() {
+            if self.common.is_straggler(&self.common.links[index]) {
+                self.lose_straggler(index);
+            }
+        }
+        self.common.forget_confirmed();
     }
 }

@@ -1,14 +1,14 @@
-//! Events of a session, and its counters.
-
-use core::fmt;
+//! Events of a session.
 
 use crate::pace::pacing::TurnPlan;
 use crate::packet::Refusal;
 use crate::session::checksum::Desync;
-use crate::session::signing::{Contradiction, Outlier};
+use crate::session::evidence::{Contradiction, Outlier};
+use crate::session::failure::Failure;
+use crate::session::match_result::MatchResult;
 use crate::signed::roster::Roster;
 use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId, PlayerSet, Turn};
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::Duration;
 
 /// Something that the application may want to show or react to. [`Session::poll_event`](crate::AnySession::poll_event) returns events.
@@ -234,138 +234,4 @@ pub enum Event {
     Finished,
     /// The session ended early.
     Failed(Failure),
-}
-
-/// The results that the players' simulations found at the end of one turn. They are compared like checksums.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct MatchResult {
-    /// The turn at whose end the match was decided, according to the first player who reported it.
-    pub turn: Turn,
-    /// The value of each player who was in the match then; none if the player found no decision at this turn.
-    pub values: Vec<(PlayerId, Option<u32>)>,
-    /// The value of this peer's own simulation, also on a spectator.
-    pub own: Option<u32>,
-    /// Whether all values are equal.
-    pub agreed: bool,
-}
-
-/// Why a session ended early.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Failure {
-    /// Nobody answered within the connect timeout: nobody is listening, or the session id differs (another match).
-    ConnectTimeout,
-    /// Not everybody joined within the lobby timeout.
-    PlayersMissing {
-        /// The players who did not join.
-        players: PlayerSet,
-        /// Number of spectators missing from [`crate::SessionConfig::spectators_min()`].
-        spectators: u32,
-    },
-    /// A peer gave up before the match had begun.
-    NeverBegan(PeerId),
-    /// The other side refused.
-    Refused(Refusal),
-    /// A peer was silent for the silence timeout.
-    ConnectionLost(PeerId),
-    /// The others went on without this player.
-    Dropped,
-    /// A peer ended its session before the match was over.
-    PeerLeft(PeerId),
-    /// The match is signed, and the roster that this player received does not contain the player's own seat.
-    OtherRoster,
-    /// The match is signed and runs, and this player began it with another key than the one that it comes back with.
-    OtherKey,
-    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
-    NoState,
-    /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
-    StateTooLarge {
-        /// Number of announced bytes.
-        bytes: u32,
-        /// Greatest allowed number of bytes.
-        max: u32,
-    },
-    /// Joining the running match took longer than [`crate::SessionConfig::join_timeout()`].
-    JoinTimeout,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ConnectTimeout => {
-                write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
-            }
-            Self::PlayersMissing { players, spectators } => {
-                let mut missing: Vec<String> =
-                    players.iter().map(|player| format!("player {player}")).collect();
-                if *spectators > 0 {
-                    missing.push(format!("{spectators} of the required spectators"));
-                }
-                if missing.is_empty() {
-                    return write!(f, "the players were not all ready in time");
-                }
-                write!(f, "did not connect in time: {}", missing.join(", "))
-            }
-            Self::NeverBegan(_) => write!(f, "the other side gave up before the match began"),
-            Self::Refused(refusal) => write!(f, "refused: {refusal}"),
-            Self::ConnectionLost(_) => write!(f, "connection lost"),
-            Self::Dropped => write!(f, "the others went on without this player"),
-            Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
-            Self::OtherRoster => write!(f, "the other side has other keys of the players"),
-            Self::OtherKey => write!(
-                f,
-                "this player began the match with another key: come back from the same machine, as the same user"
-            ),
-            Self::NoState => write!(f, "nobody had the state of the running match"),
-            Self::StateTooLarge { bytes, max } => {
-                write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")
-            }
-            Self::JoinTimeout => write!(f, "joining the running match took too long"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
-
-/// Counters since the start of the session. Nothing here influences the simulation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub struct Stats {
-    /// Packets returned for sending.
-    pub packets_sent: u64,
-    /// Their bytes: UDP payload.
-    pub bytes_sent: u64,
-    /// Valid packets received.
-    pub packets_received: u64,
-    /// Their bytes.
-    pub bytes_received: u64,
-    /// Packets that were damaged, of another session or not canonical.
-    pub packets_malformed: u64,
-    /// Well-formed packets from peers that have not joined, or of a kind that is not expected now.
-    pub packets_unexpected: u64,
-    /// Hellos with another identity than the one that their link is bound to.
-    pub hellos_forged: u64,
-    /// New entries received from other peers.
-    pub entries_received: u64,
-    /// Received entries that were here already: the cost of redundancy.
-    pub entries_repeated: u64,
-    /// Entries that arrived after the turn in which they ran had begun without them; only after the end of a stream.
-    pub entries_late: u64,
-    /// Entries after a gap or beyond the window: their number was not expected.
-    pub entries_unexpected: u64,
-    /// Entries of players for whom the sending peer may not speak, or with actions that do not decode.
-    pub entries_invalid: u64,
-    /// Statements with a wrong signature, or that the sending peer may not forward.
-    pub statements_invalid: u64,
-    /// Frames in which the simulation waited because a turn was not ready.
-    pub stalled_frames: u64,
-    /// Turns that have begun.
-    pub turns_begun: u64,
-    /// Relay: turns of which every player's entry has arrived.
-    pub turns_forwarded: u64,
-    /// Players whom this peer has dropped.
-    pub drops: u64,
-    /// Events that were lost because the application did not take them.
-    pub events_lost: u64,
 }

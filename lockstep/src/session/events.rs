@@ -79,7 +79,7 @@ fn is_kept(event: &Event) -> bool {
 mod tests {
     use super::*;
     use crate::packet::Refusal;
-    use crate::session::event::Failure;
+    use crate::session::failure::Failure;
     use crate::value::ids::{PeerId, Turn};
 
     #[test]

@@ -7,7 +7,7 @@ use crate::value::ids::PlayerId;
 impl AnySession {
     /// A player's actions in a turn whose entry is here. None if the entry is the player's last one, too.
     pub(crate) fn entry_actions(&self, player: PlayerId, turn: u32) -> Option<&Payload> {
-        let entry = self.streams.get(player.index())?.get(turn)?;
+        let entry = self.common.streams.get(player.index())?.get(turn)?;
         entry.end().is_none().then_some(&entry.payload)
     }
 
@@ -17,11 +17,11 @@ impl AnySession {
         if let Some(actions) = self.entry_actions(player, turn) {
             return Some(actions.clone());
         }
-        let stream = self.streams.get(player.index())?;
+        let stream = self.common.streams.get(player.index())?;
         if stream.end().is_some() {
             return Some(Payload::none());
         }
         let later = turn.checked_sub(stream.next())?;
-        (self.author() == Some(player)).then(|| self.local.outbox.preview(later))
+        (self.common.streams.author() == Some(player)).then(|| self.local.outbox.preview(later))
     }
 }

@@ -1,10 +1,10 @@
 //! Chronic lateness: limits how often a player may make the others wait, even if each wait is shorter than the drop time.
 
 use crate::session::backoff::Costs;
-use crate::session::clock::CLOCK_JUMP;
+use crate::session::common::Common;
 use crate::session::event::Event;
-use crate::session::{AnySession, SessionPhase, players_in};
-use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
+use crate::session::players_in;
+use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// Debt shrinks by one part in this many of the time in which nobody waits for the player.
@@ -25,9 +25,6 @@ const FREE: u64 = 8;
 /// settings' fault, or the network's in the middle.
 const SHARE_FORGIVING: u64 = 2;
 
-/// If several players are missing, those from whom nothing has come for this long count.
-const SILENCE: Duration = Duration::from_secs(1);
-
 /// How long the others have waited for each player, less the forgiven part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
@@ -47,82 +44,56 @@ impl Lateness {
     pub(super) fn of(&self, player: PlayerId) -> Duration {
         self.debt[player.index()]
     }
-}
 
-impl AnySession {
-    /// Adds the time since the last call to the debts of the players for whom the match waits.
-    pub(super) fn note_lateness(&mut self) {
-        let span = self.now.since(core::mem::replace(&mut self.lateness.checked, self.now));
-        // Who catches up runs each turn as soon as it is there, and so waits for everybody all the time.
-        if span > CLOCK_JUMP || self.phase != SessionPhase::Running || self.is_catching_up() {
-            return;
-        }
-        let waited = self.waited();
-        let late = if waited > Duration::ZERO { self.late() } else { 0 };
-        let Some(drop_after) = self.setup.config.drop_after else { return };
+    /// The time that has passed since the last call.
+    pub(super) fn pass(&mut self, now: Instant) -> Duration {
+        now.since(core::mem::replace(&mut self.checked, now))
+    }
+
+    /// The match has waited for this long now, for the players `late`. Adds the time that has passed since the last call to their debts.
+    pub(super) fn note(&mut self, common: &mut Common, span: Duration, waited: Duration, late: u16) {
+        let Some(drop_after) = common.config().waits.drop_after else { return };
         let free = Duration::from_micros(drop_after.as_micros() / FREE);
         let is_long = waited > free;
         let change = |owed: Duration, grows: bool, forgiving: u64| match grows {
             true => owed + span,
             false => owed - Duration::from_micros(span.as_micros() / forgiving),
         };
-        for player in (0..self.setup.config.players).map(PlayerId) {
-            let Lateness { debt, share, delay, .. } = &mut self.lateness;
+        for player in (0..common.config().players).map(PlayerId) {
+            let Self { debt, share, delay, .. } = self;
             let is_late = late & (1 << player.0) != 0;
             let place = player.index();
             debt[place] = change(debt[place], is_late && is_long, FORGIVING);
             delay[place] = change(delay[place], is_late, FORGIVING);
             share[place] = change(share[place], is_late, SHARE_FORGIVING).min(drop_after.times(SHARE_MAX));
         }
-        for player in players_in(late & !self.lateness.told) {
-            let delay = self.lateness.delay[player.index()];
+        for player in players_in(late & !self.told) {
+            let delay = self.delay[player.index()];
             if delay >= drop_after {
-                self.lateness.told |= 1 << player.0;
+                self.told |= 1 << player.0;
                 tracing::info!(player = player.0, ?delay, "often late");
-                let drop_in = drop_after.times(DEBT_MAX) - self.owed_by(player);
-                let turn = Turn(self.gate.turn);
-                self.emit(Event::OftenLate { turn, player, drop_in });
+                let drop_in = drop_after.times(DEBT_MAX) - self.owed_by(common, player);
+                let turn = Turn(common.gate.turn);
+                common.emit(Event::OftenLate { turn, player, drop_in });
             }
-        }
-    }
-
-    /// Those of the missing players who are to blame, bit n for player n.
-    pub(super) fn late(&self) -> u16 {
-        let missing = if self.setup.is_relay() { self.blocking() } else { self.missing() };
-        match missing & !self.heard_within(SILENCE) {
-            0 => missing,
-            silent => silent,
         }
     }
 
     /// What counts against a player: its long waits, or its share of the time in which the match stood. The share needs somebody to compare
     /// with: another player over whose link this peer waits.
-    pub(super) fn owed_by(&self, player: PlayerId) -> Duration {
-        let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        let others = players_in(self.live() & !own & !(1 << player.0));
-        let least = others.map(|other| self.lateness.share[other.index()]).min();
-        let share = least.map_or(Duration::ZERO, |least| self.lateness.share[player.index()] - least);
-        share.max(self.lateness.of(player))
+    pub(super) fn owed_by(&self, common: &Common, player: PlayerId) -> Duration {
+        let own = common.setup.player().map_or(0, |own| 1 << own.0);
+        let others = players_in(common.streams.live() & !own & !(1 << player.0));
+        let least = others.map(|other| self.share[other.index()]).min();
+        let share = least.map_or(Duration::ZERO, |least| self.share[player.index()] - least);
+        share.max(self.of(player))
     }
 
     /// Players whose debt exceeds the limit, bit n for player n.
-    pub(super) fn overdrawn(&self) -> u16 {
-        let Some(drop_after) = self.setup.config.drop_after else { return 0 };
-        let over = |player: &PlayerId| self.owed_by(*player) >= drop_after.times(DEBT_MAX);
-        let players = (0..self.setup.config.players).map(PlayerId).filter(over);
+    pub(super) fn overdrawn(&self, common: &Common) -> u16 {
+        let Some(drop_after) = common.setup.config.waits.drop_after else { return 0 };
+        let over = |player: &PlayerId| self.owed_by(common, *player) >= drop_after.times(DEBT_MAX);
+        let players = (0..common.setup.config.players).map(PlayerId).filter(over);
         players.fold(0, |mask, player| mask | (1 << player.0))
-    }
-
-    /// Players from whom something has come within this time, and the local one; bit n for player n.
-    pub(super) fn heard_within(&self, span: Duration) -> u16 {
-        let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        let heard = self
-            .links
-            .values()
-            .filter(|link| link.is_connected() && (link.finished || self.now.since(link.last_heard) < span));
-        heard.fold(own, |mask, link| match link.identity {
-            Some(Identity::Player(player)) => mask | (1 << player.0),
-            _ => mask,
-        })
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::{Echo, Hello, Lobby as LobbyPacket, Refusal, Welcome, link_key, session_mark};
-use crate::session::event::{Event, Failure};
-use crate::session::link::{Link, LinkPhase};
+use crate::packet::{Echo, Hello, Lobby as LobbyPacket, Refusal, Welcome, session_mark};
+use crate::session::event::Event;
+use crate::session::failure::Failure;
+use crate::session::link::{Handshake, Link, LinkPhase};
 use crate::session::setup::Setup;
 use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PeerId, PlayerId};
@@ -40,8 +41,8 @@ pub(crate) struct Lobby {
 /// When, within a period, what the players send in a frame is to arrive here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartPhase {
-    period: Duration,
-    phase: Duration,
+    pub(super) period: Duration,
+    pub(super) phase: Duration,
 }
 
 impl StartPhase {
@@ -76,54 +77,31 @@ impl Lobby {
 }
 
 impl AnySession {
-    /// Before the start: whether the local player wants to begin. True at first. The match begins when all players are here and ready; from
-    /// then on this has no effect.
-    pub fn set_ready(&mut self, is_ready: bool) {
-        self.lobby.is_ready = is_ready;
-    }
-
-    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a guest knows only of itself and the host.
-    #[must_use]
-    pub fn is_ready(&self, player: PlayerId) -> bool {
-        let identity = Identity::Player(player);
-        let link = self.links.values().find(|link| link.is_connected() && link.identity == Some(identity));
-        if identity == self.setup.identity {
-            self.lobby.is_ready
-        } else {
-            link.is_some_and(|link| link.lobby.ready)
-        }
-    }
-
-    /// Before the start, on the coordinator: the match begins up to `period` later than it could, when what the players send in their first
-    /// frame is expected here `phase` after a multiple of `period` of this session's time. With the length of a frame as `period`, the middle
-    /// of many matches spreads their packets with it; they stay where they are while the players' clocks keep pace with this peer's.
-    pub fn set_start_phase(&mut self, period: Duration, phase: Duration) {
-        self.lobby.start_phase = Some(StartPhase { period, phase });
-    }
-
     /// The first time from `at` on that has the wanted phase.
     fn in_phase(&self, at: Instant) -> Instant {
         let Some(phase) = self.lobby.start_phase else { return at };
         // The last player's packet makes a turn complete.
-        let players = self.links.values().filter(|link| link.is_player());
+        let players = self.common.links.values().filter(|link| link.is_player());
         let longest = players.filter_map(|link| link.lobby.round_trip_min).max().unwrap_or_default();
         let way = Duration::from_micros(longest.min(ROUND_TRIP_MAX).as_micros() / 2);
         at + phase.wait(at + way)
     }
 
     pub(super) fn lobby_timeout(&mut self) {
-        self.gather_roster();
-        if self.setup.coordinates() && self.lobby.start_at.is_none() && self.everybody_is_ready() {
-            let round_trips = self.links.values().filter_map(|link| link.lobby.round_trip_min);
+        if let Some(signing) = self.signing.as_mut().filter(|_| self.lobby.start_at.is_none()) {
+            signing.gather_roster(&self.common);
+        }
+        if self.common.setup.coordinates() && self.lobby.start_at.is_none() && self.everybody_is_ready() {
+            let round_trips = self.common.links.values().filter_map(|link| link.lobby.round_trip_min);
             let wait = match round_trips.max() {
                 Some(longest) => longest.min(ROUND_TRIP_MAX) + START_MARGIN,
                 None => Duration::ZERO,
             };
-            self.lobby.start_at = Some(self.in_phase(self.now + wait));
+            self.lobby.start_at = Some(self.in_phase(self.common.now + wait));
         }
-        if self.lobby.start_at.is_some_and(|at| self.now >= at) {
+        if self.lobby.start_at.is_some_and(|at| self.common.now >= at) {
             self.start();
-        } else if self.lobby_deadline().is_some_and(|at| self.now >= at) {
+        } else if self.lobby_deadline().is_some_and(|at| self.common.now >= at) {
             self.fail(self.nobody_came());
         } else {
             self.lobby_silence();
@@ -132,83 +110,76 @@ impl AnySession {
 
     /// The failure that names the peers who did not join.
     fn nobody_came(&self) -> Failure {
-        if self.links.values().any(|link| link.phase == LinkPhase::Dialing) {
+        if self.common.links.values().any(|link| link.phase == LinkPhase::Dialing) {
             return Failure::ConnectTimeout;
         }
         let present = self.present_players();
-        let missing =
-            |player: &PlayerId| !present.contains(player) && !self.setup.is_absent(Identity::Player(*player));
-        let players = (0..self.setup.config.players).map(PlayerId).filter(missing).collect();
-        let watching = self.links.values().filter(|link| link.identity == Some(Identity::Spectator)).count();
-        let spectators = self.setup.config.spectators_min.saturating_sub(watching as u32);
+        let missing = |player: &PlayerId| {
+            !present.contains(player) && !self.common.setup.is_absent(Identity::Player(*player))
+        };
+        let players = (0..self.common.setup.config.players).map(PlayerId).filter(missing).collect();
+        let watching =
+            self.common.links.values().filter(|link| link.identity == Some(Identity::Spectator)).count();
+        let spectators = self.common.setup.config.watchers.spectators_min.saturating_sub(watching as u32);
         Failure::PlayersMissing { players, spectators }
     }
 
     /// When this peer gives up before the start.
     pub(super) fn lobby_deadline(&self) -> Option<Instant> {
-        let waits = self.setup.config.lobby_timeout.unwrap_or(self.setup.config.connect_timeout);
-        let dials = self.links.values().any(|link| link.phase == LinkPhase::Dialing);
-        let dial_deadline = dials.then(|| self.lobby.since + self.setup.config.connect_timeout);
-        let lobby_deadline = self.setup.accepts().then(|| self.lobby.since + waits);
+        let waits = self
+            .common
+            .setup
+            .config
+            .waits
+            .lobby_timeout
+            .unwrap_or(self.common.setup.config.waits.connect_timeout);
+        let dials = self.common.links.values().any(|link| link.phase == LinkPhase::Dialing);
+        let dial_deadline = dials.then(|| self.lobby.since + self.common.setup.config.waits.connect_timeout);
+        let lobby_deadline = self.common.setup.accepts().then(|| self.lobby.since + waits);
         [dial_deadline, lobby_deadline].into_iter().flatten().min()
     }
 
     /// The coordinator forgets silent peers, which frees their places. The others give up when the coordinator is silent.
     fn lobby_silence(&mut self) {
-        let timeout = self.setup.config.silence_timeout;
+        let timeout = self.common.setup.config.waits.silence_timeout;
         let silent = |link: &Link, now: Instant| link.is_connected() && now.since(link.last_heard) >= timeout;
-        if self.setup.accepts() {
-            let now = self.now;
-            self.links.retain(|_, link| !silent(link, now));
-        } else if let Some(link) = self.links.values().find(|link| silent(link, self.now)) {
+        if self.common.setup.accepts() {
+            let now = self.common.now;
+            self.common.links.retain(|_, link| !silent(link, now));
+        } else if let Some(link) = self.common.links.values().find(|link| silent(link, self.common.now)) {
             self.fail(Failure::ConnectionLost(link.peer));
         }
     }
 
     /// Turn 0 may begin.
     pub(super) fn start(&mut self) {
-        if !self.settle_roster() {
+        let settled = self.signing.as_ref().map(|signing| signing.settle_roster(&mut self.common));
+        if let Some(Err(failure)) = settled {
+            self.fail(failure);
             return;
         }
-        self.phase = SessionPhase::Running;
-        for link in self.links.values_mut() {
-            link.last_heard = self.now;
+        self.common.phase = SessionPhase::Running;
+        for link in self.common.links.values_mut() {
+            link.last_heard = self.common.now;
         }
-        self.emit(Event::Started);
+        self.common.emit(Event::Started);
     }
 
     fn everybody_is_ready(&self) -> bool {
         let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
         self.lobby.is_ready
-            && self.links_are_complete()
-            && self.has_roster()
-            && self.links.values().filter(watching).count() as u64
-                >= u64::from(self.setup.config.spectators_min)
-            && self.links.values().all(|link| {
-                let measured =
-                    link.lobby.ready && link.lobby.round_trip_min.is_some() && self.agrees_on_roster(link);
-                let present = measured && self.now.since(link.last_heard) < LOBBY_SILENCE;
-                !(link.is_player() || self.setup.config.spectators_min > 0)
+            && self.common.links_are_complete()
+            && self.signing.as_ref().is_none_or(|signing| signing.roster.is_some())
+            && self.common.links.values().filter(watching).count() as u64
+                >= u64::from(self.common.setup.config.watchers.spectators_min)
+            && self.common.links.values().all(|link| {
+                let measured = link.lobby.ready
+                    && link.lobby.round_trip_min.is_some()
+                    && self.signing.as_ref().is_none_or(|signing| signing.agrees_with(link));
+                let present = measured && self.common.now.since(link.last_heard) < LOBBY_SILENCE;
+                !(link.is_player() || self.common.setup.config.watchers.spectators_min > 0)
                     || (link.is_connected() && present)
             })
-    }
-
-    /// Whether every link that this peer needs before the start exists.
-    pub(super) fn links_are_complete(&self) -> bool {
-        let linked = |identity: Identity| {
-            self.links.values().any(|link| link.is_connected() && link.identity == Some(identity))
-        };
-        let all_players = || {
-            let mut players = (0..self.setup.config.players).map(|player| Identity::Player(PlayerId(player)));
-            players.all(|identity| {
-                identity == self.setup.identity || self.setup.is_absent(identity) || linked(identity)
-            })
-        };
-        if self.setup.coordinates() || self.setup.is_mesh() {
-            all_players()
-        } else {
-            linked(self.setup.coordinator())
-        }
     }
 
     /// Queues an answer to a hello.
@@ -221,49 +192,48 @@ impl AnySession {
 
     /// Whether the hello belongs to this match.
     pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) -> bool {
-        if !self.may_claim(peer, hello.identity) {
+        if !self.common.may_claim(peer, hello.identity) {
             return false;
         }
-        if hello.session_mark != session_mark(self.setup.config.session_id, hello.nonce) {
+        if hello.session_mark != session_mark(self.common.setup.config.session_id, hello.nonce) {
             self.reply(peer, hello.nonce, Reply::Refuse(Refusal::Session));
             return false;
         }
-        if !self.setup.is_proven(peer, hello.nonce, hello.cookie, self.now) {
-            let cookie = self.setup.cookie(peer, hello.nonce, Setup::period(self.now));
+        if !self.common.setup.is_proven(peer, hello.nonce, hello.cookie, self.common.now) {
+            let cookie = self.common.setup.cookie(peer, hello.nonce, Setup::period(self.common.now));
             self.reply(peer, hello.nonce, Reply::Challenge(cookie));
             return true;
         }
         if let Some(refusal) = self.judge(peer, hello) {
             if self.lobby.answers.len() < REPLIES_MAX {
-                self.emit(Event::Rejected { peer, refusal });
+                self.common.emit(Event::Rejected { peer, refusal });
             }
             self.reply(peer, hello.nonce, Reply::Refuse(refusal));
             return true;
         }
-        let is_known = self.links.get(&peer).is_some_and(|link| link.nonce == hello.nonce);
+        let is_known = self.common.links.get(&peer).is_some_and(|link| link.handshake.nonce == hello.nonce);
         if !is_known {
             self.end_former_self(hello.identity);
-            if let (Identity::Player(player), SessionPhase::Running) = (hello.identity, self.phase) {
-                self.charge_arrival(player);
+            if let (Identity::Player(player), SessionPhase::Running) = (hello.identity, self.common.phase) {
+                self.lateness.costs.charge_arrival(&self.common, player);
             }
-            self.note_seat(hello.identity, hello.seat);
+            let is_running = self.common.phase == SessionPhase::Running;
+            self.transfers.middle.seats.note(hello.identity, hello.seat, is_running);
         }
         if let Identity::Player(_) = hello.identity {
-            self.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
+            self.common.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
         }
         // A peer that has restarted at the same address.
-        self.links.retain(|_, link| link.peer != peer || link.nonce == hello.nonce);
-        if self.link_index(peer).is_none() {
-            let first = self.setup.config.first_entry();
-            let mut link = Link::new(peer, LinkPhase::Dialing, None, first, self.now);
-            let key = link_key(self.setup.config.session_id, hello.nonce);
-            (link.nonce, link.key) = (hello.nonce, key);
-            link.connection = self.connection_of(hello.identity);
-            self.links.insert(peer, link);
+        self.common.links.retain(|_, link| link.peer != peer || link.handshake.nonce == hello.nonce);
+        if self.common.links.index_of(peer).is_none() {
+            let connection = self.transfers.middle.seats.connection_of(hello.identity);
+            let handshake = Handshake { connection, ..self.common.setup.handshake(hello.nonce) };
+            let link = Link::new(peer, handshake, self.common.config().first_entry(), self.common.now);
+            self.common.links.insert(peer, link);
         }
         self.connected(peer, hello.identity);
-        if let Some(index) = self.link_index(peer) {
-            self.links[index].owes_welcome = true;
+        if let Some(index) = self.common.links.index_of(peer) {
+            self.common.links[index].outflow.owes_welcome = true;
             if !is_known {
                 self.guest_comes(index);
             }
@@ -273,50 +243,50 @@ impl AnySession {
 
     /// Why the peer may not join; none if it may.
     fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
-        let config = &self.setup.config;
+        let config = &self.common.setup.config;
         if hello.content_hash != config.content() {
             return Some(Refusal::Content { expected: config.content() });
         }
         if u32::from(hello.frames_per_second) != config.frames_per_second {
             return Some(Refusal::FrameRate { expected: config.frames_per_second as u16 });
         }
-        if hello.config_hash != self.setup.config_hash {
-            return Some(Refusal::Config { expected: self.setup.config_hash });
+        if hello.config_hash != self.common.setup.config_hash {
+            return Some(Refusal::Config { expected: self.common.setup.config_hash });
         }
         let known = |link: &&Link| link.peer == peer;
-        let same = |link: &Link| link.identity == Some(hello.identity) && link.nonce == hello.nonce;
-        if self.links.values().find(known).is_some_and(same) {
+        let same = |link: &Link| link.identity == Some(hello.identity) && link.handshake.nonce == hello.nonce;
+        if self.common.links.values().find(known).is_some_and(same) {
             return None;
         }
-        if self.phase != SessionPhase::Lobby {
+        if self.common.phase != SessionPhase::Lobby {
             return self.judge_guest(peer, &hello);
         }
-        let fresh = |link: &Link| self.now.since(link.last_heard) < LOBBY_SILENCE;
+        let fresh = |link: &Link| self.common.now.since(link.last_heard) < LOBBY_SILENCE;
         // Who shows the place's secret has crashed and is back.
         let is_owner = |player: PlayerId| {
-            let seat = self.transfers.seats.get(player.index());
-            hello.seat != 0 && seat.is_some_and(|seat| seat.secret == hello.seat)
+            self.transfers.middle.seats.get(player).is_some_and(|seat| seat.is_owned_by(hello.seat))
         };
         let place_taken = match hello.identity {
             Identity::Player(player) => {
-                player.0 >= self.setup.config.players
-                    || hello.identity == self.setup.identity
-                    || self.setup.is_absent(hello.identity)
+                player.0 >= self.common.setup.config.players
+                    || hello.identity == self.common.setup.identity
+                    || self.common.setup.is_absent(hello.identity)
                     || (!is_owner(player)
-                        && self.links.values().any(|link| {
+                        && self.common.links.values().any(|link| {
                             link.peer != peer && link.identity == Some(hello.identity) && fresh(link)
                         }))
             }
             // The middle of a star serves the spectators.
-            Identity::Spectator if self.setup.is_mesh() => true,
+            Identity::Spectator if self.common.setup.is_mesh() => true,
             Identity::Spectator => {
                 let spectators =
-                    self.links.values().filter(|link| link.identity == Some(Identity::Spectator));
-                spectators.count() as u64 >= u64::from(self.setup.config.spectators_max)
+                    self.common.links.values().filter(|link| link.identity == Some(Identity::Spectator));
+                spectators.count() as u64 >= u64::from(self.common.setup.config.watchers.spectators_max)
             }
             Identity::Relay => true,
         };
         let other_identity = self
+            .common
             .links
             .values()
             .find(known)
@@ -325,34 +295,38 @@ impl AnySession {
     }
 
     pub(super) fn handle_welcome(&mut self, index: usize, welcome: Welcome) {
-        let plausible = self.links[index].phase == LinkPhase::Dialing
-            && welcome.identity != self.setup.identity
-            && self.setup.may_forward(welcome.identity)
-            && !self.links.values().any(|link| link.identity == Some(welcome.identity));
+        let plausible = self.common.links[index].phase == LinkPhase::Dialing
+            && welcome.identity != self.common.setup.identity
+            && self.common.setup.may_forward(welcome.identity)
+            && !self.common.links.values().any(|link| link.identity == Some(welcome.identity));
         if plausible {
-            self.links[index].connection = welcome.connection;
-            self.connected(self.links[index].peer, welcome.identity);
-        } else if self.links[index].identity != Some(welcome.identity) {
-            self.stats.packets_unexpected += 1;
+            self.common.links[index].handshake.connection = welcome.connection;
+            self.connected(self.common.links[index].peer, welcome.identity);
+        } else if self.common.links[index].identity != Some(welcome.identity) {
+            self.common.stats.packets_unexpected += 1;
         }
     }
 
     fn connected(&mut self, peer: PeerId, identity: Identity) {
-        let Some(index) = self.link_index(peer) else { return };
-        let link = &mut self.links[index];
-        link.last_heard = self.now;
+        let Some(index) = self.common.links.index_of(peer) else { return };
+        let link = &mut self.common.links[index];
+        link.last_heard = self.common.now;
         if link.phase == LinkPhase::Dialing {
             link.phase = LinkPhase::Connected;
             link.identity = Some(identity);
-            self.emit(Event::Connected { peer, identity });
+            self.common.emit(Event::Connected { peer, identity });
         }
     }
 
     pub(super) fn handle_lobby(&mut self, index: usize, lobby: &LobbyPacket) {
-        self.take_keys(index, lobby.keys.as_deref());
-        let now = self.now;
-        let from_coordinator = self.links[index].identity == Some(self.setup.coordinator());
-        let link = &mut self.links[index];
+        if let (Some(signing), Some(keys)) = (&mut self.signing, &lobby.keys)
+            && let Err(failure) = signing.take_keys(&mut self.common, index, keys)
+        {
+            self.fail(failure);
+        }
+        let now = self.common.now;
+        let from_coordinator = self.common.links[index].identity == Some(self.common.setup.coordinator());
+        let link = &mut self.common.links[index];
         link.lobby.ready = lobby.ready;
         link.lobby.heard = Some((lobby.sent_us, now));
         if let Some(echo) = lobby.echo {
@@ -364,9 +338,9 @@ impl AnySession {
                 link.lobby.round_trip_min = Some(best);
             }
         }
-        let one_way = self.links[index].lobby.round_trip_min.unwrap_or_default().as_micros() / 2;
+        let one_way = self.common.links[index].lobby.round_trip_min.unwrap_or_default().as_micros() / 2;
         if let Some(start_in) =
-            lobby.start_in_us.filter(|_| from_coordinator && self.phase == SessionPhase::Lobby)
+            lobby.start_in_us.filter(|_| from_coordinator && self.common.phase == SessionPhase::Lobby)
         {
             let wait = u64::from(start_in).saturating_sub(one_way);
             let at = now + Duration::from_micros(wait);
@@ -379,18 +353,18 @@ impl AnySession {
         let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         LobbyPacket {
             // Whether it has the roster, its mark says.
-            ready: self.lobby.is_ready && self.links_are_complete(),
-            sent_us: self.now.as_micros() as u32,
+            ready: self.lobby.is_ready && self.common.links_are_complete(),
+            sent_us: self.common.now.as_micros() as u32,
             echo: link
                 .lobby
                 .heard
-                .map(|(sent_us, heard)| Echo { sent_us, held_us: micros(self.now.since(heard)) }),
+                .map(|(sent_us, heard)| Echo { sent_us, held_us: micros(self.common.now.since(heard)) }),
             start_in_us: self
                 .lobby
                 .start_at
-                .filter(|_| self.setup.coordinates())
-                .map(|start_at| micros(start_at.since(self.now))),
-            keys: self.lobby_keys(link),
+                .filter(|_| self.common.setup.coordinates())
+                .map(|start_at| micros(start_at.since(self.common.now))),
+            keys: self.signing.as_ref().map(|signing| signing.lobby_keys(&self.common, link)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The queue of actions that wait for their turn.
 
+use crate::value::action::Action;
 use core::fmt;
 use std::collections::VecDeque;
 
 use crate::session::config::SessionConfig;
-use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::entry::Payload;
 use crate::value::ids::Turn;
@@ -69,9 +69,9 @@ impl Outbox {
     pub(crate) fn new(config: &SessionConfig, action_bits: u32) -> Self {
         Self {
             queue: VecDeque::with_capacity(4),
-            queue_max: config.queue_max,
-            per_turn_max: if config.input_mode { 1 } else { config.actions_per_turn_max },
-            turn_bits_max: if config.input_mode { action_bits } else { config.turn_bytes_max * 8 },
+            queue_max: config.limits.queue_max,
+            per_turn_max: if config.input_mode { 1 } else { config.limits.actions_per_turn_max },
+            turn_bits_max: if config.input_mode { action_bits } else { config.limits.turn_bytes_max * 8 },
             repeated: config.input_mode.then(|| crate::value::codec::zeros(action_bits)),
             scratch: BitWriter::new(),
             recoded: BitWriter::new(),

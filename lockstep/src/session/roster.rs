@@ -1,10 +1,13 @@
 //! The roster before the match: every player sends its key, the middle of a star sends everybody all of them, and all peers compare.
 
 use crate::packet::LobbyKeys;
-use crate::session::event::{Event, Failure};
-use crate::session::header::HeaderSigning;
+use crate::session::SessionPhase;
+use crate::session::common::Common;
+use crate::session::event::Event;
+use crate::session::failure::Failure;
 use crate::session::link::Link;
-use crate::session::{AnySession, SessionPhase};
+use crate::session::signing::Signing;
+use crate::session::transfer::header::HeaderSigning;
 use crate::signed::roster::{Roster, Seat};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
@@ -12,132 +15,127 @@ use crate::value::time::Duration;
 /// Time between two copies of the roster for a peer that asks for it during the match.
 const ROSTER_GAP: Duration = Duration::from_millis(250);
 
-impl AnySession {
+impl Signing {
     /// The local player's seat.
-    fn own_seat(&self) -> Option<Seat> {
-        let (key, signing) = (self.setup.config.key.as_ref()?, self.signing.as_ref()?);
-        self.setup.player().map(|_| Seat { key: key.public().to_bytes(), salt: signing.salt })
+    fn own_seat(&self, common: &Common) -> Option<Seat> {
+        let key = common.config().own.key.as_ref()?;
+        common.setup.player().map(|_| Seat { key: key.public().to_bytes(), salt: self.salt })
     }
 
-    /// Builds the roster from the players' seats. Guests of a star receive it.
-    pub(super) fn gather_roster(&mut self) {
-        let gathers = self.setup.forwards() || self.setup.is_mesh();
-        if self.signing.is_none() || !gathers || self.lobby.start_at.is_some() {
+    /// Builds the roster from the players' seats, before the start. Guests of a star receive it.
+    pub(super) fn gather_roster(&mut self, common: &Common) {
+        if !common.setup.forwards() && !common.setup.is_mesh() {
             return;
         }
-        let own = self.own_seat();
-        let seat = |player: PlayerId| match self.setup.player() {
+        let own = self.own_seat(common);
+        let seat = |player: PlayerId| match common.setup.player() {
             Some(local) if local == player => own,
             _ => {
                 let identity = Some(Identity::Player(player));
-                let link = self.links.values().find(|link| link.is_connected() && link.identity == identity);
+                let link = common.links.connected().find(|link| link.identity == identity);
                 link.and_then(|link| link.lobby.seat)
             }
         };
-        let players = || (0..self.setup.config.players).map(PlayerId);
+        let players = || (0..common.config().players).map(PlayerId);
         let seats: Vec<Option<Seat>> = players().map(seat).collect();
-        let absent = |player: PlayerId| self.setup.is_absent(Identity::Player(player));
+        let absent = |player: PlayerId| common.setup.is_absent(Identity::Player(player));
         let is_complete = players().zip(&seats).all(|(player, seat)| seat.is_some() || absent(player));
-        let known = self.roster().is_some_and(|roster| roster.seats().eq(seats.iter().copied()));
-        if !known && let Some(signing) = &mut self.signing {
-            let roster = is_complete.then(|| Roster::new(self.setup.config.session_id, &seats));
-            signing.roster = roster.flatten();
+        let known = self.roster.as_ref().is_some_and(|roster| roster.seats().eq(seats.iter().copied()));
+        if !known {
+            let roster = is_complete.then(|| Roster::new(common.config().session_id, &seats));
+            self.roster = roster.flatten();
         }
     }
 
-    /// Whether this peer knows the roster, or needs none.
-    pub(super) fn has_roster(&self) -> bool {
-        self.signing.is_none() || self.roster().is_some()
-    }
-
-    /// Whether the other end of a link has the same roster, or needs none.
-    pub(super) fn agrees_on_roster(&self, link: &Link) -> bool {
-        self.signing.is_none() || self.roster().is_some_and(|roster| link.lobby.mark == Some(roster.mark()))
+    /// Whether the other end of a link has the same roster.
+    pub(super) fn agrees_with(&self, link: &Link) -> bool {
+        self.roster.as_ref().is_some_and(|roster| link.lobby.mark == Some(roster.mark()))
     }
 
     /// The key part of a lobby packet.
-    pub(super) fn lobby_keys(&self, link: &Link) -> Option<Box<LobbyKeys>> {
-        self.signing.as_ref()?;
-        let roster = self.roster();
+    pub(super) fn lobby_keys(&self, common: &Common, link: &Link) -> Box<LobbyKeys> {
+        let roster = self.roster.as_ref();
         let mark = roster.map(Roster::mark);
-        let tells = self.setup.forwards() && link.lobby.mark != mark;
+        let tells = common.setup.forwards() && link.lobby.mark != mark;
         let roster = roster.filter(|_| tells).map(|roster| roster.seats().collect()).unwrap_or_default();
-        Some(Box::new(LobbyKeys { own: self.own_seat(), mark, roster }))
+        Box::new(LobbyKeys { own: self.own_seat(common), mark, roster })
     }
 
     /// Handles the key part of a lobby packet.
-    pub(super) fn take_keys(&mut self, index: usize, keys: Option<&LobbyKeys>) {
-        let (Some(keys), true) = (keys, self.signing.is_some()) else { return };
-        let identity = self.links[index].identity;
-        let lobby = &mut self.links[index].lobby;
-        lobby.mark = keys.mark;
-        if matches!(identity, Some(Identity::Player(_))) && self.phase == SessionPhase::Lobby {
-            lobby.seat = keys.own;
+    ///
+    /// # Errors
+    /// The roster has another seat for the local player.
+    pub(super) fn take_keys(
+        &mut self,
+        common: &mut Common,
+        index: usize,
+        keys: &LobbyKeys,
+    ) -> Result<(), Failure> {
+        let in_match = common.phase != SessionPhase::Lobby;
+        let link = &mut common.links[index];
+        link.lobby.mark = keys.mark;
+        if link.is_player() && !in_match {
+            link.lobby.seat = keys.own;
         }
-        let tells = !self.setup.is_mesh() && identity == Some(self.setup.coordinator());
-        if !tells || keys.roster.is_empty() || self.is_over() {
-            return;
-        }
+        let tells = !common.setup.is_mesh() && link.identity == Some(common.setup.coordinator());
         // During the match only a peer without a roster accepts one.
-        let in_match = self.phase != SessionPhase::Lobby;
-        if keys.roster.len() != usize::from(self.setup.config.players) || (in_match && self.has_roster()) {
-            return;
+        let is_wanted = tells && !common.is_over() && !(in_match && self.roster.is_some());
+        if !is_wanted || keys.roster.len() != usize::from(common.config().players) {
+            return Ok(());
         }
-        let Some(roster) = Roster::new(self.setup.config.session_id, &keys.roster) else { return };
-        let own = self.own_seat();
-        if self.setup.player().is_some_and(|player| roster.seats().nth(player.index()) != Some(own)) {
-            self.fail(Failure::OtherRoster);
-            return;
+        let Some(roster) = Roster::new(common.config().session_id, &keys.roster) else { return Ok(()) };
+        let own = self.own_seat(common);
+        if common.setup.player().is_some_and(|player| roster.seats().nth(player.index()) != Some(own)) {
+            return Err(Failure::OtherRoster);
         }
-        if let Some(signing) = &mut self.signing {
-            signing.roster = Some(roster);
-        }
+        self.roster = Some(roster);
         if in_match {
-            self.tell_roster();
+            self.tell_roster(common);
         }
+        Ok(())
     }
 
-    /// The match begins: a player without the roster cannot play. Returns whether the match goes on.
-    pub(super) fn settle_roster(&mut self) -> bool {
-        if self.setup.player().is_some() && !self.has_roster() {
-            self.fail(Failure::OtherRoster);
-            return false;
+    /// The match begins.
+    ///
+    /// # Errors
+    /// A player without the roster cannot play.
+    pub(super) fn settle_roster(&self, common: &mut Common) -> Result<(), Failure> {
+        if common.setup.player().is_some() && self.roster.is_none() {
+            return Err(Failure::OtherRoster);
         }
-        self.tell_roster();
-        true
+        self.tell_roster(common);
+        Ok(())
     }
 
-    /// Adopts the roster of a running match's header. Returns whether the match is signed as the settings say, and has a place for the
-    /// local player's key.
-    pub(super) fn join_roster(&mut self, header: Option<&HeaderSigning>) -> bool {
-        let own = self.setup.player().zip(self.setup.config.key.as_ref().map(|key| key.public().to_bytes()));
-        let is_done = match (&mut self.signing, header) {
-            (None, None) => return true,
-            (Some(signing), Some(header)) => {
-                let roster = Roster::new(self.setup.config.session_id, &header.seats);
-                roster.is_some_and(|roster| signing.go_on(header, roster, own))
-            }
-            _ => false,
-        };
-        if is_done {
-            self.tell_roster();
+    /// Adopts the roster of a running match's header.
+    ///
+    /// # Errors
+    /// It has no place for the local player's key.
+    pub(super) fn join_roster(&mut self, common: &mut Common, header: &HeaderSigning) -> Result<(), Failure> {
+        let key = common.config().own.key.as_ref().map(|key| key.public().to_bytes());
+        let own = common.setup.player().zip(key);
+        let roster = Roster::new(common.config().session_id, &header.seats);
+        if !roster.is_some_and(|roster| self.go_on(header, roster, own)) {
+            let plays = common.setup.player().is_some();
+            return Err(if plays { Failure::OtherKey } else { Failure::OtherRoster });
         }
-        is_done
+        self.tell_roster(common);
+        Ok(())
     }
 
-    fn tell_roster(&mut self) {
-        if let Some(roster) = self.roster().cloned() {
+    fn tell_roster(&self, common: &mut Common) {
+        if let Some(roster) = self.roster.clone() {
             tracing::info!(fingerprint = %roster.fingerprint(), "roster");
-            self.emit(Event::Roster(Box::new(roster)));
+            common.emit(Event::Roster(Box::new(roster)));
         }
     }
 
     /// Whether the next packet to a link carries the roster for a peer that has none.
-    pub(super) fn owes_roster(&mut self, index: usize) -> bool {
-        let (now, knows) = (self.now, self.roster().is_some());
-        let carried = &mut self.links[index].carried_statements;
+    pub(super) fn owes_roster(&self, common: &mut Common, index: usize) -> bool {
+        let now = common.now;
+        let carried = &mut common.links[index].carried_statements;
         let is_due = carried.roster_sent.is_none_or(|at| now.since(at) >= ROSTER_GAP);
-        let owes = core::mem::take(&mut carried.owes_roster) && knows && is_due;
+        let owes = core::mem::take(&mut carried.owes_roster) && self.roster.is_some() && is_due;
         if owes {
             carried.roster_sent = Some(now);
         }

@@ -1,10 +1,11 @@
 //! What does not change during a session: who this peer is, and its settings.
 
+use crate::value::codec::Codec;
 use siphasher::sip::SipHasher24;
 
-use crate::packet::{Hello, PROTOCOL_VERSION, PayloadFormat, session_mark};
+use crate::packet::{Hello, PROTOCOL_VERSION, PayloadFormat, link_key, session_mark};
 use crate::session::config::{SessionConfig, Topology};
-use crate::value::codec::Codec;
+use crate::session::link::Handshake;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -43,6 +44,11 @@ impl Setup {
             .hash(&[&peer.0.to_le_bytes()[..], &[1]].concat())
     }
 
+    /// The handshake of the link that a hello with this number makes.
+    pub(super) fn handshake(&self, nonce: u64) -> Handshake {
+        Handshake { nonce, key: link_key(self.config.session_id, nonce), ..Handshake::default() }
+    }
+
     /// The number that a peer must repeat to show that it receives packets at its address; nothing is stored for it until then.
     pub(super) fn cookie(&self, peer: PeerId, nonce: u64, period: u64) -> u64 {
         let mut bytes = [0; 20];
@@ -75,7 +81,7 @@ impl Setup {
             identity: self.identity,
             cookie,
             // Only sent to a peer that has sent a challenge.
-            seat: if cookie == 0 { 0 } else { self.config.seat.0 },
+            seat: if cookie == 0 { 0 } else { self.config.own.seat.0 },
         }
     }
 
@@ -90,7 +96,7 @@ impl Setup {
     /// The identity that starts the match and (in a star) forwards.
     pub(super) fn coordinator(&self) -> Identity {
         match self.config.topology {
-            Topology::Host => Identity::Player(PlayerId(self.config.host_player)),
+            Topology::Host => Identity::Player(PlayerId(self.config.sides.host_player)),
             Topology::Mesh => Identity::Player(self.config.first_live_player()),
             Topology::Relay => Identity::Relay,
         }
@@ -128,6 +134,6 @@ impl Setup {
 
     /// Whether this peer may drop a player for whom the game waits too long: the host, the relay, or any peer of a mesh.
     pub(super) fn may_drop(&self) -> bool {
-        self.config.drop_after.is_some() && self.accepts()
+        self.config.waits.drop_after.is_some() && self.accepts()
     }
 }

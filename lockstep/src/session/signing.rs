@@ -1,17 +1,21 @@
 //! Statements: what this peer has seen of the match, what the players have signed about it, and the consequences of a contradiction.
 
+use crate::pace::pacing::TurnPlan;
+use crate::session::common::Common;
+use crate::session::comparison::Comparison;
+use crate::session::delayed::Delayed;
+use crate::session::transfer::joiner::Joiner;
+use crate::value::bits::BitWriter;
 use std::collections::VecDeque;
 
 use siphasher::sip::SipHasher24;
 use smallvec::SmallVec;
 
 use crate::packet::{SignedEnd, end_reason_number, entry_content};
-use crate::session::AnySession;
 use crate::session::event::Event;
-use crate::session::header::HeaderSigning;
+use crate::session::transfer::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::key::SIGNATURE_BYTES;
-use crate::signed::proof::{Proof, Verdict};
 use crate::signed::roster::Roster;
 use crate::signed::statement::{Since, Statement};
 use crate::value::entry::EndReason;
@@ -25,32 +29,6 @@ const KEPT: usize = 12;
 
 /// Number of signed ends that are kept of one player, who may sign as many as it likes.
 const ENDS_KEPT: usize = 16;
-
-/// Two statements that cannot both be true. Reported once for each player involved.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Contradiction {
-    /// Both statements, for anybody with the roster.
-    pub proof: Proof,
-    /// What they prove to anybody.
-    pub verdict: Verdict,
-    /// The possible liars. This peer excludes itself, and uses the links over which the statements arrived. A single suspect is the liar.
-    /// Empty: this peer cannot tell.
-    pub suspects: Vec<Identity>,
-}
-
-/// A player whose simulation reached another state than those of most players, with the same orders. More than half of the active players
-/// have signed this.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Outlier {
-    /// Up to the start of this turn.
-    pub turn: Turn,
-    /// The player.
-    pub player: PlayerId,
-    /// The statements of the majority, and as the last one the player's own.
-    pub statements: Vec<Statement>,
-}
 
 /// What this peer has seen when a turn began for which statements are due.
 #[derive(Clone, Debug)]
@@ -88,6 +66,14 @@ impl Author {
     pub(super) fn newest(&self) -> Option<&Statement> {
         self.held.back()
     }
+}
+
+/// The parts of a session that statements have to do with.
+pub(super) struct Parts<'a> {
+    pub(super) common: &'a mut Common,
+    pub(super) joiner: &'a mut Joiner,
+    pub(super) compared: &'a mut Comparison,
+    pub(super) delayed: &'a mut Delayed,
 }
 
 /// The part of a session that handles signatures.
@@ -204,61 +190,50 @@ pub(super) fn salt(secret: (u64, u64)) -> u64 {
     SipHasher24::new_with_keys(secret.0, secret.1).hash(b"salt")
 }
 
-impl AnySession {
-    /// The roster on which all players have agreed. None before the match, or if the match is not signed.
-    #[must_use]
-    pub fn roster(&self) -> Option<&Roster> {
-        self.signing.as_ref()?.roster.as_ref()
-    }
-
-    /// What the players have signed about the match so far, for whoever keeps evidence: the last dozen of each player's statements, player by player,
-    /// oldest first, their signatures checked. None in a match that is not signed.
-    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
-        let authors = self.signing.iter().flat_map(|signing| &signing.authors);
-        authors.flat_map(|author| &author.held)
-    }
-
-    /// A turn begins with everybody's entries: about once per second of game time a statement is due.
-    pub(super) fn state_turn(&mut self, turn: Turn) {
-        let Some(mut signing) = self.signing.take() else { return };
-        for (hash, stream) in signing.streams.iter_mut().zip(&self.streams) {
+impl Signing {
+    /// Hashes the entries of a turn that begins with everybody's entries. About once per second of game time a statement is due: returns
+    /// whether it is now.
+    pub(super) fn begin_turn(
+        &mut self,
+        common: &Common,
+        turn: u32,
+        plan: TurnPlan,
+        scratch: &mut BitWriter,
+    ) -> bool {
+        for (hash, stream) in self.streams.iter_mut().zip(&common.streams) {
             // Not all peers have the entries that fill an absence.
-            let is_away = stream.end_in(turn.0).is_some_and(|(last, _)| last < turn.0);
-            if let Some(entry) = stream.get(turn.0).filter(|_| !is_away) {
-                entry_content(&mut self.buffers.recoded, entry);
-                hash.add(turn.0, self.buffers.recoded.bytes());
+            let is_away = stream.end_in(turn).is_some_and(|(last, _)| last < turn);
+            if let Some(entry) = stream.get(turn).filter(|_| !is_away) {
+                entry_content(scratch, entry);
+                hash.add(turn, scratch.bytes());
             }
         }
-        let plan = self.pace.planner.plan();
         let frame = 1_000_000 / u64::from(plan.frames_per_second.max(1));
-        signing.elapsed += u64::from(plan.frames_per_turn) * frame;
-        if signing.elapsed >= INTERVAL || self.gate.last_turn == Some(turn.0) {
-            signing.elapsed = 0;
-            self.note_view(&mut signing, turn.0);
-        } else {
-            self.verify_rhythm(&signing, turn.0);
+        self.elapsed += u64::from(plan.frames_per_turn) * frame;
+        let is_due = self.elapsed >= INTERVAL || common.gate.last_turn == Some(turn);
+        if is_due {
+            self.elapsed = 0;
         }
-        self.signing = Some(signing);
+        is_due
     }
 
     /// Keeps a statement whose signature is valid.
-    pub(super) fn hold(&mut self, signing: &mut Signing, statement: Statement) {
-        if self.delays() {
-            self.delayed.keep_statement(&statement);
+    pub(super) fn keep(&mut self, common: &Common, delayed: &mut Delayed, statement: Statement) {
+        if common.delays() {
+            delayed.keep_statement(&statement);
         }
-        signing.hold(statement);
+        self.hold(statement);
     }
 
-    fn note_view(&mut self, signing: &mut Signing, turn: u32) {
-        let goes_on = |player: &usize| self.streams[*player].end_in(turn).is_none();
-        let live = (0..self.streams.len()).filter(goes_on).fold(0, |live, player| live | (1 << player));
-        let shown = signing.streams.iter().take(self.streams.len()).map(StreamHash::shown);
+    /// Notes what this peer has seen up to the start of this turn, and signs it. `agreed` is the hash of the match before the turn.
+    pub(super) fn note_view(&mut self, parts: &mut Parts<'_>, turn: u32, agreed: [u8; AGREED_HASH_BYTES]) {
+        let live = parts.common.streams.live_in(turn);
+        let shown = self.streams.iter().take(parts.common.streams.len()).map(StreamHash::shown);
         let opening = Opening(shown.collect());
-        let agreed = self.header(turn, Some(signing)).agreed();
         let view =
-            View { turn, live, all: opening.all(turn, live), opening, checksum: signing.checksum, agreed };
+            View { turn, live, all: opening.all(turn, live), opening, checksum: self.checksum, agreed };
         if let (Some(player), Some(key), Some(roster)) =
-            (self.setup.player(), &self.setup.config.key, &signing.roster)
+            (parts.common.setup.player(), &parts.common.setup.config.own.key, &self.roster)
             && live & (1 << player.0) != 0
         {
             let mut statement = Statement {
@@ -267,39 +242,43 @@ impl AnySession {
                 live,
                 own: view.opening.own(player.index()).unwrap_or_default(),
                 all: view.all,
-                checksum: signing.checksum,
+                checksum: self.checksum,
                 agreed,
-                since: signing.since,
+                since: self.since,
                 signature: [0; SIGNATURE_BYTES],
             };
             statement.sign(roster, key);
-            self.hold(signing, statement);
+            self.keep(parts.common, parts.delayed, statement);
         }
-        if signing.views.len() >= KEPT {
-            signing.views.pop_front();
+        if self.views.len() >= KEPT {
+            self.views.pop_front();
         }
-        signing.views.push_back(view);
+        self.views.push_back(view);
         // No other peer is further than this while this peer keeps up.
-        let ahead = self.setup.config.turns_ahead.saturating_mul(2).saturating_add(1);
-        let is_level = !self.is_catching_up() && self.slowest_next() <= turn.saturating_add(ahead);
-        signing.level_views = if is_level { signing.level_views.saturating_add(1) } else { 0 };
-        self.report_missing(signing, live);
-        self.judge_statements(signing, turn);
-        self.lose_patience(signing);
+        let ahead = parts.common.setup.config.turns_ahead.saturating_mul(2).saturating_add(1);
+        let is_level = !parts.joiner.is_catching_up()
+            && parts.common.streams.slowest_next() <= turn.saturating_add(ahead);
+        self.level_views = if is_level { self.level_views.saturating_add(1) } else { 0 };
+        self.report_missing(parts, live);
+        self.judge(parts, turn);
+        let is_behind = parts.common.turns_ready() > parts.common.config().turns_ahead.max(1);
+        parts.joiner.lose_patience(is_behind);
     }
 
     /// Reports players without a statement about the second-last due turn or a later one.
-    fn report_missing(&mut self, signing: &mut Signing, live: u16) {
-        let Some(oldest) =
-            signing.views.len().checked_sub(3).filter(|_| signing.roster.is_some() && !self.is_catching_up())
+    fn report_missing(&mut self, parts: &mut Parts<'_>, live: u16) {
+        let Some(oldest) = self
+            .views
+            .len()
+            .checked_sub(3)
+            .filter(|_| self.roster.is_some() && !parts.joiner.is_catching_up())
         else {
             return;
         };
-        let views =
-            [0, 1, 2].map(|next| (signing.views[oldest + next].turn, signing.views[oldest + next].live));
+        let views = [0, 1, 2].map(|next| (self.views[oldest + next].turn, self.views[oldest + next].live));
         let (turn, live) = (views[0].0, live & views[0].1);
-        let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        let is_level = signing.level_views > 2;
+        let own = parts.common.own();
+        let is_level = self.level_views > 2;
         // A statement about another turn, or about a match without this player, proves nothing here. A peer that catches up gets only the newest
         // ones.
         let says = |author: &Author, (turn, live): (u32, u16)| {
@@ -307,55 +286,54 @@ impl AnySession {
                 || (!is_level && author.newest().is_some_and(|newest| newest.turn.0 >= turn))
         };
         for player in crate::session::players_in(live & !own) {
-            let author = &mut signing.authors[player.index()];
+            let author = &mut self.authors[player.index()];
             let is_missing = !views.iter().any(|view| says(author, *view));
             if is_missing && !author.told_missing {
                 tracing::warn!(player = player.0, turn, "no statement");
-                self.emit(Event::StatementMissing { player, turn: Turn(turn) });
+                parts.common.emit(Event::StatementMissing { player, turn: Turn(turn) });
             }
             author.told_missing = is_missing;
         }
     }
 
     /// The player's own signature for the end of its stream with this entry.
-    pub(super) fn signed_end(&self, player: PlayerId, number: u32, reason: EndReason) -> Option<SignedEnd> {
-        let ends = &self.signing.as_ref()?.ends[player.index()];
+    pub(super) fn end_of(&self, player: PlayerId, number: u32, reason: EndReason) -> Option<SignedEnd> {
+        let ends = &self.ends[player.index()];
         let fits = |end: &&SignedEnd| (end.number, end.reason) == (number, end_reason_number(reason) as u8);
         ends.iter().find(fits).copied()
     }
 
     /// The local player ends its stream with this entry and signs the end itself.
-    pub(super) fn sign_end(&mut self, player: PlayerId, number: u32, reason: EndReason) {
-        let Some(signing) = &mut self.signing else { return };
-        if let (Some(key), Some(roster)) = (&self.setup.config.key, &signing.roster) {
+    pub(super) fn sign_end(&mut self, common: &Common, player: PlayerId, number: u32, reason: EndReason) {
+        if let (Some(key), Some(roster)) = (&common.setup.config.own.key, &self.roster) {
             let reason = end_reason_number(reason) as u8;
             let signature = key.sign(&roster.end_message(player, number, reason));
-            let oldest = self.streams[player.index()].oldest();
-            signing.keep_end(SignedEnd { player, number, reason, signature }, oldest);
+            let oldest = common.streams[player.index()].oldest();
+            self.keep_end(SignedEnd { player, number, reason, signature }, oldest);
         }
     }
 
     /// Whether the player itself ends its stream with this entry: its signature is known, or came with the entry.
     pub(super) fn ends_itself(
         &mut self,
+        common: &Common,
         player: PlayerId,
         number: u32,
         reason: EndReason,
         told: &[SignedEnd],
     ) -> bool {
-        let oldest = self.streams[player.index()].oldest();
-        let Some(signing) = &mut self.signing else { return true };
+        let oldest = common.streams[player.index()].oldest();
         let reason = end_reason_number(reason) as u8;
         let fits = |end: &SignedEnd| (end.player, end.number, end.reason) == (player, number, reason);
-        if signing.ends[player.index()].iter().any(fits) {
+        if self.ends[player.index()].iter().any(fits) {
             return true;
         }
-        let (Some(roster), Some(end)) = (&signing.roster, told.iter().find(|end| fits(end))) else {
+        let (Some(roster), Some(end)) = (&self.roster, told.iter().find(|end| fits(end))) else {
             return false;
         };
         let is_signed = roster.has_ended(player, number, reason, &end.signature);
         if is_signed {
-            signing.keep_end(*end, oldest);
+            self.keep_end(*end, oldest);
         }
         is_signed
     }

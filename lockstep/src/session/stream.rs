@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::session::saved::SavedStream;
+use crate::session::saved_match::SavedStream;
 use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::PeerId;
 

@@ -2,11 +2,12 @@
 
 use crate::packet::{
     self, BODY_BITS_MAX, Bye, Challenge, END_BITS, ENTRIES_MAX, Refuse, Segment, SegmentPlan, Transfer,
-    Welcome,
+    TurnsPacket, Welcome,
 };
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
 use crate::session::{AnySession, SessionPhase};
+use crate::value::entry::Entry;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -28,10 +29,19 @@ const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 /// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 66 + 33 + 1 + 9;
 
+/// What still fits into a turns packet, and what may be in it.
+struct Room {
+    bits: u32,
+    /// Whether others' entries that were sent before are repeated.
+    repeats: bool,
+    /// Entries from this number on must not be shown to the remote yet.
+    shown: u32,
+}
+
 impl AnySession {
     /// When the next packet to a link is due.
     pub(super) fn link_due_at(&self, link: &Link) -> Option<Instant> {
-        if self.is_over() && !link.owes_bye() { None } else { link.due_at(self.tick()) }
+        if self.common.is_over() && !link.outflow.owes_bye() { None } else { link.due_at(self.tick()) }
     }
 
     pub(super) fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
@@ -43,35 +53,47 @@ impl AnySession {
             packet::seal(&self.buffers.writer, answer.key, out);
             return Some(answer.to);
         }
-        let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
-        let Some(index) = self.links.values().position(is_due) else { return self.transfer_packet(out) };
-        let owes_roster = self.owes_roster(index);
+        let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.common.now);
+        let Some(index) = self.common.links.values().position(is_due) else {
+            let writer = &mut self.buffers.writer;
+            return self.transfers.packet(&mut self.common, &self.delayed, writer, out);
+        };
+        let owes_roster =
+            self.signing.as_ref().is_some_and(|signing| signing.owes_roster(&mut self.common, index));
         let mut more = false;
-        match self.phase {
-            _ if self.links[index].owes_bye() => {
-                self.links[index].take_bye().unwrap_or(Bye::Left).encode(&mut self.buffers.writer);
+        match self.common.phase {
+            _ if self.common.links[index].outflow.owes_bye() => {
+                self.common.links[index]
+                    .outflow
+                    .take_bye()
+                    .unwrap_or(Bye::Left)
+                    .encode(&mut self.buffers.writer);
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => return None,
-            _ if self.links[index].phase == LinkPhase::Dialing => {
-                let (nonce, cookie) = (self.links[index].nonce, self.links[index].cookie);
-                self.setup.hello(nonce, cookie).encode(&mut self.buffers.writer);
+            _ if self.common.links[index].phase == LinkPhase::Dialing => {
+                let (nonce, cookie) =
+                    (self.common.links[index].handshake.nonce, self.common.links[index].handshake.cookie);
+                self.common.setup.hello(nonce, cookie).encode(&mut self.buffers.writer);
             }
-            _ if self.links[index].owes_welcome => {
-                self.links[index].owes_welcome = false;
-                let connection = self.links[index].connection;
-                Welcome { identity: self.setup.identity, connection }.encode(&mut self.buffers.writer);
+            _ if self.common.links[index].outflow.owes_welcome => {
+                self.common.links[index].outflow.owes_welcome = false;
+                let connection = self.common.links[index].handshake.connection;
+                Welcome { identity: self.common.setup.identity, connection }.encode(&mut self.buffers.writer);
             }
-            SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer),
+            SessionPhase::Lobby => {
+                self.lobby_packet(&self.common.links[index]).encode(&mut self.buffers.writer)
+            }
             SessionPhase::Running | SessionPhase::Ending if owes_roster => {
-                self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer);
+                self.lobby_packet(&self.common.links[index]).encode(&mut self.buffers.writer);
             }
-            _ if self.links[index].lacks_state() => Transfer::Wait.encode(&mut self.buffers.writer),
+            _ if self.common.links[index].lacks_state() => Transfer::Wait.encode(&mut self.buffers.writer),
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
-        let link = &mut self.links[index];
+        let link = &mut self.common.links[index];
         // The receiver must be able to read a hello before it knows anything about the sender.
-        let key = if link.phase == LinkPhase::Dialing && !link.owes_bye() { 0 } else { link.key };
-        link.note_sent(self.now, more);
+        let key =
+            if link.phase == LinkPhase::Dialing && !link.outflow.owes_bye() { 0 } else { link.handshake.key };
+        link.outflow.note_sent(self.common.now, more);
         packet::seal(&self.buffers.writer, key, out);
         Some(link.peer)
     }
@@ -80,116 +102,123 @@ impl AnySession {
     fn write_turns(&mut self, index: usize) -> bool {
         let mut turns = core::mem::take(&mut self.buffers.turns);
         turns.clear();
-        turns.base = match self.setup.player() {
-            Some(player) => self.streams[player.index()].next(),
-            None => self.gate.turn.saturating_add(self.setup.config.turns_ahead),
+        turns.base = match self.common.setup.player() {
+            Some(player) => self.common.streams[player.index()].next(),
+            None => self.common.gate.turn.saturating_add(self.common.setup.config.turns_ahead),
         };
-        turns.acks.extend(self.streams.iter().map(crate::session::stream::Stream::next));
-        if let Some(Identity::Player(player)) = self.links[index].identity {
-            turns.unconfirmed = self.unconfirmed(player);
+        turns.acks.extend(self.common.streams.iter().map(crate::session::stream::Stream::next));
+        if let Some(Identity::Player(player)) = self.common.links[index].identity {
+            turns.unconfirmed = self.common.unconfirmed(player);
         }
         turns.frozen = self.mesh.frozen;
-        turns.votes = if self.setup.is_mesh() { self.ballots.own } else { 0 };
-        let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
-        let repeats = self.repeats(index);
-        let shown = self.shown_to(&self.links[index]);
-        turns.horizon = self.horizon_of(index);
+        turns.votes = if self.common.setup.is_mesh() { self.ballots.own } else { 0 };
+        let round_trip = self.pace.meter.network();
+        let signed_bits = self.signing.as_ref().map_or(0, |signing| {
+            signing.write(&mut self.common, &self.delayed, index, round_trip, &mut turns)
+        });
+        let mut room = Room {
+            bits: BODY_BITS_MAX - HEAD_BITS_MAX - signed_bits,
+            repeats: self.repeats(index),
+            shown: self.delayed.shown_to(&self.common, &self.common.links[index]),
+        };
+        turns.horizon = self.transfers.middle.horizon.of(&self.common, self.pace.planner.turn(), index);
         let mut more = false;
-        for player in (0..self.setup.config.players).map(PlayerId) {
-            if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
-                continue;
-            }
-            let stream = &self.streams[player.index()];
-            let mut first = self.links[index].first_to_send(player).max(stream.oldest());
-            if !repeats && self.setup.identity != Identity::Player(player) {
-                first = first.max(self.links[index].carried[player.index()]).min(stream.next());
-            }
-            let room = ENTRIES_MAX - turns.entries.len() as u32;
-            let is_author = self.links[index].identity == Some(Identity::Player(player));
-            let author_from = if is_author { self.links[index].author_from } else { u32::MAX };
-            let run = stream.run_from(first);
-            let (first, end) = (run.start, run.end.min(author_from).min(shown).max(run.start));
-            let lacking = (first..end).map_while(|number| stream.get(number)).take(room as usize);
-            let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
-            let last = (first + plan.count).saturating_sub(1);
-            let reason = stream.get(last).filter(|_| plan.count > 0).and_then(|entry| entry.end());
-            let plan = match reason.and_then(|reason| self.signed_end(player, last, reason)) {
-                Some(_) if plan.bits + END_BITS > bits_left => SegmentPlan::default(),
-                Some(end) => {
-                    bits_left -= END_BITS;
-                    turns.signed.ends.push(end);
-                    plan
-                }
-                None => plan,
-            };
-            if plan.count > 0 {
-                let at = turns.entries.len() as u32;
-                let numbers = first..first + plan.count;
-                turns.entries.extend(numbers.filter_map(|number| stream.get(number).cloned()));
-                turns.segments.push(Segment { player, first, entries: at..at + plan.count });
-                bits_left -= plan.bits;
-            }
-            more |= first + plan.count < end;
-            self.links[index].note_carried(player, first + plan.count);
-            if plan.count > 0 {
-                self.links[index].carried[player.index()] = first + plan.count;
+        for player in (0..self.common.config().players).map(PlayerId) {
+            let link = &self.common.links[index];
+            if self.common.sends_stream(link, player) || self.helps_out(index, player) {
+                more |= self.write_stream(index, player, &mut turns, &mut room);
             }
         }
-        turns.encode(self.setup.format, &mut self.buffers.writer);
+        turns.encode(self.common.setup.format, &mut self.buffers.writer);
         self.buffers.turns = turns;
         more
+    }
+
+    /// Writes the entries of one player that the link lacks. Returns whether some did not fit.
+    fn write_stream(
+        &mut self,
+        index: usize,
+        player: PlayerId,
+        turns: &mut TurnsPacket,
+        room: &mut Room,
+    ) -> bool {
+        let stream = &self.common.streams[player.index()];
+        let link = &mut self.common.links[index];
+        let mut first = link.first_to_send(player).max(stream.oldest());
+        if !room.repeats && self.common.setup.identity != Identity::Player(player) {
+            first = first.max(link.outflow.carried[player.index()]).min(stream.next());
+        }
+        let is_author = link.identity == Some(Identity::Player(player));
+        let author_from = if is_author { link.progress.author_from } else { u32::MAX };
+        let run = stream.run_from(first);
+        let (first, end) = (run.start, run.end.min(author_from).min(room.shown).max(run.start));
+        let most = ENTRIES_MAX as usize - turns.entries.len();
+        let lacking = (first..end).map_while(|number| stream.get(number)).take(most);
+        let mut plan = packet::segment_cost(lacking, self.common.setup.format, room.bits);
+        let last = (first + plan.count).saturating_sub(1);
+        let reason = stream.get(last).filter(|_| plan.count > 0).and_then(Entry::end);
+        // The player's signature for the end of its stream travels with the end, or neither does.
+        if let Some(signed) = reason.and_then(|reason| self.signing.as_ref()?.end_of(player, last, reason)) {
+            if plan.bits + END_BITS > room.bits {
+                plan = SegmentPlan::default();
+            } else {
+                room.bits -= END_BITS;
+                turns.signed.ends.push(signed);
+            }
+        }
+        let next = first + plan.count;
+        link.outflow.note_carried(player, next);
+        if plan.count > 0 {
+            let at = turns.entries.len() as u32;
+            turns.entries.extend((first..next).filter_map(|number| stream.get(number).cloned()));
+            turns.segments.push(Segment { player, first, entries: at..at + plan.count });
+            room.bits -= plan.bits;
+            link.outflow.carried[player.index()] = next;
+        }
+        next < end
     }
 
     /// Whether this packet repeats other players' entries that the link has not confirmed. With many players these are most of what the
     /// middle of a star sends, and a lost packet is noticed only after a round trip, so repeating them every quarter of it is enough.
     fn repeats(&mut self, index: usize) -> bool {
         let gap = Duration::from_micros(self.pace.meter.network().as_micros() / 4).min(REPEAT_GAP_MAX);
-        let link = &mut self.links[index];
-        let is_crowd = self.setup.config.players >= CROWD && self.setup.forwards();
-        let repeats = !is_crowd || self.now.since(link.repeated_at) >= gap || link.continues();
-        if repeats && !link.continues() {
-            link.repeated_at = self.now;
+        let link = &mut self.common.links[index];
+        let is_crowd = self.common.setup.config.players >= CROWD && self.common.setup.forwards();
+        let repeats =
+            !is_crowd || self.common.now.since(link.outflow.repeated_at) >= gap || link.outflow.continues();
+        if repeats && !link.outflow.continues() {
+            link.outflow.repeated_at = self.common.now;
         }
         repeats
     }
 
-    /// Whether this peer sends a player's stream over a link.
-    fn sends_stream(&self, link: &Link, player: PlayerId) -> bool {
-        if link.identity == Some(Identity::Player(player)) {
-            return link.acked[player.index()] < link.author_from;
-        }
-        if self.setup.identity == Identity::Player(player) {
-            return true;
-        }
-        self.setup.forwards() && self.streams[player.index()].source != Some(link.peer)
-    }
-
     /// Mesh: whether a peer has lacked a player's entries for so long that its own link to the player must be broken.
     fn helps_out(&mut self, index: usize, player: PlayerId) -> bool {
-        if !self.setup.is_mesh() {
+        if !self.common.setup.is_mesh() {
             return false;
         }
-        let (now, here) = (self.now, self.streams[player.index()].next());
+        let (now, here) = (self.common.now, self.common.streams[player.index()].next());
         // The first peer after the author helps first.
-        let players = self.setup.config.players;
-        let rank = self.setup.player().map_or(0, |own| u64::from((own.0 + players - player.0) % players));
+        let players = self.common.setup.config.players;
+        let rank =
+            self.common.setup.player().map_or(0, |own| u64::from((own.0 + players - player.0) % players));
         let rank = rank.saturating_sub(1);
-        let link = &mut self.links[index];
-        let lacked = link.acked[player.index()];
+        let link = &mut self.common.links[index];
+        let lacked = link.progress.acked[player.index()];
         if lacked >= here {
-            link.lacks[player.index()] = None;
+            link.mesh.lacks[player.index()] = None;
             return false;
         }
-        let since = match link.lacks[player.index()] {
+        let since = match link.mesh.lacks[player.index()] {
             Some((entry, since)) if entry == lacked => since,
-            _ => link.lacks[player.index()].insert((lacked, now)).1,
+            _ => link.mesh.lacks[player.index()].insert((lacked, now)).1,
         };
         // Entries that a frozen player's own link cannot deliver any more come from any peer that has them, and so does the end.
         let patience = HELP_AFTER + HELP_STAGGER.times(rank);
         if now.since(since) >= patience {
-            link.helps_until[player.index()] = now + HELP_FOR;
+            link.mesh.helps_until[player.index()] = now + HELP_FOR;
         }
-        let helps = self.mesh.frozen & (1 << player.0) != 0 || now < link.helps_until[player.index()];
+        let helps = self.mesh.frozen & (1 << player.0) != 0 || now < link.mesh.helps_until[player.index()];
         helps && link.identity != Some(Identity::Player(player))
     }
 }

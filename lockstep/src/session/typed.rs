@@ -91,7 +91,7 @@ impl<A: Action> Session<A> {
     /// # Errors
     /// A setting out of range.
     pub fn host(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        let host = PlayerId(config.host_player);
+        let host = PlayerId(config.sides.host_player);
         Self::new(config, Identity::Player(host), now)
     }
 

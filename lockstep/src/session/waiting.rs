@@ -1,10 +1,15 @@
 //! Waiting: for whom, for how long, and which players have delayed the game so far.
 
-use crate::pace::pacing::Pace;
+use crate::pace::pacing::Planner;
+use crate::session::SessionPhase;
+use crate::session::common::Common;
 use crate::session::event::Event;
 use crate::session::{AnySession, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
+
+/// If several players are missing, those from whom nothing has come for this long count.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// How much a player has delayed the game, as far as this peer knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,58 +73,112 @@ impl Waiting {
             self.time[player.index()] = self.time[player.index()] + span;
         }
     }
+
+    /// How long the match has waited for the next turn; zero if it does not wait.
+    pub(super) fn waited(&self, common: &Common, planner: &Planner) -> Duration {
+        self.waits_since(common, planner).map_or(Duration::ZERO, |since| common.now.since(since))
+    }
+
+    /// From when on the match waits for the next turn, perhaps not yet. A relay sees that somebody is a turn behind as soon as the first
+    /// player begins a turn, and that player waits when the turn is over.
+    pub(super) fn waits_since(&self, common: &Common, planner: &Planner) -> Option<Instant> {
+        let turn = if common.setup.is_relay() { planner.turn() } else { Duration::ZERO };
+        self.since.map(|since| since + turn)
+    }
+
+    /// Players whose next entry blocks the match, bit n for player n.
+    pub(super) fn blocking(&self, common: &Common) -> u16 {
+        let own = common.setup.player();
+        let live = || {
+            let others = (0_u8..).zip(&common.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
+            others.filter(|(_, stream)| stream.end().is_none())
+        };
+        let needed = match (common.phase, common.setup.is_relay()) {
+            // No player is more than the turns ahead in front of the slowest one, and all players who wait for the slowest one are exactly
+            // that far ahead.
+            (SessionPhase::Running, true) => {
+                let slowest = common.streams.slowest_next();
+                // The first entries of a returning player lie ahead, and no peer has reached them.
+                let fastest = live().filter(|(_, stream)| !stream.is_pending());
+                let fastest = fastest.map(|(_, stream)| stream.next()).max().unwrap_or(0);
+                // After the last turn no player gets further ahead.
+                let ends = common.final_next().is_some_and(|next| fastest >= next && slowest < next);
+                let stands =
+                    ends || fastest.saturating_sub(slowest) >= common.setup.config.turns_ahead.max(1);
+                if stands { slowest.saturating_add(1) } else { 0 }
+            }
+            (SessionPhase::Running, false) if self.since.is_some() => common.gate.turn.saturating_add(1),
+            (SessionPhase::Ending, _) => common.final_next().unwrap_or(0),
+            _ => 0,
+        };
+        let waits = common.phase == SessionPhase::Running && self.since.is_some() && !common.gate.in_turn;
+        let unconfirming = if waits { common.unconfirming() } else { 0 };
+        live()
+            .filter(|(player, stream)| stream.next() < needed || unconfirming & (1 << player) != 0)
+            .fold(0, |mask, (player, _)| mask | (1 << player))
+    }
+
+    /// Those of the missing players who are to blame, bit n for player n.
+    pub(super) fn late(&self, common: &Common) -> u16 {
+        let missing = if common.setup.is_relay() { self.blocking(common) } else { common.missing() };
+        match missing & !common.heard_within(SILENCE) {
+            0 => missing,
+            silent => silent,
+        }
+    }
+
+    /// Tells the application once of a wait that lasts.
+    pub(super) fn notice(&mut self, common: &mut Common) {
+        // A watcher waits whenever turns get longer, and that is nobody's fault.
+        let config = &common.setup.config;
+        let watches = common.setup.player().is_none();
+        let is_long = self.since.is_some_and(|at| common.now.since(at) >= config.waits.waiting_notice);
+        if watches || !is_long || self.reported {
+            return;
+        }
+        self.reported = true;
+        let players: Vec<PlayerId> = players_in(common.waits_for()).collect();
+        let drop_in = config.waits.drop_after.map(|drop_after| drop_after - config.waits.waiting_notice);
+        let turn = Turn(common.gate.turn);
+        tracing::info!(turn = turn.0, ?players, ?drop_in, "waiting");
+        common.emit(Event::WaitingFor { turn, players, drop_in });
+    }
 }
 
 impl AnySession {
-    pub(super) fn waiting_notice(&mut self) {
-        // A spectator waits whenever turns get longer, and that is nobody's fault.
-        let watches = self.setup.player().is_none();
-        let long =
-            self.waiting.since.is_some_and(|at| self.now.since(at) >= self.setup.config.waiting_notice);
-        let long = long && !watches;
-        if !long || self.waiting.reported {
-            return;
-        }
-        self.waiting.reported = true;
-        let players = self.missing_players();
-        let drop_in =
-            self.setup.config.drop_after.map(|drop_after| drop_after - self.setup.config.waiting_notice);
-        tracing::info!(turn = self.gate.turn, ?players, ?drop_in, "waiting");
-        self.emit(Event::WaitingFor { turn: Turn(self.gate.turn), players, drop_in });
-    }
-
     /// Players for whom the next turn waits: their entry is missing, or (strict gate) they have not confirmed ours.
     #[must_use]
     pub fn missing_players(&self) -> Vec<PlayerId> {
-        players_in(self.waits_for()).collect()
+        players_in(self.common.waits_for()).collect()
     }
 
     /// Time until the players who are waited for are dropped. None if nobody is waited for, or if nobody is ever dropped.
     #[must_use]
     pub fn drop_in(&self) -> Option<Duration> {
-        let drop_at = self.waits_since()? + self.setup.config.drop_after?;
-        Some(drop_at.since(self.now))
+        let drop_at = self.waiting.waits_since(&self.common, &self.pace.planner)?
+            + self.common.setup.config.waits.drop_after?;
+        Some(drop_at.since(self.common.now))
     }
 
     /// What this peer knows about a player's delays.
     #[must_use]
     pub fn player_report(&self, player: PlayerId) -> PlayerReport {
-        if player.0 >= self.setup.config.players {
+        if player.0 >= self.common.setup.config.players {
             return PlayerReport::default();
         }
         let (network_ms, runtime_ms) = self.pace.planner.averages(player);
         let (delayed_turns, delayed) =
             (self.waiting.turns[player.index()], self.waiting.time[player.index()]);
         let slack_tenths = self.pace.alignment.slack_of(player);
-        let too_slow = u32::from(runtime_ms) * self.setup.config.frames_per_second > 1_000;
+        let too_slow = u32::from(runtime_ms) * self.common.setup.config.frames_per_second > 1_000;
         let blame = match (too_slow, delayed_turns) {
             (true, _) => Some(Blame::Processor),
             (false, 0) => None,
             (false, _) => Some(Blame::Network),
         };
-        let links = self.links.values().filter(|link| link.identity == Some(Identity::Player(player)));
+        let links = self.common.links.values().filter(|link| link.identity == Some(Identity::Player(player)));
         let looked_first_permille = links.map(|link| link.looked_first.permille()).max().unwrap_or(0);
-        let owed = self.owed_by(player);
+        let owed = self.lateness.owed_by(&self.common, player);
         PlayerReport {
             network_ms,
             runtime_ms,
@@ -135,51 +194,5 @@ impl AnySession {
     /// Notes how long a frame took, drawing included. The slowest frame of a turn counts for the runtime average.
     pub fn note_frame_time(&mut self, span: Duration) {
         self.pace.meter.frame_took(span);
-    }
-
-    /// Players for whom the next turn waits, bit n for player n.
-    pub(super) fn waits_for(&self) -> u16 {
-        self.missing() | self.unconfirming()
-    }
-
-    /// Players whose entry for the next turn is missing, bit n for player n. Not the local one, if it makes its own: that entry closes in
-    /// time.
-    pub(super) fn missing(&self) -> u16 {
-        let own = self.author();
-        (0_u8..).zip(&self.streams).fold(0, |missing, (player, stream)| {
-            let here = stream.has(self.gate.turn) || own == Some(PlayerId(player));
-            missing | (u16::from(!here) << player)
-        })
-    }
-
-    /// How long the match has waited for the next turn; zero if it does not wait.
-    pub(super) fn waited(&self) -> Duration {
-        self.waits_since().map_or(Duration::ZERO, |since| self.now.since(since))
-    }
-
-    /// From when on the match waits for the next turn, perhaps not yet. A relay sees that somebody is a turn behind as soon as the first player
-    /// begins a turn, and that player waits when the turn is over.
-    pub(super) fn waits_since(&self) -> Option<Instant> {
-        let turn = if self.setup.is_relay() { self.pace.planner.turn() } else { Duration::ZERO };
-        self.waiting.since.map(|since| since + turn)
-    }
-
-    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Players behind
-    /// the middle of a star count as its bit (behind the relay: as player 0's).
-    pub(super) fn unconfirming(&self) -> u16 {
-        let implied = self.gate.turn < self.setup.config.first_entry();
-        let is_author = self.author().is_some() && !self.player_ended();
-        if self.setup.config.pace != Pace::Article || implied || !is_author {
-            return 0;
-        }
-        let lacking = self.confirming_links().filter(|link| link.confirmed <= self.gate.turn);
-        lacking.fold(0, |mask, link| match link.identity {
-            Some(Identity::Player(player)) => mask | (1 << player.0),
-            _ => mask | 1,
-        })
-    }
-
-    pub(super) fn note_missing(&mut self) {
-        self.waiting.missing = self.waits_for();
     }
 }

@@ -42,7 +42,7 @@ impl Action for NoAction {
     }
 }
 
-/// The actions of any game, for a relay that knows none: all bits of one entry, unread. See [`crate::Session::relay`].
+/// The actions of any game, for a relay that knows none: all bits of one entry, unread. See [`Session::relay`](crate::Session::relay).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AnyAction(Payload);
 

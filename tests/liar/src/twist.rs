@@ -29,7 +29,8 @@ pub(crate) struct Twist {
 
 impl Twist {
     pub(crate) fn new(lie: Lie, own: PlayerId, key: PlayerKey, config: &SessionConfig) -> Self {
-        let format = PayloadFormat::Variable(config.turn_bytes_max * 8);
+        // Commands have a variable size, whatever the size of the largest one.
+        let format = config.payload_format(1);
         let (ready, writer) = (VecDeque::new(), BitWriter::new());
         Self { lie, own, key, format, ready, known: 0, acks: None, writer }
     }

@@ -11,7 +11,7 @@ use crate::game::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
 /// Those who watch at once, besides a referee.
-const WATCHERS_MAX: u32 = 16;
+pub(crate) const WATCHERS_MAX: u32 = 16;
 
 /// The largest state of a running match that is sent or taken: a battle of some 200,000 units.
 const STATE_BYTES_MAX: u32 = 64 << 20;
@@ -216,8 +216,9 @@ mod tests {
     #[test]
     fn nobody_changes_the_speed_but_in_a_match_that_allows_it() {
         let usual = agreement(None);
-        let limit = |agreement: Agreement| agreement.config(1, Topology::Host).speed_changes_max;
-        assert_eq!([limit(usual), limit(Agreement { any_speed: true, ..usual })], [0, 1]);
+        let config = |any_speed| Agreement { any_speed, ..usual }.config(1, Topology::Host);
+        assert_eq!(config(false), config(false).speed_changes_max(0));
+        assert_eq!(config(true), config(true).speed_changes_max(1));
         let mut bytes = Agreement { any_speed: true, ..usual }.to_bytes();
         assert!(Agreement::from_bytes(&bytes).is_some_and(|read| read.any_speed));
         bytes[1] |= UNUSED;

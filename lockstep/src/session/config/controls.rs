@@ -17,34 +17,59 @@ pub enum Controls {
     HostPlayer,
 }
 
+/// The budget of each player.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Control {
+    pub(crate) controls: Controls,
+    pub(crate) pauses_max: u32,
+    pub(crate) pause_max: Duration,
+    pub(crate) speed_changes_max: u32,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            controls: Controls::Everybody,
+            pauses_max: 16,
+            pause_max: Duration::from_secs(600),
+            speed_changes_max: 100,
+        }
+    }
+}
+
 impl SessionConfig {
     /// Who pauses the match and sets its speed. Default [`Controls::Everybody`].
     #[must_use]
-    pub fn controls(self, controls: Controls) -> Self {
-        Self { controls, ..self }
+    pub fn controls(mut self, controls: Controls) -> Self {
+        self.control.controls = controls;
+        self
     }
 
     /// Number of pauses that each player may ask for, 0..=65,535. Anybody may end any pause. Default 16.
     #[must_use]
-    pub fn pauses_max(self, pauses_max: u32) -> Self {
-        Self { pauses_max, ..self }
+    pub fn pauses_max(mut self, pauses_max: u32) -> Self {
+        self.control.pauses_max = pauses_max;
+        self
     }
 
     /// How long the pauses of each player may last in all, 0 to 24 h, counted in turns; then the match goes on. Default 10 minutes.
     #[must_use]
-    pub fn pause_max(self, pause_max: Duration) -> Self {
-        Self { pause_max, ..self }
+    pub fn pause_max(mut self, pause_max: Duration) -> Self {
+        self.control.pause_max = pause_max;
+        self
     }
 
     /// Number of changes of speed that each player may ask for, 0..=65,535. Default 100.
     #[must_use]
-    pub fn speed_changes_max(self, speed_changes_max: u32) -> Self {
-        Self { speed_changes_max, ..self }
+    pub fn speed_changes_max(mut self, speed_changes_max: u32) -> Self {
+        self.control.speed_changes_max = speed_changes_max;
+        self
     }
 
     /// Whether the player may ask for a pause or another speed at all.
     #[must_use]
     pub fn may_control(&self, player: PlayerId) -> bool {
-        self.controls != Controls::HostPlayer || player.0 == self.host_player
+        self.control.controls != Controls::HostPlayer || player.0 == self.sides.host_player
     }
 }

@@ -4,12 +4,13 @@ use twox_hash::XxHash3_64;
 
 use crate::packet::PROTOCOL_VERSION;
 use crate::session::config::{SessionConfig, Topology};
+use crate::value::ids::PlayerId;
 
 impl SessionConfig {
     /// The hash that the handshake compares: the settings, and the saved match if one is resumed.
     pub(crate) fn hash(&self, action_bits: u32) -> u64 {
         let settings = self.settings_hash(action_bits);
-        let Some(saved) = &self.resume else { return settings };
+        let Some(saved) = &self.own.resume else { return settings };
         let mut bytes = saved.to_bytes();
         bytes.extend_from_slice(&settings.to_le_bytes());
         XxHash3_64::oneshot(&bytes)
@@ -18,7 +19,7 @@ impl SessionConfig {
     /// Hash of the settings with which a saved match can be resumed: all that must be equal but the links. So a match that was played through a
     /// relay can be resumed by one of its players as the host.
     pub(crate) fn saved_hash(&self, action_bits: u32) -> u64 {
-        let hosted = Self { topology: Topology::Host, host_player: 0, ..self.clone() };
+        let hosted = self.clone().topology(Topology::Host).host_player(PlayerId(0));
         hosted.settings_hash(action_bits)
     }
 
@@ -27,24 +28,24 @@ impl SessionConfig {
         let numbers: [u64; 20] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
-            self.topology as u64 | u64::from(self.host_player) << 8,
+            self.topology as u64 | u64::from(self.sides.host_player) << 8,
             self.content(),
             u64::from(self.frames_per_second),
             u64::from(self.frames_per_turn),
             u64::from(self.turns_ahead),
             u64::from(self.turns.unwrap_or(0)),
             u64::from(self.input_mode),
-            u64::from(self.actions_per_turn_max),
-            u64::from(self.turn_bytes_max),
-            u64::from(self.checksum_interval),
+            u64::from(self.limits.actions_per_turn_max),
+            u64::from(self.limits.turn_bytes_max),
+            u64::from(self.limits.checksum_interval),
             u64::from(action_bits),
-            self.pace as u64,
+            self.tempo.pace as u64,
             u64::from(self.rotate_players),
-            u64::from(self.bots_take_over),
-            self.controls as u64,
-            u64::from(self.pauses_max) << 32 | u64::from(self.speed_changes_max),
-            self.pause_max.as_millis(),
-            self.teams.iter().fold(0, |teams, team| teams << 4 | u64::from(*team)),
+            u64::from(self.sides.bots_take_over),
+            self.control.controls as u64,
+            u64::from(self.control.pauses_max) << 32 | u64::from(self.control.speed_changes_max),
+            self.control.pause_max.as_millis(),
+            self.sides.teams.iter().fold(0, |teams, team| teams << 4 | u64::from(*team)),
         ];
         let mut bytes = [0; 20 * 8];
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
@@ -57,14 +58,13 @@ impl SessionConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::ids::PlayerId;
 
     #[test]
     fn the_hash_tells_settings_apart() {
         let base = SessionConfig::new(2);
         let others = [
             base.clone().content_hash(1),
-            base.clone().engine_version(base.engine_version + 1),
+            base.clone().engine_version(base.content.engine_version + 1),
             base.clone().frames_per_turn(5),
             base.clone().turns(9),
             base.clone().teams(&[1, 1]),

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
+use testudo_lockstep::Identity;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Identity, Topology};
 
 use crate::app::error::MatchError;
 use crate::app::online::address::{ADDRESSES_MAX, reachable};
-use crate::app::online::agreement::Agreement;
+use crate::app::online::agreement::{Agreement, WATCHERS_MAX};
 use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::invitation::Offers;
@@ -72,7 +72,7 @@ impl Seat {
                 .enumerate()
                 .map(|(player, secret)| (player != host.index()).then_some(secret))
                 .collect();
-            let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize - 1;
+            let watchers = WATCHERS_MAX as usize;
             let places = Places::new(&places, watch, watchers, referee);
             (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
         } else {

@@ -1,7 +1,8 @@
 //! The result of the match: every player reports what its simulation found, and all peers compare.
 
-use crate::session::AnySession;
-use crate::session::event::{Event, MatchResult};
+use crate::session::common::Common;
+use crate::session::event::Event;
+use crate::session::match_result::MatchResult;
 use crate::session::stream::Stream;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
@@ -60,51 +61,48 @@ impl Results {
         }
         self.own_is_settled |= self.own.is_some_and(|own| own.0 == turn);
     }
-}
-
-impl AnySession {
-    /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` is the result. [`crate::Driver`]
-    /// calls this with [`crate::Simulation::result`] before [`Session::end_turn`](crate::AnySession::end_turn). Only the first call counts.
-    pub fn report_result(&mut self, value: u32) {
-        if !self.gate.in_turn || self.results.own.is_some() {
-            return;
-        }
-        let turn = self.gate.turn - 1;
-        self.results.own = Some((turn, value));
-        if let Some(player) = self.setup.player().filter(|_| !self.player_ended()) {
-            self.results.request = Some(value);
-            self.results.note(turn, player, value);
-        }
-    }
 
     /// Compares the reports about a turn once no more can come.
-    pub(super) fn settle_results(&mut self) {
-        while let Some(turn) = self.results.first_turn() {
-            let simulated = self.gate.turn > turn && !(self.gate.in_turn && self.gate.turn - 1 == turn);
-            if !(simulated || self.setup.is_relay()) {
+    pub(super) fn compare(&mut self, common: &mut Common) {
+        while let Some(turn) = self.first_turn() {
+            let simulated = common.gate.turn > turn && !(common.gate.in_turn && common.gate.turn - 1 == turn);
+            if !(simulated || common.setup.is_relay()) {
                 return;
             }
             // The entry that closes after the turn's end carries the report.
-            let number = turn.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
+            let number = turn.saturating_add(common.setup.config.turns_ahead).saturating_add(1);
             let speaks = |stream: &Stream| stream.is_own(number);
-            if self.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {
+            if common.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {
                 return;
             }
-            let players = (0_u8..).map(PlayerId).zip(&self.streams);
+            let players = (0_u8..).map(PlayerId).zip(&common.streams);
             let values: Vec<_> = players
-                .map(|(player, stream)| (player, stream, self.results.value_of(player, turn)))
+                .map(|(player, stream)| (player, stream, self.value_of(player, turn)))
                 .filter(|(_, stream, value)| speaks(stream) || value.is_some())
                 .map(|(player, _, value)| (player, value))
                 .collect();
-            let own = self.results.own.filter(|own| own.0 == turn).map(|own| own.1);
-            self.results.settle(turn);
+            let own = self.own.filter(|own| own.0 == turn).map(|own| own.1);
+            self.settle(turn);
             let first = own.or(values.first().and_then(|(_, value)| *value));
-            let own_agrees = own.is_some() || self.setup.is_relay();
+            let own_agrees = own.is_some() || common.setup.is_relay();
             let agreed = own_agrees && values.iter().all(|(_, value)| value.is_some() && *value == first);
             if !agreed {
                 tracing::error!(turn, ?values, ?own, "results differ");
             }
-            self.emit(Event::MatchResult(MatchResult { turn: Turn(turn), values, own, agreed }));
+            common.emit(Event::MatchResult(MatchResult { turn: Turn(turn), values, own, agreed }));
+        }
+    }
+
+    /// The local simulation reports the result in the turn that has begun. Only the first report counts.
+    pub(super) fn report(&mut self, common: &Common, value: u32) {
+        if !common.gate.in_turn || self.own.is_some() {
+            return;
+        }
+        let turn = common.gate.turn - 1;
+        self.own = Some((turn, value));
+        if let Some(player) = common.setup.player().filter(|_| !common.player_ended()) {
+            self.request = Some(value);
+            self.note(turn, player, value);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::packet::PayloadFormat;
 use crate::session::AnySession;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;
-use crate::session::saved::{SavedMatch, SavedStream};
+use crate::session::saved_match::{SavedMatch, SavedStream};
 use crate::session::stream::Stream;
 use crate::value::bits::BitWriter;
 use crate::value::codec::{self, Codec};
@@ -28,7 +28,8 @@ impl AnySession {
     #[must_use]
     pub fn turn_saves(&self) -> bool {
         let point = self.saving.collecting.as_ref().or(self.saving.complete.as_ref());
-        self.gate.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.gate.turn))
+        self.common.gate.in_turn
+            && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.common.gate.turn))
     }
 
     /// Takes the saved match once it is complete, which is (turns ahead - 1) turns after its save point. A new save replaces an older one.
@@ -40,7 +41,7 @@ impl AnySession {
     pub(super) fn begin_save(&mut self, turn: Turn) {
         let asks =
             |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
-        let Some(player) = self.streams.iter().position(asks) else { return };
+        let Some(player) = self.common.streams.iter().position(asks) else { return };
         if self.saving.collecting.is_some() {
             return;
         }
@@ -51,17 +52,17 @@ impl AnySession {
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
-            settings_hash: self.setup.config.saved_hash(self.setup.action_bits),
+            settings_hash: self.common.setup.config.saved_hash(self.common.setup.action_bits),
             turn: turn.0,
             checksum: self.saving.checksum,
-            format: self.setup.format,
+            format: self.common.setup.format,
             paused: self.controlled.paused,
             speed,
             plan,
-            players: self.streams.iter().map(stream).collect(),
+            players: self.common.streams.iter().map(stream).collect(),
         });
-        self.emit(Event::SavePoint { turn, player: PlayerId(player as u8) });
-        if self.setup.config.turns_ahead == 0 {
+        self.common.emit(Event::SavePoint { turn, player: PlayerId(player as u8) });
+        if self.common.setup.config.turns_ahead == 0 {
             self.finish_save();
         }
     }
@@ -69,12 +70,12 @@ impl AnySession {
     /// The turn's entries belong to the save if they were closed when the save point passed.
     pub(super) fn collect_save(&mut self, turn: Turn) {
         let Some(point) = &mut self.saving.collecting else { return };
-        for (saved, stream) in point.players.iter_mut().zip(&self.streams) {
+        for (saved, stream) in point.players.iter_mut().zip(&self.common.streams) {
             let Some(entry) = stream.get(turn.0).filter(|_| saved.ended.is_none()) else { continue };
             let extras = entry.extras.iter().copied().filter(|extra| extra.is_kept()).collect();
             saved.entries.push(Entry { payload: entry.payload.clone(), extras });
         }
-        if turn.0 + 1 >= point.turn.saturating_add(self.setup.config.turns_ahead) {
+        if turn.0 + 1 >= point.turn.saturating_add(self.common.setup.config.turns_ahead) {
             self.finish_save();
         }
     }
@@ -84,11 +85,11 @@ impl AnySession {
         let Some(mut point) = self.saving.collecting.take() else { return };
         for player in point.players.iter_mut().filter(|player| player.ended.is_none()) {
             let ends = |entry: &Entry| entry.end().is_some();
-            while (player.entries.len() as u32) < self.setup.config.turns_ahead
+            while (player.entries.len() as u32) < self.common.setup.config.turns_ahead
                 && !player.entries.last().is_some_and(ends)
             {
-                let payload = if self.setup.config.input_mode {
-                    codec::zeros(self.setup.action_bits)
+                let payload = if self.common.setup.config.input_mode {
+                    codec::zeros(self.common.setup.action_bits)
                 } else {
                     Payload::none()
                 };
@@ -97,21 +98,22 @@ impl AnySession {
         }
         let turn = Turn(point.turn);
         self.saving.complete = Some(point);
-        self.emit(Event::Saved { turn });
+        self.common.emit(Event::Saved { turn });
     }
 
     /// Resumes the saved match of the settings, if there is one.
     pub(super) fn take_up(&mut self) {
-        let Some(saved) = self.setup.config.resume.clone() else { return };
-        self.gate.turn = saved.turn;
-        self.gate.complete = saved.turn;
+        let Some(saved) = self.common.setup.config.own.resume.clone() else { return };
+        self.common.gate.turn = saved.turn;
+        self.common.gate.complete = saved.turn;
         self.controlled.paused = saved.paused;
         self.saving.checksum = saved.checksum;
         self.pace.planner.resume(saved.plan, saved.speed);
         self.compared.checksums.resume_at(saved.turn);
-        self.streams = saved.players.iter().map(|player| Stream::resumed(saved.turn, player)).collect();
+        let streams = saved.players.iter().map(|player| Stream::resumed(saved.turn, player));
+        self.common.streams.replace(streams);
         if let Some(last) =
-            self.setup.player().and_then(|player| saved.players[player.index()].entries.last())
+            self.common.setup.player().and_then(|player| saved.players[player.index()].entries.last())
         {
             self.local.outbox.hold(&last.payload);
         }
@@ -134,7 +136,7 @@ pub(super) fn check(
     }
     let turn_exists = saved.turn <= config.turns.map_or(4_000_000_000, |turns| turns - 1);
     let everybody = saved.players.len() == usize::from(config.players);
-    let actions_max = if config.input_mode { 1 } else { config.actions_per_turn_max };
+    let actions_max = if config.input_mode { 1 } else { config.limits.actions_per_turn_max };
     let mut scratch = BitWriter::new();
     let mut is_sound = |player: &SavedStream| {
         let ends = player.entries.last().is_some_and(|entry| entry.end().is_some());
@@ -160,7 +162,7 @@ pub(super) fn check(
 pub(super) fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
     let base = config.first_plan();
     let (frames, rate, pace) = (plan.frames_per_turn, plan.frames_per_second, plan.pace_millihertz);
-    let measured = match config.pace {
+    let measured = match config.tempo.pace {
         Pace::Fixed => false,
         Pace::Adaptive => {
             rate == base.frames_per_second

@@ -6,7 +6,7 @@ use crate::pace::pacing::{TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::config::SessionConfig;
 use crate::session::controls::Asked;
-use crate::session::save::plan_is_sound;
+use crate::session::saving::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};

@@ -1,54 +1,75 @@
 //! Compares statements with what this peer has seen, and with each other.
 
 use crate::session::checksum::Desync;
+use crate::session::common::Common;
 use crate::session::event::Event;
-use crate::session::signing::{Contradiction, Outlier, Signing, View};
-use crate::session::{AnySession, players_in};
+use crate::session::evidence::{Contradiction, Outlier};
+use crate::session::players_in;
+use crate::session::signing::{Parts, Signing, View};
+use crate::session::transfer::joiner::Votes;
 use crate::signed::proof::{Proof, Verdict};
 use crate::signed::statement::Statement;
 use crate::value::ids::{Identity, PlayerId, Turn};
 
-impl AnySession {
+impl Signing {
     /// Compares all statements about a turn that has begun here and that were not compared yet.
-    pub(super) fn judge_statements(&mut self, signing: &mut Signing, turn: u32) {
-        let Some(view) = signing.view(turn).cloned() else {
-            self.verify_rhythm(signing, turn);
+    pub(super) fn judge(&mut self, parts: &mut Parts<'_>, turn: u32) {
+        let Some(view) = self.view(turn).cloned() else {
+            parts.joiner.verify_rhythm(parts.common, turn, self.count_of(parts.common, turn));
             return;
         };
-        self.verify_state(signing, &view);
-        if self.is_unverified() {
+        parts.joiner.verify(self.votes_on(&view));
+        if parts.joiner.is_unverified() {
             return;
         }
         for player in players_in(view.live) {
-            let author = &signing.authors[player.index()];
+            let author = &self.authors[player.index()];
             let is_new = author.judged.is_none_or(|judged| judged < turn);
             let Some(statement) = author.at(turn).filter(|_| is_new).cloned() else { continue };
             let fits = (statement.live, statement.all) == (view.live, view.all)
                 && view.opening.own(player.index()) == Some(statement.own);
             if fits {
-                let author = &mut signing.authors[player.index()];
+                let author = &mut self.authors[player.index()];
                 (author.judged, author.passed) = (Some(turn), 0);
-            } else if let Some(proof) = proof_of(signing, &view, &statement, self.setup.player()) {
-                signing.authors[player.index()].judged = Some(turn);
-                self.report_lie(signing, player, proof);
-            } else if self.setup.player().is_none() {
+            } else if let Some(proof) = proof_of(self, &view, &statement, parts.common.setup.player()) {
+                self.authors[player.index()].judged = Some(turn);
+                self.report_lie(parts.common, player, proof);
+            } else if parts.common.setup.player().is_none() {
                 // A peer that signs nothing has no statement of its own for a contradiction.
-                if !core::mem::replace(&mut signing.authors[player.index()].told_other, true) {
-                    self.emit(Event::ShownAnother { player, turn: Turn(turn) });
+                if !core::mem::replace(&mut self.authors[player.index()].told_other, true) {
+                    parts.common.emit(Event::ShownAnother { player, turn: Turn(turn) });
                 }
             }
         }
-        self.report_outliers(signing, &view);
-        self.report_signed_difference(signing);
+        self.report_outliers(parts.common, &view);
+        self.report_signed_difference(parts);
+    }
+
+    /// Number of players in the match at this turn that have signed something about it.
+    pub(super) fn count_of(&self, common: &Common, turn: u32) -> u32 {
+        let has_signed = |player: &PlayerId| self.authors[player.index()].at(turn).is_some();
+        players_in(common.streams.live_in(turn)).filter(has_signed).count() as u32
+    }
+
+    /// How many players say what this peer has seen, and how many say something else.
+    fn votes_on(&self, view: &View) -> Votes {
+        let own = (view.live, view.all, view.checksum, view.agreed);
+        let mut votes = Votes { turn: view.turn, live: view.live.count_ones(), same: 0, other: 0 };
+        let said = |player: PlayerId| self.authors[player.index()].at(view.turn);
+        for statement in players_in(view.live).filter_map(said) {
+            let told = (statement.live, statement.all, statement.checksum, statement.agreed);
+            if told == own { votes.same += 1 } else { votes.other += 1 }
+        }
+        votes
     }
 
     /// Reports a contradiction, once for each player.
-    pub(super) fn report_lie(&mut self, signing: &mut Signing, player: PlayerId, proof: Proof) {
-        let Ok(verdict) = proof.verdict(self.setup.config.players) else { return };
-        if self.setup.is_mesh() {
-            signing.alarm.get_or_insert(proof.first.turn.0);
+    pub(super) fn report_lie(&mut self, common: &mut Common, player: PlayerId, proof: Proof) {
+        let Ok(verdict) = proof.verdict(common.setup.config.players) else { return };
+        if common.setup.is_mesh() {
+            self.alarm.get_or_insert(proof.first.turn.0);
         }
-        let author = &mut signing.authors[player.index()];
+        let author = &mut self.authors[player.index()];
         // A proof of a lie is reported even if the player was reported as one of several suspects before.
         let is_told = author.told_lie && !matches!(verdict, Verdict::Liar(_));
         if is_told || author.told_liar {
@@ -57,14 +78,14 @@ impl AnySession {
         author.told_lie = true;
         author.told_liar = matches!(verdict, Verdict::Liar(_));
         let passed = author.passed;
-        let suspects = self.suspects(verdict, passed);
+        let suspects = Self::suspects(common, verdict, passed);
         tracing::error!(%verdict, ?suspects, turn = proof.first.turn.0, "contradiction");
-        self.emit(Event::Contradiction(Box::new(Contradiction { proof, verdict, suspects })));
+        common.emit(Event::Contradiction(Box::new(Contradiction { proof, verdict, suspects })));
     }
 
     /// The possible liars, as far as this peer knows.
-    fn suspects(&self, verdict: Verdict, passed: u16) -> Vec<Identity> {
-        let own = self.setup.identity;
+    fn suspects(common: &Common, verdict: Verdict, passed: u16) -> Vec<Identity> {
+        let own = common.setup.identity;
         let mut suspects: Vec<Identity> = match verdict {
             Verdict::Liar(player) => return vec![Identity::Player(player)],
             Verdict::Forged { author, receiver } => {
@@ -74,11 +95,11 @@ impl AnySession {
                 [author, receiver].map(Identity::Player).into_iter().chain(passed).collect()
             }
             // In a mesh the two players may have got different streams from any third player.
-            Verdict::Divided(_) if self.setup.is_mesh() => return Vec::new(),
+            Verdict::Divided(_) if common.setup.is_mesh() => return Vec::new(),
             Verdict::Divided(players) => players.map(Identity::Player).to_vec(),
         };
-        if !self.setup.is_mesh() {
-            suspects.push(self.setup.coordinator());
+        if !common.setup.is_mesh() {
+            suspects.push(common.setup.coordinator());
         }
         suspects.retain(|suspect| *suspect != own);
         suspects.sort_unstable();
@@ -87,36 +108,36 @@ impl AnySession {
     }
 
     /// Reports statements with different checksums of a turn in which everybody sent the same one: somebody sends one number and signs another.
-    fn report_signed_difference(&mut self, signing: &Signing) {
-        if self.compared.desync_reported {
+    fn report_signed_difference(&self, parts: &mut Parts<'_>) {
+        if parts.compared.desync_reported {
             return;
         }
-        let interval = self.setup.config.checksum_interval;
-        let settled = self.compared.checksums.settled();
+        let interval = parts.common.setup.config.limits.checksum_interval;
+        let settled = parts.compared.checksums.settled();
         let all = |view: &View| {
             let stated =
-                players_in(view.live).filter_map(|player| signing.authors[player.index()].at(view.turn));
+                players_in(view.live).filter_map(|player| self.authors[player.index()].at(view.turn));
             let same = stated.filter(|other| (other.live, other.all) == (view.live, view.all));
             same.map(|other| (other.author, other.checksum)).collect::<Vec<_>>()
         };
         // The values of later turns may still show where it began.
-        let views = signing.views.iter().filter(|view| view.turn <= settled);
+        let views = self.views.iter().filter(|view| view.turn <= settled);
         let mut stated = views.map(|view| (view.turn, all(view)));
         let found = stated.find(|(_, values)| values.windows(2).any(|pair| pair[0].1 != pair[1].1));
         let Some((turn, values)) = found else { return };
         let turn = Turn((turn / interval * interval).saturating_sub(1));
-        let own = self.setup.player();
+        let own = parts.common.setup.player();
         let own = values.iter().find(|(player, _)| own == Some(*player)).map(|(_, value)| *value);
         tracing::error!(turn = turn.0, ?values, "signed checksums differ");
-        self.compared.desync_reported = true;
-        self.emit(Event::Desync(Desync { turn, values, own, signed: true }));
+        parts.compared.desync_reported = true;
+        parts.common.emit(Event::Desync(Desync { turn, values, own, signed: true }));
     }
 
     /// Reports players whose checksum differs from that of more than half of the active players, with the same orders.
-    fn report_outliers(&mut self, signing: &mut Signing, view: &View) {
+    fn report_outliers(&mut self, common: &mut Common, view: &View) {
         let same = |statement: &&Statement| (statement.live, statement.all) == (view.live, view.all);
         let stated: Vec<&Statement> = players_in(view.live)
-            .filter_map(|player| signing.authors[player.index()].at(view.turn))
+            .filter_map(|player| self.authors[player.index()].at(view.turn))
             .filter(same)
             .collect();
         let agree = |checksum: u32| stated.iter().filter(move |other| other.checksum == checksum);
@@ -130,11 +151,11 @@ impl AnySession {
             stated.iter().filter(|other| other.checksum != most).map(|other| (*other).clone()).collect();
         for other in others {
             let player = other.author;
-            if core::mem::replace(&mut signing.authors[player.index()].told_outlier, true) {
+            if core::mem::replace(&mut self.authors[player.index()].told_outlier, true) {
                 continue;
             }
             let statements = of_the_most.iter().cloned().chain([other]).collect();
-            self.emit(Event::Outlier(Box::new(Outlier { turn: Turn(view.turn), player, statements })));
+            common.emit(Event::Outlier(Box::new(Outlier { turn: Turn(view.turn), player, statements })));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! orders would wait behind them.
 
 use crate::packet::Want;
-use crate::session::blob::Blob;
+use crate::session::transfer::blob::Blob;
 use crate::value::time::{Duration, Instant};
 
 /// Greatest number of chunks in flight: the range of a [`Want`].

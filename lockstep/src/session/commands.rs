@@ -1,0 +1,207 @@
+//! Commands of the application: what the local player wants, and what only the application knows.
+
+use crate::session::AnySession;
+use crate::session::SessionPhase;
+use crate::session::controls::ControlError;
+use crate::session::lobby::StartPhase;
+use crate::session::outbox::SubmitError;
+use crate::value::entry::EndReason;
+use crate::value::entry::SPEED_PERCENT_MAX;
+use crate::value::entry::SPEED_PERCENT_MIN;
+use crate::value::ids::Identity;
+use crate::value::ids::PeerId;
+use crate::value::ids::PlayerId;
+use crate::value::ids::Turn;
+use crate::value::time::Duration;
+
+impl AnySession {
+    /// Votes a player out, or takes the vote back. When more than half of the other players who are in the match vote so, and in a star
+    /// at least two, the player is dropped, as after a silence, and cannot come back while they vote so. The vote travels with the next entry, and
+    /// every peer is told of it by [`Event::Vote`]. In a star the middle
+    /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts.
+    pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
+        self.ballots.vote(&self.common, player, out)
+    }
+
+    /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
+    /// ([`Event::Paused`]). Turns go on, and actions are accepted and applied. If [`Controls::Majority`] decides, this is the player's vote.
+    ///
+    /// # Errors
+    /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`] or
+    /// [`SessionConfig::pause_max()`].
+    pub fn pause(&mut self, paused: bool) -> Result<(), ControlError> {
+        if self.local.ending.is_some() {
+            return Err(ControlError::NotPlaying);
+        }
+        self.controlled.may_pause(&self.common, paused)?;
+        self.local.pause = Some(paused);
+        Ok(())
+    }
+
+    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
+    /// from the same turn on ([`Event::Speed`]). The simulation's step stays the same, and so does the course of the game. If
+    /// [`Controls::Majority`] decides, this is the player's vote.
+    ///
+    /// # Errors
+    /// The speed stays: the player may not ask, or has used up [`SessionConfig::speed_changes_max()`].
+    pub fn set_speed(&mut self, percent: u8) -> Result<(), ControlError> {
+        if self.local.ending.is_some() {
+            return Err(ControlError::NotPlaying);
+        }
+        self.controlled.may_set_speed(&self.common)?;
+        self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
+        Ok(())
+    }
+
+    /// Whether the local player may submit an action now, for the match and the phase; its queue may be full all the same.
+    ///
+    /// # Errors
+    /// Why not: see [`SubmitError`].
+    pub fn may_submit(&self) -> Result<(), SubmitError> {
+        let is_on = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running);
+        let playing = self.common.setup.player().filter(|_| is_on);
+        let stream = playing.map(|player| &self.common.streams[player.index()]);
+        let Some(stream) = stream.filter(|stream| stream.end().is_none()) else {
+            return Err(SubmitError::NotPlaying);
+        };
+        if self.local.ending.is_some() || self.common.streams.author().is_none() {
+            return Err(SubmitError::NotPlaying);
+        }
+        if let Some(last) = self.common.gate.last_turn
+            && stream.next().saturating_add(self.local.outbox.entries_before()) > last
+        {
+            return Err(SubmitError::TooLate { last_turn: Turn(last) });
+        }
+        Ok(())
+    }
+
+    /// Number of the local player's actions that wait for their turn.
+    #[must_use]
+    pub fn queued_actions(&self) -> u32 {
+        self.local.outbox.len()
+    }
+
+    /// Asks for a save with the next entry: every peer saves the state before the same turn. A request during a save joins that save. No
+    /// effect on a peer that does not play.
+    pub fn save(&mut self) {
+        self.local.save = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running)
+            && !self.common.player_ended();
+    }
+
+    /// The local player gives no more actions from the next entry on. This peer goes on as a spectator, and forwards packets if it is the
+    /// host. Waiting actions are cancelled; returns their number.
+    pub fn resign(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Left)
+    }
+
+    /// Like [`Session::resign`](crate::AnySession::resign), but the player has lost: no bot plays on, whatever the settings say
+    /// ([`crate::Simulation::player_surrendered`]).
+    pub fn surrender(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Surrendered)
+    }
+
+    /// Like [`Session::resign`](crate::AnySession::resign), but the game plays on for the player ([`crate::Simulation::player_taken_over`]).
+    pub fn hand_over(&mut self) -> u32 {
+        self.end_own_stream(EndReason::HandedOver)
+    }
+
+    fn end_own_stream(&mut self, reason: EndReason) -> u32 {
+        let cancelled = self.local.outbox.cancel();
+        if self.transfers.joiner.is_active() {
+            // The first entry after the return is the last one, too.
+            self.local.ending = Some(reason);
+        } else if self.common.phase == SessionPhase::Running && !self.common.player_ended() {
+            self.local.ending = Some(reason);
+            self.close_entry(false);
+        }
+        cancelled
+    }
+
+    /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the host
+    /// leaves, the match ends for all. Returns the number of cancelled actions.
+    pub fn leave(&mut self) -> u32 {
+        let cancelled = self.resign();
+        self.local.leaving.get_or_insert(self.common.now);
+        if self.common.phase != SessionPhase::Running || self.common.streams.author().is_none() {
+            self.depart();
+        }
+        cancelled
+    }
+
+    /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as
+    /// after a silence. Only the middle of a star can do this. Returns whether it was done.
+    pub fn kick(&mut self, player: PlayerId) -> bool {
+        let others = self.common.streams.live() & !self.common.own();
+        let can = self.common.setup.forwards() && self.common.phase == SessionPhase::Running;
+        if !can || player.0 >= self.common.setup.config.players || others & (1 << player.0) == 0 {
+            return false;
+        }
+        self.end_streams(1 << player.0);
+        true
+    }
+
+    /// Before the start: whether the local player wants to begin. True at first. The match begins when all players are here and ready; from
+    /// then on this has no effect.
+    pub fn set_ready(&mut self, is_ready: bool) {
+        self.lobby.is_ready = is_ready;
+    }
+
+    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a guest knows only of itself and the host.
+    #[must_use]
+    pub fn is_ready(&self, player: PlayerId) -> bool {
+        let identity = Identity::Player(player);
+        let link =
+            self.common.links.values().find(|link| link.is_connected() && link.identity == Some(identity));
+        if identity == self.common.setup.identity {
+            self.lobby.is_ready
+        } else {
+            link.is_some_and(|link| link.lobby.ready)
+        }
+    }
+
+    /// Before the start, on the coordinator: the match begins up to `period` later than it could, when what the players send in their first
+    /// frame is expected here `phase` after a multiple of `period` of this session's time. With the length of a frame as `period`, the middle
+    /// of many matches spreads their packets with it; they stay where they are while the players' clocks keep pace with this peer's.
+    pub fn set_start_phase(&mut self, period: Duration, phase: Duration) {
+        self.lobby.start_phase = Some(StartPhase { period, phase });
+    }
+
+    /// From now on this link is that of this identity, which the transport has proved: for example by a secret that opens one place, on a
+    /// sealed connection. A hello with another identity on this link is refused ([`Event::Forged`], [`crate::Stats::hellos_forged`]). The
+    /// transport should close such a connection.
+    ///
+    /// Without a binding a peer is who it claims to be. With [`crate::SessionConfig::bound_peers_only()`] it is refused. Memory is kept for
+    /// each bound link until [`Session::unbind`](crate::AnySession::unbind).
+    pub fn bind(&mut self, peer: PeerId, identity: Identity) {
+        self.common.links.bound.insert(peer, identity);
+    }
+
+    /// Forgets whose link it is. A link that was already made goes on.
+    pub fn unbind(&mut self, peer: PeerId) {
+        self.common.links.bound.swap_remove(&peer);
+    }
+
+    /// The identity that a link is bound to.
+    #[must_use]
+    pub fn bound(&self, peer: PeerId) -> Option<Identity> {
+        self.common.links.bound.get(&peer).copied()
+    }
+
+    /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` is the result. [`crate::Driver`]
+    /// calls this with [`crate::Simulation::result`] before [`Session::end_turn`](crate::AnySession::end_turn). Only the first call counts.
+    pub fn report_result(&mut self, value: u32) {
+        self.results.report(&self.common, value);
+    }
+
+    /// Ends the match with the turn that has begun (or with the next one to begin). All peers must call this in the same turn; it is meant
+    /// for a simulation that finds that the game is decided.
+    pub fn end_match(&mut self) {
+        let turn = if self.common.gate.in_turn { self.common.gate.turn - 1 } else { self.common.gate.turn };
+        if self.common.phase == SessionPhase::Running
+            && self.common.gate.last_turn.is_none_or(|last| last > turn)
+        {
+            self.common.gate.last_turn = Some(turn);
+            self.compared.checksums.set_last_turn(turn);
+        }
+    }
+}

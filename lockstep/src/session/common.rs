@@ -1,0 +1,253 @@
+//! What all parts of a session read: the settings, the time, the links, the streams and the position of the match.
+
+use crate::pace::pacing::Pace;
+use crate::session::SessionPhase;
+use crate::session::config::SessionConfig;
+use crate::session::event::Event;
+use crate::session::events::EventQueue;
+use crate::session::gate::Gate;
+use crate::session::link::Link;
+use crate::session::links::Links;
+use crate::session::setup::Setup;
+use crate::session::stats::Stats;
+use crate::session::stream::Stream;
+use crate::session::streams::Streams;
+use crate::value::ids::{Identity, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// The horizon is this far ahead of the newest entry, so that a packet or two may be lost before anybody waits for it; and everybody knows
+/// of a return this long before.
+const RETURN_NOTICE: Duration = Duration::from_secs(1);
+
+/// Passed to the parts of a session, each of which owns what only it changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    pub(super) setup: Setup,
+    pub(super) phase: SessionPhase,
+    /// The latest time that was passed in.
+    pub(super) now: Instant,
+    pub(super) links: Links,
+    pub(super) streams: Streams,
+    pub(super) gate: Gate,
+    pub(super) events: EventQueue,
+    pub(super) stats: Stats,
+}
+
+impl Common {
+    pub(super) fn new(setup: Setup, now: Instant) -> Self {
+        let config = &setup.config;
+        let streams = (0..config.players).map(|_| Stream::new(config.first_entry()));
+        Self {
+            phase: SessionPhase::Lobby,
+            now,
+            links: Links::default(),
+            streams: Streams::new(streams, setup.player()),
+            gate: Gate { last_turn: config.turns.map(|turns| turns - 1), ..Gate::default() },
+            events: EventQueue::default(),
+            stats: Stats::default(),
+            setup,
+        }
+    }
+
+    /// Whether the session has finished or failed.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.phase, SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_))
+    }
+
+    pub(super) fn config(&self) -> &SessionConfig {
+        &self.setup.config
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
+        self.stats.events_lost += self.events.push(event);
+    }
+
+    /// Whether the local player's stream has ended (or there is none).
+    pub(super) fn player_ended(&self) -> bool {
+        self.setup.player().is_none_or(|player| self.streams[player.index()].end().is_some())
+    }
+
+    /// Whether the remote must give signs of life. Who has finished need not, except the middle of a star as long as this peer still lacks
+    /// something: it cannot come from anybody else.
+    pub(super) fn is_awaited(&self, link: &Link) -> bool {
+        let serves_us =
+            !self.setup.is_mesh() && !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
+        link.is_connected() && (!link.progress.finished || (serves_us && !self.has_everything()))
+    }
+
+    /// Players from whom something has come within this time, and the local one; bit n for player n.
+    pub(super) fn heard_within(&self, span: Duration) -> u16 {
+        self.own() | self.links.heard_within(span, self.now)
+    }
+
+    /// Players from whom something has come in the last half of the drop time, and the local one; bit n for player n.
+    pub(super) fn talking(&self) -> u16 {
+        let drop_after = self.setup.config.waits.drop_after.unwrap_or_default();
+        self.heard_within(Duration::from_micros(drop_after.as_micros() / 2))
+    }
+
+    /// The local player, as a set.
+    pub(super) fn own(&self) -> u16 {
+        self.setup.player().map_or(0, |own| 1 << own.0)
+    }
+
+    /// Whether watchers get everything later from here.
+    pub(super) fn delays(&self) -> bool {
+        self.setup.config.watchers.watch_delay > Duration::ZERO && self.setup.forwards()
+    }
+
+    /// Whether what goes over this link is delayed.
+    pub(super) fn is_delayed(&self, link: &Link) -> bool {
+        self.delays() && link.identity == Some(Identity::Spectator)
+    }
+
+    /// Whether every link that this peer needs before the start exists.
+    pub(super) fn links_are_complete(&self) -> bool {
+        let linked = |identity: Identity| {
+            self.links.values().any(|link| link.is_connected() && link.identity == Some(identity))
+        };
+        let all_players = || {
+            let mut players = (0..self.setup.config.players).map(|player| Identity::Player(PlayerId(player)));
+            players.all(|identity| {
+                identity == self.setup.identity || self.setup.is_absent(identity) || linked(identity)
+            })
+        };
+        if self.setup.coordinates() || self.setup.is_mesh() {
+            all_players()
+        } else {
+            linked(self.setup.coordinator())
+        }
+    }
+
+    /// A relay knows the position of the match only from the entries of those who play.
+    pub(super) fn anybody_may_return(&self) -> bool {
+        !self.setup.is_relay() || self.streams.live() != 0
+    }
+
+    /// No player has got further. (The first entries of returning players do not count: this peer made them.)
+    pub(super) fn front(&self) -> u32 {
+        let leads = |stream: &&Stream| stream.end().is_none() && !stream.is_pending();
+        let only_pending = !self.streams.iter().any(|stream| leads(&stream));
+        let made = self.streams.iter().filter(|stream| only_pending || !stream.is_pending());
+        made.map(Stream::next).max().unwrap_or(0).max(self.gate.turn)
+    }
+
+    /// The horizon, if it counts: while all others play, a peer waits for their entries, and nobody can return whose end it does not know.
+    /// When the middle has finished, nobody comes back any more.
+    pub(super) fn horizon(&self) -> Option<u32> {
+        let horizon = self.gate.horizon?;
+        let own = self.streams.author();
+        let mut others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
+        let coordinator = Some(self.setup.coordinator());
+        let has_finished =
+            || self.links.values().any(|link| link.progress.finished && link.identity == coordinator);
+        (others.any(|(_, stream)| stream.end().is_some()) && !has_finished()).then_some(horizon)
+    }
+
+    /// Whether the next turn may begin as far as the middle of the star is concerned.
+    pub(super) fn is_within_horizon(&self) -> bool {
+        self.horizon().is_none_or(|horizon| self.gate.turn < horizon)
+    }
+
+    /// Players for whom the next turn waits, bit n for player n.
+    pub(super) fn waits_for(&self) -> u16 {
+        self.missing() | self.unconfirming()
+    }
+
+    /// Players whose entry for the next turn is missing, bit n for player n. Not the local one, if it makes its own: that entry closes in
+    /// time.
+    pub(super) fn missing(&self) -> u16 {
+        let own = self.streams.author();
+        (0_u8..).zip(&self.streams).fold(0, |missing, (player, stream)| {
+            let here = stream.has(self.gate.turn) || own == Some(PlayerId(player));
+            missing | (u16::from(!here) << player)
+        })
+    }
+
+    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Players behind
+    /// the middle of a star count as its bit (behind the relay: as player 0's).
+    pub(super) fn unconfirming(&self) -> u16 {
+        let implied = self.gate.turn < self.setup.config.first_entry();
+        let is_author = self.streams.author().is_some() && !self.player_ended();
+        if self.setup.config.tempo.pace != Pace::Article || implied || !is_author {
+            return 0;
+        }
+        let lacking = self.confirming_links().filter(|link| link.progress.confirmed <= self.gate.turn);
+        lacking.fold(0, |mask, link| match link.identity {
+            Some(Identity::Player(player)) => mask | (1 << player.0),
+            _ => mask | 1,
+        })
+    }
+
+    /// Number of entries after the last one of a finished stream.
+    pub(super) fn final_next(&self) -> Option<u32> {
+        self.gate.last_turn.map(|last| last.saturating_add(self.setup.config.turns_ahead).saturating_add(2))
+    }
+
+    /// Whether every entry of the match that others make is here.
+    pub(super) fn has_everything(&self) -> bool {
+        let own = self.setup.player().filter(|_| self.phase == SessionPhase::Running).map(PlayerId::index);
+        let Some(next) = self.final_next() else { return false };
+        let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
+        others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
+    }
+
+    /// Whether this peer has every entry of the match and has compared every checksum.
+    pub(super) fn is_complete(&self) -> bool {
+        (self.phase == SessionPhase::Ending || self.setup.is_relay()) && self.has_everything()
+    }
+
+    /// Whether the middle of the star lacks actions that have run here. While it does, it may have gone on without them.
+    pub(super) fn may_be_dropped_by(&self, link: &Link) -> bool {
+        let Some(player) = self.setup.player().filter(|_| !self.setup.accepts()) else { return false };
+        let stream = &self.streams[player.index()];
+        let needed = stream.end().map_or(self.gate.turn, |(last, _)| self.gate.turn.min(last + 1));
+        link.progress.acked[player.index()] < needed
+    }
+
+    /// How long the end waits for a silent remote. A remote that has all turns lacks at most a last confirmation, and may have gone. A
+    /// remote that lacks turns may be cut off and come back.
+    pub(super) fn patience(&self, link: &Link) -> Duration {
+        let Some(last) = self.gate.last_turn else { return self.setup.config.waits.silence_timeout };
+        let lacks = |(player, stream): (u8, &Stream)| {
+            let serves = self.setup.accepts() || self.setup.player() == Some(PlayerId(player));
+            let needed = stream.end().map_or(last, |(end, _)| end.min(last)).saturating_add(1);
+            serves
+                && link.identity != Some(Identity::Player(PlayerId(player)))
+                && link.progress.acked[usize::from(player)] < needed
+        };
+        if (0_u8..).zip(&self.streams).any(lacks) {
+            self.setup.config.waits.silence_timeout.max(self.setup.config.waits.linger)
+        } else {
+            self.setup.config.waits.linger
+        }
+    }
+
+    /// Number of turns in [`RETURN_NOTICE`], within limits.
+    pub(super) fn notice(&self, turn: Duration) -> u32 {
+        let config = &self.setup.config;
+        let turn = turn.as_micros().max(1);
+        let turns = u32::try_from(RETURN_NOTICE.as_micros().div_ceil(turn)).unwrap_or(u32::MAX);
+        let least = config.turns_ahead + 2;
+        turns.clamp(least, (config.limits.window / 4).max(least))
+    }
+
+    /// Number of turns, from the next one on, whose entries are all here.
+    pub(super) fn turns_ready(&self) -> u32 {
+        // Our own entry closes when the turn that needs it begins.
+        let own = self.streams.author().map(PlayerId::index);
+        let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
+        let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
+        // If nobody else plays, there is no other measure.
+        let horizon = self.horizon().unwrap_or(self.gate.turn.saturating_add(1));
+        let next = live.map(Stream::next).min().unwrap_or(horizon);
+        let end = self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
+        next.min(end).saturating_sub(self.gate.turn).min(self.setup.config.limits.window)
+    }
+
+    pub(super) fn may_state(&self, link: &Link, author: PlayerId) -> bool {
+        let Some(from) = link.identity else { return false };
+        author.0 < self.setup.config.players
+            && (from == Identity::Player(author) || self.setup.may_forward(from))
+    }
+}

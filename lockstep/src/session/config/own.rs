@@ -1,0 +1,98 @@
+//! Settings that only this peer knows.
+
+use core::fmt;
+
+use crate::session::config::SessionConfig;
+use crate::session::saved_match::SavedMatch;
+use crate::signed::key::PlayerKey;
+use crate::value::ids::PlayerId;
+
+/// What one peer brings: secrets, and the saved match that it resumes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Own {
+    pub(crate) key: Option<PlayerKey>,
+    pub(crate) resume: Option<Box<SavedMatch>>,
+    pub(crate) entropy: Entropy,
+    pub(crate) seat: SeatSecret,
+    pub(crate) bound_peers_only: bool,
+}
+
+/// Random bytes of one peer; logs do not show them.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Entropy(pub(crate) Option<[u8; 16]>);
+
+impl fmt::Debug for Entropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entropy(..)")
+    }
+}
+
+/// The secret of a player's place; logs do not show it. 0 if there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct SeatSecret(pub(crate) u128);
+
+impl fmt::Debug for SeatSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SeatSecret(..)")
+    }
+}
+
+impl SessionConfig {
+    /// Random bytes of this peer, new ones for each session, kept secret. The numbers that strangers would have to guess to act as a member
+    /// are derived from them. A local choice. Default: derived from the session id and the time, which is enough for tests and simulated
+    /// networks only.
+    #[must_use]
+    pub fn entropy(mut self, entropy: [u8; 16]) -> Self {
+        self.own.entropy = Entropy(Some(entropy));
+        self
+    }
+
+    /// The local player's key in a signed match ([`SessionConfig::signed()`]). A local choice.
+    #[must_use]
+    pub fn player_key(mut self, key: PlayerKey) -> Self {
+        self.own.key = Some(key);
+        self.signed()
+    }
+
+    /// Only peers that are bound to an identity may come ([`Session::bind`](crate::AnySession::bind)): for a transport that knows who is at the other end of
+    /// each link. A local choice. Default false.
+    #[must_use]
+    pub fn bound_peers_only(mut self) -> Self {
+        self.own.bound_peers_only = true;
+        self
+    }
+
+    /// Resumes a saved match: the first turn is the saved one. All peers, relays too, must have the same saved match (the handshake
+    /// compares it), the settings of the saved match, and the simulation in the state that was saved with it. A player whose stream had
+    /// ended cannot come back as a player, only as a spectator.
+    #[must_use]
+    pub fn resume(mut self, saved: SavedMatch) -> Self {
+        self.own.resume = Some(Box::new(saved));
+        self
+    }
+
+    /// The turn that runs first: 0, or the saved one.
+    pub(crate) fn first_turn(&self) -> u32 {
+        self.own.resume.as_ref().map_or(0, |saved| saved.turn)
+    }
+
+    /// The lowest player whose stream had not ended before the first turn.
+    pub(crate) fn first_live_player(&self) -> PlayerId {
+        let mut players = (0..self.players).map(PlayerId);
+        players.find(|&player| !self.is_gone(player)).unwrap_or_default()
+    }
+
+    /// Whether the player's stream had ended before the first turn.
+    pub(crate) fn is_gone(&self, player: PlayerId) -> bool {
+        self.own.resume.as_ref().is_some_and(|saved| saved.ended(player).is_some())
+    }
+
+    /// Random bytes by which this player proves later that it is the same. A player who was dropped, or whose program crashed, comes back
+    /// with the same bytes to the same place of the running match (by [`Session::join`](crate::Session::join)). The middle of the star
+    /// keeps them, and no other peer gets them; they are only as secret as the transport. Default: none, so the player cannot come back.
+    #[must_use]
+    pub fn seat_secret(mut self, secret: [u8; 16]) -> Self {
+        self.own.seat = SeatSecret(u128::from_le_bytes(secret));
+        self
+    }
+}

@@ -1,0 +1,53 @@
+//! Settings for watchers.
+
+use crate::session::config::SessionConfig;
+use crate::value::time::Duration;
+
+/// How many may watch, and what they see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Watchers {
+    pub(crate) spectators_max: u32,
+    pub(crate) spectators_min: u32,
+    pub(crate) late_watchers: bool,
+    pub(crate) watch_delay: Duration,
+}
+
+impl Default for Watchers {
+    fn default() -> Self {
+        Self { spectators_max: 16, spectators_min: 0, late_watchers: false, watch_delay: Duration::ZERO }
+    }
+}
+
+impl SessionConfig {
+    /// Greatest number of spectators that a host or relay accepts, 0..=256. Default 16.
+    #[must_use]
+    pub fn spectators_max(mut self, spectators_max: u32) -> Self {
+        self.watchers.spectators_max = spectators_max;
+        self
+    }
+
+    /// Number of spectators that the host or relay waits for before the start, at most [`SessionConfig::spectators_max()`]. Default 0.
+    #[must_use]
+    pub fn spectators_min(mut self, spectators_min: u32) -> Self {
+        self.watchers.spectators_min = spectators_min;
+        self
+    }
+
+    /// Spectators may join the running match. Only the setting of the middle of a star matters. Default false.
+    #[must_use]
+    pub fn late_watchers(mut self, late_watchers: bool) -> Self {
+        self.watchers.late_watchers = late_watchers;
+        self
+    }
+
+    /// How much later than the players watchers get everything, 0 to 600 s: entries, and the state of a running match. So nobody plays by
+    /// what a watcher sees. Only the setting of the middle of a star matters; a watcher who comes late needs a
+    /// [`SessionConfig::join_timeout()`] that is longer than this. The middle keeps at most 3,584 turns for watchers, so with short turns
+    /// the delay may be shorter. Default 0.
+    #[must_use]
+    pub fn watch_delay(mut self, watch_delay: Duration) -> Self {
+        self.watchers.watch_delay = watch_delay;
+        self
+    }
+}

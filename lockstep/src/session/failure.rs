@@ -1,0 +1,84 @@
+//! Why a session ended early.
+
+use core::fmt;
+
+use crate::packet::Refusal;
+use crate::value::ids::{PeerId, PlayerSet};
+
+/// Why a session ended early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Nobody answered within the connect timeout: nobody is listening, or the session id differs (another match).
+    ConnectTimeout,
+    /// Not everybody joined within the lobby timeout.
+    PlayersMissing {
+        /// The players who did not join.
+        players: PlayerSet,
+        /// Number of spectators missing from [`crate::SessionConfig::spectators_min()`].
+        spectators: u32,
+    },
+    /// A peer gave up before the match had begun.
+    NeverBegan(PeerId),
+    /// The other side refused.
+    Refused(Refusal),
+    /// A peer was silent for the silence timeout.
+    ConnectionLost(PeerId),
+    /// The others went on without this player.
+    Dropped,
+    /// A peer ended its session before the match was over.
+    PeerLeft(PeerId),
+    /// The match is signed, and the roster that this player received does not contain the player's own seat.
+    OtherRoster,
+    /// The match is signed and runs, and this player began it with another key than the one that it comes back with.
+    OtherKey,
+    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
+    NoState,
+    /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
+    StateTooLarge {
+        /// Number of announced bytes.
+        bytes: u32,
+        /// Greatest allowed number of bytes.
+        max: u32,
+    },
+    /// Joining the running match took longer than [`crate::SessionConfig::join_timeout()`].
+    JoinTimeout,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectTimeout => {
+                write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
+            }
+            Self::PlayersMissing { players, spectators } => {
+                let mut missing: Vec<String> =
+                    players.iter().map(|player| format!("player {player}")).collect();
+                if *spectators > 0 {
+                    missing.push(format!("{spectators} of the required spectators"));
+                }
+                if missing.is_empty() {
+                    return write!(f, "the players were not all ready in time");
+                }
+                write!(f, "did not connect in time: {}", missing.join(", "))
+            }
+            Self::NeverBegan(_) => write!(f, "the other side gave up before the match began"),
+            Self::Refused(refusal) => write!(f, "refused: {refusal}"),
+            Self::ConnectionLost(_) => write!(f, "connection lost"),
+            Self::Dropped => write!(f, "the others went on without this player"),
+            Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
+            Self::OtherRoster => write!(f, "the other side has other keys of the players"),
+            Self::OtherKey => write!(
+                f,
+                "this player began the match with another key: come back from the same machine, as the same user"
+            ),
+            Self::NoState => write!(f, "nobody had the state of the running match"),
+            Self::StateTooLarge { bytes, max } => {
+                write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")
+            }
+            Self::JoinTimeout => write!(f, "joining the running match took too long"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,82 @@
+//! A peer that joins a running match, as the middle of the star sees it.
+
+use crate::session::streams::Streams;
+use crate::value::ids::PlayerId;
+use crate::value::time::Instant;
+
+/// Number of entries of one stream that are kept for a peer that is catching up.
+pub(crate) const GUEST_WINDOW: u32 = 4_096;
+
+/// A peer that joins a running match, as the middle of the star sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Guest {
+    pub(super) since: Instant,
+    pub(in crate::session) stage: GuestStage,
+    /// Sources whose state it has refused, bit n for player n.
+    pub(super) refused: u16,
+    pub(super) refusals: u8,
+    /// Only a state before this turn or a later one is of use: with an older one, acknowledgements that it sent before it refused a state
+    /// would look like acknowledgements of the new one.
+    pub(super) not_before: u32,
+    /// The state that it gets or got: the turn before which it was taken, and its source.
+    pub(super) given: Option<(u32, PlayerId)>,
+    /// When it had the state.
+    pub(super) fed: Option<Instant>,
+}
+
+/// The stage of a guest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GuestStage {
+    /// Waits for a state.
+    Waiting,
+    /// Gets a state.
+    Fed,
+    /// Has the state, and gets the turns after it.
+    CatchingUp,
+}
+
+impl Guest {
+    pub(in crate::session) fn new(now: Instant) -> Self {
+        Self {
+            since: now,
+            stage: GuestStage::Waiting,
+            refused: 0,
+            refusals: 0,
+            not_before: 0,
+            given: None,
+            fed: None,
+        }
+    }
+
+    /// Whether a state before this turn, of this source, is of use now.
+    pub(super) fn can_use(&self, turn: u32, source: PlayerId) -> bool {
+        self.stage == GuestStage::Waiting && self.refused & (1 << source.0) == 0 && turn >= self.not_before
+    }
+
+    /// The state before this turn is not valid, says the guest. The newest entry of the match is below `front`. Returns whether it was the
+    /// state that it got.
+    pub(in crate::session) fn refuse(&mut self, turn: u32, front: u32) -> bool {
+        let Some((_, source)) = self.given.take_if(|(given, _)| *given == turn) else { return false };
+        self.refused |= 1 << source.0;
+        self.refusals += 1;
+        self.not_before = front.saturating_add(1);
+        true
+    }
+
+    /// Whether a guest that acknowledges these entries has its state.
+    fn has_state(&self, acks: &[u32], streams: &Streams) -> bool {
+        let turn = self.given.map_or(u32::MAX, |(turn, _)| turn);
+        acks.iter().zip(streams).all(|(ack, stream)| {
+            *ack >= stream.ended_before(turn).map_or(turn, |(last, _)| last.saturating_add(1))
+        })
+    }
+
+    /// A guest that gets a state acknowledges these entries. Returns whether it has the state since now.
+    pub(in crate::session) fn take_acks(&mut self, acks: &[u32], streams: &Streams, now: Instant) -> bool {
+        let is_new = self.stage == GuestStage::Fed && self.has_state(acks, streams);
+        if is_new {
+            (self.stage, self.fed) = (GuestStage::CatchingUp, Some(now));
+        }
+        is_new
+    }
+}

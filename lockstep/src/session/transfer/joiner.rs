@@ -1,0 +1,364 @@
+//! The role of a peer that joins a running match: gets the state, checks it, catches up.
+
+use crate::session::checksum::{Desync, fold_checksum};
+use crate::session::common::Common;
+use crate::session::transfer::header::Header;
+use crate::value::entry::Entry;
+use crate::value::ids::{PeerId, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
+
+/// Number of parts of a state after which progress is reported.
+const PROGRESS_PARTS: u32 = 20;
+
+/// The entries that follow a state must arrive within one part in this many of the time for joining.
+const CHECKING: u64 = 4;
+
+/// Number of due turns, about a second each, within which most players' statements must confirm a state.
+const ALONE_MAX: u8 = 4;
+
+/// How far this peer has come; empty on a peer that does not join, or is back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Joiner(Option<Joining>);
+
+/// The progress of joining.
+#[derive(Clone, Debug)]
+struct Joining {
+    /// The middle of the star.
+    peer: PeerId,
+    since: Instant,
+    stage: Stage,
+    /// A state that was not valid, until another one is announced.
+    refused: Option<u32>,
+    /// The part that was reported to the application.
+    told: u32,
+    source: PlayerId,
+    /// The turn before which the state was taken.
+    turn: u32,
+    trust: Trust,
+    /// When its bytes were here.
+    got: Instant,
+    /// Number of due turns in a row without most players' statements.
+    alone: u8,
+}
+
+/// What the others say of the state that was loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trust {
+    /// Nothing yet.
+    Open,
+    Confirmed,
+    Contradicted,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    /// Waits for a state, or for more of it.
+    Getting,
+    /// Its bytes are here; waits until the others' checksums confirm them.
+    Checking(Box<Header>, Vec<u8>),
+    /// The others' checksums confirm it; the simulation must load it.
+    Loading(Box<Header>),
+    CatchingUp,
+    /// Has run every turn that it has; a player waits for the turn of its return.
+    Ready,
+}
+
+/// What the players in the match at a turn have signed of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::session) struct Votes {
+    pub(in crate::session) turn: u32,
+    /// Number of players in the match.
+    pub(in crate::session) live: u32,
+    /// Number of players who say what this peer has seen.
+    pub(in crate::session) same: u32,
+    /// Number of players who say something else.
+    pub(in crate::session) other: u32,
+}
+
+/// What is due after some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::session) enum Due {
+    Nothing,
+    /// Most players contradict the state.
+    Contradicted,
+    /// The entries that follow the state do not come.
+    Unconfirmed {
+        turn: u32,
+    },
+    /// Joining takes too long.
+    Late,
+    /// Everything that is here has run.
+    CaughtUp,
+}
+
+impl Joiner {
+    /// The middle asks this peer to wait: the match runs.
+    pub(in crate::session) fn begin(&mut self, peer: PeerId, now: Instant) {
+        let start = || Joining {
+            peer,
+            since: now,
+            stage: Stage::Getting,
+            refused: None,
+            told: 0,
+            source: PlayerId(0),
+            turn: 0,
+            trust: Trust::Open,
+            got: now,
+            alone: 0,
+        };
+        self.0.get_or_insert_with(start);
+    }
+
+    /// This peer has joined: it watches, or its player is back.
+    pub(in crate::session) fn end(&mut self) {
+        self.0 = None;
+    }
+
+    /// Whether this peer joins, up to the return of its player.
+    pub(in crate::session) fn is_active(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The middle of the star, if this peer joins.
+    pub(super) fn peer(&self) -> Option<PeerId> {
+        self.0.as_ref().map(|joining| joining.peer)
+    }
+
+    /// Whether this peer joins and has no state yet.
+    pub(in crate::session) fn lacks_state(&self) -> bool {
+        let waits = |joining: &Joining| !matches!(joining.stage, Stage::CatchingUp | Stage::Ready);
+        self.0.as_ref().is_some_and(waits)
+    }
+
+    pub(in crate::session) fn is_getting(&self) -> bool {
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::Getting))
+    }
+
+    pub(in crate::session) fn is_catching_up(&self) -> bool {
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::CatchingUp))
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::Ready))
+    }
+
+    /// The turn of a state that was not valid, until another one is announced.
+    pub(super) fn refused(&self) -> Option<u32> {
+        self.0.as_ref().and_then(|joining| joining.refused)
+    }
+
+    /// Whether this peer runs turns from a state that most players have not confirmed yet, in a signed match by their signatures. Until then
+    /// it names nobody, and does not play.
+    pub(in crate::session) fn is_unverified(&self) -> bool {
+        self.0.as_ref().is_some_and(|joining| joining.trust != Trust::Confirmed)
+    }
+
+    /// The turn before which the state was taken, and its source.
+    pub(in crate::session) fn state(&self) -> Option<(u32, PlayerId)> {
+        self.0.as_ref().map(|joining| (joining.turn, joining.source))
+    }
+
+    // ---- getting
+
+    /// Whether a state before this turn that is announced now is of use.
+    pub(in crate::session) fn can_use(&self, turn: u32) -> bool {
+        self.is_getting() && self.refused() != Some(turn)
+    }
+
+    /// A state of this source is expected now.
+    pub(in crate::session) fn expect(&mut self, source: PlayerId) {
+        if let Some(joining) = &mut self.0 {
+            (joining.refused, joining.told, joining.source) = (None, 0, source);
+        }
+    }
+
+    /// So many of so many chunks are here. Returns whether to report it.
+    pub(in crate::session) fn note_chunks(&mut self, received: u32, all: u32) -> bool {
+        let Some(joining) = &mut self.0 else { return false };
+        let part = (u64::from(received) * u64::from(PROGRESS_PARTS) / u64::from(all)) as u32;
+        core::mem::replace(&mut joining.told, part) != part
+    }
+
+    /// The state is here, and the session stands where it was taken.
+    pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
+        if let Some(joining) = &mut self.0 {
+            (joining.turn, joining.got, joining.alone) = (header.turn, now, 0);
+            joining.stage = Stage::Checking(Box::new(header), state);
+            joining.trust = Trust::Open;
+        }
+    }
+
+    /// The state before this turn is of no use.
+    pub(in crate::session) fn refuse(&mut self, turn: u32) {
+        if let Some(joining) = &mut self.0 {
+            (joining.stage, joining.refused, joining.trust) = (Stage::Getting, Some(turn), Trust::Open);
+        }
+    }
+
+    // ---- loading
+
+    /// Whether most of the players who say something of the turn before the state say what it says. (Nobody says anything: nobody plays any
+    /// more.) None: some have not arrived yet, or there is no state.
+    pub(in crate::session) fn is_confirmed(&self, common: &Common) -> Option<bool> {
+        let Stage::Checking(header, _) = &self.0.as_ref()?.stage else { return None };
+        let number = header.turn.saturating_add(common.config().turns_ahead);
+        let own = fold_checksum(header.checksum);
+        let (mut same, mut other) = (0, 0);
+        for stream in &common.streams {
+            if !stream.has(number) {
+                return None;
+            }
+            match stream.get(number).and_then(Entry::checksum) {
+                Some(value) if value == own => same += 1,
+                Some(_) => other += 1,
+                None => {}
+            }
+        }
+        Some(same > other || same + other == 0)
+    }
+
+    /// The state that the simulation must load now: the turn, the frame, its bytes.
+    pub(in crate::session) fn load(&mut self) -> Option<(u32, u32, Vec<u8>)> {
+        let joining = self.0.as_mut()?;
+        let Stage::Checking(header, bytes) = core::mem::replace(&mut joining.stage, Stage::Getting) else {
+            return None;
+        };
+        let (turn, frame) = (header.turn, header.frame);
+        joining.stage = Stage::Loading(header);
+        Some((turn, frame, bytes))
+    }
+
+    /// The simulation has loaded the state and has this checksum, if it could load it. Returns whether it is the right one; none if there
+    /// was no state to load.
+    pub(in crate::session) fn loaded(&mut self, checksum: Option<u64>) -> Option<bool> {
+        let joining = self.0.as_mut()?;
+        let Stage::Loading(header) = &joining.stage else { return None };
+        let is_right = checksum == Some(header.checksum);
+        if is_right {
+            joining.stage = Stage::CatchingUp;
+        }
+        Some(is_right)
+    }
+
+    // ---- trust
+
+    fn open(&mut self) -> Option<&mut Joining> {
+        self.0.as_mut().filter(|joining| joining.trust == Trust::Open)
+    }
+
+    /// Compares the state that was loaded, as it has gone on, with what the players have signed of a turn.
+    pub(in crate::session) fn verify(&mut self, votes: Votes) {
+        let Some(joining) = self.open() else { return };
+        let most = votes.live / 2;
+        // Before any turn has run from it, the state is only what it says of itself.
+        let has_run = votes.turn > joining.turn;
+        if has_run && (votes.same > most || votes.live == 0) {
+            joining.trust = Trust::Confirmed;
+        } else if votes.other > 0 && votes.other >= votes.live - most {
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// Statements are due in the same turns everywhere. `signed` of the `live` players have signed one about a turn in which none was due
+    /// here: if these are most, the state has brought another rhythm with it.
+    pub(in crate::session) fn verify_rhythm(&mut self, common: &Common, turn: u32, signed: u32) {
+        let Some(joining) = self.open() else { return };
+        let has_run = (joining.turn..common.gate.turn).contains(&turn);
+        if has_run && signed * 2 > common.streams.live_in(turn).count_ones() {
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// A peer that keeps up with the others gets their statements. If most of them are missing for several seconds, they are signed with
+    /// other keys than those that came with the state, or withheld.
+    pub(in crate::session) fn lose_patience(&mut self, is_behind: bool) {
+        let Some(joining) = self.open() else { return };
+        joining.alone = if is_behind { 0 } else { joining.alone + 1 };
+        if joining.alone > ALONE_MAX {
+            tracing::warn!(turn = joining.turn, "nobody confirms the state");
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// All checksums of a turn are here and equal. Without signatures this confirms the state from which the turn has run.
+    pub(in crate::session) fn confirm_by(&mut self, turn: Turn, is_signed: bool) {
+        if let Some(joining) = self.open()
+            && !is_signed
+            && matches!(joining.stage, Stage::CatchingUp)
+            && turn.0 >= joining.turn
+        {
+            joining.trust = Trust::Confirmed;
+        }
+    }
+
+    /// Whether a difference shows that the state from which this peer catches up is wrong.
+    pub(in crate::session) fn is_contradicted_by(&mut self, desync: &Desync, is_signed: bool) -> bool {
+        if !self.is_catching_up() {
+            return false;
+        }
+        let same = desync.values.iter().filter(|(_, value)| Some(*value) == desync.own).count();
+        let is_wrong = same * 2 < desync.values.len() || (same == 0 && !desync.values.is_empty());
+        if let Some(joining) = self.0.as_mut().filter(|_| is_wrong) {
+            joining.trust = Trust::Contradicted;
+        } else {
+            self.confirm_by(desync.turn, is_signed);
+        }
+        is_wrong
+    }
+
+    // ---- time
+
+    /// What is due now. `is_behind`: turns that have not run are here.
+    pub(in crate::session) fn due(&self, common: &Common, is_behind: bool) -> Due {
+        let Some(joining) = &self.0 else { return Due::Nothing };
+        if matches!(joining.stage, Stage::Ready) {
+            return Due::Nothing;
+        }
+        if joining.trust == Trust::Contradicted {
+            return Due::Contradicted;
+        }
+        let (now, limit) = (common.now, common.config().arrivals.join_timeout);
+        // The state may say wrongly who is away since when; then the entries that follow do not fit, and nobody can confirm it.
+        if matches!(joining.stage, Stage::Checking(..)) && now.since(joining.got) >= patience(limit) {
+            return Due::Unconfirmed { turn: joining.turn };
+        }
+        if now.since(joining.since) >= limit {
+            return Due::Late;
+        }
+        let runs = common.phase == crate::session::SessionPhase::Running;
+        if runs && self.is_catching_up() && !is_behind && !self.is_unverified() {
+            return Due::CaughtUp;
+        }
+        Due::Nothing
+    }
+
+    /// Everything that is here has run. A player waits for the turn of its return; nothing is left to do for a peer that watches.
+    pub(in crate::session) fn note_caught_up(&mut self, plays: bool) {
+        if let Some(joining) = self.0.as_mut().filter(|_| plays) {
+            joining.stage = Stage::Ready;
+        } else {
+            self.0 = None;
+        }
+    }
+
+    /// When joining is given up.
+    pub(in crate::session) fn deadline(&self, limit: Duration) -> Option<Instant> {
+        let joining = self.0.as_ref().filter(|joining| !matches!(joining.stage, Stage::Ready))?;
+        let end = joining.since + limit;
+        let checks = matches!(joining.stage, Stage::Checking(..));
+        Some(if checks { end.min(joining.got + patience(limit)) } else { end })
+    }
+
+    /// The machine was suspended; this does not count against the other peers.
+    pub(in crate::session) fn shift(&mut self, jump: Duration, now: Instant) {
+        if let Some(joining) = &mut self.0 {
+            joining.since = (joining.since + jump).min(now);
+            joining.got = (joining.got + jump).min(now);
+        }
+    }
+}
+
+/// How long the entries that follow a state may take, if joining may take `limit`.
+fn patience(limit: Duration) -> Duration {
+    Duration::from_micros(limit.as_micros() / CHECKING)
+}

@@ -1,0 +1,345 @@
+//! The role of the middle of a star: it finds a state for joining peers, and passes it on.
+
+use crate::pace::pacing::Planner;
+use crate::packet::Bye;
+use crate::session::SessionPhase;
+use crate::session::common::Common;
+use crate::session::delayed::Delayed;
+use crate::session::event::Event;
+use crate::session::lateness::Lateness;
+use crate::session::link::{Link, LinkPhase};
+use crate::session::stream::Stream;
+use crate::session::transfer::Transfers;
+use crate::session::transfer::blob::Blob;
+use crate::session::transfer::guest::GuestStage;
+use crate::session::transfer::horizon::Horizon;
+use crate::session::transfer::seats::Seats;
+use crate::session::transfer::sender::Sender;
+use crate::session::transfer::source::{Fate, Source};
+use crate::value::ids::{Identity, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// Number of states that one guest may refuse.
+const REFUSALS_MAX: u8 = 4;
+
+/// A player is asked for its state only if it was heard within this time.
+const HEARD_WITHIN: Duration = Duration::from_secs(1);
+
+/// The middle asks everybody again so long after nobody has given a state.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// Whom the middle has asked for a state, and what it keeps for players who come back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Middle {
+    source: Option<Source>,
+    /// The last word to a source that has sent all that is needed.
+    thanks: Option<Thanks>,
+    /// Sources that sent nothing, bit n for player n.
+    failed: u16,
+    /// Sources that were too slow once, bit n for player n. They are asked last.
+    slow: u16,
+    /// How often everybody has been asked for a state that guests wait for.
+    round: Round,
+    /// How far the others may go.
+    pub(in crate::session) horizon: Horizon,
+    /// The secret of each place, and since when its player is away.
+    pub(in crate::session) seats: Seats,
+    /// Bytes of states that this peer may hold; none: no limit besides the settings'.
+    pub(in crate::session) allowed: Option<u64>,
+}
+
+/// The middle asks everybody for a state twice, because some give theirs last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Round {
+    #[default]
+    First,
+    /// Nobody has given one; the second round begins at this time.
+    Pause(Instant),
+    Second,
+}
+
+/// What ends the sending of a state: nothing of it is wanted any more. It may be lost, so it is said again whenever the source still sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thanks {
+    pub(super) peer: PeerId,
+    pub(super) turn: u32,
+    pub(super) chunks: u32,
+    is_due: bool,
+}
+
+/// What the middle knows about the players' machines, for the choice of a source.
+#[derive(Clone, Copy)]
+pub(crate) struct Load<'a> {
+    pub(crate) planner: &'a Planner,
+    pub(crate) lateness: &'a Lateness,
+}
+
+impl Middle {
+    pub(super) fn source(&self) -> Option<Source> {
+        self.source
+    }
+
+    /// Whether the middle has asked this peer for a state.
+    pub(in crate::session) fn has_asked(&self, peer: PeerId) -> bool {
+        self.source.is_some_and(|source| source.peer == Some(peer))
+    }
+
+    /// Whether it has asked for a state before this turn at the earliest.
+    pub(in crate::session) fn has_asked_for(&self, turn: u32) -> bool {
+        self.source.is_some_and(|source| source.not_before == turn)
+    }
+
+    pub(super) fn note_progress(&mut self, now: Instant) {
+        if let Some(source) = &mut self.source {
+            source.progress = now;
+        }
+    }
+
+    pub(super) fn note_promise(&mut self, now: Instant) {
+        if let Some(source) = &mut self.source {
+            source.note_promise(now);
+        }
+    }
+
+    /// Whether it may hold so many bytes of states.
+    pub(super) fn may_hold(&self, bytes: u64) -> bool {
+        self.allowed.is_none_or(|most| bytes <= most)
+    }
+
+    pub(super) fn give_source_up(&mut self) {
+        if let Some(source) = self.source.take() {
+            tracing::info!(player = source.player.0, "gives no state");
+            self.failed |= 1 << source.player.0;
+        }
+    }
+
+    /// Nothing more of the state in transfer is wanted of its source.
+    fn thank_source(&mut self, blob: Option<&Blob>) {
+        let peer = self.source.take().and_then(|source| source.peer);
+        if let (Some(peer), Some(blob)) = (peer, blob) {
+            self.thanks = Some(Thanks { peer, turn: blob.turn(), chunks: blob.chunks(), is_due: true });
+        }
+    }
+
+    pub(super) fn thanks_due(&self) -> Option<Thanks> {
+        self.thanks.filter(|thanks| thanks.is_due)
+    }
+
+    pub(super) fn note_thanked(&mut self) {
+        self.thanks.iter_mut().for_each(|thanks| thanks.is_due = false);
+    }
+
+    /// A peer sends a chunk of this turn's state: if it may not know yet that its state is not wanted any more, it is told again. Returns
+    /// whether that is so.
+    pub(in crate::session) fn thank_again(&mut self, peer: PeerId, turn: u32) -> bool {
+        let thanked = self.thanks.as_mut().filter(|thanks| (thanks.peer, thanks.turn) == (peer, turn));
+        thanked.map(|thanks| thanks.is_due = true).is_some()
+    }
+
+    /// A player with spare time that can be asked for a state: its number and link. An error if there is none, and none may come.
+    fn best_source(
+        &self,
+        common: &Common,
+        load: Load<'_>,
+        tried: u16,
+    ) -> Result<Option<(PlayerId, PeerId)>, ()> {
+        let can = |link: &&Link| {
+            let fresh = common.now.since(link.last_heard) < HEARD_WITHIN;
+            fresh && link.may_be_source()
+        };
+        let player = |link: &Link| match link.identity {
+            Some(Identity::Player(player)) if tried & (1 << player.0) == 0 => {
+                let is_slow = self.slow & (1 << player.0) != 0;
+                Some((is_slow, !common.plays(link), player, link.peer))
+            }
+            _ => None,
+        };
+        // The others' checksums say nothing about a state if nobody else plays, so players come first.
+        let has_time = |(is_slow, watches, player, _): &(bool, bool, PlayerId, PeerId)| {
+            (*is_slow, *watches, load.planner.averages(*player).1, load.lateness.of(*player), player.0)
+        };
+        let choice = common.links.values().filter(can).filter_map(player).min_by_key(has_time);
+        // A player that is silent now may still answer; otherwise there is none.
+        let may_come = |link: &Link| {
+            let was_asked = |player: PlayerId| tried & (1 << player.0) != 0;
+            matches!(link.identity, Some(Identity::Player(player)) if link.may_be_source() && !was_asked(player))
+        };
+        match choice {
+            Some((_, _, player, peer)) => Ok(Some((player, peer))),
+            None if common.links.values().any(may_come) => Ok(None),
+            None => Err(()),
+        }
+    }
+
+    /// Nobody has given a state: everybody is asked once more, because some give theirs last.
+    fn ask_again(&mut self, common: &mut Common, delayed: &Delayed) {
+        match self.round {
+            Round::First if self.failed != 0 => self.round = Round::Pause(common.now + ASK_AGAIN_AFTER),
+            Round::Pause(until) if common.now < until => {}
+            Round::Pause(_) => (self.round, self.failed) = (Round::Second, 0),
+            Round::First | Round::Second => {
+                dismiss_waiting(common, delayed);
+                (self.round, self.failed) = (Round::First, 0);
+            }
+        }
+    }
+}
+
+impl Transfers {
+    /// Replaces a source that leaves or sends nothing.
+    pub(in crate::session) fn check_source(&mut self, common: &mut Common, turn: Duration) {
+        let Some(source) = self.middle.source else { return };
+        let Some(peer) = source.peer else { return };
+        if self.blob.as_ref().is_some_and(Blob::is_whole) {
+            self.middle.thank_source(self.blob.as_ref());
+            return;
+        }
+        match source.fate(common, peer, self.blob.as_ref(), turn, self.middle.failed) {
+            Fate::GoOn => {}
+            Fate::Fail => self.source_failed(common),
+            Fate::TooSlow => {
+                self.middle.slow |= 1 << source.player.0;
+                self.source_failed(common);
+            }
+        }
+    }
+
+    /// Finds states for waiting guests, and ends what takes too long.
+    pub(in crate::session) fn serve_guests(
+        &mut self,
+        common: &mut Common,
+        delayed: &mut Delayed,
+        load: Load<'_>,
+    ) {
+        for index in 0..common.links.len() {
+            check_guest(common, delayed, index);
+        }
+        let is_needed = common.links.values().any(Link::lacks_state);
+        if !is_needed {
+            self.middle.thank_source(self.blob.as_ref());
+            (self.blob, self.middle.failed) = (None, 0);
+            self.middle.round = Round::First;
+        }
+        if delayed.keep_state(common, &mut self.blob) {
+            self.middle.source = None;
+        }
+        if !is_needed {
+            return;
+        }
+        feed(common, self.blob.as_ref(), false);
+        feed(common, delayed.visible_state(common), true);
+        let guests = || common.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
+        let is_fed = guests().any(|(link, guest)| guest.stage == GuestStage::Fed && !common.is_delayed(link));
+        let waiting = guests().filter(|(link, _)| delayed.wants_new_state(common, link));
+        let waiting = waiting.map(|(link, guest)| (common.is_delayed(link), guest.refused, guest.not_before));
+        let waiting = waiting.min_by_key(|(is_delayed, _, _)| *is_delayed);
+        let Some((is_delayed, refused, not_before)) = waiting.filter(|_| !is_fed) else { return };
+        // A delayed watcher gets nothing of a state that is still on its way.
+        let comes = self.middle.source.is_some() && (self.blob.is_none() || is_delayed);
+        if !comes {
+            (self.blob, self.middle.source) = (None, None);
+            self.choose_source(common, delayed, load, (refused, not_before));
+        }
+    }
+
+    /// Asks for a state before this turn or a later one: the middle itself if it plays, else a player with spare time.
+    fn choose_source(
+        &mut self,
+        common: &mut Common,
+        delayed: &Delayed,
+        load: Load<'_>,
+        (refused, not_before): (u16, u32),
+    ) {
+        let tried = self.middle.failed | refused;
+        if let Some(own) = common.setup.player().filter(|own| tried & (1 << own.0) == 0) {
+            self.middle.source = Some(Source::new(own, None, not_before, common));
+            self.giver.want(not_before);
+            return;
+        }
+        match self.middle.best_source(common, load, tried) {
+            Ok(None) => {}
+            Err(()) => self.middle.ask_again(common, delayed),
+            Ok(Some((player, peer))) => {
+                // Entries that are forgotten here cannot follow the state. Those of a player who has just gone count, too.
+                let oldest = common.streams.iter().map(Stream::oldest).max();
+                let not_before = oldest.unwrap_or_default().max(not_before);
+                tracing::debug!(player = player.0, not_before, "is asked for a state");
+                self.middle.source = Some(Source::new(player, Some(peer), not_before, common));
+            }
+        }
+    }
+}
+
+/// Ends joining that takes too long, and forgets a guest that has what it needs.
+fn check_guest(common: &mut Common, delayed: &Delayed, index: usize) {
+    // A relay runs until all others have finished; after the last turn nobody has a state to give.
+    let live = common.streams.iter().filter(|stream| stream.end().is_none());
+    let has_last = |end: u32| live.map(Stream::next).min().is_some_and(|next| next > end);
+    let ends = common.setup.is_relay() && common.gate.last_turn.is_some_and(has_last);
+    let running = common.phase == SessionPhase::Running && !ends;
+    let (config, now) = (common.config(), common.now);
+    let window = config.limits.window / 2;
+    let link = &common.links[index];
+    let Some(guest) = link.guest.as_deref() else { return };
+    let delay = if common.is_delayed(link) { config.watchers.watch_delay } else { Duration::ZERO };
+    let mut streams = link.progress.acked.iter().zip(&common.streams);
+    let is_near = guest.stage == GuestStage::CatchingUp
+        && streams
+            .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < window);
+    let is_late = now.since(guest.since) >= config.arrivals.join_timeout + delay;
+    // The players' signatures show later whether the state was right; then a watcher still refuses it.
+    let may_refuse = guest.fed.is_none_or(|fed| now.since(fed) < config.arrivals.join_timeout);
+    let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
+    let link = &mut common.links[index];
+    if !link.is_connected() {
+        (link.guest, link.sender) = (None, None);
+    } else if refusals > REFUSALS_MAX
+        || (is_late && !is_near)
+        || (!running && stage != GuestStage::CatchingUp)
+    {
+        tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a guest is given up");
+        (link.guest, link.sender) = (None, None);
+        link.phase = LinkPhase::Closed;
+        link.outflow.owe_bye(Bye::Left);
+        common.emit(Event::GuestGone(peer));
+    } else if is_near && !may_refuse && link.identity == Some(Identity::Spectator) {
+        link.guest = None;
+    }
+}
+
+/// Sends a state to all guests that can use it: to delayed watchers or to the others.
+fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
+    let Some((turn, source)) = blob.map(|blob| (blob.turn(), blob.manifest().source)) else { return };
+    if !common.streams.iter().all(|stream| stream.serves(turn)) {
+        return;
+    }
+    for index in 0..common.links.len() {
+        if common.is_delayed(&common.links[index]) != delayed {
+            continue;
+        }
+        let link = &mut common.links[index];
+        let Some(guest) = link.guest.as_mut().filter(|guest| guest.can_use(turn, source)) else { continue };
+        tracing::debug!(peer = link.peer.0, turn, source = source.0, "a guest gets a state");
+        guest.stage = GuestStage::Fed;
+        guest.given = Some((turn, source));
+        link.sender = Some(Box::new(Sender::new(common.setup.config.arrivals.state_rate, common.now)));
+        for (ack, stream) in link.progress.acked.iter_mut().zip(&common.streams) {
+            *ack = stream.first_after(turn);
+        }
+    }
+}
+
+/// No source has a state for the waiting guests.
+fn dismiss_waiting(common: &mut Common, delayed: &Delayed) {
+    for index in 0..common.links.len() {
+        if delayed.wants_new_state(common, &common.links[index]) {
+            let link = &mut common.links[index];
+            let peer = link.peer;
+            tracing::info!(peer = peer.0, "nobody has a state for a guest");
+            link.guest = None;
+            link.phase = LinkPhase::Closed;
+            link.outflow.owe_bye(Bye::Left);
+            common.emit(Event::GuestGone(peer));
+        }
+    }
+}
