@@ -36,8 +36,6 @@ mod game;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;
-#[cfg(not(target_arch = "wasm32"))]
-mod soak;
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a window draws in floats")]
 mod view;
 

@@ -1,10 +1,11 @@
-//! A physics world as a part of a game's state: with the feature `physics`, one call of `v.part(&mut self.world)` in the walk is enough.
+//! A physics world as a part of a game's state: with the feature `physics`, one call of `v.part(&mut self.world)` in the walk is enough. Handles of
+//! bodies and fixed-point numbers are numbers of a state, too.
 //!
 //! This is the only file in which the two packages know each other.
 
-use testudo_physics::{BodyField, FlipError, SnapshotError, StatePath, World};
+use testudo_physics::{BodyField, BodyId, FlipError, Fx, SnapshotError, StatePath, World};
 
-use crate::state::{Leaf, Part, StateError};
+use crate::state::{Leaf, Number, Part, StateError};
 
 /// Version of the engine that decides the bits of the simulation.
 pub(crate) const ENGINE_VERSION: u32 = testudo_physics::SIM_VERSION;
@@ -77,5 +78,86 @@ impl Part for World {
             FlipError::OutOfRange { what } => StateError::Part { what },
             _ => StateError::NoSuchBit { bit },
         })
+    }
+}
+
+/// The handle of a body whose owner can die, or is created during the match. A loaded handle may be of no body: the world then answers with an
+/// error, as for any stale handle.
+///
+/// ```
+/// use testudo_lockstep::state::{self, State, StateError, Visit};
+/// use testudo_physics::{BodyDef, BodyId, Fx, Shape, World, WorldDef};
+///
+/// struct Unit { body: BodyId, health: u16 }
+/// struct Game { world: World, units: Vec<Unit> }
+///
+/// impl Game {
+///     fn bury(&mut self) {
+///         for dead in self.units.extract_if(.., |unit| unit.health == 0) {
+///             self.world.remove_body(dead.body).expect("nothing else removes bodies");
+///         }
+///     }
+/// }
+///
+/// impl State for Game {
+///     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+///         let mut count = self.units.len() as u32;
+///         v.object("game", 0);
+///         v.number_in("units", &mut count, 0..=10_000)?;
+///         // Only a walk that restores changes the length; the values that are filled in are overwritten at once.
+///         self.units.resize_with(count as usize, || Unit { body: BodyId::from_bits(0), health: 0 });
+///         for (index, Unit { body, health }) in (0..).zip(&mut self.units) {
+///             v.object("unit", index);
+///             v.number("body", body)?;
+///             v.number("health", health)?;
+///         }
+///         v.part(&mut self.world)
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut game = Game { world: World::new(WorldDef::default())?, units: Vec::new() };
+/// # for health in [3, 0, 7] {
+/// #     let body = game.world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)))?;
+/// #     game.units.push(Unit { body, health });
+/// # }
+/// game.bury();
+/// let (mut bytes, mut other) = (Vec::new(), Game { world: World::new(WorldDef::default())?, units: Vec::new() });
+/// state::save(&mut game, &mut bytes);
+/// state::load(&mut other, &bytes)?;
+/// assert_eq!(state::digest(&mut other), state::digest(&mut game));
+/// assert!(other.units.len() == 2 && other.units.iter().all(|unit| other.world.body(unit.body).is_some()));
+/// # Ok(()) }
+/// ```
+impl Number for BodyId {
+    const BITS: u32 = u64::BITS;
+
+    fn value(self) -> i128 {
+        self.to_bits().into()
+    }
+
+    fn to_bits(self) -> u64 {
+        Self::to_bits(self)
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}
+
+/// The raw number with 16 fraction bits.
+impl Number for Fx {
+    const BITS: u32 = u64::BITS;
+
+    fn value(self) -> i128 {
+        Self::to_bits(self).into()
+    }
+
+    fn to_bits(self) -> u64 {
+        Self::to_bits(self) as u64
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits as i64)
     }
 }

@@ -20,6 +20,8 @@ mod relays;
 mod replays;
 mod saving;
 mod seats;
+mod threads;
 mod toy;
 mod udp;
+mod viewing;
 mod wire;

@@ -155,7 +155,7 @@ fn any_turn_can_be_reached_from_any_other() {
 #[test]
 fn a_saved_state_is_a_place_to_come_back_to() {
     let (bytes, _) = whole();
-    let replay = std::rc::Rc::new(Replay::read(bytes, SIM_VERSION).unwrap());
+    let replay = std::sync::Arc::new(Replay::read(bytes, SIM_VERSION).unwrap());
     let (mut first, mut second) =
         (ReplayPlayer::new(replay.clone(), Toy::default()), ReplayPlayer::new(replay, Toy::default()));
     first.seek(23).unwrap();
@@ -439,4 +439,84 @@ fn golden_bytes() {
         .map(|row| row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
         .collect();
     insta::assert_snapshot!(hex.join("\n"));
+}
+
+/// Peers that joined a running match had no replay.
+#[test]
+fn a_replay_begins_anew_with_the_state_of_a_running_match() {
+    let mut here = Toy { gives_state: true, ..Toy::default() };
+    let mut state = Vec::new();
+    let mut guest = Recorded::new(Toy::default(), &header()).keyframe_every(4);
+    for number in 0..40 {
+        if number == 17 {
+            assert!(here.save_state(&mut state));
+            assert!(!guest.load_state(&state[..9]) && guest.is_recording() && guest.file_index() == 0);
+            assert!(guest.load_state(&state) && !guest.is_recording());
+            assert_eq!(guest.file_index(), 1);
+        }
+        let order = bot(9, number, 1).unwrap_or(Order::Push(3));
+        if number >= 17 {
+            guest.turn_started(Turn(number), 2);
+            guest.apply(PlayerId(1), &order);
+            (0..2).for_each(|_| guest.step(20));
+            let checksum = guest.checksum();
+            guest.turn_ended(Turn(number), checksum);
+        }
+        here.apply(PlayerId(1), &order);
+        (0..2).for_each(|_| here.step(20));
+    }
+    assert_eq!(guest.checksum(), here.checksum());
+    guest.finish(Ending::Over);
+    assert!(!guest.is_recording());
+    let replay = Replay::read(guest.take_bytes(), SIM_VERSION).unwrap();
+    assert_eq!((replay.start().map(|(turn, _)| turn), replay.turns()), (Some(17), 23));
+    let verification = replay.verify(Toy::default());
+    assert!(verification.is_sound(), "{verification}");
+}
+
+#[test]
+fn a_recorded_game_keeps_the_state_in_which_the_peers_disagreed() {
+    for (at, within_a_turn) in [(9, false), (9, true)] {
+        let mut game = Recorded::new(Toy::default(), &header()).keyframe_every(0).keep_recent(8, 1 << 20);
+        let mut states = Vec::new();
+        for number in 0..20 {
+            game.turn_started(Turn(number), 2);
+            game.step(20);
+            if within_a_turn && number == at + 3 {
+                game.diverged(Turn(at));
+            }
+            game.step(20);
+            game.turn_ended(Turn(number), u64::from(number));
+            let mut state = Vec::new();
+            state::save(game.game_mut(), &mut state);
+            states.push(state);
+            if !within_a_turn && number == at + 2 {
+                game.diverged(Turn(at));
+            }
+        }
+        game.finish(Ending::Over);
+        let replay = Replay::read(game.take_bytes(), SIM_VERSION).unwrap();
+        assert_eq!((replay.desync(), replay.damage(), replay.turns()), (Some(at), None, 20));
+        assert_eq!(replay.evidence(), Some((at + 1, &states[at as usize][..])));
+        let keyframe = at + 3 + u32::from(within_a_turn);
+        assert_eq!(replay.keyframe(keyframe), Some(&states[keyframe as usize - 1][..]));
+    }
+}
+
+#[test]
+fn a_recording_ends_at_its_size() {
+    let mut game = Recorded::new(Toy::default(), &header()).keyframe_every(0).bytes_max(500);
+    for number in 0..100 {
+        game.step(20);
+        game.turn_ended(Turn(number), 1);
+    }
+    assert!(!game.is_recording());
+    let bytes = game.take_bytes();
+    assert!((500..560).contains(&bytes.len()), "{}", bytes.len());
+    let replay = Replay::read(bytes, SIM_VERSION).unwrap();
+    assert_eq!((replay.ending(), replay.is_complete()), (Some(Ending::Full), true));
+    let mut silent = Recorded::unrecorded(Toy::default());
+    silent.step(20);
+    silent.turn_ended(Turn(0), 1);
+    assert_eq!((silent.take_bytes(), silent.game().frames), (Vec::new(), 1));
 }

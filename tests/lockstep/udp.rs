@@ -89,3 +89,8 @@ fn an_address_without_a_port_does_not_break_the_socket() {
     udp.pump(&mut session, Instant::ZERO).unwrap();
     assert_eq!((udp.stats().send_dropped, udp.stats().unreachable), (1, 0));
 }
+
+#[test]
+fn the_transport_is_send_and_sync() {
+    crate::threads::is_promised::<UdpTransport>();
+}

@@ -9,7 +9,8 @@ pub mod scenes;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The example of the guide.
+/// The examples of the guides.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/debugging-a-desync.md")]
-struct Guide;
+#[doc = include_str!("../../docs/in-your-engine.md")]
+struct Guides;

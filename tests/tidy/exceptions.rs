@@ -22,8 +22,6 @@ pub(crate) const LARGE: &[Exception] = &[
     ("demo/src/cli/netbench.rs", "svg", Size::Lines, 81, "a drawing, line by line"),
     ("demo/src/cli/referee.rs", "run_referee", Size::Lines, 66, "a report, line by line"),
     ("demo/src/cli/report.rs", "Report", Size::Fields, 38, "what a report prints, field by field"),
-    ("demo/src/soak/plan.rs", "of", Size::Lines, 70, "a list of random draws, whose order is part of a seed"),
-    ("demo/src/soak/play.rs", "report", Size::Lines, 68, "a report, line by line"),
     (
         "demo/src/view/battle/effects.rs",
         "compare",

@@ -29,7 +29,7 @@ pub(crate) use error::MatchError;
 pub(crate) use local::simulated::{SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use local::soak::{SoakOutcome, soak};
+pub(crate) use local::soak::{Battle, SoakOutcome, soak};
 pub(crate) use online::network::NetworkMatch;
 pub(crate) use online::news::News;
 pub(crate) use online::remark::Remark;
@@ -39,7 +39,7 @@ pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::{Desync, Diagnosis};
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
-pub(crate) use watch::recording::{
-    Kept, Recording, ReplayFile, header as replay_header, open as open_replay, read as read_replay,
-};
+#[cfg(test)]
+pub(crate) use watch::recording::header as replay_header;
+pub(crate) use watch::recording::{Kept, Recording, ReplayFile, open as open_replay, read as read_replay};
 pub(crate) use watch::telemetry::Sample;

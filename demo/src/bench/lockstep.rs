@@ -9,9 +9,10 @@ use testudo_lockstep::{
 };
 
 use super::quality::quantile;
-use crate::app::{Clock, ThreadClock};
+use testudo_lockstep::testing::soak::{Plan, play};
+
+use crate::app::{Battle, Clock, ThreadClock};
 use crate::game::{Command, Order, Place, Point, Selection};
-use crate::soak::{Plan, play};
 
 /// What was measured. The names of the fields are the keys of `--json`.
 #[derive(Clone, Debug, Serialize)]
@@ -186,12 +187,13 @@ fn nanos_each(work: &mut dyn FnMut()) -> f64 {
 
 /// The first games of `soak --seed 1` that are stars of four players.
 fn soak_speed() -> f64 {
-    let is_star = |plan: &Plan| plan.topology == Topology::Host && plan.setup.players == 4;
+    let is_star = |plan: &Plan| plan.topology() == Topology::Host && plan.players() == 4;
     let plans = (1..).map(Plan::of).filter(is_star).take(SOAK_GAMES as usize);
     let (mut simulated, mut processor) = (0, 0);
     for plan in plans {
         let clock = ThreadClock::start();
-        let report = play(&plan).unwrap_or_else(|error| unreachable!("plans are valid: {error:?}"));
+        let battle = Battle::new(&plan).unwrap_or_else(|error| unreachable!("setups are valid: {error:?}"));
+        let report = play(&plan, &battle);
         processor += clock.elapsed_micros();
         simulated += report.simulated.as_micros();
     }

@@ -6,12 +6,12 @@ use std::fs;
 
 use serde::Serialize;
 use testudo_lockstep::Topology;
+use testudo_lockstep::testing::soak::{Faults, Finding, Plan, SoakReport as GameReport};
 
-use crate::app::{SoakOutcome, Terms, replay_header, soak};
+use crate::app::{SoakOutcome, soak};
 use crate::cli::Failed;
 use crate::cli::args::Soak;
 use crate::cli::headless::progress_bar;
-use crate::soak::{Faults, Finding, GameReport, Plan};
 
 /// The keys of `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -97,15 +97,12 @@ fn explain(game: &GameReport) {
     for finding in &game.findings {
         eprintln!("  {finding}");
     }
-    let plan = Plan::of(game.seed);
-    eprintln!("  {plan:?}");
-    let header = replay_header(&Terms { setup: plan.setup, turns: plan.turns });
-    // A client that joined later cannot be played again without the state with which it joined.
-    for (node, trace) in game.traces.iter().enumerate().filter(|(_, trace)| trace.first == 0) {
-        let path = format!("replays/soak-{}-{node}.replay", game.seed);
-        let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, trace.replay(&header)));
+    eprintln!("  {:?}", Plan::of(game.seed));
+    for (number, (name, replay)) in game.replays.iter().enumerate() {
+        let path = format!("replays/soak-{}-{number}.replay", game.seed);
+        let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, replay));
         match written {
-            Ok(()) => eprintln!("  replay of client {node}: testudo verify {path}"),
+            Ok(()) => eprintln!("  replay of {name}: testudo verify {path}"),
             Err(error) => eprintln!("  {path} cannot be written: {error}"),
         }
     }
@@ -123,7 +120,7 @@ impl SoakReport {
             let unagreed = count(|finding| matches!(finding, Finding::Mismatch(_)));
             report.games += 1;
             report.turns_total += u64::from(game.turns);
-            report.contacts_total += game.contacts;
+            report.contacts_total += game.events;
             report.faults.add(&game.faults);
             report.mismatches += unagreed;
             report.stalls_unrecovered += count(|finding| matches!(finding, Finding::Unrecovered(_)));

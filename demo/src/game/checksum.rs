@@ -204,10 +204,7 @@ fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str
         *body = None;
         return Ok(());
     }
-    let mut bits = body.map_or(0, BodyId::to_bits);
-    v.number("body", &mut bits)?;
-    *body = Some(BodyId::from_bits(bits));
-    Ok(())
+    v.number("body", body.get_or_insert(BodyId::from_bits(0)))
 }
 
 /// The task's kind, then the fields of this kind.

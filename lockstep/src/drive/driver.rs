@@ -285,6 +285,7 @@ impl<S: Simulation> Driver<S> {
         self.turn = turn;
         let plan = self.session.plan();
         self.frames_left = plan.frames_per_turn;
+        self.simulation.turn_started(turn, if self.session.is_paused() { 0 } else { plan.frames_per_turn });
         if let Some(playout) = &mut self.playout {
             playout.set_rate(self.passed, FrameRate::from_millihertz(plan.pace_millihertz));
         }

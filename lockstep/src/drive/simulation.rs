@@ -5,8 +5,8 @@ use crate::value::ids::{PlayerId, Turn};
 
 /// A deterministic simulation: the same calls in the same order give the same bits on every peer.
 ///
-/// A turn calls `apply` for each action of the turn (players in order, each player's actions in the order in which they were submitted),
-/// then `step` once per frame of the turn, then `checksum`.
+/// A turn calls `turn_started`, then `apply` for each action of the turn (players in order, each player's actions in the order in which they
+/// were submitted), then `step` once per frame of the turn, then `checksum`, then `turn_ended`.
 pub trait Simulation {
     /// The game's actions.
     type Action: Action;
@@ -25,7 +25,13 @@ pub trait Simulation {
     /// [`crate::testing::assert_deterministic`] finds a game that does so.
     fn checksum(&mut self) -> u64;
 
-    /// The turn is over, and this is its checksum. For recordings. Default: does nothing.
+    /// A turn begins, before anything else of it, and has this many frames: none while the match is paused. For recordings and measurements;
+    /// must not change the state. After a state was loaded, this tells where in the match it belongs. Default: does nothing.
+    fn turn_started(&mut self, turn: Turn, frames: u32) {
+        let _ = (turn, frames);
+    }
+
+    /// The turn is over, and this is its checksum. For recordings and measurements; must not change the state. Default: does nothing.
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
         let _ = (turn, checksum);
     }

@@ -5,12 +5,13 @@
 //! changed, left out or inserted unnoticed, and everything written before a crash can be read. `REPLAY.md` specifies every byte.
 //!
 //! [`Recorded`] wraps a game and produces the bytes ([`Recorder`] does so step by step). [`Replay`] reads them, [`Replay::verify`] plays
-//! and compares everything, and [`ReplayPlayer`] goes to any frame. None of them uses files or clocks.
+//! and compares everything, [`ReplayPlayer`] goes to any turn, and [`ReplayViewer`] to any frame in bounded steps. None of them uses files or clocks.
 
 mod player;
 mod reader;
 mod recorded;
 mod verification;
+mod viewer;
 
 use twox_hash::XxHash3_64;
 
@@ -23,6 +24,7 @@ pub use player::{Divergence, ReplayPlayer, SeekError};
 pub use reader::{Damage, Replay, ReplayError, TurnEvent, TurnEvents};
 pub use recorded::Recorded;
 pub use verification::Verification;
+pub use viewer::{ReplayViewer, Timetable};
 
 /// Version of the format.
 pub const REPLAY_VERSION: u16 = 2;
@@ -220,6 +222,11 @@ impl Recorder {
     /// Ends the recording.
     pub fn end(&mut self, ending: Ending) {
         self.record(kind::END, &[&self.turns.to_le_bytes(), &[ending as u8]]);
+    }
+
+    /// Nothing of the next turn has been recorded yet.
+    pub(crate) fn is_between_turns(&self) -> bool {
+        self.event_count == 0 && self.frames == 0
     }
 
     /// Number of turns recorded so far.

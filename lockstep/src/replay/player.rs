@@ -1,7 +1,7 @@
 //! Plays a replay: forwards frame by frame, or to any turn through keyframes. It always compares the checksums.
 
 use core::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::drive::simulation::Simulation;
 use crate::replay::{Notice, Replay, TurnEvent};
@@ -11,7 +11,7 @@ use crate::value::ids::Turn;
 
 /// Plays a [`Replay`].
 pub struct ReplayPlayer<S> {
-    replay: Rc<Replay>,
+    replay: Arc<Replay>,
     game: S,
     /// Number of the first turn in the match.
     first: u32,
@@ -75,7 +75,7 @@ pub enum SeekError {
 impl<S: Simulation + State> ReplayPlayer<S> {
     /// `game` is the game in its state before the first turn, created from the replay's header. Several players can share a replay. A replay
     /// that begins in the middle of a match brings its first state along ([`Replay::start`]).
-    pub fn new(replay: impl Into<Rc<Replay>>, mut game: S) -> Self {
+    pub fn new(replay: impl Into<Arc<Replay>>, mut game: S) -> Self {
         let replay = replay.into();
         let (mut start, mut divergence) = (Vec::new(), None);
         state::save(&mut game, &mut start);
@@ -145,6 +145,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         }
         if self.frame == frames {
             let found = self.game.checksum();
+            self.game.turn_ended(Turn(self.first.wrapping_add(self.turn)), found);
             if found != recorded {
                 self.note(Divergence::Checksum { turn: self.turn, recorded, found });
             }
@@ -226,20 +227,19 @@ impl<S: Simulation + State> ReplayPlayer<S> {
     fn begin_turn(&mut self) {
         self.has_begun = true;
         let Some((mut events, _)) = self.replay.turn(self.turn) else { return };
+        let turn = Turn(self.first.wrapping_add(self.turn));
+        self.game.turn_started(turn, events.frames);
         loop {
             match events.next_event::<S::Action>() {
                 Ok(None) => return,
                 Ok(Some(TurnEvent::Action(player, action))) => self.game.apply(player, &action),
-                Ok(Some(TurnEvent::Notice(player, notice))) => {
-                    let turn = Turn(self.first.wrapping_add(self.turn));
-                    match notice {
-                        Notice::Gone => self.game.player_gone(player, turn),
-                        Notice::Surrendered => self.game.player_surrendered(player, turn),
-                        Notice::TakenOver => self.game.player_taken_over(player, turn),
-                        Notice::PlayedFor => self.game.play_for(player, turn),
-                        Notice::Returned => self.game.player_returned(player, turn),
-                    }
-                }
+                Ok(Some(TurnEvent::Notice(player, notice))) => match notice {
+                    Notice::Gone => self.game.player_gone(player, turn),
+                    Notice::Surrendered => self.game.player_surrendered(player, turn),
+                    Notice::TakenOver => self.game.player_taken_over(player, turn),
+                    Notice::PlayedFor => self.game.play_for(player, turn),
+                    Notice::Returned => self.game.player_returned(player, turn),
+                },
                 Err(error) => {
                     let turn = self.turn;
                     self.divergence.get_or_insert(Divergence::Action { turn, error });

@@ -2,7 +2,7 @@
 
 use crate::drive::simulation::Simulation;
 use crate::replay::{Ending, Notice, Recorder, ReplayHeader};
-use crate::state::{self, State, StateError, Visit};
+use crate::state::{self, Recent, State, StateError, Visit};
 use crate::value::ids::{PlayerId, Turn};
 
 /// A game that records its own replay while a [`crate::Driver`] runs it.
@@ -10,8 +10,8 @@ use crate::value::ids::{PlayerId, Turn};
 /// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second. The pieces in order are the file. Call
 /// [`Recorded::finish`] before the last piece.
 ///
-/// A replay begins with the first turn, or with the state of a match that is resumed ([`Recorded::starting_at`]). A peer that joins a running match records nothing ([`Recorded::is_recording`]); the file of a peer
-/// that was there from the beginning covers the whole match.
+/// A replay begins with the first turn, or with the state of a match that is resumed ([`Recorded::starting_at`]). When a peer gets the state of
+/// a running match, a new file begins with that state ([`Recorded::file_index`]).
 ///
 /// ```
 /// # use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -41,10 +41,27 @@ use crate::value::ids::{PlayerId, Turn};
 #[derive(Clone, Debug)]
 pub struct Recorded<S> {
     game: S,
+    header: ReplayHeader,
     recorder: Recorder,
+    phase: Phase,
+    file_index: u32,
+    /// Number of the file's first turn in the match.
+    first: u32,
     keyframe_every: u32,
+    bytes_max: u64,
+    /// The states after the last turns, until the peers have disagreed.
+    recent: Option<Recent>,
+    /// The peers have disagreed within a turn; its end has a keyframe.
+    owes_keyframe: bool,
     scratch: Vec<u8>,
-    is_recording: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Records,
+    /// A state has been loaded; a new file begins with the next turn.
+    Loaded,
+    Over,
 }
 
 impl<S: Simulation + State> Recorded<S> {
@@ -54,16 +71,36 @@ impl<S: Simulation + State> Recorded<S> {
     /// Records a game from its state before the first turn.
     #[must_use]
     pub fn new(game: S, header: &ReplayHeader) -> Self {
-        let recorder = Recorder::new(header);
-        Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new(), is_recording: true }
+        Self {
+            game,
+            header: header.clone(),
+            recorder: Recorder::new(header),
+            phase: Phase::Records,
+            file_index: 0,
+            first: 0,
+            keyframe_every: Self::KEYFRAME_EVERY,
+            bytes_max: u64::MAX,
+            recent: None,
+            owes_keyframe: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Records nothing: for a program that lets its user choose.
+    #[must_use]
+    pub fn unrecorded(game: S) -> Self {
+        let header = ReplayHeader { sim_version: 0, content_hash: 0, players: 1, settings: Vec::new() };
+        let mut recorded = Self::new(game, &header);
+        recorded.phase = Phase::Over;
+        let _ = recorded.recorder.take_bytes();
+        recorded
     }
 
     /// Records a game that goes on from the middle of a match, for example a saved one, before this turn of it. The state is kept as the start
     /// of the replay. Call it before anything is recorded.
     #[must_use]
     pub fn starting_at(mut self, turn: Turn) -> Self {
-        state::save(&mut self.game, &mut self.scratch);
-        self.recorder.start(turn.0, &self.scratch);
+        self.start(turn);
         self
     }
 
@@ -71,6 +108,19 @@ impl<S: Simulation + State> Recorded<S> {
     #[must_use]
     pub fn keyframe_every(self, turns: u32) -> Self {
         Self { keyframe_every: turns, ..self }
+    }
+
+    /// Ends the recording with [`Ending::Full`] after the turn in which it has reached this many bytes. The match goes on. Default: no limit.
+    #[must_use]
+    pub fn bytes_max(self, bytes: u64) -> Self {
+        Self { bytes_max: bytes, ..self }
+    }
+
+    /// Keeps the states after the last turns, at most so many turns and bytes, for [`Recorded::diverged`]. The peers compare a turn's checksum
+    /// some turns later; 64 turns are ample. Default: none.
+    #[must_use]
+    pub fn keep_recent(self, turns: usize, bytes: usize) -> Self {
+        Self { recent: Some(Recent::new(turns, bytes)), ..self }
     }
 
     /// The game.
@@ -90,15 +140,41 @@ impl<S: Simulation + State> Recorded<S> {
         &self.recorder
     }
 
-    /// The recorder, mutable: to mark a desync ([`Recorder::desync`]) or to keep evidence of it.
+    /// The recorder, mutable.
     pub fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
     }
 
-    /// Whether this game still records. False after the state of a running match was loaded into it.
+    /// Whether this game records. Not after [`Recorded::finish`] or [`Recorded::bytes_max`], nor between the load of a state and the next turn.
     #[must_use]
     pub fn is_recording(&self) -> bool {
-        self.is_recording
+        self.phase == Phase::Records
+    }
+
+    /// Which file the next bytes belong to: 0, and one more each time that a state was loaded while it recorded. Throw away what has been
+    /// stored of the file before, or keep it: it ends without an end record, and what it has is sound.
+    #[must_use]
+    pub fn file_index(&self) -> u32 {
+        self.file_index
+    }
+
+    /// The peers disagree from this turn of the match on ([`crate::Event::Desync`]). The recording goes on. It gets the state after that turn
+    /// as evidence, if it is still kept ([`Recorded::keep_recent`]), and a keyframe of the present state, or of that after the turn that runs.
+    pub fn diverged(&mut self, turn: Turn) {
+        if self.phase != Phase::Records {
+            return;
+        }
+        let turn = turn.0.saturating_sub(self.first);
+        self.recorder.desync(turn);
+        if let Some(recent) = self.recent.take()
+            && let Some(evidence) = recent.get(turn + 1)
+        {
+            self.recorder.evidence(turn + 1, evidence);
+        }
+        self.owes_keyframe = true;
+        if self.recorder.is_between_turns() {
+            self.keep_keyframe();
+        }
     }
 
     /// The bytes recorded since the last call. Append them to the file.
@@ -109,13 +185,27 @@ impl<S: Simulation + State> Recorded<S> {
 
     /// Ends the recording; the last bytes are ready for [`Recorded::take_bytes`].
     pub fn finish(&mut self, ending: Ending) {
-        if self.is_recording {
+        if self.phase == Phase::Records {
             self.recorder.end(ending);
         }
+        self.phase = Phase::Over;
+    }
+
+    /// The file begins with the present state, before this turn of the match.
+    fn start(&mut self, turn: Turn) {
+        state::save(&mut self.game, &mut self.scratch);
+        self.recorder.start(turn.0, &self.scratch);
+        self.first = turn.0;
+    }
+
+    fn keep_keyframe(&mut self) {
+        state::save(&mut self.game, &mut self.scratch);
+        self.recorder.keyframe(&self.scratch);
+        self.owes_keyframe = false;
     }
 
     fn note(&mut self, player: PlayerId, notice: Notice) {
-        if self.is_recording {
+        if self.phase == Phase::Records {
             self.recorder.notice(player, notice);
         }
     }
@@ -131,14 +221,14 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
     type Action = S::Action;
 
     fn apply(&mut self, player: PlayerId, action: &S::Action) {
-        if self.is_recording {
+        if self.phase == Phase::Records {
             self.recorder.action(player, action);
         }
         self.game.apply(player, action);
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        if self.is_recording {
+        if self.phase == Phase::Records {
             self.recorder.frame(frames_per_second);
         }
         self.game.step(frames_per_second);
@@ -148,15 +238,29 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
         self.game.checksum()
     }
 
+    fn turn_started(&mut self, turn: Turn, frames: u32) {
+        if self.phase == Phase::Loaded {
+            self.phase = Phase::Records;
+            self.start(turn);
+        }
+        self.game.turn_started(turn, frames);
+    }
+
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
         self.game.turn_ended(turn, checksum);
-        if !self.is_recording {
+        if self.phase != Phase::Records {
             return;
         }
         self.recorder.end_turn(checksum);
-        if self.keyframe_every > 0 && self.recorder.turns().is_multiple_of(self.keyframe_every) {
-            state::save(&mut self.game, &mut self.scratch);
-            self.recorder.keyframe(&self.scratch);
+        let turns = self.recorder.turns();
+        if let Some(recent) = &mut self.recent {
+            recent.push(turns, &mut self.game);
+        }
+        if self.owes_keyframe || (self.keyframe_every > 0 && turns.is_multiple_of(self.keyframe_every)) {
+            self.keep_keyframe();
+        }
+        if self.recorder.total_bytes() > self.bytes_max {
+            self.finish(Ending::Full);
         }
     }
 
@@ -194,8 +298,17 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
     }
 
     fn load_state(&mut self, bytes: &[u8]) -> bool {
-        self.is_recording = false;
-        self.game.load_state(bytes)
+        let is_loaded = self.game.load_state(bytes);
+        if is_loaded && self.phase != Phase::Over {
+            self.phase = Phase::Loaded;
+            self.recorder = Recorder::new(&self.header);
+            self.file_index += 1;
+            self.owes_keyframe = false;
+            if let Some(recent) = &mut self.recent {
+                recent.clear();
+            }
+        }
+        is_loaded
     }
 
     fn result(&self) -> Option<u32> {

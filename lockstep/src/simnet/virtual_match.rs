@@ -174,6 +174,12 @@ impl<S: Simulation> VirtualMatch<S> {
         &mut self.drivers
     }
 
+    /// Ends the match.
+    #[cfg(feature = "testing")]
+    pub(crate) fn take_drivers(&mut self) -> Vec<Driver<S>> {
+        core::mem::take(&mut self.drivers)
+    }
+
     /// Takes a peer's next event.
     pub fn poll_event(&mut self, peer: usize) -> Option<Event> {
         self.drivers[peer].session_mut().poll_event()

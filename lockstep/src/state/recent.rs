@@ -52,6 +52,11 @@ impl Recent {
         }
     }
 
+    /// Forgets all states.
+    pub fn clear(&mut self) {
+        (self.states, self.bytes) = (VecDeque::new(), 0);
+    }
+
     /// The state before a turn, if it is kept.
     #[must_use]
     pub fn get(&self, turn: u32) -> Option<&[u8]> {

@@ -1,5 +1,5 @@
 //! Tests for a game's own test suite. They check that the game is deterministic, that its walk shows all of its state, that its checksum
-//! covers all of it, and that its orders survive their encoding.
+//! covers all of it, and that its orders survive their encoding. `soak` (with the feature `simnet`) plays random matches that check themselves.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -30,6 +30,8 @@
 mod error;
 mod flips;
 mod orders;
+#[cfg(feature = "simnet")]
+pub mod soak;
 #[cfg(test)]
 mod tests;
 

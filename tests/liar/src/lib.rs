@@ -22,9 +22,6 @@ mod cubes;
 #[allow(dead_code, unused_imports, unfulfilled_lint_expectations)]
 #[path = "../../../demo/src/game/mod.rs"]
 mod game;
-#[allow(dead_code, unused_imports)]
-#[path = "../../../demo/src/soak/mod.rs"]
-mod soak;
 
 mod copy;
 mod lie;

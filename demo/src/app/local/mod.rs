@@ -1,5 +1,7 @@
 //! Matches with all peers in this process, over a simulated network.
 
+#[cfg(test)]
+mod rejoin;
 pub(crate) mod simulated;
 pub(crate) mod skirmish;
 #[cfg(not(target_arch = "wasm32"))]

@@ -4,13 +4,70 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use testudo_lockstep::replay::ReplayHeader;
+use testudo_lockstep::testing::soak::{Plan, SoakGame, SoakReport, play};
+use testudo_lockstep::{PlayerId, Turn};
+
+use crate::app::terms::Terms;
+use crate::app::watch::client::Client;
+use crate::app::watch::recording::header;
 use crate::app::{Clock, ThreadClock};
-use crate::soak::{GameReport, Plan, PlanError, play};
+use crate::bots;
+use crate::game::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
+
+/// Separates the random numbers of a battle's setup from the battle's own.
+const SETUP: u64 = 0x736f_616b_206d_6170;
+
+/// A battle of a plan.
+pub(crate) struct Battle {
+    terms: Terms,
+    game: Game,
+}
+
+impl Battle {
+    /// # Errors
+    /// Settings out of range.
+    pub(crate) fn new(plan: &Plan) -> Result<Self, SetupError> {
+        let terms = terms(plan);
+        Ok(Self { terms, game: Game::new(terms.setup)? })
+    }
+}
+
+/// What is drawn of a battle besides the plan. Small games are cheap, and many of them find more than a few large ones. Three of four games of
+/// two players are on a map.
+fn terms(plan: &Plan) -> Terms {
+    let (seed, players) = (plan.seed(), plan.players());
+    let mut dice = Dice::new(seed ^ SETUP);
+    let map = Map::numbered(dice.between(0, MAP_NAMES.len() as i32) as usize).filter(|_| players == 2);
+    let units = dice.between(20, if players <= 3 { 30 } else { 20 }) as u32;
+    Terms { setup: Setup { players, units, seed, map }, turns: plan.turns() }
+}
+
+impl SoakGame for Battle {
+    type Game = Client;
+
+    fn start(&self) -> Client {
+        Client::new(self.game.clone(), None, false)
+    }
+
+    fn order(&self, client: &Client, player: PlayerId, turn: Turn) -> Option<Order> {
+        bots::order(client.game(), player, turn)
+    }
+
+    /// Contacts that began.
+    fn events(&self, client: &Client) -> u64 {
+        client.contacts_began()
+    }
+
+    fn header(&self, _: &Plan) -> ReplayHeader {
+        header(&self.terms)
+    }
+}
 
 /// A game, and the processor time that it took.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedGame {
-    pub(crate) report: GameReport,
+    pub(crate) report: SoakReport,
     pub(crate) processor_micros: u64,
 }
 
@@ -29,8 +86,8 @@ pub(crate) struct SoakOutcome {
 pub(crate) fn soak(
     games: u64,
     seed: u64,
-    progress: impl Fn(&GameReport) + Sync,
-) -> Result<SoakOutcome, PlanError> {
+    progress: impl Fn(&SoakReport) + Sync,
+) -> Result<SoakOutcome, SetupError> {
     let clock = Clock::start();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicU64::new(0);
@@ -42,8 +99,11 @@ pub(crate) fn soak(
                 return;
             }
             let clock = ThreadClock::start();
-            let result = play(&Plan::of(seed.wrapping_add(number)))
-                .map(|report| PlayedGame { report, processor_micros: clock.elapsed_micros() });
+            let plan = Plan::of(seed.wrapping_add(number));
+            let result = Battle::new(&plan).map(|battle| PlayedGame {
+                report: play(&plan, &battle),
+                processor_micros: clock.elapsed_micros(),
+            });
             if let Ok(game) = &result {
                 progress(&game.report);
             }
@@ -58,4 +118,20 @@ pub(crate) fn soak(
     let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let games = results.into_values().collect::<Result<Vec<_>, _>>()?;
     Ok(SoakOutcome { games, wall_micros: clock.elapsed().as_micros(), threads })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn battles_are_of_every_kind() {
+        let battles: Vec<Setup> = (0..400).map(|seed| terms(&Plan::of(seed)).setup).collect();
+        for setup in &battles {
+            assert!(setup.check().is_ok() && setup.units >= 20, "{setup:?}");
+        }
+        for map in (0..=MAP_NAMES.len()).map(Map::numbered) {
+            assert!(battles.iter().any(|setup| setup.players == 2 && setup.map == map), "{map:?}");
+        }
+    }
 }

@@ -259,7 +259,7 @@ fn covered(judgement: &Judgement) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::PlayerId;
+    use testudo_lockstep::{PlayerId, Turn};
 
     use super::*;
     use crate::app::watch::client::Client;
@@ -276,9 +276,11 @@ mod tests {
         client.record(Recording::create(&path, &terms).unwrap());
         let mut seventh = 0;
         for turn in 0..30 {
-            (0..2).for_each(|player| client.play_for(PlayerId(player), testudo_lockstep::Turn(turn)));
+            client.turn_started(Turn(turn), 4);
+            (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(turn)));
             (0..4).for_each(|_| client.step(20));
             let checksum = client.checksum();
+            client.turn_ended(Turn(turn), checksum);
             if turn == 7 {
                 seventh = fold_checksum(checksum);
             }

@@ -123,7 +123,7 @@ impl Save {
     /// Puts its state into a copy of the match. False: it is not the state that was saved. The copy computes its checksum from what it has
     /// loaded.
     pub(crate) fn load_into(&self, client: &mut Client) -> bool {
-        client.resume(self.saved.turn().0, &self.state) && client.game().checksum() == self.saved.checksum()
+        client.resume(&self.state) && client.game().checksum() == self.saved.checksum()
     }
 
     /// Puts it in the place of an older one, which stays whole until then.

@@ -4,8 +4,9 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
-use testudo_lockstep::replay::Notice;
-use testudo_lockstep::{PlayerId, Simulation, Turn, state};
+use testudo_lockstep::replay::{Ending, Recorded};
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
@@ -18,7 +19,8 @@ use crate::game::{BodyField, FaultError, Game, Order};
 /// Frames of the longest turn.
 const FRAMES_PER_TURN_MAX: u32 = 250;
 
-/// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
+/// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken. In a paused turn there is no frame;
+/// then it waits for the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) turn: u32,
@@ -37,19 +39,20 @@ pub(crate) struct Client {
     steps: u32,
     step_nanos: Vec<u32>,
     contacts: u64,
+    contacts_began: u64,
 }
 
 struct Watched {
-    game: Game,
+    recorded: Recorded<Game>,
     /// The copy as it was before the fault and went on without it. The bot looks at this one: it stands for a player, and
     /// what players order must not depend on which copies are broken.
     whole: Option<Box<Game>>,
     fault: Option<Fault>,
     refused: Option<FaultError>,
-    /// Number of the turn that runs.
+    /// Number of the turn that runs, or ran last.
     turn: u32,
-    /// A state has been loaded, and its checksum was not asked for yet.
-    has_loaded: bool,
+    /// Frames of this turn that have not run yet.
+    frames_left: u32,
     /// The frames of the turn so far.
     frames: Vec<FrameRecord>,
     keeps_records: bool,
@@ -80,12 +83,12 @@ impl Client {
     /// `keeps_records`: the caller takes the records of turns and compares them.
     pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
         let watched = Watched {
-            game,
+            recorded: Recorded::unrecorded(game),
             whole: None,
             fault,
             refused: None,
             turn: 0,
-            has_loaded: false,
+            frames_left: 0,
             frames: Vec::new(),
             keeps_records,
             records: VecDeque::new(),
@@ -96,12 +99,15 @@ impl Client {
             deeds: VecDeque::new(),
             save_point: None,
         };
-        Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0 }
+        Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0, contacts_began: 0 }
     }
 
     /// Writes a replay from now on, before the first turn.
     pub(crate) fn record(&mut self, recording: Recording) {
-        self.watched.recording = Some(recording);
+        let watched = &mut self.watched;
+        watched.recorded = recording.recorded(watched.game().clone());
+        watched.recording = Some(recording);
+        watched.store();
     }
 
     /// Keeps the states of the last frames from now on.
@@ -112,7 +118,7 @@ impl Client {
     /// The states of the last frames, as they are now, to look into.
     pub(crate) fn inquiry(&self) -> Option<Inquiry<Game>> {
         let watched = &self.watched;
-        Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
+        Some(Inquiry::new(watched.moments.clone()?, watched.game().clone()))
     }
 
     /// The actions before the frames of the moments.
@@ -132,11 +138,11 @@ impl Client {
         self.watched.save_point.as_ref().filter(|(at, _)| *at == turn).map(|(_, state)| state.as_slice())
     }
 
-    /// Goes on from a saved state before this turn. The replay is given up, because a replay begins with the first turn.
+    /// Goes on from a saved state. The replay is given up, because a replay begins with the first turn.
     ///
     /// Returns false if the bytes are not a state of this match.
-    pub(crate) fn resume(&mut self, turn: u32, bytes: &[u8]) -> bool {
-        self.watched.take_state(turn, bytes)
+    pub(crate) fn resume(&mut self, bytes: &[u8]) -> bool {
+        self.watched.take_state(bytes)
     }
 
     /// Whether there is a replay.
@@ -160,6 +166,8 @@ impl Client {
     /// # Errors
     /// It could not be written.
     pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
+        self.watched.recorded.finish(Ending::Over);
+        self.watched.store();
         if let Some(recording) = self.watched.recording.take() {
             self.watched.kept = Some(recording.finish()?);
         }
@@ -168,20 +176,18 @@ impl Client {
 
     /// The peers have disagreed since this turn.
     pub(crate) fn note_divergence(&mut self, turn: u32) {
-        let watched = &mut self.watched;
-        if let Some(recording) = &mut watched.recording {
-            recording.diverged(&mut watched.game, turn);
-        }
+        self.watched.recorded.diverged(Turn(turn));
+        self.watched.store();
     }
 
     /// This peer's copy.
     pub(crate) fn game(&self) -> &Game {
-        &self.watched.game
+        self.watched.game()
     }
 
     /// The state that this peer's player sees.
     pub(crate) fn seen(&self) -> &Game {
-        self.watched.whole.as_deref().unwrap_or(&self.watched.game)
+        self.watched.whole.as_deref().unwrap_or(self.watched.game())
     }
 
     /// Why the fault could not be brought about.
@@ -211,6 +217,11 @@ impl Client {
         self.contacts
     }
 
+    /// Contacts that began, over all frames.
+    pub(crate) fn contacts_began(&self) -> u64 {
+        self.contacts_began
+    }
+
     /// Turns that wait for the comparison.
     pub(crate) fn has_record(&self) -> bool {
         !self.watched.records.is_empty()
@@ -225,11 +236,19 @@ impl Client {
 impl Simulation for Client {
     type Action = Order;
 
+    fn turn_started(&mut self, turn: Turn, frames: u32) {
+        let watched = &mut self.watched;
+        (watched.turn, watched.frames_left) = (turn.0, frames);
+        if let Some(fault) = watched.fault.as_mut().filter(|fault| frames == 0 && fault.turn == turn.0) {
+            fault.turn += 1;
+        }
+        watched.recorded.turn_started(turn, frames);
+    }
+
     fn apply(&mut self, player: PlayerId, order: &Order) {
         let watched = &mut self.watched;
-        watched.recording.iter_mut().for_each(|recording| recording.order(player, order));
         watched.note_deed(player, Some(order));
-        watched.game.apply(player, order);
+        watched.recorded.apply(player, order);
         if let Some(whole) = &mut watched.whole {
             whole.apply(player, order);
         }
@@ -238,39 +257,48 @@ impl Simulation for Client {
     fn step(&mut self, frames_per_second: u32) {
         let watched = &mut self.watched;
         let clock = Clock::start();
-        watched.game.step(frames_per_second);
-        watched.recording.iter_mut().for_each(|recording| recording.frame(frames_per_second));
+        watched.recorded.step(frames_per_second);
         self.step_nanos.push(clock.elapsed_nanos());
         self.steps += 1;
         watched.frame += 1;
-        watched.remember();
-        self.contacts += u64::from(watched.game.world().contact_count());
+        watched.frames_left = watched.frames_left.saturating_sub(1);
+        self.contacts += u64::from(watched.game().world().contact_count());
+        self.contacts_began += watched.game().world().contacts_began().len() as u64;
         if let Some(whole) = &mut watched.whole {
             whole.step(frames_per_second);
         }
-        if watched.keeps_records {
-            watched.frames.push(FrameRecord::of(&mut watched.game));
+        let turn = watched.turn;
+        if watched.frames_left == 0
+            && let Some(fault) = watched.fault.take_if(|fault| fault.turn == turn)
+        {
+            watched.suffer(&fault);
         }
+        watched.remember();
     }
 
-    /// A turn ends with this call, unless a state has just been loaded; that is where records are made and bits are flipped. (All turns of who had
-    /// come back were one too high.)
     fn checksum(&mut self) -> u64 {
-        if !core::mem::take(&mut self.watched.has_loaded) {
-            self.watched.end_turn();
+        self.watched.recorded.checksum()
+    }
+
+    fn turn_ended(&mut self, turn: Turn, checksum: u64) {
+        let watched = &mut self.watched;
+        watched.recorded.turn_ended(turn, checksum);
+        watched.store();
+        if watched.keeps_records {
+            let frames = core::mem::take(&mut watched.frames);
+            let witness = watched.whole.as_ref().map(|whole| whole.checksum());
+            watched.records.push_back(TurnRecord { frames, checksum, witness });
         }
-        self.watched.game.checksum()
     }
 
     fn result(&self) -> Option<u32> {
-        self.watched.game.result()
+        self.watched.game().result()
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
-        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Gone));
         watched.note_deed(player, None);
-        watched.game.player_gone(player, turn);
+        watched.recorded.player_gone(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_gone(player, turn);
         }
@@ -278,16 +306,13 @@ impl Simulation for Client {
 
     /// The army goes on: a bot gives its orders now.
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
-        let watched = &mut self.watched;
-        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::TakenOver));
-        watched.game.player_taken_over(player, turn);
+        self.watched.recorded.player_taken_over(player, turn);
     }
 
     fn player_returned(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
-        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Returned));
         watched.note_deed(player, None);
-        watched.game.player_returned(player, turn);
+        watched.recorded.player_returned(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_returned(player, turn);
         }
@@ -295,40 +320,33 @@ impl Simulation for Client {
 
     fn save_point(&mut self, turn: Turn) {
         let mut state = Vec::new();
-        self.watched.game.save_state(&mut state);
+        self.watched.recorded.save_state(&mut state);
         self.watched.save_point = Some((turn.0, state));
     }
 
-    /// The game's state, then turn and frame, which only name moments.
+    /// The game's state, then the frame, which only names moments.
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
-        let watched = &mut self.watched;
-        let is_saved = watched.game.save_state(out);
-        out.extend_from_slice(&watched.turn.to_le_bytes());
-        out.extend_from_slice(&watched.frame.to_le_bytes());
+        let is_saved = self.watched.recorded.save_state(out);
+        out.extend_from_slice(&self.watched.frame.to_le_bytes());
         is_saved
     }
 
     fn load_state(&mut self, bytes: &[u8]) -> bool {
         let Some((bytes, frame)) = bytes.split_last_chunk::<4>() else { return false };
-        let Some((bytes, turn)) = bytes.split_last_chunk::<4>() else { return false };
-        let (turn, frame) = (u32::from_le_bytes(*turn), u32::from_le_bytes(*frame));
-        if turn > TURNS_MAX || frame > TURNS_MAX.saturating_mul(FRAMES_PER_TURN_MAX) {
+        let frame = u32::from_le_bytes(*frame);
+        if frame > TURNS_MAX.saturating_mul(FRAMES_PER_TURN_MAX) || !self.watched.take_state(bytes) {
             return false;
         }
-        let is_taken = self.watched.take_state(turn, bytes);
-        if is_taken {
-            (self.watched.frame, self.watched.has_loaded) = (frame, true);
-        }
-        is_taken
+        self.watched.frame = frame;
+        true
     }
 
+    /// The order of the bot is recorded, not that one plays: a replay is played without a bot.
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
-        if let Some(order) = bots::order(&watched.game, player, turn) {
-            // Not the notice that a bot plays this turn: a replay is played without a bot.
-            watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
+        if let Some(order) = bots::order(watched.game(), player, turn) {
             watched.note_deed(player, Some(&order));
-            watched.game.apply(player, &order);
+            watched.recorded.apply(player, &order);
         }
         if let Some(whole) = &mut watched.whole
             && let Some(order) = bots::order(whole, player, turn)
@@ -338,22 +356,36 @@ impl Simulation for Client {
     }
 }
 
+impl State for Client {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        self.watched.recorded.visit(v)
+    }
+}
+
 impl Watched {
+    fn game(&self) -> &Game {
+        self.recorded.game()
+    }
+
     /// The state after the last frame, counted from 0.
     fn remember(&mut self) {
+        let game = self.recorded.game_mut();
         if let Some(moments) = &mut self.moments {
-            moments.push(self.frame - 1, &mut self.game);
+            moments.push(self.frame - 1, game);
+        }
+        if self.keeps_records {
+            self.frames.push(FrameRecord::of(game));
         }
     }
 
     /// Puts another state in the place of this one.
-    fn take_state(&mut self, turn: u32, bytes: &[u8]) -> bool {
+    fn take_state(&mut self, bytes: &[u8]) -> bool {
         // The bytes are not trusted, and a refused state may be loaded in part.
-        let mut game = self.game.clone();
+        let mut game = self.game().clone();
         if state::load(&mut game, bytes).is_err() {
             return false;
         }
-        (self.game, self.whole, self.turn) = (game, None, turn);
+        (self.recorded, self.whole) = (Recorded::unrecorded(game), None);
         self.frames.clear();
         self.deeds.clear();
         if self.moments.is_some() {
@@ -371,33 +403,17 @@ impl Watched {
         self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
     }
 
-    fn end_turn(&mut self) {
-        if let Some(fault) = self.fault.take_if(|fault| fault.turn == self.turn) {
-            self.suffer(&fault);
-        }
-        self.turn += 1;
+    /// What has been recorded is stored turn by turn, so that a crash of the program costs at most one turn.
+    fn store(&mut self) {
         if let Some(recording) = &mut self.recording {
-            let checksum = self.game.checksum();
-            recording.end_turn(&mut self.game, checksum);
-        }
-        if self.keeps_records {
-            let witness = self.whole.as_ref().map(|whole| whole.checksum());
-            let mut record = TurnRecord { checksum: self.game.checksum(), witness, ..TurnRecord::default() };
-            core::mem::swap(&mut record.frames, &mut self.frames);
-            self.records.push_back(record);
+            recording.store(&self.recorded.take_bytes());
         }
     }
 
     fn suffer(&mut self, fault: &Fault) {
-        let whole = self.game.clone();
-        match self.game.corrupt(fault.slot, fault.field, fault.bit) {
-            Ok(()) => {
-                self.whole = Some(Box::new(whole));
-                self.remember();
-                if let Some(last) = self.frames.last_mut() {
-                    *last = FrameRecord::of(&mut self.game);
-                }
-            }
+        let whole = self.game().clone();
+        match self.recorded.game_mut().corrupt(fault.slot, fault.field, fault.bit) {
+            Ok(()) => self.whole = Some(Box::new(whole)),
             Err(error) => self.refused = Some(error),
         }
     }
@@ -405,10 +421,19 @@ impl Watched {
 
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::replay::Notice;
+
     use super::*;
     use crate::app::playback::{Budget, Course, Departure};
     use crate::app::{Terms, open_replay};
     use crate::game::Setup;
+
+    fn turn(client: &mut Client, turn: u32) -> u64 {
+        (0..4).for_each(|_| client.step(20));
+        let checksum = client.checksum();
+        client.turn_ended(Turn(turn), checksum);
+        checksum
+    }
 
     /// The checksum after 40 turns in which player 1's army has a bot, or nobody.
     fn after_40_turns(has_bot: bool, keeps_records: bool) -> u64 {
@@ -421,12 +446,12 @@ mod tests {
             client.player_gone(gone, Turn(0));
         }
         let mut checksum = 0;
-        for turn in 0..40 {
+        for number in 0..40 {
+            client.turn_started(Turn(number), 4);
             if has_bot {
-                client.play_for(gone, Turn(turn));
+                client.play_for(gone, Turn(number));
             }
-            (0..4).for_each(|_| client.step(20));
-            checksum = client.checksum();
+            checksum = turn(&mut client, number);
         }
         checksum
     }
@@ -437,15 +462,15 @@ mod tests {
         let path = std::env::temp_dir().join(format!("testudo-taken-over-{}.replay", std::process::id()));
         let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
         client.record(Recording::create(&path, &terms).unwrap());
-        for turn in 0..40 {
-            if turn == 15 {
-                client.player_taken_over(PlayerId(1), Turn(turn));
+        for number in 0..40 {
+            client.turn_started(Turn(number), 4);
+            if number == 15 {
+                client.player_taken_over(PlayerId(1), Turn(number));
             }
-            if turn >= 15 {
-                client.play_for(PlayerId(1), Turn(turn));
+            if number >= 15 {
+                client.play_for(PlayerId(1), Turn(number));
             }
-            (0..4).for_each(|_| client.step(20));
-            client.checksum();
+            turn(&mut client, number);
         }
         client.finish_recording().unwrap();
         let (replay, read) = open_replay(&path).unwrap();
@@ -455,8 +480,8 @@ mod tests {
         assert_eq!(course.story().departures(), [left]);
         assert!(course.story().orders().iter().any(|orders| *orders > 0), "the bot has played");
         course.seek(u64::MAX);
-        course.work(&mut Budget::frames(200));
-        course.check(&mut Budget::frames(200));
+        course.spend(&mut Budget::frames(200));
+        course.spend_on_check(&mut Budget::frames(200));
         assert_eq!((course.divergence(), course.checksum()), (None, client.game().checksum()));
     }
 
@@ -468,16 +493,16 @@ mod tests {
             client.keep_moments();
             client
         };
-        let turn = |client: &mut Client, turn| {
-            (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(turn)));
-            (0..4).for_each(|_| client.step(20));
-            client.checksum()
+        let play = |client: &mut Client, number| {
+            client.turn_started(Turn(number), 4);
+            (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(number)));
+            turn(client, number)
         };
         let (mut here, mut newcomer) = (client(), client());
         let path = std::env::temp_dir().join(format!("testudo-newcomer-{}.replay", std::process::id()));
         newcomer.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
         for number in 0..30 {
-            turn(&mut here, number);
+            play(&mut here, number);
         }
         let mut state = Vec::new();
         assert!(here.save_state(&mut state));
@@ -489,7 +514,7 @@ mod tests {
         assert_eq!(newcomer.checksum(), here.game().checksum(), "the driver asks for it");
         assert!(!path.exists(), "a replay begins with the first turn");
         for number in 30..60 {
-            assert_eq!(turn(&mut here, number), turn(&mut newcomer, number), "turn {number}");
+            assert_eq!(play(&mut here, number), play(&mut newcomer, number), "turn {number}");
         }
         let (here, newcomer) = (here.deeds(), newcomer.deeds());
         assert!(!newcomer.is_empty());

@@ -4,15 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use testudo_lockstep::PlayerId;
-use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader, TurnEvents};
-use testudo_lockstep::state::{self, Recent};
+use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader, TurnEvents};
 
 use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
-use crate::game::{Game, Order, Setup};
+use crate::game::{Game, Setup};
 
 /// Largest file: hours of a large battle.
 const BYTES_MAX: u64 = 256 << 20;
@@ -75,15 +73,10 @@ enum Store {
     Memory(Vec<u8>),
 }
 
-/// A replay that is being written. It is no [`testudo_lockstep::replay::Recorded`], because it has what only this program wants: a file with a
-/// limit, the state right after a divergence, a turn that ends after a planted fault, and the orders of a bot instead of a note that one plays.
+/// Where a [`Recorded`] game's replay is kept.
 pub(crate) struct Recording {
-    recorder: Recorder,
     store: Store,
-    state: Vec<u8>,
-    /// The states after the last turns; none any more after the peers have disagreed.
-    recent: Option<Recent>,
-    is_over: bool,
+    header: ReplayHeader,
     /// The first error of the disk. The match goes on.
     error: Option<io::Error>,
     /// The error was handed out.
@@ -156,64 +149,16 @@ impl Recording {
     }
 
     fn begin(store: Store, terms: &Terms) -> Self {
-        let mut recording = Self {
-            recorder: Recorder::new(&header(terms)),
-            store,
-            state: Vec::new(),
-            recent: Some(Recent::new(RECENT_TURNS, RECENT_BYTES)),
-            is_over: false,
-            error: None,
-            is_told: false,
-        };
-        recording.store();
-        recording
+        Self { store, header: header(terms), error: None, is_told: false }
     }
 
-    pub(crate) fn order(&mut self, player: PlayerId, order: &Order) {
-        self.recorder.action(player, order);
-    }
-
-    pub(crate) fn notice(&mut self, player: PlayerId, notice: Notice) {
-        self.recorder.notice(player, notice);
-    }
-
-    pub(crate) fn frame(&mut self, frames_per_second: u32) {
-        self.recorder.frame(frames_per_second);
-    }
-
-    /// The turn is over, with this state.
-    pub(crate) fn end_turn(&mut self, game: &mut Game, checksum: u64) {
-        if self.is_over {
-            return;
-        }
-        self.recorder.end_turn(checksum);
-        if let Some(recent) = &mut self.recent {
-            recent.push(self.recorder.turns(), game);
-        }
-        if self.recorder.turns().is_multiple_of(KEYFRAME_EVERY) {
-            state::save(game, &mut self.state);
-            self.recorder.keyframe(&self.state);
-        }
-        let most = if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX };
-        if self.recorder.total_bytes() > most {
-            self.end(Ending::Full);
-        }
-        self.store();
-    }
-
-    /// The peers disagree from this turn on. The state right after it is kept as evidence, and a keyframe stores the present state.
-    pub(crate) fn diverged(&mut self, game: &mut Game, turn: u32) {
-        if !self.is_over {
-            self.recorder.desync(turn);
-            if let Some(recent) = self.recent.take()
-                && let Some(evidence) = recent.get(turn + 1)
-            {
-                self.recorder.evidence(turn + 1, evidence);
-            }
-            state::save(game, &mut self.state);
-            self.recorder.keyframe(&self.state);
-            self.store();
-        }
+    /// The battle, recorded from its first turn on.
+    pub(crate) fn recorded(&self, game: Game) -> Recorded<Game> {
+        let bytes_max = if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX };
+        Recorded::new(game, &self.header)
+            .keyframe_every(KEYFRAME_EVERY)
+            .bytes_max(bytes_max)
+            .keep_recent(RECENT_TURNS, RECENT_BYTES)
     }
 
     /// Why the file ends here, if the disk has refused a write since the last call.
@@ -222,12 +167,11 @@ impl Recording {
         Some(format!("{}: {error}", self.path()?.display()))
     }
 
-    /// The match is over.
+    /// The last bytes are stored.
     ///
     /// # Errors
     /// The disk refused a write, so the file is incomplete.
-    pub(crate) fn finish(mut self) -> Result<Kept, MatchError> {
-        self.end(Ending::Over);
+    pub(crate) fn finish(self) -> Result<Kept, MatchError> {
         match self.store {
             Store::Memory(bytes) => Ok(Kept::Memory(bytes)),
             Store::File(mut file, path) => match self.error.map_or_else(|| file.flush(), Err) {
@@ -246,21 +190,12 @@ impl Recording {
         }
     }
 
-    fn end(&mut self, ending: Ending) {
-        if !self.is_over {
-            self.is_over = true;
-            self.recorder.end(ending);
-            self.store();
-        }
-    }
-
-    /// Writes what has been recorded turn by turn, so that a crash of the program costs at most one turn.
-    fn store(&mut self) {
-        let bytes = self.recorder.take_bytes();
+    /// The next bytes of the replay.
+    pub(crate) fn store(&mut self, bytes: &[u8]) {
         match &mut self.store {
-            Store::Memory(all) => all.extend_from_slice(&bytes),
+            Store::Memory(all) => all.extend_from_slice(bytes),
             Store::File(file, _) if self.error.is_none() => {
-                self.error = file.write_all(&bytes).and_then(|()| file.flush()).err();
+                self.error = file.write_all(bytes).and_then(|()| file.flush()).err();
             }
             // The disk has refused what comes before.
             Store::File(..) => {}
@@ -345,6 +280,9 @@ fn terms(header: &ReplayHeader) -> Option<Terms> {
 
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::replay::{Ending, Recorder};
+    use testudo_lockstep::{Simulation as _, Turn};
+
     use super::*;
 
     const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
@@ -373,11 +311,14 @@ mod tests {
         let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));
         let play = |file: &ReplayFile| {
             let mut recording = Recording::wanted(file, &TERMS).unwrap().unwrap();
-            let mut game = Game::new(TERMS.setup).unwrap();
+            let mut game = recording.recorded(Game::new(TERMS.setup).unwrap());
             for turn in 0..3 {
-                recording.frame(20);
-                recording.end_turn(&mut game, turn);
+                game.step(20);
+                game.turn_ended(Turn(turn), 7);
+                recording.store(&game.take_bytes());
             }
+            game.finish(Ending::Over);
+            recording.store(&game.take_bytes());
             recording.finish().unwrap()
         };
         let (here, there) = (play(&ReplayFile::Memory), play(&ReplayFile::At(path.clone())));

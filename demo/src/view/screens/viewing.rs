@@ -202,14 +202,15 @@ impl Viewing {
         if self.is_playing && !self.is_going && !self.course.is_seeking() {
             self.play(real);
         }
-        self.course.work(&mut share(real, WORK));
+        self.course.spend(&mut share(real, WORK));
         if self.is_playing && !self.is_going && self.course.is_seeking() {
             // It is slower than it should be, so time passes more slowly.
-            self.course.seek(self.course.frame());
+            let here = self.course.frame();
+            self.course.seek(here);
             self.carry = 0.0;
         }
         let stands = !self.is_playing && !self.course.is_seeking();
-        self.course.check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
+        self.course.spend_on_check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
         // The comparison may have moved the shown state.
         self.is_going |= self.course.is_seeking();
         self.seeking_pictures = if self.course.is_seeking() { self.seeking_pictures + 1 } else { 0 };
@@ -279,10 +280,10 @@ impl Viewing {
             self.has_told_divergence = true;
             self.log.note("diverged", found.turn());
         }
-        if self.course.checking().is_over() && !self.has_told_end {
+        if self.course.is_checked() && !self.has_told_end {
             self.has_told_end = true;
             let divergent = self.course.divergence().map(|found| found.turn());
-            self.log.checked(self.course.checking().turns(), divergent);
+            self.log.checked(self.course.turns_checked(), divergent);
         }
         if self.difference.is_none()
             && !self.is_playing

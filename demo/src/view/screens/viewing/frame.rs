@@ -89,12 +89,10 @@ impl Viewing {
 
     /// How far the comparison has come, in words.
     fn verdict(&self) -> (String, Color) {
-        let (turns, all) = (self.course.checking().turns(), self.course.timetable().turns());
+        let (turns, all) = (self.course.turns_checked(), self.course.timetable().turns());
         match self.course.divergence() {
             Some(found) => (format!("\u{2260} {found}"), BAD),
-            None if self.course.checking().is_over() => {
-                (format!("all {all} checksums are as recorded"), GOOD)
-            }
+            None if self.course.is_checked() => (format!("all {all} checksums are as recorded"), GOOD),
             None => {
                 let percent = u64::from(turns) * 100 / u64::from(all.max(1));
                 (format!("checked {percent} %: as recorded"), TEXT_DIM)

@@ -2,9 +2,9 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use testudo_lockstep::replay::Notice;
+use testudo_lockstep::replay::{Notice, Timetable};
 
-use crate::app::playback::{Course, Timetable};
+use crate::app::playback::Course;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{
@@ -117,7 +117,7 @@ fn bars(count: usize, timetable: &Timetable, orders: &[u16]) -> Vec<f32> {
 /// Green: as it was recorded. Red: not. Grey: nobody has looked yet.
 fn draw_track(batch: &mut Batch, rect: Rect, course: &Course) {
     let table = course.timetable();
-    let checked = x_of(rect, table, table.start_of(course.checking().turns()));
+    let checked = x_of(rect, table, table.start_of(course.turns_checked()));
     let good = course.divergence().map_or(checked, |found| x_of(rect, table, end_of(table, found.turn())));
     batch.block(rect, PANEL_BRIGHT);
     batch.block(Rect { w: good.min(checked) - rect.x, ..rect }, faded(GOOD, 0.8));
@@ -140,7 +140,7 @@ fn marks(course: &Course) -> Vec<Mark> {
         let text = format!("player {} {what}", left.player + 1);
         marks.push(Mark { turn: left.turn, color: army(left.player), text });
     }
-    if let Some((turn, result)) = course.checking().decided() {
+    if let Some((turn, result)) = course.decided() {
         let (text, color) = match u8::try_from(result) {
             Ok(winner) => {
                 let who = match course.game().teams().of(winner) {

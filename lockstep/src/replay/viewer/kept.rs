@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most states of a whole match.
-pub(crate) const KEYFRAMES_MAX: usize = 64;
+pub(super) const KEYFRAMES_MAX: usize = 64;
 const KEYFRAME_BYTES_MAX: usize = 192 << 20;
 
 /// Turns between two states before there are too many.
 const EVERY: u32 = 8;
 
 /// Most states just before the present one, one turn apart, for single steps back.
-pub(crate) const TRAIL_MAX: usize = 24;
+pub(super) const TRAIL_MAX: usize = 24;
 const TRAIL_BYTES_MAX: usize = 64 << 20;
 
 /// States at the starts of turns, evenly spread over the match. When there are too many, every second one is removed.
-pub(crate) struct Keyframes {
+pub(super) struct Keyframes {
     /// By turn. The state of turn 0 is never removed.
     states: BTreeMap<u32, Vec<u8>>,
     bytes: usize,
@@ -23,17 +23,17 @@ pub(crate) struct Keyframes {
 
 impl Keyframes {
     /// `start` is the state before the first turn.
-    pub(crate) fn new(start: Vec<u8>) -> Self {
+    pub(super) fn new(start: Vec<u8>) -> Self {
         let bytes = start.len();
         Self { states: BTreeMap::from([(0, start)]), bytes, every: EVERY }
     }
 
     /// Whether the state before this turn should be kept.
-    pub(crate) fn wants(&self, turn: u32) -> bool {
+    pub(super) fn wants(&self, turn: u32) -> bool {
         turn.is_multiple_of(self.every) && !self.states.contains_key(&turn)
     }
 
-    pub(crate) fn keep(&mut self, turn: u32, state: Vec<u8>) {
+    pub(super) fn keep(&mut self, turn: u32, state: Vec<u8>) {
         self.bytes += state.len();
         if let Some(before) = self.states.insert(turn, state) {
             self.bytes -= before.len();
@@ -49,27 +49,27 @@ impl Keyframes {
     }
 
     /// The last state at or before a turn, and its turn.
-    pub(crate) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
+    pub(super) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
         let (turn, state) = self.states.range(..=turn).next_back()?;
         Some((*turn, state))
     }
 
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.states.len()
     }
 }
 
 /// States of the last turns, without gaps.
 #[derive(Default)]
-pub(crate) struct Trail {
+pub(super) struct Trail {
     states: VecDeque<(u32, Vec<u8>)>,
     bytes: usize,
 }
 
 impl Trail {
     /// Stores the state before a turn. Removes stored states of this and later turns, and of another history.
-    pub(crate) fn keep(&mut self, turn: u32, state: Vec<u8>) {
+    pub(super) fn keep(&mut self, turn: u32, state: Vec<u8>) {
         while self.states.back().is_some_and(|(last, _)| *last >= turn) {
             self.bytes -= self.states.pop_back().map_or(0, |(_, state)| state.len());
         }
@@ -84,13 +84,13 @@ impl Trail {
     }
 
     /// The last state at or before a turn, and its turn.
-    pub(crate) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
+    pub(super) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
         let after = self.states.partition_point(|(at, _)| *at <= turn);
         let (turn, state) = self.states.get(after.checked_sub(1)?)?;
         Some((*turn, state))
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.states, self.bytes) = (VecDeque::new(), 0);
     }
 }

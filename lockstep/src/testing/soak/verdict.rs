@@ -3,58 +3,62 @@
 use core::fmt;
 use core::ops::Range;
 
-use testudo_lockstep::SessionPhase;
-
-use crate::soak::fighter::{Ran, Trace};
-use crate::soak::ledger::Ledger;
+use crate::session::SessionPhase;
+use crate::testing::soak::ledger::Ledger;
+use crate::testing::soak::trace::{Ran, Trace};
 
 /// What a session reported.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct News {
-    pub(crate) desync: bool,
+pub(super) struct News {
+    pub(super) desync: bool,
     /// Players who were dropped, and the first turn without each.
-    pub(crate) dropped: Vec<(u8, u32)>,
+    pub(super) dropped: Vec<(u8, u32)>,
     /// Players who left or resigned, and the first turn without each.
-    pub(crate) left: Vec<(u8, u32)>,
+    pub(super) left: Vec<(u8, u32)>,
     /// Players who are back, and the first turn with them.
-    pub(crate) back: Vec<(u8, u32)>,
+    pub(super) back: Vec<(u8, u32)>,
     /// It joined the running match.
-    pub(crate) joined: bool,
+    pub(super) joined: bool,
     /// Pauses that began.
-    pub(crate) pauses: u64,
+    pub(super) pauses: u64,
 }
 
 /// A client after the match.
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
-    pub(crate) name: String,
-    pub(crate) state: SessionPhase,
+pub(super) struct Client<A> {
+    pub(super) name: String,
+    pub(super) state: SessionPhase,
     /// Nothing happened to it that could excuse an early end.
-    pub(crate) has_to_finish: bool,
-    pub(crate) news: News,
-    pub(crate) trace: Trace,
+    pub(super) has_to_finish: bool,
+    pub(super) news: News,
+    pub(super) trace: Trace<A>,
+    /// Its recording.
+    pub(super) replay: Vec<u8>,
+    /// How much happened in the match, as its copy counted it.
+    pub(super) events: u64,
 }
 
-/// A fault of a game.
+/// What is wrong with a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Finding {
-    /// Clients differ, an order was lost or ran twice, or a drop was not agreed.
+#[non_exhaustive]
+pub enum Finding {
+    /// Peers differ, an order was lost or ran twice, or a drop was not agreed.
     Mismatch(String),
-    /// A client that should have finished did not.
+    /// A peer that should have finished did not.
     Unrecovered(String),
-    /// The game proved nothing: its armies never touched each other.
+    /// The match proves nothing: [`crate::testing::soak::SoakGame::events`] says that nothing happened.
     Void,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Verdict {
+pub(super) struct Verdict {
     /// The client with which the others were compared: the first one that finished.
-    pub(crate) reference: Option<usize>,
-    pub(crate) findings: Vec<Finding>,
+    pub(super) reference: Option<usize>,
+    pub(super) findings: Vec<Finding>,
     /// Checksums that were compared.
-    pub(crate) compared: u64,
+    pub(super) compared: u64,
     /// Orders that the reference had to run.
-    pub(crate) orders: u64,
+    pub(super) orders: u64,
 }
 
 impl fmt::Display for Finding {
@@ -62,13 +66,17 @@ impl fmt::Display for Finding {
         match self {
             Self::Mismatch(text) => write!(f, "mismatch: {text}"),
             Self::Unrecovered(text) => write!(f, "not recovered: {text}"),
-            Self::Void => write!(f, "the armies never touched each other"),
+            Self::Void => write!(f, "nothing happened"),
         }
     }
 }
 
 /// Checks a match with this many turns.
-pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict {
+pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
+    clients: &[Client<A>],
+    ledger: &Ledger<A>,
+    turns: u32,
+) -> Verdict {
     let mut findings = Vec::new();
     for client in clients.iter().filter(|client| client.has_to_finish) {
         let ran = client.trace.turns();
@@ -77,17 +85,14 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
             findings.push(Finding::Unrecovered(text));
         }
     }
-    let finished = |client: &Client| client.state == SessionPhase::Finished;
+    let finished = |client: &Client<A>| client.state == SessionPhase::Finished;
     // A client that joined later has not seen everything.
-    let is_whole = |client: &Client| finished(client) && client.trace.first == 0;
+    let is_whole = |client: &Client<A>| finished(client) && client.trace.first == 0;
     let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
         return Verdict { reference: None, findings, compared: 0, orders: 0 };
     };
     let whole = &clients[reference].trace;
-    if whole.contacts == 0 {
-        findings.push(Finding::Void);
-    }
     let expected = ledger.expected(&whole.gone, &whole.back);
     let mut compared = 0;
     for client in clients {
@@ -110,7 +115,7 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
 
 /// The turns of a client that must equal the reference's. All of them, except that a dropped client may have run turns in which the
 /// survivors went on without it or its companions.
-fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u32 {
+fn comparable<A>(client: &Client<A>, whole: &Trace<A>, findings: &mut Vec<Finding>) -> u32 {
     let trace = &client.trace;
     let gone = &trace.gone;
     let ran = trace.turns().min(whole.turns());
@@ -121,10 +126,14 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u3
     let seen = |all: &[(u8, u32)]| all.iter().copied().filter(|at| at.1 >= trace.first).collect::<Vec<_>>();
     let (more, fewer) = (unknown(gone, &whole.gone), unknown(&seen(&whole.gone), gone));
     let returns = (unknown(&trace.back, &whole.back), unknown(&seen(&whole.back), &trace.back));
-    let news: Vec<(u8, u32)> = client.news.dropped.iter().chain(&client.news.left).copied().collect();
     let is_survivor = client.state == SessionPhase::Finished;
-    if !returns.0.is_empty() || (is_survivor && !returns.1.is_empty()) || trace.back != client.news.back {
-        let (here, news) = (&trace.back, &client.news.back);
+    // A program that was stopped within a turn has been told what its recording does not have.
+    let has_run = |at: &(u8, u32)| is_survivor || at.1 < trace.turns();
+    let told = client.news.dropped.iter().chain(&client.news.left);
+    let news: Vec<(u8, u32)> = told.copied().filter(has_run).collect();
+    let told_back: Vec<(u8, u32)> = client.news.back.iter().copied().filter(has_run).collect();
+    if !returns.0.is_empty() || (is_survivor && !returns.1.is_empty()) || trace.back != told_back {
+        let (here, news) = (&trace.back, &told_back);
         let text = format!(
             "{} knows {here:?} to be back and was told {news:?}, others {:?}",
             client.name, whole.back
@@ -146,7 +155,12 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u3
 }
 
 /// Checks that no order is lost, runs twice, or runs in another turn or order.
-fn compare_orders(client: &Client, expected: &[Ran], turns: Range<u32>, findings: &mut Vec<Finding>) {
+fn compare_orders<A: PartialEq + fmt::Debug>(
+    client: &Client<A>,
+    expected: &[Ran<A>],
+    turns: Range<u32>,
+    findings: &mut Vec<Finding>,
+) {
     let mut ran = client.trace.orders.iter().filter(|ran| turns.contains(&ran.turn));
     let mut due = expected.iter().filter(|ran| turns.contains(&ran.turn));
     loop {
@@ -164,19 +178,19 @@ fn compare_orders(client: &Client, expected: &[Ran], turns: Range<u32>, findings
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{Failure, PeerId};
-
     use super::*;
-    use crate::game::{Command, Order, Selection};
+    use crate::session::failure::Failure;
+    use crate::value::ids::PeerId;
 
     const TURNS: u32 = 6;
 
-    fn order(group: u8) -> Order {
-        Order::new(Selection::Group(group), Command::Stop)
+    /// An order is a number here.
+    fn order(number: u8) -> u8 {
+        number
     }
 
     /// Two players give an order in each turn.
-    fn ledger() -> Ledger {
+    fn ledger() -> Ledger<u8> {
         let mut ledger = Ledger::new(3, TURNS, 2, 1);
         for turn in 0..TURNS {
             for player in 0..2 {
@@ -188,13 +202,13 @@ mod tests {
     }
 
     /// Three clients that ran everything correctly.
-    fn clients() -> Vec<Client> {
+    fn clients() -> Vec<Client<u8>> {
         let trace = Trace {
             checksums: (0..u64::from(TURNS)).map(|turn| turn * 77).collect(),
             orders: ledger().expected(&[], &[]),
             gone: Vec::new(),
-            contacts: 3,
-            ..Trace::default()
+            first: 0,
+            back: Vec::new(),
         };
         let client = |player| Client {
             name: format!("player {player}"),
@@ -202,17 +216,23 @@ mod tests {
             has_to_finish: true,
             news: News::default(),
             trace: trace.clone(),
+            replay: Vec::new(),
+            events: 3,
         };
         (0..3).map(client).collect()
     }
 
-    fn findings(change: impl Fn(&mut Vec<Client>)) -> Vec<String> {
+    fn lose(client: &mut Client<u8>, order: usize) {
+        client.trace.orders.remove(order);
+    }
+
+    fn findings(change: impl Fn(&mut Vec<Client<u8>>)) -> Vec<String> {
         let mut clients = clients();
         change(&mut clients);
         judge(&clients, &ledger(), TURNS).findings.iter().map(Finding::to_string).collect()
     }
 
-    fn is_found(change: impl Fn(&mut Vec<Client>), word: &str) {
+    fn is_found(change: impl Fn(&mut Vec<Client<u8>>), word: &str) {
         let found = findings(change);
         assert!(found.iter().any(|finding| finding.contains(word)), "'{word}' not in {found:?}");
     }
@@ -233,8 +253,8 @@ mod tests {
 
     #[test]
     fn lost_doubled_and_moved_orders_are_found() {
-        is_found(|clients| drop(clients[1].trace.orders.remove(2)), "was due");
-        is_found(|clients| drop(clients[1].trace.orders.pop()), "did not run");
+        is_found(|clients| lose(&mut clients[1], 2), "was due");
+        is_found(|clients| lose(&mut clients[1], 7), "did not run");
         is_found(
             |clients| {
                 let again = clients[2].trace.orders[7].clone();
@@ -245,12 +265,12 @@ mod tests {
         is_found(|clients| clients[0].trace.orders[0].turn += 1, "was due");
         is_found(|clients| clients[0].trace.orders.swap(0, 1), "was due");
         // Lost in the same way everywhere: only the ledger notices.
-        is_found(|clients| clients.iter_mut().for_each(|c| drop(c.trace.orders.remove(3))), "was due");
+        is_found(|clients| clients.iter_mut().for_each(|client| lose(client, 3)), "was due");
     }
 
     #[test]
     fn drops_that_are_not_agreed_are_found() {
-        let gone = |client: &mut Client, turn| {
+        let gone = |client: &mut Client<u8>, turn| {
             client.trace.gone.push((2, turn));
             client.news.dropped.push((2, turn));
         };
@@ -286,8 +306,8 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_later_is_compared_from_its_first_turn_on() {
-        let late = |client: &mut Client, first: u32| {
+    fn a_late_peer_is_compared_from_its_first_turn_on() {
+        let late = |client: &mut Client<u8>, first: u32| {
             client.trace.first = first;
             client.trace.checksums.drain(..first as usize);
             client.trace.orders.retain(|ran| ran.turn >= first);
@@ -303,7 +323,7 @@ mod tests {
         is_found(
             |clients| {
                 late(&mut clients[1], 3);
-                drop(clients[1].trace.orders.remove(0));
+                lose(&mut clients[1], 0);
             },
             "was due",
         );
@@ -311,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_come_through_is_found() {
+    fn a_peer_that_does_not_finish_is_found() {
         is_found(|clients| clients[2].state = SessionPhase::Failed(Failure::Dropped), "not recovered");
         is_found(|clients| clients[2].state = SessionPhase::Running, "not recovered");
         is_found(
@@ -319,6 +339,5 @@ mod tests {
             "nobody finished",
         );
         is_found(|clients| clients[1].news.desync = true, "desync");
-        is_found(|clients| clients[0].trace.contacts = 0, "never touched");
     }
 }

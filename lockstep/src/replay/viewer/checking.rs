@@ -1,31 +1,33 @@
 //! Compares a replay with its recorded checksums in small steps, from the first turn to the last.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use testudo_lockstep::Simulation as _;
-use testudo_lockstep::replay::{Divergence, Replay, ReplayPlayer};
-
-use crate::app::playback::budget::Budget;
-use crate::app::playback::keyframes::Keyframes;
-use crate::game::Game;
+use crate::drive::simulation::Simulation;
+use crate::replay::Replay;
+use crate::replay::player::{Divergence, ReplayPlayer};
+use crate::replay::viewer::kept::Keyframes;
+use crate::state::State;
 
 /// A comparison in progress.
-pub(crate) struct Checking {
-    player: ReplayPlayer<Game>,
-    /// The turn after which the match was decided, and what [`Game::result`] said.
+pub(super) struct Checking<S> {
+    player: ReplayPlayer<S>,
+    /// The turn after which the match was decided, and what [`Simulation::result`] said.
     decided: Option<(u32, u32)>,
     is_over: bool,
 }
 
-impl Checking {
+impl<S: Simulation + State> Checking<S> {
     /// `game` is the match before its first turn.
-    pub(crate) fn new(replay: Rc<Replay>, game: Game) -> Self {
+    pub(super) fn new(replay: Arc<Replay>, game: S) -> Self {
         Self { player: ReplayPlayer::new(replay, game), decided: None, is_over: false }
     }
 
-    /// Continues. Its states follow from the orders, so they are kept as targets of jumps.
-    pub(crate) fn work(&mut self, keyframes: &mut Keyframes, budget: &mut Budget) {
-        while !self.is_over && budget.take() {
+    /// Continues, by so many frames at most. Its states follow from the orders, so they are kept as targets of jumps.
+    pub(super) fn work(&mut self, keyframes: &mut Keyframes, frames_max: u32) {
+        for _ in 0..frames_max {
+            if self.is_over {
+                return;
+            }
             if self.player.frame() == 0 {
                 self.begin_turn(keyframes);
             }
@@ -48,27 +50,27 @@ impl Checking {
     }
 
     /// Turns that have been compared.
-    pub(crate) fn turns(&self) -> u32 {
+    pub(super) fn turns(&self) -> u32 {
         self.player.turn()
     }
 
     /// All turns and the last keyframe have been compared.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 
     /// The first of the compared turns that differs from the recording.
-    pub(crate) fn divergence(&self) -> Option<Divergence> {
+    pub(super) fn divergence(&self) -> Option<Divergence> {
         self.player.divergence()
     }
 
-    /// The turn after which the match was decided, and [`Game::result`], within the compared turns.
-    pub(crate) fn decided(&self) -> Option<(u32, u32)> {
+    /// The turn after which the match was decided, and [`Simulation::result`], within the compared turns.
+    pub(super) fn decided(&self) -> Option<(u32, u32)> {
         self.decided
     }
 
     /// Whether no difference in the file's keyframe of a turn is known.
-    pub(crate) fn trusts(&self, turn: u32) -> bool {
+    pub(super) fn trusts(&self, turn: u32) -> bool {
         match self.divergence() {
             None => true,
             Some(Divergence::Keyframe { turn: first }) => turn < first,
@@ -78,7 +80,7 @@ impl Checking {
     }
 
     /// Whether the file's keyframe of a turn is the state that follows from the orders.
-    pub(crate) fn has_proven(&self, turn: u32) -> bool {
+    pub(super) fn has_proven(&self, turn: u32) -> bool {
         let is_passed = turn < self.turns() || (turn == self.turns() && self.is_over);
         is_passed && self.trusts(turn)
     }

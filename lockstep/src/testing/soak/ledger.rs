@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::game::Order;
-use crate::soak::fighter::Ran;
+use crate::testing::soak::trace::Ran;
 
 /// What happened to a program's orders, in the order in which it happened.
 #[derive(Clone, Debug)]
-enum Item {
+enum Item<A> {
     /// The session accepted an order.
-    Accepted(Order),
+    Accepted(A),
     /// This turn began, and with it an entry closed, if the program made entries then.
     Began(u32),
     /// The player ended its stream, and the session said that it had cancelled this many orders.
@@ -17,26 +16,26 @@ enum Item {
 }
 
 /// An order, and the turn in which it must run.
-type Due<'a> = (u32, &'a Order);
+type Due<'a, A> = (u32, &'a A);
 
 /// One program at a player's place.
 #[derive(Clone, Debug)]
-struct Program {
+struct Program<A> {
     /// The first turn at whose start it closed an entry: 0, or the turn of its return. None as long as it has not returned.
     from: Option<u32>,
-    items: Vec<Item>,
+    items: Vec<Item<A>>,
     /// Number of turns that it has begun.
     begun: u32,
 }
 
-impl Program {
+impl<A> Program<A> {
     fn new(from: Option<u32>) -> Self {
         Self { from, items: Vec::new(), begun: 0 }
     }
 
     /// The accepted orders, each with the turn in which it must run; and the first false word on the number of cancelled ones: how many
     /// waited, and what was said.
-    fn settle(&self, turns_ahead: u32, per_turn_max: u32) -> (Vec<Due<'_>>, Option<(u32, u32)>) {
+    fn settle(&self, turns_ahead: u32, per_turn_max: u32) -> (Vec<Due<'_, A>>, Option<(u32, u32)>) {
         let (mut waiting, mut due, mut wrong) = (VecDeque::new(), Vec::new(), None);
         for item in &self.items {
             match item {
@@ -60,33 +59,33 @@ impl Program {
 
 /// The accepted orders of each player.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub(super) struct Ledger<A> {
     /// By player: the programs at its place, the latest last.
-    places: Vec<Vec<Program>>,
+    places: Vec<Vec<Program<A>>>,
     turns_ahead: u32,
     per_turn_max: u32,
     turns: u32,
 }
 
-impl Ledger {
-    pub(crate) fn new(players: u8, turns: u32, turns_ahead: u32, per_turn_max: u32) -> Self {
+impl<A: Clone> Ledger<A> {
+    pub(super) fn new(players: u8, turns: u32, turns_ahead: u32, per_turn_max: u32) -> Self {
         let places = vec![vec![Program::new(Some(0))]; usize::from(players)];
         Self { places, turns_ahead, per_turn_max, turns }
     }
 
-    fn program(&mut self, player: u8) -> Option<&mut Program> {
+    fn program(&mut self, player: u8) -> Option<&mut Program<A>> {
         self.places[usize::from(player)].last_mut()
     }
 
     /// A session accepted an order.
-    pub(crate) fn accept(&mut self, player: u8, order: Order) {
+    pub(super) fn accept(&mut self, player: u8, order: A) {
         if let Some(program) = self.program(player) {
             program.items.push(Item::Accepted(order));
         }
     }
 
     /// A player's program begins a turn: its entry for the turn `turns_ahead` later closes with the oldest orders.
-    pub(crate) fn begin(&mut self, player: u8, turn: u32) {
+    pub(super) fn begin(&mut self, player: u8, turn: u32) {
         if let Some(program) = self.program(player)
             && program.begun <= turn
         {
@@ -96,26 +95,26 @@ impl Ledger {
     }
 
     /// The player ends its stream, and is told how many waiting orders are cancelled.
-    pub(crate) fn cancel(&mut self, player: u8, told: u32) {
+    pub(super) fn cancel(&mut self, player: u8, told: u32) {
         if let Some(program) = self.program(player) {
             program.items.push(Item::Cancelled(told));
         }
     }
 
     /// Another program starts at the player's place; what waits in the old one is lost.
-    pub(crate) fn restart(&mut self, player: u8) {
+    pub(super) fn restart(&mut self, player: u8) {
         self.places[usize::from(player)].push(Program::new(None));
     }
 
     /// The player's program has run the turn of a return of its player. The last one is its own; those before were of former connections.
-    pub(crate) fn returned(&mut self, player: u8, turn: u32) {
+    pub(super) fn returned(&mut self, player: u8, turn: u32) {
         if let Some(program) = self.program(player) {
             program.from = Some(turn);
         }
     }
 
     /// False words about cancelled orders: the player, how many waited, and what was said.
-    pub(crate) fn false_words(&self) -> Vec<(u8, u32, u32)> {
+    pub(super) fn false_words(&self) -> Vec<(u8, u32, u32)> {
         let programs =
             (0_u8..).zip(&self.places).flat_map(|(player, place)| place.iter().map(move |p| (player, p)));
         let wrong = programs.filter_map(|(player, program)| {
@@ -126,7 +125,7 @@ impl Ledger {
     }
 
     /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on.
-    pub(crate) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran> {
+    pub(super) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran<A>> {
         let mut expected = Vec::new();
         for (player, place) in (0_u8..).zip(&self.places) {
             let away = |turn: u32| {
@@ -148,10 +147,10 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Command, Selection};
 
-    fn order(group: u8) -> Order {
-        Order::new(Selection::Group(group), Command::Stop)
+    /// An order is a number here.
+    fn order(number: u8) -> u8 {
+        number
     }
 
     #[test]
@@ -163,7 +162,7 @@ mod tests {
             ledger.begin(0, turn);
             ledger.begin(1, turn);
         }
-        let found: Vec<(u32, u8, Order)> =
+        let found: Vec<(u32, u8, u8)> =
             ledger.expected(&[], &[]).into_iter().map(|ran| (ran.turn, ran.player, ran.order)).collect();
         let expected = [(2, 0, 9), (2, 1, 0), (2, 1, 1), (3, 1, 2), (3, 1, 3), (4, 1, 4)];
         assert_eq!(found, expected.map(|(turn, player, group)| (turn, player, order(group))));
@@ -223,7 +222,7 @@ mod tests {
             }
         }
         let expected = ledger.expected(&[(2, 15), (2, 23)], &[(2, 21), (2, 28)]);
-        let found: Vec<(u32, Order)> = expected.into_iter().map(|ran| (ran.turn, ran.order)).collect();
+        let found: Vec<(u32, u8)> = expected.into_iter().map(|ran| (ran.turn, ran.order)).collect();
         let expected = [(14, 0), (30, 1), (30, 2), (31, 3), (31, 4)];
         assert_eq!(found, expected.map(|(turn, group)| (turn, order(group))));
     }

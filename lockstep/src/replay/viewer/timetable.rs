@@ -1,13 +1,14 @@
-//! The start of each turn of a replay. Turns have different lengths, and no frames while the match was paused.
+//! The start of each turn of a replay.
 
 use core::ops::Range;
 
-use testudo_lockstep::Duration;
-use testudo_lockstep::replay::Replay;
+use crate::replay::Replay;
+use crate::value::time::Duration;
 
-/// Frames and time from the start of the match, pauses left out.
+/// When each turn of a replay starts, in frames and in time from the start of the recording. Turns have different lengths, and none while the
+/// match was paused.
 #[derive(Clone, Debug)]
-pub(crate) struct Timetable {
+pub struct Timetable {
     /// The start of each turn, and the end of the last one. Ascending; turns without frames start with the next one.
     starts: Vec<Start>,
 }
@@ -21,7 +22,9 @@ struct Start {
 }
 
 impl Timetable {
-    pub(crate) fn new(replay: &Replay) -> Self {
+    /// The starts of a replay's turns.
+    #[must_use]
+    pub fn new(replay: &Replay) -> Self {
         let mut next = Start { frames_per_second: 1, ..Start::default() };
         let mut starts = Vec::new();
         for (turn, _) in (0..replay.turns()).filter_map(|turn| replay.turn(turn)) {
@@ -36,46 +39,54 @@ impl Timetable {
         Self { starts }
     }
 
-    /// Turns of the replay.
-    pub(crate) fn turns(&self) -> u32 {
+    /// Number of turns.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// Frames of the replay.
-    pub(crate) fn frames(&self) -> u64 {
+    /// Number of frames.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
         self.end().frame
     }
 
-    /// Its duration.
-    pub(crate) fn length(&self) -> Duration {
+    /// The duration of all frames.
+    #[must_use]
+    pub fn length(&self) -> Duration {
         Duration::from_micros(self.end().micros)
     }
 
     /// The frame with which a turn starts; the last one for turns beyond the end.
-    pub(crate) fn start_of(&self, turn: u32) -> u64 {
+    #[must_use]
+    pub fn start_of(&self, turn: u32) -> u64 {
         self.starts.get(turn as usize).unwrap_or(&self.end()).frame
     }
 
     /// The turn that contains a frame: the last one that starts at or before it. The number of turns for the end.
-    pub(crate) fn turn_at(&self, frame: u64) -> u32 {
+    #[must_use]
+    pub fn turn_at(&self, frame: u64) -> u32 {
         self.starts.partition_point(|start| start.frame <= frame).saturating_sub(1) as u32
     }
 
     /// Turns that start between one frame and a later one.
-    pub(crate) fn begun(&self, frames: Range<u64>) -> Range<u32> {
+    #[must_use]
+    pub fn begun(&self, frames: Range<u64>) -> Range<u32> {
         let before = |frame| self.starts.partition_point(|start| start.frame < frame) as u32;
         before(frames.start)..before(frames.end).min(self.turns())
     }
 
     /// Time of a frame.
-    pub(crate) fn time_of(&self, frame: u64) -> Duration {
+    #[must_use]
+    pub fn time_of(&self, frame: u64) -> Duration {
         let start = &self.starts[self.turn_at(frame) as usize];
         let frames = frame.min(self.frames()) - start.frame;
         Duration::from_micros(start.micros + frames * 1_000_000 / u64::from(start.frames_per_second))
     }
 
     /// The frame at a time.
-    pub(crate) fn frame_at(&self, time: Duration) -> u64 {
+    #[must_use]
+    pub fn frame_at(&self, time: Duration) -> u64 {
         let micros = time.as_micros();
         let place = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
         let start = &self.starts[place];
@@ -83,8 +94,9 @@ impl Timetable {
         (start.frame + frames).min(self.frames())
     }
 
-    /// How long the frame after this one is visible.
-    pub(crate) fn frame_length(&self, frame: u64) -> Duration {
+    /// The time from this frame to the next one.
+    #[must_use]
+    pub fn frame_length(&self, frame: u64) -> Duration {
         let rate = self.starts[self.turn_at(frame) as usize].frames_per_second;
         Duration::from_micros(1_000_000 / u64::from(rate))
     }
@@ -97,12 +109,23 @@ impl Timetable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::playback::tests::{Plan, record};
+    use crate::replay::{Recorder, ReplayHeader};
+
+    /// 20 turns of four frames at 20 frames per second; turns 10 to 12 are paused.
+    fn table() -> Timetable {
+        let header = ReplayHeader { sim_version: 1, content_hash: 0, players: 1, settings: Vec::new() };
+        let mut recorder = Recorder::new(&header);
+        for turn in 0..20 {
+            let frames = if (10..13).contains(&turn) { 0 } else { 4 };
+            (0..frames).for_each(|_| recorder.frame(20));
+            recorder.end_turn(0);
+        }
+        Timetable::new(&Replay::read(recorder.take_bytes(), 1).unwrap())
+    }
 
     #[test]
     fn turns_frames_and_times_lead_to_each_other() {
-        // Four frames per turn; turns 10 to 12 are paused.
-        let table = Timetable::new(&record(&Plan { turns: 20, paused: 10..13, ..Plan::default() }));
+        let table = table();
         assert_eq!((table.turns(), table.frames()), (20, 17 * 4));
         assert_eq!(table.length(), Duration::from_millis(17 * 200));
         assert_eq!(
@@ -123,7 +146,7 @@ mod tests {
 
     #[test]
     fn every_turn_begins_once_on_the_way() {
-        let table = Timetable::new(&record(&Plan { turns: 20, paused: 10..13, ..Plan::default() }));
+        let table = table();
         for pace in [1, 3, 4, 9, 68] {
             let mut begun = Vec::new();
             let mut frame = 0;

@@ -1,17 +1,21 @@
-//! A game in virtual time, from its plan to its report.
+//! A match in virtual time, from its plan to its report.
 
-use testudo_lockstep::simnet::SimNet;
-use testudo_lockstep::{
-    ConfigError, Driver, Duration, EndReason, Event, Identity, Instant, PeerId, PlayerId, Session,
-    SessionPhase, Topology, Turn, VirtualMatch,
-};
-
-use crate::bots;
-use crate::game::{Game, Order, SetupError};
-use crate::soak::fighter::{Fighter, Trace};
-use crate::soak::ledger::Ledger;
-use crate::soak::plan::{Plan, TURNS_AHEAD, What};
-use crate::soak::verdict::{Client, Finding, News, judge};
+use crate::drive::driver::Driver;
+use crate::drive::simulation::Simulation;
+use crate::replay::{Ending, Recorded, ReplayHeader};
+use crate::session::config::{ConfigError, Topology};
+use crate::session::event::Event;
+use crate::session::{Session, SessionPhase};
+use crate::simnet::SimNet;
+use crate::simnet::virtual_match::VirtualMatch;
+use crate::testing::soak::ledger::Ledger;
+use crate::testing::soak::plan::{Plan, What};
+use crate::testing::soak::trace::Trace;
+use crate::testing::soak::verdict::{Client, Finding, News, Verdict, judge};
+use crate::testing::soak::{Faults, SoakGame, SoakReport};
+use crate::value::entry::EndReason;
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
 
 /// A game without progress for this long is stuck for good: several times the longest wait for a player, silence, and linger.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -41,85 +45,45 @@ struct Comer {
     tried: Instant,
 }
 
-/// Injected faults: packets; for partitions, drops and pauses the number of events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Faults {
-    pub(crate) loss: u64,
-    pub(crate) duplicate: u64,
-    pub(crate) reorder: u64,
-    pub(crate) corruption: u64,
-    pub(crate) partition: u64,
-    pub(crate) drop: u64,
-    pub(crate) rejoin: u64,
-    pub(crate) pause: u64,
-    pub(crate) late_joins: u64,
-    pub(crate) watchers: u64,
-}
+/// The action of a soaked game.
+type ActionOf<G> = <<G as SoakGame>::Game as Simulation>::Action;
 
-/// The result of a game.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct GameReport {
-    pub(crate) seed: u64,
-    pub(crate) players: u8,
-    pub(crate) topology: Topology,
-    /// Number of turns that the survivors ran.
-    pub(crate) turns: u32,
-    /// Contacts that began in one survivor's copy.
-    pub(crate) contacts: u64,
-    pub(crate) faults: Faults,
-    /// Number of turns of clients whose checksums were compared.
-    pub(crate) compared: u64,
-    /// Orders that had to run, and did, in one survivor's copy.
-    pub(crate) orders: u64,
-    /// Frames in which a client waited.
-    pub(crate) stalled_frames: u64,
-    pub(crate) findings: Vec<Finding>,
-    /// If the game failed: what each client ran, by node.
-    pub(crate) traces: Vec<Trace>,
-    /// Virtual time until the last survivor had run the last turn.
-    pub(crate) simulated: Duration,
-}
-
-/// Why a game could not begin: the plan was wrong.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum PlanError {
-    Setup(SetupError),
-    Config(ConfigError),
-}
-
-impl From<SetupError> for PlanError {
-    fn from(error: SetupError) -> Self {
-        Self::Setup(error)
+/// Plays a match to its end, or until it is stuck for good, and checks it.
+pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G) -> SoakReport {
+    match Running::start(plan, game) {
+        Ok(mut running) => {
+            running.run();
+            running.report()
+        }
+        Err(error) => SoakReport {
+            seed: plan.seed,
+            players: plan.players,
+            topology: plan.topology,
+            turns: 0,
+            events: 0,
+            faults: Faults::default(),
+            compared: 0,
+            orders: 0,
+            stalled_frames: 0,
+            findings: vec![Finding::Unrecovered(format!("the match did not begin: {error}"))],
+            replays: Vec::new(),
+            simulated: Duration::ZERO,
+        },
     }
 }
 
-impl From<ConfigError> for PlanError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
-    }
-}
-
-/// Plays a game to its end, or until it is stuck for good, and checks it.
-///
-/// # Errors
-/// Settings out of range.
-pub(crate) fn play(plan: &Plan) -> Result<GameReport, PlanError> {
-    let mut running = Running::start(plan)?;
-    running.run();
-    Ok(running.report())
-}
-
-struct Running<'a> {
+struct Running<'a, G: SoakGame> {
     plan: &'a Plan,
-    game: Game,
-    virtual_match: VirtualMatch<Fighter>,
-    ledger: Ledger,
+    game: &'a G,
+    header: ReplayHeader,
+    virtual_match: VirtualMatch<Recorded<G::Game>>,
+    ledger: Ledger<ActionOf<G>>,
     /// By node.
     news: Vec<News>,
     /// Peers that joined the running match, the latest of each node last.
     comers: Vec<Comer>,
-    /// Traces of programs that have been restarted since.
-    former: Vec<Client>,
+    /// Programs that have been restarted since.
+    former: Vec<Client<ActionOf<G>>>,
     /// Nodes that are cut off for good.
     island: Vec<u32>,
     edges_done: Vec<bool>,
@@ -134,23 +98,26 @@ struct Running<'a> {
     ended: Option<Instant>,
 }
 
-impl<'a> Running<'a> {
-    fn start(plan: &'a Plan) -> Result<Self, PlanError> {
-        let game = Game::new(plan.setup)?;
+impl<'a, G: SoakGame> Running<'a, G> {
+    fn start(plan: &'a Plan, game: &'a G) -> Result<Self, ConfigError> {
+        let header = game.header(plan);
         let mut drivers = Vec::new();
         for node in 0..plan.nodes() {
-            let start =
-                plan.clocks.get(node as usize).map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
-            drivers
-                .push(Driver::new(Fighter::new(game.clone()), session(plan, node, start, secret_of(node))?));
+            let start = plan
+                .network
+                .clocks
+                .get(node as usize)
+                .map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
+            let session = session(plan, &header, node, start, secret_of(node))?;
+            drivers.push(Driver::new(recorded(game, &header), session));
         }
         let mut net = SimNet::new(plan.seed);
-        net.set_default(plan.weather);
-        for &(from, to, settings) in &plan.odd_links {
+        net.set_default(plan.network.weather);
+        for &(from, to, settings) in &plan.network.odd_links {
             net.set_link(from, to, settings);
         }
         let mut virtual_match = VirtualMatch::new(drivers, net);
-        for (node, clock) in plan.clocks.iter().enumerate() {
+        for (node, clock) in plan.network.clocks.iter().enumerate() {
             virtual_match.set_clock(node, *clock);
         }
         for node in plan.early_nodes()..plan.nodes() {
@@ -159,8 +126,9 @@ impl<'a> Running<'a> {
         Ok(Self {
             plan,
             game,
+            header,
             virtual_match,
-            ledger: Ledger::new(plan.setup.players, plan.turns, TURNS_AHEAD, plan.orders_per_turn),
+            ledger: Ledger::new(plan.players, plan.turns, plan.turns_ahead, plan.orders_per_turn),
             news: vec![News::default(); plan.nodes() as usize],
             comers: Vec::new(),
             former: Vec::new(),
@@ -180,15 +148,19 @@ impl<'a> Running<'a> {
         while !self.is_over() {
             let now = self.virtual_match.now();
             self.do_deeds(now);
-            let (plan, ledger) = (self.plan, &mut self.ledger);
-            self.virtual_match.step(&mut |node, turn, fighter: &Fighter, session: &mut Session<Order>| {
-                if node < usize::from(plan.setup.players) {
-                    begin_turn(plan, ledger, node as u8, turn, fighter, session);
+            let (plan, game, ledger) = (self.plan, self.game, &mut self.ledger);
+            self.virtual_match.step(&mut |node, turn, recorded, session| {
+                if node < usize::from(plan.players) {
+                    let player = PlayerId(node as u8);
+                    submit_orders(plan, ledger, player, turn, session, |turn| {
+                        game.order(recorded.game(), player, turn)
+                    });
+                    ledger.begin(player.0, turn.0);
                 }
             });
             self.take_news();
             self.try_again(now);
-            let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.simulation().turns()).sum();
+            let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.session().next_turn().0).sum();
             let over = self.virtual_match.drivers().iter().filter(|d| d.session().is_over()).count();
             let reached = u64::from(turns) + over as u64;
             if reached != progress {
@@ -206,7 +178,8 @@ impl<'a> Running<'a> {
             self.began = Some(now);
         }
         let goes_on = |node: usize| self.plays_to_the_end(node);
-        let has_run = |driver: &Driver<Fighter>| driver.simulation().turns() == self.plan.turns;
+        let has_run =
+            |driver: &Driver<Recorded<G::Game>>| driver.simulation().recorder().turns() == self.plan.turns;
         let drivers = self.virtual_match.drivers();
         if self.ended.is_none()
             && (0..drivers.len()).filter(|node| goes_on(*node)).all(|node| has_run(&drivers[node]))
@@ -239,7 +212,7 @@ impl<'a> Running<'a> {
                 self.edges_done[index] = true;
                 self.do_deed(now, &edge.what);
                 let relief = match edge.what {
-                    What::Weather(_) => What::Weather(plan.weather),
+                    What::Weather(_) => What::Weather(plan.network.weather),
                     _ => What::Heal,
                 };
                 self.reliefs.push((now + edge.lasts, relief));
@@ -282,25 +255,47 @@ impl<'a> Running<'a> {
             }
         }
         let start = self.virtual_match.local_time(node as usize);
-        let Ok(session) = session(self.plan, node, start, secret) else { return };
-        let fresh = Driver::new(Fighter::new(self.game.clone()), session);
+        let Ok(session) = session(self.plan, &self.header, node, start, secret) else { return };
+        let fresh = Driver::new(recorded(self.game, &self.header), session);
         let former = core::mem::replace(&mut self.virtual_match.drivers_mut()[node as usize], fresh);
         self.keep_former(node, former);
-        if node < u32::from(self.plan.setup.players) {
+        if node < u32::from(self.plan.players) {
             self.ledger.restart(node as u8);
         }
     }
 
-    /// The trace of a program before its restart is checked, too.
-    fn keep_former(&mut self, node: u32, former: Driver<Fighter>) {
-        let news = core::mem::take(&mut self.news[node as usize]);
-        let (mut fighter, session) = former.into_parts();
+    /// What a program ran before its restart is checked, too.
+    fn keep_former(&mut self, node: u32, mut former: Driver<Recorded<G::Game>>) {
         let name = format!("{}, before it came again", name_of(self.plan, node));
-        let client =
-            Client { name, state: session.phase(), has_to_finish: false, news, trace: fighter.take_trace() };
         // It did not see the whole match, even if it took part until the end.
-        if client.state != SessionPhase::Finished {
-            self.former.push(client);
+        let client = self.client(node, name, false, &mut former);
+        self.former.extend(client.filter(|client| client.state != SessionPhase::Finished));
+    }
+
+    /// What a program ran, and what its session reported.
+    fn client(
+        &mut self,
+        node: u32,
+        name: String,
+        has_to_finish: bool,
+        driver: &mut Driver<Recorded<G::Game>>,
+    ) -> Option<Client<ActionOf<G>>> {
+        let news = core::mem::take(&mut self.news[node as usize]);
+        let (state, next) = (driver.session().phase(), driver.session().next_turn().0);
+        let recorded = driver.simulation_mut();
+        recorded.finish(Ending::Over);
+        let replay = recorded.take_bytes();
+        // A state that came too late for any turn.
+        let first = if recorded.file_index() > 0 { next } else { 0 };
+        match Trace::read(&replay, self.header.sim_version, first) {
+            Ok(trace) => {
+                let events = self.game.events(recorded.game());
+                Some(Client { name, state, has_to_finish, news, trace, replay, events })
+            }
+            Err(error) => {
+                self.findings.push(Finding::Mismatch(format!("the recording of {name}: {error}")));
+                None
+            }
         }
     }
 
@@ -326,7 +321,7 @@ impl<'a> Running<'a> {
         // A relay lets nobody in when nobody plays any more.
         let plays_on = |node: u32| {
             node != comer.node
-                && node < u32::from(self.plan.setup.players)
+                && node < u32::from(self.plan.players)
                 && self.plays_to_the_end(node as usize)
                 && !self.plan.leavers.contains(&(node as u8))
         };
@@ -359,14 +354,19 @@ impl<'a> Running<'a> {
                 }
                 self.virtual_match.put_to_sleep(node as usize, now + span);
             }
-            // Who has left by then pauses nothing.
+            // A player who has left by then pauses nothing.
             What::Pause(player, true) => {
                 let _ = self.session(player).pause(true);
             }
-            // Who was to end the pause may have left. Anybody may end it, and a game that stands still proves nothing.
+            // The player who was to end the pause may have left. Anybody may end it, and a game that stands still proves nothing.
             What::Pause(_, false) => {
-                for player in 0..self.plan.setup.players {
+                for player in 0..self.plan.players {
                     let _ = self.session(player).pause(false);
+                }
+            }
+            What::VoteOut(player) => {
+                for voter in (0..self.plan.players).filter(|voter| *voter != player) {
+                    let _ = self.session(voter).vote_out(PlayerId(player), true);
                 }
             }
             What::Leave(player) => {
@@ -381,7 +381,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn session(&mut self, player: u8) -> &mut Session<Order> {
+    fn session(&mut self, player: u8) -> &mut Session<ActionOf<G>> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut()
     }
 
@@ -410,80 +410,89 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn report(mut self) -> GameReport {
+    fn report(mut self) -> SoakReport {
         let plan = self.plan;
-        let stats = self.virtual_match.net().stats();
         let now = self.virtual_match.now();
-        let mut stalled_frames = 0;
-        let mut clients = Vec::new();
-        for node in 0..plan.nodes() {
-            let comer = self.comers.iter().find(|comer| comer.node == node);
-            let has_to_finish =
-                comer.map_or(self.plays_to_the_end(node as usize), |comer| self.had_time(comer));
-            let driver = &mut self.virtual_match.drivers_mut()[node as usize];
-            stalled_frames += driver.session().stats().stalled_frames;
-            if identity(plan, node) == Identity::Relay {
-                continue;
-            }
-            let name = name_of(plan, node);
-            clients.push(Client {
-                name,
-                state: driver.session().phase(),
-                has_to_finish,
-                news: core::mem::take(&mut self.news[node as usize]),
-                trace: driver.simulation_mut().take_trace(),
-            });
-        }
-        clients.append(&mut self.former);
+        let stalled_frames =
+            self.virtual_match.drivers().iter().map(|driver| driver.session().stats().stalled_frames).sum();
+        let clients = self.take_clients();
         for (player, waited, told) in self.ledger.false_words() {
             let text = format!("player {player}: {waited} orders waited, {told} were cancelled");
             self.findings.push(Finding::Mismatch(text));
         }
-        let verdict = judge(&clients, &self.ledger, plan.turns);
-        let reference = verdict.reference.map(|index| &clients[index]);
-        let news = reference.map(|client| &client.news);
-        self.faults.loss = stats.lost + stats.lost_in_bursts + stats.lost_in_queues;
-        self.faults.duplicate = stats.duplicated;
-        self.faults.reorder = stats.reordered;
-        self.faults.corruption = stats.corrupted;
-        self.faults.drop = news.map_or(0, |news| news.dropped.len() as u64);
-        self.faults.pause = news.map_or(0, |news| news.pauses);
-        let back = |stranger: bool| {
-            let came = |player: u8| {
-                let is_stranger = |comer: &Comer| comer.node == u32::from(player) && comer.secret >= STRANGER;
-                self.comers.iter().any(is_stranger) == stranger
-            };
-            news.map_or(0, |news| news.back.iter().filter(|(player, _)| came(*player)).count() as u64)
-        };
-        (self.faults.rejoin, self.faults.late_joins) = (back(false), back(true));
-        let watch = |client: &&Client| client.news.joined && client.name.starts_with("spectator");
-        self.faults.watchers = clients.iter().filter(watch).count() as u64;
-        self.findings.extend(verdict.findings);
-        let (turns, contacts) =
-            reference.map_or((0, 0), |client| (client.trace.turns(), client.trace.contacts));
+        let Verdict { reference, findings, compared, orders } = judge(&clients, &self.ledger, plan.turns);
+        self.findings.extend(findings);
+        let reference = reference.map(|index| &clients[index]);
+        self.count_faults(reference, &clients);
+        let (turns, events) = reference.map_or((0, 0), |client| (client.trace.turns(), client.events));
+        if reference.is_some() && events == 0 {
+            self.findings.push(Finding::Void);
+        }
         let has_failed = !self.findings.is_empty();
-        let traces = clients.into_iter().filter(|_| has_failed).map(|client| client.trace).collect();
-        GameReport {
+        let failed = clients.into_iter().filter(|_| has_failed);
+        SoakReport {
             seed: plan.seed,
-            players: plan.setup.players,
+            players: plan.players,
             topology: plan.topology,
             turns,
-            contacts,
-            traces,
+            events,
             faults: self.faults,
-            compared: verdict.compared,
-            orders: verdict.orders,
+            compared,
+            orders,
             stalled_frames,
             findings: self.findings,
+            replays: failed.map(|client| (client.name, client.replay)).collect(),
             simulated: self.ended.unwrap_or(now).since(Instant::ZERO),
         }
+    }
+
+    /// All programs that simulated, the ones that ran last first.
+    fn take_clients(&mut self) -> Vec<Client<ActionOf<G>>> {
+        let plan = self.plan;
+        let mut clients = Vec::new();
+        let has_to_finish: Vec<bool> = (0..plan.nodes())
+            .map(|node| match self.comers.iter().find(|comer| comer.node == node) {
+                Some(comer) => self.had_time(comer),
+                None => self.plays_to_the_end(node as usize),
+            })
+            .collect();
+        let drivers = self.virtual_match.take_drivers();
+        for ((node, mut driver), has_to_finish) in (0..).zip(drivers).zip(has_to_finish) {
+            if identity(plan, node) != Identity::Relay {
+                clients.extend(self.client(node, name_of(plan, node), has_to_finish, &mut driver));
+            }
+        }
+        clients.append(&mut self.former);
+        clients
+    }
+
+    fn count_faults(&mut self, reference: Option<&Client<ActionOf<G>>>, clients: &[Client<ActionOf<G>>]) {
+        let stats = self.virtual_match.net().stats();
+        let faults = &mut self.faults;
+        faults.loss = stats.lost + stats.lost_in_bursts + stats.lost_in_queues;
+        faults.duplicate = stats.duplicated;
+        faults.reorder = stats.reordered;
+        faults.corruption = stats.corrupted;
+        let watch =
+            |client: &&Client<ActionOf<G>>| client.news.joined && client.name.starts_with("spectator");
+        faults.watchers = clients.iter().filter(watch).count() as u64;
+        let Some(news) = reference.map(|client| &client.news) else { return };
+        faults.drop = news.dropped.len() as u64;
+        faults.pause = news.pauses;
+        faults.votes =
+            news.dropped.iter().filter(|(player, _)| self.plan.is_voted_out(*player)).count() as u64;
+        let is_stranger = |player: u8| {
+            self.comers.iter().any(|comer| comer.node == u32::from(player) && comer.secret >= STRANGER)
+        };
+        let strangers = news.back.iter().filter(|(player, _)| is_stranger(*player)).count() as u64;
+        (faults.rejoin, faults.late_joins) = (news.back.len() as u64 - strangers, strangers);
     }
 }
 
 /// Players first, then the relay, then spectators.
 fn identity(plan: &Plan, node: u32) -> Identity {
     match u8::try_from(node) {
-        Ok(player) if player < plan.setup.players => Identity::Player(PlayerId(player)),
+        Ok(player) if player < plan.players => Identity::Player(PlayerId(player)),
         _ if plan.topology == Topology::Relay && node == plan.centre() => Identity::Relay,
         _ => Identity::Spectator,
     }
@@ -502,8 +511,18 @@ fn secret_of(node: u32) -> u8 {
     node as u8 + 1
 }
 
-fn session(plan: &Plan, node: u32, start: Instant, secret: u8) -> Result<Session<Order>, ConfigError> {
-    let config = plan.config().seat_secret([secret; 16]);
+fn recorded<G: SoakGame>(game: &G, header: &ReplayHeader) -> Recorded<G::Game> {
+    Recorded::new(game.start(), header).keyframe_every(0)
+}
+
+fn session<A: crate::Action>(
+    plan: &Plan,
+    header: &ReplayHeader,
+    node: u32,
+    start: Instant,
+    secret: u8,
+) -> Result<Session<A>, ConfigError> {
+    let config = plan.config().content_hash(header.content_hash).seat_secret([secret; 16]);
     let mut session = Session::new(config, identity(plan, node), start)?;
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
@@ -513,30 +532,22 @@ fn session(plan: &Plan, node: u32, start: Instant, secret: u8) -> Result<Session
     Ok(session)
 }
 
-/// Before a turn begins: submits the bot's order, and sometimes several at once, if the player is not away. The ledger notes what the
-/// session accepted.
-fn begin_turn(
+/// Before a turn begins: submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.
+fn submit_orders<A: crate::Action + Clone>(
     plan: &Plan,
-    ledger: &mut Ledger,
-    player: u8,
+    ledger: &mut Ledger<A>,
+    player: PlayerId,
     turn: Turn,
-    fighter: &Fighter,
-    session: &mut Session<Order>,
+    session: &mut Session<A>,
+    order: impl Fn(Turn) -> Option<A>,
 ) {
-    let is_burst = (turn.0 + u32::from(player)).is_multiple_of(plan.burst_every);
-    let count = match fighter.plays(player) {
-        true if is_burst => BURST,
-        true => 1,
-        false => 0,
-    };
-    for extra in 0..count {
+    let is_burst = (turn.0 + u32::from(player.0)).is_multiple_of(plan.burst_every);
+    for extra in 0..if is_burst { BURST } else { 1 } {
         // The order that the bot would give in another turn, in the present situation.
-        let order = bots::order(fighter.game(), PlayerId(player), Turn(turn.0 + extra * plan.turns));
-        if let Some(order) = order
+        if let Some(order) = order(Turn(turn.0 + extra * plan.turns))
             && session.submit(&order).is_ok()
         {
-            ledger.accept(player, order);
+            ledger.accept(player.0, order);
         }
     }
-    ledger.begin(player, turn.0);
 }

@@ -1,22 +1,20 @@
-//! Who comes back in `soak` and outside of it: how long that takes, what the others notice of it, and what may be expected.
+//! A player who comes back: how long that takes, and what the others notice of it.
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
-    Simulation as _, Topology, VirtualMatch,
+    Simulation as _, VirtualMatch,
 };
 
 use crate::bots;
 use crate::game::{Game, Setup};
-use crate::soak::plan::{Deed, What};
-use crate::soak::{Plan, play as play_plan};
 
 const PLAYERS: u8 = 4;
 
 /// 2,000 in all.
 const UNITS: u32 = 500;
 
-/// The one who comes back.
+/// The player who comes back.
 const LOST: usize = 3;
 
 /// Number of turns before which the state is loaded at the latest; the match is over soon afterwards.
@@ -42,7 +40,7 @@ fn play(battle: &mut VirtualMatch<Game>, until: Instant) {
     battle.run(until, |_, turn, game, session| {
         let order = session.player().and_then(|player| bots::order(game, player, turn));
         if let Some(order) = order {
-            // Who is not back yet gives none.
+            // A player who is not back yet gives none.
             let _ = session.submit(&order);
         }
     });
@@ -94,38 +92,4 @@ fn a_battle_of_two_thousand_units_is_rejoined_within_ten_seconds_at_ten_megabits
     assert!(sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
     let phases: Vec<_> = battle.drivers().iter().map(|driver| driver.session().phase()).collect();
     assert_eq!(phases, [SessionPhase::Finished; PLAYERS as usize]);
-}
-
-/// Seed 2026113001: a player was back, was cut off, and came again when the match was nearly over. The judge counted its time from its first
-/// return.
-#[test]
-fn who_was_cut_off_after_its_return_has_its_time_from_then_on() {
-    let ms = Duration::from_millis;
-    for turns in (288..312).step_by(3) {
-        let plan = Plan {
-            setup: Setup { players: 3, units: 20, seed: 1, map: None },
-            turns,
-            topology: Topology::Relay,
-            spectators: 0,
-            late_watchers: 0,
-            pace: testudo_lockstep::Pace::Fixed,
-            frames_per_second: 10,
-            frames_per_turn: 1,
-            drop_after: Duration::from_secs(5),
-            weather: LinkConfig::new().latency(ms(60)).loss_ppm(150_000),
-            odd_links: Vec::new(),
-            clocks: Vec::new(),
-            deeds: vec![
-                Deed { at: ms(3_000), what: What::Return(2) },
-                Deed { at: ms(14_000), what: What::Cut(vec![2]) },
-            ],
-            doomed: vec![2],
-            leavers: Vec::new(),
-            edges: Vec::new(),
-            ..Plan::of(1)
-        };
-        let report = play_plan(&plan).unwrap();
-        println!("{turns} turns: {:?}, {:?}", report.faults.rejoin, report.findings);
-        assert_eq!(report.findings, [], "{turns} turns");
-    }
 }

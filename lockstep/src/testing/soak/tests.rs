@@ -1,0 +1,222 @@
+//! Random matches of a small game, sound and broken.
+
+use core::cell::Cell;
+
+use super::plan::{Deed, Network, What};
+use super::*;
+use crate::pace::pacing::Pace;
+use crate::simnet::LinkConfig;
+use crate::state::{self, StateError, Visit};
+use crate::value::action::Action;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::{Duration, Topology};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Push(u16);
+
+impl Action for Push {
+    const MAX_BITS: u32 = 16;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.0.into(), 16);
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(16)? as u16))
+    }
+}
+
+/// Remembers everything in one number.
+#[derive(Clone, Debug, Default)]
+struct Toy {
+    history: u64,
+    events: u64,
+    fault: Option<Fault>,
+}
+
+/// What one peer's program does wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    /// It ignores orders that are multiples of 16.
+    Deaf,
+    /// Its checksum is that of another state.
+    Liar,
+    /// It counts nothing.
+    Idle,
+}
+
+impl Toy {
+    fn mix(&mut self, value: u64) {
+        self.history = (self.history ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+}
+
+impl State for Toy {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("history", &mut self.history)
+    }
+}
+
+impl Simulation for Toy {
+    type Action = Push;
+
+    fn apply(&mut self, player: PlayerId, push: &Push) {
+        self.events += u64::from(self.fault != Some(Fault::Idle));
+        if self.fault != Some(Fault::Deaf) || !push.0.is_multiple_of(16) {
+            self.mix(u64::from(push.0) << 8 | u64::from(player.0));
+        }
+    }
+
+    fn step(&mut self, _: u32) {
+        self.mix(1);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        let lie = u64::from(self.fault == Some(Fault::Liar));
+        state::digest(self) ^ lie
+    }
+
+    fn player_gone(&mut self, player: PlayerId, _: Turn) {
+        self.mix(99 + u64::from(player.0));
+    }
+
+    fn player_returned(&mut self, player: PlayerId, _: Turn) {
+        self.mix(199 + u64::from(player.0));
+    }
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        self.mix(299 + u64::from(player.0) + (u64::from(turn.0) << 16));
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        state::save(self, out);
+        true
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        state::load(self, bytes).is_ok()
+    }
+}
+
+#[derive(Default)]
+struct Bots {
+    /// In which copies, counted as they start, and what.
+    fault: Option<(core::ops::Range<u32>, Fault)>,
+    started: Cell<u32>,
+}
+
+impl Bots {
+    fn broken(copies: core::ops::Range<u32>, fault: Fault) -> Self {
+        Self { fault: Some((copies, fault)), started: Cell::new(0) }
+    }
+}
+
+impl SoakGame for Bots {
+    type Game = Toy;
+
+    fn start(&self) -> Toy {
+        let number = self.started.replace(self.started.get() + 1);
+        let fault = self.fault.clone().filter(|(copies, _)| copies.contains(&number)).map(|(_, fault)| fault);
+        Toy { fault, ..Toy::default() }
+    }
+
+    fn order(&self, game: &Toy, player: PlayerId, turn: Turn) -> Option<Push> {
+        let mut draw = game.clone();
+        draw.mix(u64::from(turn.0) << 8 | u64::from(player.0));
+        (draw.history >> 60 != 0).then_some(Push(draw.history as u16))
+    }
+
+    fn events(&self, game: &Toy) -> u64 {
+        game.events
+    }
+}
+
+#[test]
+fn random_matches_come_through() {
+    let mut sum = Faults::default();
+    let has_late_player =
+        |seed: &u64| Plan::of(*seed).deeds.iter().any(|deed| matches!(deed.what, What::LateJoin(_)));
+    for seed in (0..20).chain((20..).filter(has_late_player).take(4)) {
+        let report = play(&Plan::of(seed), &Bots::default());
+        assert_eq!(report.findings, [], "seed {seed}");
+        assert!(report.turns >= 100 && report.compared > 100 && report.orders > 50, "{report:?}");
+        sum.loss += report.faults.loss;
+        sum.drop += report.faults.drop;
+        sum.votes += report.faults.votes;
+        sum.rejoin += report.faults.rejoin;
+        sum.late_joins += report.faults.late_joins;
+        sum.watchers += report.faults.watchers;
+        sum.pause += report.faults.pause;
+        sum.partition += report.faults.partition;
+    }
+    let counts =
+        [sum.loss, sum.drop, sum.votes, sum.rejoin, sum.late_joins, sum.watchers, sum.pause, sum.partition];
+    assert!(counts.iter().all(|count| *count > 0), "{sum:?}");
+}
+
+#[test]
+fn a_seed_gives_the_same_report_again() {
+    for seed in 100..104 {
+        assert_eq!(play(&Plan::of(seed), &Bots::default()), play(&Plan::of(seed), &Bots::default()));
+    }
+}
+
+/// Each copy is broken in some match, and the replays of the peers are handed out.
+#[test]
+fn a_peer_that_runs_something_else_is_found() {
+    for fault in [Fault::Deaf, Fault::Liar] {
+        for copy in 0..2 {
+            let report = play(&Plan::of(200), &Bots::broken(copy..copy + 1, fault));
+            let found = report.findings.iter().any(|finding| matches!(finding, Finding::Mismatch(_)));
+            assert!(found && report.replays.len() >= 2, "{fault:?} in copy {copy}: {:?}", report.findings);
+        }
+    }
+    let idle = play(&Plan::of(200), &Bots::broken(0..100, Fault::Idle));
+    assert_eq!(idle.findings, [Finding::Void]);
+}
+
+#[test]
+#[should_panic(expected = "seed 201: mismatch")]
+fn a_test_names_the_seed_that_failed() {
+    assert_soak(200..203, |plan| match plan.seed() {
+        201 => Bots::broken(1..2, Fault::Liar),
+        _ => Bots::default(),
+    });
+}
+
+/// Seed 2026113001 of former plans: a player was back, was cut off, and came again when the match was nearly over. The judge counted its
+/// time from its first return.
+#[test]
+fn a_player_that_was_cut_off_after_its_return_has_its_time_from_then_on() {
+    let ms = Duration::from_millis;
+    for turns in (288..312).step_by(3) {
+        let plan = Plan {
+            players: 3,
+            turns,
+            topology: Topology::Relay,
+            spectators: 0,
+            late_watchers: 0,
+            pace: Pace::Fixed,
+            frames_per_second: 10,
+            frames_per_turn: 1,
+            turns_ahead: 2,
+            drop_after: Duration::from_secs(5),
+            network: Network {
+                weather: LinkConfig::new().latency(ms(60)).loss_ppm(150_000),
+                odd_links: Vec::new(),
+                clocks: Vec::new(),
+            },
+            deeds: vec![
+                Deed { at: ms(3_000), what: What::Return(2) },
+                Deed { at: ms(14_000), what: What::Cut(vec![2]) },
+            ],
+            doomed: vec![2],
+            leavers: Vec::new(),
+            edges: Vec::new(),
+            ..Plan::of(1)
+        };
+        let report = play(&plan, &Bots::default());
+        assert!(report.faults.rejoin > 0 || report.faults.drop > 0, "{turns} turns: {:?}", report.faults);
+        assert_eq!(report.findings, [], "{turns} turns");
+    }
+}

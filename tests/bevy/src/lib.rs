@@ -1,0 +1,134 @@
+//! Testudo in Bevy: one lockstep match as a plugin, to be copied and changed. `examples/duel.rs` uses it.
+//!
+//! - Orders go in as messages ([`Give`]), events of the session come out as messages ([`Told`]).
+//! - Each body of the physics has an entity with [`Mirror`] and [`Position`]. Systems that draw read these; they change nothing.
+//! - The plugin runs in `Update`. `FixedUpdate` would be a second rhythm beside that of the match.
+
+use std::collections::BTreeMap;
+
+use bevy_app::{App, Update};
+use bevy_ecs::prelude::*;
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{Action, Driver, Event as SessionEvent, Instant, Session, Simulation, SubmitError};
+use testudo_physics::{BodyId, World as Physics};
+
+/// A simulation whose bodies are mirrored.
+pub trait Game: Simulation<Action: Send + Sync + 'static> + Send + Sync + 'static {
+    /// Its physics.
+    fn physics(&self) -> &Physics;
+}
+
+/// What carries the packets of a session.
+pub trait Link<A: Action>: Send + Sync + 'static {
+    /// Hands over what has arrived, and sends what waits.
+    fn pump(&mut self, session: &mut Session<A>, now: Instant);
+}
+
+impl<A: Action> Link<A> for UdpTransport {
+    fn pump(&mut self, session: &mut Session<A>, now: Instant) {
+        // A link that breaks is noticed by the session: it hears nothing any more.
+        let _ = Self::pump(self, session, now);
+    }
+}
+
+/// The match of this app.
+#[derive(Resource)]
+pub struct Match<G: Game> {
+    /// The game and its session.
+    pub driver: Driver<G>,
+    link: Box<dyn Link<G::Action>>,
+    entities: BTreeMap<BodyId, Entity>,
+    drawn: Vec<(BodyId, [f32; 2])>,
+}
+
+impl<G: Game> Match<G> {
+    /// A match that has not begun.
+    pub fn new(driver: Driver<G>, link: impl Link<G::Action>) -> Self {
+        Self { driver, link: Box::new(link), entities: BTreeMap::new(), drawn: Vec::new() }
+    }
+}
+
+/// The time, from any start. Set it in `First`, for example from `Time<Real>::elapsed`; tests count.
+#[derive(Resource, Default)]
+pub struct Now(pub Instant);
+
+/// An order of the local player. It runs some turns later, on every machine.
+#[derive(Message)]
+pub struct Give<A: Send + Sync + 'static>(pub A);
+
+/// An order that does not run, and why.
+#[derive(Message)]
+pub struct Refused(pub SubmitError);
+
+/// Something that the session tells: a player is waited for, gone or back, a desync, the end.
+#[derive(Message)]
+pub struct Told(pub SessionEvent);
+
+/// The entity shows this body. It is gone when the body is.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub struct Mirror(pub BodyId);
+
+/// Where it is between the last two frames. In a game this is the `Transform`.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub struct Position(pub [f32; 2]);
+
+/// Systems that give orders run before this, those that read positions after it.
+#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct LockstepSystems;
+
+/// The plugin: `app.add_plugins(lockstep::<MyGame>)`. It runs the [`Match`] from when this is inserted as a resource.
+pub fn lockstep<G: Game>(app: &mut App) {
+    app.init_resource::<Now>()
+        .add_message::<Give<G::Action>>()
+        .add_message::<Refused>()
+        .add_message::<Told>();
+    let systems = (advance::<G>, mirror::<G>).chain().in_set(LockstepSystems);
+    app.add_systems(Update, systems.run_if(resource_exists::<Match<G>>));
+}
+
+/// One round: packets in, orders in, the frames that are due, packets out, events.
+fn advance<G: Game>(
+    mut game: ResMut<Match<G>>,
+    now: Res<Now>,
+    mut orders: MessageReader<Give<G::Action>>,
+    mut refused: MessageWriter<Refused>,
+    mut told: MessageWriter<Told>,
+) {
+    let Match { driver, link, .. } = &mut *game;
+    link.pump(driver.session_mut(), now.0);
+    for Give(order) in orders.read() {
+        if let Err(error) = driver.session_mut().submit(order) {
+            refused.write(Refused(error));
+        }
+    }
+    driver.advance(now.0);
+    link.pump(driver.session_mut(), now.0);
+    while let Some(event) = driver.session_mut().poll_event() {
+        told.write(Told(event));
+    }
+}
+
+/// An entity for every body, and no other.
+fn mirror<G: Game>(
+    mut game: ResMut<Match<G>>,
+    now: Res<Now>,
+    mut positions: Query<&mut Position>,
+    mut commands: Commands,
+) {
+    let Match { driver, entities, drawn, .. } = &mut *game;
+    let physics = driver.simulation().physics();
+    physics.interpolated_positions(driver.alpha_at(now.0), drawn);
+    for (body, at) in drawn.iter() {
+        match entities.get(body) {
+            Some(entity) => {
+                if let Ok(mut position) = positions.get_mut(*entity) {
+                    position.set_if_neq(Position(*at));
+                }
+            }
+            None => drop(entities.insert(*body, commands.spawn((Mirror(*body), Position(*at))).id())),
+        }
+    }
+    for (_, entity) in entities.extract_if(.., |body, _| physics.body(*body).is_none()) {
+        commands.entity(entity).despawn();
+    }
+}

@@ -1,0 +1,30 @@
+//! The public types go to other threads and are shared by them: a resource of an engine must.
+
+use testudo_lockstep::inquiry::{Inquiry, Moments};
+use testudo_lockstep::replay::{Recorded, Recorder, Replay, ReplayPlayer, ReplayViewer, Timetable};
+use testudo_lockstep::simnet::SimNet;
+use testudo_lockstep::state::Recent;
+use testudo_lockstep::transport::memory::MemoryHub;
+use testudo_lockstep::transport::places::Places;
+use testudo_lockstep::{
+    AnyAction, Driver, Event, FrameObjects, PlayerKey, Playout, Proof, Roster, SavedMatch, Session,
+    SessionConfig, VirtualMatch,
+};
+use testudo_movement::{Crowd, Flows, Ground};
+use testudo_physics::{BodyDef, World, WorldDef};
+
+use crate::toy::{Order, Toy};
+
+pub(crate) fn is_promised<T: Send + Sync>() {}
+
+#[test]
+fn public_types_are_send_and_sync() {
+    is_promised::<(World, WorldDef, BodyDef)>();
+    is_promised::<(Crowd, Flows, Ground)>();
+    is_promised::<(Session<Order>, Session<AnyAction>, SessionConfig, SavedMatch, Event)>();
+    is_promised::<(Driver<Toy>, Playout, VirtualMatch<Toy>, SimNet)>();
+    is_promised::<(Recorded<Toy>, Recorder, Replay, ReplayPlayer<Toy>, ReplayViewer<Toy>, Timetable)>();
+    is_promised::<(Recent, Inquiry<Toy>, Moments, FrameObjects<Toy>)>();
+    is_promised::<(MemoryHub, Places)>();
+    is_promised::<(PlayerKey, Roster, Proof)>();
+}
