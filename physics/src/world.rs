@@ -7,6 +7,7 @@ pub(crate) mod ever;
 pub(crate) mod hits;
 mod pairs;
 mod read;
+mod sensors;
 mod setters;
 mod sleep;
 mod step;
@@ -332,6 +333,7 @@ impl World {
     pub(crate) fn enter(&mut self, slot: u32) {
         let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
         self.resting.insert(slot, &self.bodies, self.settings.box_margin(), sort);
+        self.touch(slot);
         self.wake(slot);
     }
 
@@ -358,5 +360,6 @@ impl World {
         let (body, margin) = (&self.bodies[slot as usize], self.settings.box_margin());
         self.resting.moved(slot, &body.grown_bounds(margin));
         self.stepper.lanes.moved(slot, &body.bounds().grown(margin));
+        self.touch(slot);
     }
 }

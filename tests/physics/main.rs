@@ -10,6 +10,7 @@ mod input;
 mod laws;
 mod levels;
 mod operations;
+mod pairs;
 mod reading;
 mod scene_laws;
 mod scenes;

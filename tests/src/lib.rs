@@ -2,6 +2,7 @@
 
 pub mod counting;
 pub mod fuzz;
+pub mod pairs;
 pub mod scenes;
 
 /// The example of the README, compiled and run.

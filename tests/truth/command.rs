@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+mod chains;
+mod crushers;
 #[allow(dead_code, reason = "only the truths of unusual scenes are heard here")]
 mod frame;
 mod masses;
@@ -63,7 +65,8 @@ fn scenes(first: u64, count: u64) -> ExitCode {
 /// Hears the truths about unusual scenes with fifty seeds from `first` on.
 fn unusual(first: u64) -> ExitCode {
     println!("seeds {first} to {}", first + 49);
-    let truths = unusual::UNUSUAL.into_iter().chain(masses::MASSES);
+    let truths =
+        unusual::UNUSUAL.into_iter().chain(masses::MASSES).chain(chains::CHAINS).chain(crushers::CRUSHERS);
     let held = truths.map(|(law, source, hearing)| {
         // A truth that does not hold panics with all lines.
         let hear = || frame::Truth::hear(law, source, first..=first + 49, hearing);

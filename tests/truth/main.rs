@@ -7,7 +7,9 @@
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+mod chains;
 mod crush;
+mod crushers;
 mod dominance;
 mod frame;
 mod geometry;

@@ -19,15 +19,20 @@ pub(crate) struct Passage {
     pub(crate) manifold: Manifold,
     /// How far the second one has moved by then, relative to the first one.
     pub(crate) moved: [i32; 2],
+    /// Their distance at that time.
+    pub(crate) nearest: i32,
+    /// That time: 32 fraction bits of the first leg; in the second leg, one more.
+    pub(crate) place: u64,
 }
 
 impl Passage {
     /// Two shapes that are `gap` apart after the second one came by `moved`: back along the normal to where the frame begins.
-    pub(crate) fn from_begin(normal: [i32; 2], gap: i32, moved: [i32; 2]) -> Self {
+    pub(crate) fn from_begin(normal: [i32; 2], gap: i32, moved: [i32; 2], place: u64) -> Self {
         let come: i64 = (0..2).map(|axis| i64::from(moved[axis]) * i64::from(normal[axis])).sum();
+        let nearest = gap;
         let gap = i64::from(gap) - ((come + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
         let gap = gap.clamp(-(1 << 30), 1 << 30) as i32;
-        Self { manifold: Manifold { normal, gap }, moved }
+        Self { manifold: Manifold { normal, gap }, moved, nearest, place }
     }
 }
 
@@ -57,18 +62,19 @@ pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) ->
         turn = [turn[0] + legs[0][0], turn[1] + legs[0][1]];
         let second = leg(a, &Shell { position: turn, ..*b }, legs[1]);
         if second.manifold.gap < best.manifold.gap {
-            best = second;
+            best = Nearest { place: second.place + (1 << FRACTION_BITS), ..second };
         }
     }
     let Manifold { normal, gap } = best.manifold;
     let moved = [best.position[0] - b.position[0], best.position[1] - b.position[1]];
-    (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
+    (gap <= margin).then(|| Passage::from_begin(normal, gap, moved, best.place))
 }
 
 /// The position of `b` when it is nearest to `a` on a straight path.
 struct Nearest {
     position: [i32; 2],
     manifold: Manifold,
+    place: u64,
     meets: bool,
 }
 
@@ -81,7 +87,7 @@ fn leg(a: &Shell, b: &Shell, motion: [i32; 2]) -> Nearest {
     );
     let position = way.point(place);
     let (normal, gap) = separation(a, &Shell { position, ..*b });
-    Nearest { position, manifold: Manifold { normal, gap }, meets: cast.is_some() }
+    Nearest { position, manifold: Manifold { normal, gap }, place, meets: cast.is_some() }
 }
 
 /// Where `b`, which moves by `motion` relative to `a`, hits it: fraction of the path (32 fraction bits), distance moved, and the manifold

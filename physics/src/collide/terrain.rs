@@ -15,7 +15,7 @@ use crate::body::terrain::{Piece, Terrain};
 use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
 use crate::collide::polygon::{Bearer, Feature, Met, Nearest, RoundedPolygon, all};
-use crate::collide::rounded_box::{Cast, Segment, Side};
+use crate::collide::rounded_box::{Cast, FRACTION_BITS, Segment, Side};
 use crate::collide::sweep::{Barrier, CORES};
 
 /// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
@@ -128,21 +128,21 @@ impl Terrain {
             );
             let position = way.point(place);
             let found = self.separation(slot, &Shell { position, ..*mover });
-            (met.is_some(), found.map(|found| (position, found)))
+            (met.is_some(), found.map(|found| (position, found, place)))
         };
         let (meets, mut best) = leg(mover.position, legs[0]);
         if !meets && legs[1] != [0; 2] {
             let turn = [0, 1].map(|axis| mover.position[axis] - legs[0][axis]);
             let (_, second) = leg(turn, legs[1]);
-            if let Some((_, found)) = second
-                && best.is_none_or(|(_, best)| found.gap < best.gap)
+            if let Some((position, found, place)) = second
+                && best.is_none_or(|(_, best, _)| found.gap < best.gap)
             {
-                best = second;
+                best = Some((position, found, place + (1 << FRACTION_BITS)));
             }
         }
-        let (position, Manifold { normal, gap }) = best?;
+        let (position, Manifold { normal, gap }, place) = best?;
         let moved = [0, 1].map(|axis| mover.position[axis] - position[axis]);
-        (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
+        (gap <= margin).then(|| Passage::from_begin(normal, gap, moved, place))
     }
 
     /// Whether a body touches a piece while it moves by `motion`, from any side.

@@ -8,6 +8,7 @@ pub(crate) mod lanes;
 pub(crate) mod num;
 pub(crate) mod rate;
 pub(crate) mod rng;
+pub(crate) mod sets;
 pub(crate) mod vec2;
 
 pub use num::{div_floor, isqrt_u64, mul_floor, mul_nearest, sqrt};

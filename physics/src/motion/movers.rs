@@ -79,7 +79,7 @@ impl Movement<'_> {
         let body = &mut bodies[at];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
-        advance(body, step, settings);
+        let held = advance(body, step, settings);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
             rates::apply_ground_friction(body, *per_frame);
         }
@@ -88,7 +88,10 @@ impl Movement<'_> {
         }
         // A moving kinematic body is never still: a body that it pushes, however slowly, must not fall asleep before it.
         let still = body.has(flag::DYNAMIC)
-            && (0..2).all(|x| body.velocity[x].abs().max(moving[x].abs() / 2) <= settings.sleep_speed);
+            && (0..2).all(|x| {
+                let moving = if held[x] { 0 } else { moving[x].abs() / 2 };
+                body.velocity[x].abs().max(moving) <= settings.sleep_speed
+            });
         body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
         *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
         *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0];
@@ -167,8 +170,9 @@ fn stop_at(barrier: &Barrier, step: [i32; 2], velocity: &mut [i32; 2]) -> [i32; 
     stopped
 }
 
-/// Moves the centre, held inside the world's bounds.
-fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
+/// Moves the centre, held inside the world's bounds. Returns along which axes the edge holds it.
+fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) -> [bool; 2] {
+    let mut stopped = [false; 2];
     for axis in 0..2 {
         let (low, high) = (settings.bounds.min[axis], settings.bounds.max[axis]);
         let wanted = body.position[axis].saturating_add(step[axis]);
@@ -179,6 +183,7 @@ fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
         let held = wanted.clamp(low, high);
         body.position[axis] = held;
         let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
+        stopped[axis] = outward;
         if outward {
             body.position_remainder[axis] = 0;
             body.velocity[axis] = match settings.edge {
@@ -189,4 +194,5 @@ fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
             };
         }
     }
+    stopped
 }

@@ -19,6 +19,10 @@ pub(crate) struct Bodies<'a> {
     /// What gravity and forces added to the velocities in this frame, or empty.
     pub(crate) gained: &'a [[i32; 2]],
     pub(crate) locked: &'a [Locked],
+    /// The kinematic bodies at rest, ascending. Moving bodies that the solver cannot move are kinematic, too.
+    pub(crate) parked: &'a [u32],
+    /// Whether there is a kinematic body.
+    pub(crate) some_kinematic: bool,
 }
 
 /// Restores the velocities along locked axes.

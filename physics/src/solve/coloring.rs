@@ -168,6 +168,11 @@ impl Batches {
         }
     }
 
+    /// The index of the body that never moves. Moving bodies come before it, bodies at rest behind it.
+    pub(crate) fn dummy(&self) -> u32 {
+        self.dummy
+    }
+
     /// The origin of a contact, by batch and lane.
     pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> Origin {
         self.origins[batch as usize].get(lane as usize)

@@ -14,7 +14,7 @@ use crate::solve::settling::{Settling, still_the_carried};
 use crate::solve::soft::SoftContacts;
 use crate::solve::solver::{Pass, Velocity};
 use crate::solve::step_contacts::StepContacts;
-use crate::solve::walls::WallContacts;
+use crate::solve::walls::{Pressing, WallContacts};
 use crate::solve::{deep, soft};
 use crate::world_def::Settings;
 
@@ -53,7 +53,8 @@ impl Solver {
         let leans = contacts.notes.leans;
         let mut run = Run { contacts, bodies, kernels };
         self.settling.begin();
-        self.walls.find(&run, ranks, leans && !gravity);
+        let driven = run.bodies.some_kinematic;
+        self.walls.find(&mut run, Pressing { ranks, heavy: leans && !gravity, driven });
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
             stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);

@@ -1,32 +1,83 @@
-//! Contacts with immovable bodies, where something that yields to nobody else presses on them.
+//! Contacts with walls, where something that yields to nobody else presses on them. A wall is a static body.
 
 use alloc::vec::Vec;
 
 use crate::body::record::Extra;
+use crate::math::boxes::LANES;
+use crate::math::sets::DisjointSets;
+use crate::solve::bodies::Bodies;
 use crate::solve::deep;
 use crate::solve::run::Run;
-use crate::solve::solver::Velocity;
+use crate::solve::solver::{IMPULSE_MAX, Velocity};
 
-/// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch, or of very different mass without gravity.
+/// What may press bodies against walls in a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Pressing<'a> {
+    /// The ranks of the bodies by slot, if any may have one.
+    pub(crate) ranks: Option<&'a [Extra]>,
+    /// Whether a heavy body leans on a light one, without gravity.
+    pub(crate) heavy: bool,
+    /// Whether there is a kinematic body.
+    pub(crate) driven: bool,
+}
+
+/// Batch and lane of the contacts with walls that have the last word: who is squeezed between a wall and a rank, a heavy body or a kinematic body
+/// enters that one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
     pub(crate) places: Vec<(u32, u32)>,
+    /// Bodies that touch, directly or through others that contacts can move, by working index.
+    groups: DisjointSets,
+    /// What a kinematic body pushes, by the working index that names the group.
+    driven: Vec<Group>,
+}
+
+/// Bodies that touch, directly or through others.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// The greatest speed of a kinematic body that touches one of them, raw; negative if none does.
+    speed: i32,
+    bodies: i32,
+    /// Least and greatest mass.
+    masses: [u32; 2],
+}
+
+impl Group {
+    const NONE: Self = Self { speed: -1, bodies: 0, masses: [u32::MAX, 0] };
+
+    fn count(&mut self, mass: u32) {
+        self.bodies += 1;
+        self.masses = [self.masses[0].min(mass), self.masses[1].max(mass)];
+    }
+
+    /// The greatest impulse that its contacts keep from the last frame: that of a row of all of them, which press with twice the speed of what
+    /// drives them, at least 1 unit per second each, the lightest one before the heaviest.
+    fn most(&self) -> i32 {
+        if self.speed < 0 {
+            return IMPULSE_MAX;
+        }
+        let ratio = (self.masses[1] / self.masses[0].max(1)).clamp(1, 1 << 14) as i32;
+        let press = self.speed.saturating_mul(2).max(1 << 16);
+        press.saturating_mul(self.bodies + 1).saturating_mul(ratio).min(IMPULSE_MAX)
+    }
 }
 
 impl WallContacts {
-    /// Notes the contacts with immovable bodies if bodies of different rank touch, or if a heavy body leans on a light one (`pressed`): a body that
-    /// is squeezed between a rank and a wall, both of which do not yield, enters the rank, and likewise the heavy body. `ranks` are the ranks by
-    /// slot, if any body may have one.
-    pub(crate) fn find(&mut self, run: &Run<'_>, ranks: Option<&[Extra]>, pressed: bool) {
+    /// Notes the contacts with walls that something presses on.
+    pub(crate) fn find(&mut self, run: &mut Run<'_>, pressing: Pressing<'_>) {
         self.places.clear();
-        if ranks.is_some() || pressed {
-            self.list(run, ranks, pressed);
+        if pressing.ranks.is_some() || pressing.heavy {
+            self.list_all(run, pressing);
+        }
+        if pressing.driven && self.places.is_empty() {
+            self.list_driven(run);
         }
     }
 
+    /// All contacts with walls, and before them those with moving kinematic bodies, if bodies of different rank touch or a heavy body leans on a light one.
     #[cold]
-    fn list(&mut self, run: &Run<'_>, ranks: Option<&[Extra]>, pressed: bool) {
-        let (mut needed, shells) = (pressed, run.bodies.shells);
+    fn list_all(&mut self, run: &Run<'_>, Pressing { ranks, heavy, .. }: Pressing<'_>) {
+        let (mut needed, shells) = (heavy, run.bodies.shells);
         run.contacts.list(&mut self.places, |batch, lane| {
             let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body as usize]);
             let wall = a.mass == 0 || b.mass == 0;
@@ -39,6 +90,73 @@ impl WallContacts {
         if !needed {
             self.places.clear();
         }
+    }
+
+    /// The contacts with walls of the bodies that a kinematic body pushes, directly or through others.
+    #[cold]
+    fn list_driven(&mut self, run: &mut Run<'_>) {
+        if !self.find_driven(run) {
+            return;
+        }
+        let Self { places, groups, driven } = self;
+        let (shells, parked) = (run.bodies.shells, run.bodies.parked);
+        let dummy = run.contacts.batches.dummy();
+        run.contacts.list(places, |batch, lane| {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            let (wall, body) = if shells[a as usize].mass == 0 { (a, b) } else { (b, a) };
+            let is_wall =
+                shells[wall as usize].mass == 0 && wall > dummy && parked.binary_search(&wall).is_err();
+            is_wall && driven[groups.find(body) as usize].speed >= 0
+        });
+        if places.is_empty() {
+            return;
+        }
+        // What squeezes bodies from two sides would push the impulses up from frame to frame.
+        for batch in run.contacts.batches.as_mut_slice() {
+            for lane in 0..LANES {
+                let (a, b) = (batch.a[lane], batch.b[lane]);
+                let body = if shells[a as usize].mass == 0 { b } else { a };
+                batch.impulse[lane] = batch.impulse[lane].min(driven[groups.find(body) as usize].most());
+            }
+        }
+    }
+
+    /// Finds the groups that a kinematic body pushes. Returns whether there are any.
+    fn find_driven(&mut self, run: &Run<'_>) -> bool {
+        let Self { groups, driven, .. } = self;
+        let Bodies { shells, velocities, parked, .. } = &run.bodies;
+        let batches = &run.contacts.batches;
+        let is_fixed = |body: u32| shells[body as usize].mass == 0;
+        // Movers come before the dummy, bodies at rest behind it.
+        let drives =
+            |body: u32| is_fixed(body) && (body < batches.dummy() || parked.binary_search(&body).is_ok());
+        groups.reset(shells.len());
+        let mut any = false;
+        batches.for_each(|batch, lane, _| {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            any |= drives(a) || drives(b);
+            if !is_fixed(a) && !is_fixed(b) {
+                groups.merge(a, b);
+            }
+        });
+        if !any {
+            return false;
+        }
+        driven.clear();
+        driven.resize(shells.len(), Group::NONE);
+        for (body, shell) in (0..).zip(*shells).filter(|(_, shell)| shell.mass != 0) {
+            driven[groups.find(body) as usize].count(shell.mass);
+        }
+        batches.for_each(|batch, lane, _| {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            if drives(a) || drives(b) {
+                let (driver, body) = if is_fixed(a) { (a, b) } else { (b, a) };
+                let [x, y] = velocities[driver as usize].get().map(i32::saturating_abs);
+                let speed = &mut driven[groups.find(body) as usize].speed;
+                *speed = (*speed).max(x.max(y));
+            }
+        });
+        true
     }
 
     /// Solves them once more for the velocities that advance positions (`moving`); `speed` is how fast a deep overlap is to separate. Twice, for

@@ -19,6 +19,7 @@ use crate::state::hash::hash_bytes;
 use crate::state::validate::check_points;
 use crate::state::version::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 use crate::state::walk::{PAIRS, StatePart, TERRAIN, walk};
+use crate::step::scene::Scene;
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
@@ -273,10 +274,11 @@ impl World {
         self.previous.extend(self.bodies.iter().map(|body| body.position));
         self.stepper.lanes.forget();
         self.activity.lulled = true;
-        self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Until the next step bodies are outside of the trees, and queries check them one by one.
         let any_flags = self.bodies.iter().fold(0, |any, body| any | body.flags);
         self.ever.extras = any_flags & flag::EXTRA != 0;
+        self.ever.sensors = any_flags & flag::SENSOR != 0;
+        self.sensors.touch_all();
         self.ever.forces = any_flags & (flag::FORCED | flag::DAMPED) != 0;
         if self.ever.extras {
             self.ever.ranks = self.extras.iter().any(|extra| extra.dominance != 0);
@@ -290,6 +292,9 @@ impl World {
                 self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
             }
         }
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
+        let lasts = |c: &RestingContact| scene.keeps_resting_contact(c.owner, c.other, &self.settings);
+        self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter().filter(lasts));
         let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
         let numbered = || (0..).zip(&self.bodies).filter(|(_, body)| taking_part(body));
         self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));

@@ -20,10 +20,11 @@ use crate::step::near::NearPair;
 use crate::step::overlap::overlaps_deeply;
 use crate::step::scene::Scene;
 use crate::step::seams::is_seam;
+use crate::step::strikes::Strikes;
 use crate::tree::block_join::IndexPair;
 
 /// Surfaces this close touch, raw units (1/256 unit): the distance that the solver leaves between bodies that it stops at each other.
-const TOUCH_SLOP: i32 = 1 << 8;
+pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
 
 /// Where a wall stops a fast body in this frame.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +47,15 @@ impl Stop {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastMovers {
     pub(crate) marks: FastMarks,
+    pub(crate) strikes: Strikes,
     /// Where walls stop them, by working index.
     stops: Vec<Stop>,
     /// Pairs that need a closer test, in the order of the broad phase.
     pub(crate) pairs: Vec<IndexPair>,
-    /// Pairs with a sensor, which are tested when the velocities are solved.
+    /// Pairs of a sensor and a body beside it, also those of slow bodies: they are tested when the bodies have moved.
     pub(crate) sensors: Vec<IndexPair>,
+    /// Pairs that meet, and the contacts that they get, in the order in which they meet.
+    pub(crate) met: Vec<(u64, Hit)>,
     /// Whether there may be a pile-up.
     // not state: of this step
     pub(crate) in_pile_up: bool,
@@ -71,6 +75,7 @@ pub(crate) struct Solved<'a> {
 impl FastMovers {
     pub(crate) fn begin(&mut self, fps: u32) {
         self.marks.begin(fps);
+        self.strikes.begin();
         self.stops.clear();
         self.pairs.clear();
         self.sensors.clear();
@@ -100,12 +105,40 @@ impl FastMovers {
         if !(self.marks.contains(a) || self.marks.contains(b)) {
             return false;
         }
-        let [speed_a, speed_b] = [a, b].map(|index| input.velocity(index));
         let margin = input.pair_margin([a, b]);
         let limit = self.marks.speed(margin);
-        let far = (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > limit)
-            || self.is_parted_by_a_wall([a, b], margin, input);
+        let far = self.speeds([a, b], input).any(|([speed_a, speed_b], _)| {
+            (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > limit)
+        }) || self.is_parted_by_a_wall([a, b], margin, input);
         far && !(self.in_pile_up && overlaps_deeply(&input.working.shells, [a, b]))
+    }
+
+    /// The velocities with which two bodies are swept, and since when: their own, and those of a body that is struck.
+    fn speeds(
+        &self,
+        pair: IndexPair,
+        input: &ContactInput<'_>,
+    ) -> impl Iterator<Item = ([[i32; 2]; 2], u64)> + use<> {
+        let own = pair.map(|index| input.velocity(index));
+        let [struck_a, struck_b] = pair.map(|index| self.strikes.of(index));
+        let a = struck_a.map(|(speed, since)| ([speed, own[1]], since));
+        let b = struck_b.map(|(speed, since)| ([own[0], speed], since));
+        let both = struck_a.zip(struck_b).map(|((a, since_a), (b, since_b))| ([a, b], since_a.max(since_b)));
+        [Some((own, 0)), a, b, both].into_iter().flatten()
+    }
+
+    /// The paths of the second body of a pair relative to the first one, each in two legs, and since when: as they are, and if one of them is
+    /// struck. Bodies at rest are never struck.
+    pub(crate) fn paths(
+        &self,
+        pair: IndexPair,
+        input: &ContactInput<'_>,
+    ) -> impl Iterator<Item = ([[i32; 2]; 2], u64)> {
+        let at_rest = pair[1] >= input.movers();
+        let usual = if at_rest { self.legs_at_rest(pair[0], input) } else { self.legs(pair, input) };
+        let struck = self.speeds(pair, input).skip(1);
+        let struck = struck.map(|([a, b], since)| ([self.marks.motion(a, b), [0; 2]], since));
+        core::iter::once((usual, 0)).chain(struck)
     }
 
     /// Whether a wall stops one of two bodies, so that their distance changes by more than `margin`.
@@ -124,7 +157,7 @@ impl FastMovers {
     }
 
     /// The path of the second of two moving bodies relative to the first one: until a wall stops one of them, and after that.
-    pub(crate) fn legs(&self, pair: IndexPair, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
+    fn legs(&self, pair: IndexPair, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
         let [speed_a, speed_b] = pair.map(|index| input.velocity(index));
         let motion = self.marks.motion(speed_a, speed_b);
         let stops = pair.iter().filter_map(|&index| self.stop_of(index));
@@ -135,7 +168,7 @@ impl FastMovers {
     }
 
     /// The path of the bodies at rest relative to a moving one, likewise.
-    pub(crate) fn legs_at_rest(&self, lane: u32, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
+    fn legs_at_rest(&self, lane: u32, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
         let free = || [self.marks.motion(input.velocity(lane), [0; 2]), [0; 2]];
         self.stop_of(lane).map_or_else(free, |stop| stop.legs)
     }
@@ -153,12 +186,21 @@ impl FastMovers {
         hits.retain(|_, pair| !self.is_swept(pair, input));
     }
 
-    /// Overlaps of fast bodies with sensors at any time of this frame.
+    /// Overlaps with sensors that began on the way from where the bodies were (`solved.shells`) to where they are now.
     pub(crate) fn cross_sensors(&self, solved: &Solved<'_>, sensors: &mut SensorOverlaps) {
-        for &[a, b] in &self.sensors {
-            let motion = self.solved_motion(a, b, solved);
-            let [a, b] = [a, b].map(|index| &solved.shells[index as usize]);
-            if meet(a, b, motion, solved.scene.terrain) {
+        for &pair in &self.sensors {
+            let [from, to] = pair.map(|index| {
+                let shell = &solved.shells[index as usize];
+                let now = &solved.scene.bodies[shell.slot as usize].position;
+                // Guests keep their place in this frame.
+                if index < solved.movers {
+                    [0, 1].map(|axis| now[axis] - shell.position[axis])
+                } else {
+                    [0; 2]
+                }
+            });
+            let [a, b] = pair.map(|index| &solved.shells[index as usize]);
+            if meet(a, b, [to[0] - from[0], to[1] - from[1]], solved.scene.terrain) {
                 sensors.push(a.slot, b.slot);
             }
         }

@@ -31,7 +31,7 @@ impl FastMarks {
     pub(crate) fn note(&mut self, index: usize, start: &RawBox, velocity: [i32; 2]) -> RawBox {
         let step = self.displacement(velocity);
         let moved = |corner: [i32; 2]| [corner[0] + step[0], corner[1] + step[1]];
-        self.marks.resize(index + 1, false);
+        self.marks.resize(self.marks.len().max(index + 1), false);
         self.marks[index] = true;
         start.union(&RawBox { min: moved(start.min), max: moved(start.max) })
     }

@@ -87,6 +87,8 @@ impl Found<'_> {
             self.add_solid(hit, input);
         } else if hit.gap <= 0 {
             self.sensors.push(a, b);
+        } else {
+            self.fast.sensors.push([hit.a, hit.b]);
         }
     }
 

@@ -9,34 +9,9 @@ use crate::body::record::{Body, Shell, flag};
 use crate::contact::cache::RestingContact;
 use crate::math::boxes::NO_SLOT;
 use crate::math::copy::clone_in_place;
+use crate::math::sets::DisjointSets;
 use crate::solve::coloring::Batches;
 use crate::solve::friction::FrictionContact;
-
-/// Sets that are merged one by one. The lowest member names a set, so the order of merging does not matter.
-#[derive(Clone, Debug, Default)]
-struct DisjointSets(Vec<u32>);
-
-impl DisjointSets {
-    fn reset(&mut self, len: usize) {
-        self.0.clear();
-        self.0.extend(0..len as u32);
-    }
-
-    /// The name of a member's set; halves the path to it.
-    fn find(&mut self, mut at: u32) -> u32 {
-        let parents = &mut self.0;
-        while parents[at as usize] != at {
-            parents[at as usize] = parents[parents[at as usize] as usize];
-            at = parents[at as usize];
-        }
-        at
-    }
-
-    fn merge(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
-}
 
 /// What holds a moving body, found with its island; bits.
 pub(crate) mod held {
@@ -236,21 +211,5 @@ mod tests {
                 assert_eq!(members, [alone]);
             }
         }
-    }
-
-    #[test]
-    fn sets_are_named_after_their_lowest_member_in_any_order() {
-        let pairs = [(7, 3), (1, 7), (4, 5), (0, 8), (5, 6)];
-        let mut names = vec![];
-        for turn in 0..pairs.len() {
-            let mut sets = DisjointSets::default();
-            sets.reset(9);
-            for k in 0..pairs.len() {
-                let (a, b) = pairs[(k * 2 + turn) % pairs.len()];
-                sets.merge(a, b);
-            }
-            names.push((0..9).map(|at| sets.find(at)).collect::<Vec<_>>());
-        }
-        assert!(names.iter().all(|n| n == &[0, 1, 2, 1, 4, 4, 4, 1, 0]), "{names:?}");
     }
 }

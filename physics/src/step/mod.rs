@@ -18,6 +18,7 @@ mod pile_up;
 pub(crate) mod scene;
 mod seams;
 pub(crate) mod stepper;
+mod strikes;
 mod terrain;
 mod windows;
 pub(crate) mod workers;

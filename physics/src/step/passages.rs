@@ -3,29 +3,27 @@
 use crate::body::record::flag;
 use crate::collide::narrow_phase::Hit;
 use crate::collide::passage::{Passage, passage};
-use crate::step::fast::is_seam_at;
+use crate::step::fast::{TOUCH_SLOP, is_seam_at};
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::near::NearPair;
 use crate::step::scene::Scene;
 use crate::tree::block_join::IndexPair;
 
-/// Adds contacts of the pairs that were set aside. Those of one moving body with bodies at rest are adjacent.
+/// Adds contacts of the pairs that were set aside, in the order in which they meet: what is met first is struck first. Bodies at rest come last,
+/// because walls have the last word.
 pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
     let scene = input.phase.scene;
+    let mut met = core::mem::take(&mut found.fast.met);
     for at in 0..found.fast.pairs.len() {
         let pair = found.fast.pairs[at];
-        if !meet_at_all(pair, scene, input, found) {
-            continue;
-        }
-        let [lane, other] = pair;
-        if other < input.movers() {
-            add_passage(pair, found.fast.legs(pair, input), &[], input, found);
-        } else {
-            let legs = found.fast.legs_at_rest(lane, input);
-            add_passage(pair, legs, input.near.pairs_of(lane), input, found);
+        if meet_at_all(pair, scene, input, found) {
+            met.extend(passage_of(pair, input, found));
         }
     }
+    met.sort_unstable_by_key(|&(time, hit)| (hit.b >= input.movers(), time, hit.a, hit.b));
+    met.drain(..).for_each(|(_, hit)| found.add_solid(&hit, input));
+    found.fast.met = met;
     found.coloring.end_window(&found.fast.pairs, &mut found.contacts.batches);
 }
 
@@ -42,14 +40,29 @@ fn meet_at_all(pair: IndexPair, scene: Scene<'_>, input: &ContactInput<'_>, foun
     !sensor
 }
 
-/// The contact of one pair. `legs` is the path of the second body relative to the first one.
-fn add_passage(
+/// When two bodies meet, and how.
+fn passage_of([a, b]: IndexPair, input: &ContactInput<'_>, found: &Found<'_>) -> Option<(u64, Hit)> {
+    let near = if b < input.movers() { &[][..] } else { input.near.pairs_of(a) };
+    let mut best: Option<(u64, Passage)> = None;
+    for (legs, since) in found.fast.paths([a, b], input) {
+        // The usual path counts if they meet on it.
+        if let Some(met) = pass([a, b], legs, near, input)
+            && best.is_none_or(|(_, best)| best.nearest > TOUCH_SLOP && met.nearest < best.nearest)
+        {
+            best = Some((since + met.place, met));
+        }
+    }
+    let (time, Passage { manifold, .. }) = best?;
+    Some((time, Hit { a, b, normal: manifold.normal, gap: manifold.gap }))
+}
+
+/// How two bodies pass each other on a path of the second one relative to the first one.
+fn pass(
     [a, b]: IndexPair,
     legs: [[i32; 2]; 2],
     near: &[NearPair],
     input: &ContactInput<'_>,
-    found: &mut Found<'_>,
-) {
+) -> Option<Passage> {
     let margin = input.pair_margin([a, b]);
     let [mover, other] = [a, b].map(|index| input.working.shells[index as usize]);
     let met = if other.is_terrain() {
@@ -58,8 +71,5 @@ fn add_passage(
     } else {
         passage(&mover, &other, legs, margin)
     };
-    let Some(Passage { manifold, moved }) = met else { return };
-    if near.is_empty() || !is_seam_at([a, b], moved, &manifold, near, input) {
-        found.add_solid(&Hit { a, b, normal: manifold.normal, gap: manifold.gap }, input);
-    }
+    met.filter(|met| near.is_empty() || !is_seam_at([a, b], met.moved, &met.manifold, near, input))
 }

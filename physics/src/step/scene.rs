@@ -1,8 +1,10 @@
 //! The bodies, and what else decides which of them meet.
 
-use crate::body::record::Body;
+use crate::body::record::{Body, flag};
 use crate::body::terrain::Terrain;
+use crate::collide::narrow_phase::separation;
 use crate::contact::ignored::IgnoredPairs;
+use crate::world_def::Settings;
 
 /// The bodies, and what else decides which of them meet.
 #[derive(Clone, Copy)]
@@ -19,6 +21,29 @@ impl Scene<'_> {
     pub(crate) fn interact(&self, a: u32, b: u32) -> bool {
         let [body_a, body_b] = [a, b].map(|slot| &self.bodies[slot as usize]);
         body_a.interacts_with(body_b) && !self.ignored.contains(a, b)
+    }
+
+    /// Whether the surfaces of two bodies are at most `distance` raw units apart. At most one of them is terrain.
+    pub(crate) fn are_within(&self, a: u32, b: u32, distance: i32) -> bool {
+        let [shell_a, shell_b] = [a, b].map(|slot| self.bodies[slot as usize].shell(slot));
+        if !shell_a.bounds().grown(distance).overlaps(&shell_b.bounds()) {
+            return false;
+        }
+        let gap = if shell_a.is_terrain() {
+            self.terrain.plain_separation(a, &shell_b).map(|found| found.gap)
+        } else if shell_b.is_terrain() {
+            self.terrain.plain_separation(b, &shell_a).map(|found| found.gap)
+        } else {
+            Some(separation(&shell_a, &shell_b).1)
+        };
+        gap.is_some_and(|gap| gap <= distance)
+    }
+
+    /// Whether two bodies at rest may keep their contact. A call can move or change bodies and put them to sleep before the next step; otherwise
+    /// none of them is further apart, see [`Settings::resting_reach`].
+    pub(crate) fn keeps_resting_contact(&self, a: u32, b: u32, settings: &Settings) -> bool {
+        let either = self.bodies[a as usize].flags | self.bodies[b as usize].flags;
+        either & flag::SENSOR == 0 && self.interact(a, b) && self.are_within(a, b, settings.resting_reach())
     }
 
     /// Whether there are pairs that ignore each other.

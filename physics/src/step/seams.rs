@@ -49,11 +49,12 @@ pub(crate) fn is_seam(
     let (shells, scene) = (&input.working.shells, input.phase.scene);
     let wall = &shells[hit.b as usize];
     let is_wall = |shell: &Shell| shell.mass == 0 && shell.radius == 0;
-    if !is_wall(wall) || mover.mass == 0 {
+    let (bodies, slot) = (scene.bodies, wall.slot);
+    // A sensor notices every wall.
+    if !is_wall(wall) || mover.mass == 0 || bodies[mover.slot as usize].has(flag::SENSOR) {
         return false;
     }
     let found = Manifold { normal: hit.normal, gap: hit.gap };
-    let (bodies, slot) = (scene.bodies, wall.slot);
     others.map(|other| (other, &shells[other as usize])).any(|(index, other)| {
         let body = &bodies[other.slot as usize];
         index != hit.b

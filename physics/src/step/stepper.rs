@@ -17,8 +17,10 @@ use crate::step::islands::Islands;
 use crate::step::lanes::Lanes;
 use crate::step::near::Near;
 use crate::step::scene::Scene;
+use crate::step::strikes::Field;
 use crate::step::working::{Source, Working};
 use crate::tree::resting::RestingTrees;
+use crate::world_def::Settings;
 
 /// The parts of a step. Beside the tree, which queries use, and the instruction set, all of it is scratch memory that is kept between steps.
 #[derive(Debug)]
@@ -81,6 +83,15 @@ impl Stepper {
         let Self { path, lanes, working, near, .. } = self;
         working.note_fresh(fresh, lanes, bodies);
         near.find(&mut lanes.tree, resting, movers, *path);
+    }
+
+    /// Finds the bodies that fast ones strike.
+    pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, settings: &Settings) {
+        let Self { path, lanes, working, fast, .. } = self;
+        if !fast.marks.is_empty() {
+            fast.strikes.find(Field { scene, settings, working }, lanes, &mut fast.marks);
+            path.rebuild_bounds(&mut lanes.tree);
+        }
     }
 
     /// See [`Near::sleepers_in_the_way`].

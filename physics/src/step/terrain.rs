@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::record::flag;
 use crate::collide::narrow_phase::Hit;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
@@ -37,10 +38,15 @@ impl TerrainPairs {
                 continue;
             }
             let [mover, piece] = [a, b].map(|index| &input.working.shells[index as usize]);
-            if let Some(met) = input.phase.scene.terrain.separation(piece.slot, mover)
-                && met.gap <= input.phase.settings.margin
-                && input.enters(a, piece.slot, &met)
-            {
+            let scene = input.phase.scene;
+            // A sensor notices terrain from every side.
+            let met = if scene.bodies[mover.slot as usize].has(flag::SENSOR) {
+                scene.terrain.plain_separation(piece.slot, mover)
+            } else {
+                let met = scene.terrain.separation(piece.slot, mover);
+                met.filter(|met| input.enters(a, piece.slot, met))
+            };
+            if let Some(met) = met.filter(|met| met.gap <= input.phase.settings.margin) {
                 found.add_special(&Hit { a, b, normal: met.normal, gap: met.gap }, input);
             }
         }

@@ -49,6 +49,8 @@ pub(crate) struct Working {
     /// What gravity and forces added to a velocity in this step; empty if no body got anything.
     pub(crate) gained: Vec<[i32; 2]>,
     pub(crate) locked: Vec<Locked>,
+    /// The kinematic bodies at rest, ascending.
+    parked: Vec<u32>,
     /// Bitwise or of all flags.
     pub(crate) any_flags: u32,
     /// Whether there is a moving body that the solver cannot move.
@@ -93,6 +95,7 @@ impl Working {
             self.note_fast(lanes, fast);
         }
         self.locked.clear();
+        self.parked.clear();
         if all.flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
             self.note_locks(lanes, bodies);
         }
@@ -158,6 +161,9 @@ impl Working {
         if body.has(flag::DYNAMIC) && body.has(flag::LOCK_X | flag::LOCK_Y) {
             note_lock(index, body, &mut self.locked);
         }
+        if body.has(flag::KINEMATIC) {
+            self.parked.push(index);
+        }
         self.shells.push(body.shell(slot));
         self.velocities.push(Velocity::default());
         self.still.push(AT_REST);
@@ -177,8 +183,9 @@ impl Working {
 
     /// What the solver works on.
     pub(crate) fn bodies(&mut self) -> Bodies<'_> {
-        let Self { shells, velocities, gained, locked, .. } = self;
-        Bodies { shells, velocities, gained, locked }
+        let Self { shells, velocities, gained, locked, parked, some_fixed, .. } = self;
+        let some_kinematic = *some_fixed || !parked.is_empty();
+        Bodies { shells, velocities, gained, locked, parked, some_kinematic }
     }
 
     /// The least stillness of each body and its touching neighbours. A body falls asleep only together with what it touches, so a heap falls

@@ -48,7 +48,7 @@ impl Quadtree {
 
     /// The same with lanes.
     #[inline(always)]
-    pub(super) fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
+    pub(crate) fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
         self.visit_blocks(
             simd,
             area,

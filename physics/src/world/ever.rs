@@ -9,6 +9,8 @@ pub(crate) struct Ever {
     pub(crate) extras: bool,
     /// A rank: only then contacts ask for it.
     pub(crate) ranks: bool,
+    /// The property of a sensor.
+    pub(crate) sensors: bool,
     /// A force or damping.
     pub(crate) forces: bool,
 }
@@ -18,6 +20,7 @@ impl Ever {
     pub(crate) fn note(&mut self, body: &Body, extra: &Extra) {
         self.extras |= *extra != Extra::USUAL;
         self.ranks |= extra.dominance != 0;
+        self.sensors |= body.has(flag::SENSOR);
         self.forces |= body.has(flag::FORCED | flag::DAMPED);
     }
 }

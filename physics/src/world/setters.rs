@@ -166,6 +166,7 @@ impl World {
         let slot = self.slot(id)?;
         self.refuse_terrain(id)?;
         self.bodies[slot].set(flag::SENSOR, sensor);
+        self.note_extra(slot);
         self.changed(slot);
         Ok(())
     }
@@ -431,6 +432,7 @@ impl World {
     /// Call this after a change that affects contacts: it wakes the body and its neighbours.
     pub(super) fn changed(&mut self, slot: usize) {
         if !self.bodies[slot].has(flag::DISABLED) {
+            self.touch(slot as u32);
             self.wake_neighbours(slot as u32);
             self.wake(slot as u32);
         }

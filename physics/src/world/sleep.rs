@@ -8,6 +8,7 @@ use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
 use crate::step::crew::Crew;
 use crate::step::islands::held;
+use crate::step::scene::Scene;
 use crate::step::working::Source;
 use crate::world::World;
 use crate::world::activity::Activity;
@@ -56,7 +57,11 @@ impl World {
         }
         let mut members = core::mem::take(&mut self.activity.members);
         members.clear();
-        self.stepper.islands.members_of(slot, &self.bodies, self.contacts.iter(), &mut members);
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
+        // A contact that has ended since the last step joins nobody: a restored world would not know it.
+        let contacts =
+            self.contacts.iter().filter(|c| scene.keeps_resting_contact(c.owner, c.other, &self.settings));
+        self.stepper.islands.members_of(slot, &self.bodies, contacts, &mut members);
         for &member in &members {
             let body = &mut self.bodies[member as usize];
             body.velocity = [0, 0];
@@ -68,6 +73,7 @@ impl World {
             self.resting.insert(member, &self.bodies, self.settings.box_margin(), sort);
             // Its contacts come to rest in the next step, except those that ended in the meantime.
             self.contacts.stir(member);
+            self.touch(member);
         }
         self.activity.sleeping.add(members.drain(..));
         self.activity.members = members;
@@ -92,18 +98,21 @@ impl World {
         Ok(())
     }
 
-    /// Wakes the sleeping bodies whose boxes touch a body's.
+    /// Wakes the sleeping bodies whose boxes touch a body's. A contact of another one that is a little further away may end in the next step.
     pub(crate) fn wake_neighbours(&mut self, slot: u32) {
-        let reach = self.settings.margin.max(PARTING_GAP);
-        let area = self.bodies[slot as usize].bounds().grown(reach);
+        let bounds = self.bodies[slot as usize].bounds();
+        let near_area = bounds.grown(self.settings.margin.max(PARTING_GAP));
+        let area = bounds.grown(self.settings.resting_reach());
         let mut near = core::mem::take(&mut self.scratch);
         near.clear();
         self.resting.visit(&area, &mut |other| near.push(other));
         for &other in &near {
             let body = &self.bodies[other as usize];
             // After a restore, awake bodies are among the sleeping ones until the next step.
-            if !body.has(flag::AWAKE) && body.bounds().overlaps(&area) {
+            if !body.has(flag::AWAKE) && body.bounds().overlaps(&near_area) {
                 self.wake(other);
+            } else if body.bounds().overlaps(&area) {
+                self.contacts.stir(other);
             }
         }
         self.scratch = near;
@@ -136,6 +145,8 @@ impl World {
     fn gather(&mut self, crew: &mut Crew<'_>) {
         let source = Source { bodies: &self.bodies, contacts: &self.contacts, settings: &self.settings };
         self.stepper.gather(&self.activity.active, source, self.clock.fps, crew);
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
+        self.stepper.find_strikes(scene, &self.settings);
         self.stepper.look_around(
             &self.activity.fresh,
             &self.bodies,
@@ -168,7 +179,7 @@ impl World {
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
         self.stepper.find_islands(settings.gravity);
-        let Self { activity, bodies, extras, stepper, resting, .. } = self;
+        let Self { activity, bodies, extras, stepper, resting, sensors, ever, .. } = self;
         let Activity { active, dozed, sleeping, .. } = activity;
         for &slot in active.iter() {
             if let Some(lane) = stepper.lanes.of(slot) {
@@ -195,6 +206,9 @@ impl World {
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
             dozed.push(slot);
+            if ever.sensors {
+                sensors.touch(slot);
+            }
             stepper.lanes.vacate(slot);
             let sort = stepper.path.sorter(settings.split, bodies);
             resting.insert(slot, bodies, settings.box_margin(), sort);

@@ -133,6 +133,10 @@ impl World {
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
     #[inline(never)]
     fn find_contacts(&mut self, fps: u32, crew: &mut Crew<'_>) {
+        self.sensors.begin_step();
+        if self.ever.sensors {
+            self.find_resting_overlaps();
+        }
         let bodies = &self.bodies;
         let removed = &self.removed;
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
@@ -140,14 +144,15 @@ impl World {
             let body = &bodies[slot as usize];
             !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
         };
+        let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
         // An owner that is not dynamic any more has changed its kind.
         let rests = |c: &RestingContact| {
-            stays(c.owner) && stays(c.other) && bodies[c.owner as usize].has(flag::DYNAMIC)
+            let stay = stays(c.owner) && stays(c.other) && bodies[c.owner as usize].has(flag::DYNAMIC);
+            stay && scene.keeps_resting_contact(c.owner, c.other, &self.settings)
         };
         self.contacts.begin_step(bodies.len(), |c: &RestingContact| !rests(c));
-        self.sensors.begin_step();
         let phase = ContactPhase {
-            scene: Scene { bodies, ignored: &self.ignored, terrain: &self.terrain },
+            scene,
             extras: &self.extras,
             ranks: self.ever.ranks.then_some(&self.extras),
             settings: &self.settings,
@@ -180,8 +185,8 @@ impl World {
         let (bodies, removed) = (&self.bodies, &self.removed);
         let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
-        let unseen = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
-        self.sensors.end_step(|(a, b)| unseen(a) && unseen(b), |(a, b)| new_body(a) || new_body(b));
+        let stays = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
+        self.sensors.end_step(stays, |(a, b)| new_body(a) || new_body(b));
         self.name_events();
         for slot in self.activity.fresh.drain(..) {
             self.bodies[slot as usize].set(flag::FRESH, false);

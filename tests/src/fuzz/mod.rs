@@ -5,6 +5,7 @@
 
 mod action;
 mod packet;
+mod pairs;
 mod proof;
 mod saved;
 mod session;
@@ -13,6 +14,7 @@ mod world;
 
 pub use action::action;
 pub use packet::packet;
+pub use pairs::{pairs, script};
 pub use proof::proof;
 pub use saved::saved_match;
 pub use session::session;
@@ -22,9 +24,10 @@ pub use world::world;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// Every target.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("action", action, action::action_seeds),
     ("packet", packet, packet::packet_seeds),
+    ("pairs", pairs, pairs::pair_seeds),
     ("proof", proof, proof::proof_seeds),
     ("saved_match", saved_match, saved::saved_seeds),
     ("session", session, session::session_seeds),

@@ -1,0 +1,183 @@
+//! Chains of fast bodies: a body that a fast one strikes within a frame may become fast itself, and strike the next one.
+//!
+//! What a body can hit is found along its path, before anything is solved. So the first body on the path of each fast one gets the velocity that
+//! this collision alone would give it, and is swept with that velocity, too: it may strike another body in the same way. A pair gets a contact
+//! if it meets on any of its paths; the solver then decides what becomes of it.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Shell, flag};
+use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
+use crate::collide::passage::impact;
+use crate::math::boxes::RawBox;
+use crate::math::lanes::base;
+use crate::step::fast_marks::FastMarks;
+use crate::step::lanes::Lanes;
+use crate::step::scene::Scene;
+use crate::step::working::Working;
+use crate::world_def::Settings;
+
+/// Greatest number of bodies that strike each other one after the other within a frame.
+const ROUNDS: u32 = 16;
+
+/// A body with the velocity that a collision in this frame gives it.
+#[derive(Clone, Copy, Debug)]
+struct Strike {
+    lane: u32,
+    velocity: [i32; 2],
+    /// The parts of a frame until then, 32 fraction bits. A body moves with its last velocity from where the frame begins, so one that is struck late
+    /// may strike others all the same.
+    time: u64,
+    /// The body that it has just met, or itself.
+    by: u32,
+}
+
+/// The bodies that are struck in a step. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strikes {
+    /// By lane, each once.
+    list: Vec<Strike>,
+    /// Those whose paths are looked at in this round, and in the next one.
+    present: Vec<Strike>,
+    next: Vec<Strike>,
+}
+
+/// What the search reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) scene: Scene<'a>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) working: &'a Working,
+}
+
+impl Strikes {
+    pub(crate) fn begin(&mut self) {
+        self.list.clear();
+    }
+
+    /// The velocity with which a body is swept besides its own one, and since when.
+    pub(crate) fn of(&self, index: u32) -> Option<([i32; 2], u64)> {
+        let at = self.list.binary_search_by_key(&index, |strike| strike.lane).ok()?;
+        Some((self.list[at].velocity, self.list[at].time))
+    }
+
+    /// Finds the bodies that the fast ones strike, and marks them as fast.
+    #[cold]
+    pub(crate) fn find(&mut self, field: Field<'_>, lanes: &mut Lanes, marks: &mut FastMarks) {
+        let velocity = |lane: u32| field.working.velocities[lane as usize].get();
+        let fast = (0..lanes.count() as u32).filter(|&lane| marks.contains(lane));
+        self.next.clear();
+        self.next.extend(fast.map(|lane| Strike { lane, velocity: velocity(lane), time: 0, by: lane }));
+        for _ in 0..ROUNDS {
+            core::mem::swap(&mut self.present, &mut self.next);
+            self.next.clear();
+            for at in 0..self.present.len() {
+                let runner = self.present[at];
+                if let Some((other, met, place)) = first_met(&runner, field, lanes, marks) {
+                    let time = runner.time + place;
+                    for strike in self.collide(&runner, other, &met, field) {
+                        self.note(Strike { time, ..strike }, field, marks);
+                    }
+                }
+            }
+            if self.next.is_empty() {
+                break;
+            }
+        }
+        let boxes = lanes.tree.blocks_mut().1;
+        for strike in &self.list {
+            let (block, lane) = (strike.lane as usize / 8, strike.lane as usize % 8);
+            let path = marks.note(strike.lane as usize, &boxes[block].get(lane), strike.velocity);
+            boxes[block].set(lane, &path);
+        }
+    }
+
+    /// What a runner and the other body do after they have met.
+    fn collide(&self, runner: &Strike, other: u32, met: &Manifold, field: Field<'_>) -> [Strike; 2] {
+        let [a, b] = [runner.lane, other].map(|lane| &field.working.shells[lane as usize]);
+        let old = [runner.velocity, field.working.velocities[other as usize].get()];
+        let closing: i64 =
+            (0..2).map(|x| (i64::from(old[0][x]) - i64::from(old[1][x])) * i64::from(met.normal[x])).sum();
+        let closing = (closing >> UNIT_BITS).max(0);
+        let restitution = i64::from(a.restitution.max(b.restitution)).min(1 << 16);
+        let restitution =
+            if closing > i64::from(field.settings.restitution_threshold) { restitution } else { 0 };
+        let change = closing * ((1 << 16) + restitution) >> 16;
+        let masses = [a, b].map(|shell| i64::from(shell.mass));
+        let whole = (masses[0] + masses[1]).max(1);
+        // A body that contacts cannot move takes nothing, and the other one all.
+        let parts = match masses {
+            [0, _] => [0, change],
+            [_, 0] => [change, 0],
+            [mass_a, mass_b] => [change * mass_b / whole, change * mass_a / whole],
+        };
+        let most = i64::from(field.settings.max_speed);
+        let after = |at: usize, sign: i64| {
+            [0, 1].map(|x| {
+                let push = (parts[at] * i64::from(met.normal[x])) >> UNIT_BITS;
+                (i64::from(old[at][x]) + sign * push).clamp(-most, most) as i32
+            })
+        };
+        [
+            Strike { lane: runner.lane, velocity: after(0, -1), time: 0, by: other },
+            Strike { lane: other, velocity: after(1, 1), time: 0, by: runner.lane },
+        ]
+    }
+
+    /// Notes a body whose path changes by more than contacts would see otherwise, unless it is struck before that.
+    fn note(&mut self, strike: Strike, field: Field<'_>, marks: &FastMarks) {
+        let shell = &field.working.shells[strike.lane as usize];
+        let own = field.working.velocities[strike.lane as usize].get();
+        let limit = shell.growth(field.settings.box_margin()).saturating_mul(marks.growths());
+        let changes = |x: usize| strike.velocity[x].saturating_sub(own[x]).abs() > limit / 2;
+        if shell.mass == 0 || !(changes(0) || changes(1)) {
+            return;
+        }
+        match self.list.binary_search_by_key(&strike.lane, |known| known.lane) {
+            Ok(at) if self.list[at].time <= strike.time => return,
+            Ok(at) => self.list[at] = strike,
+            Err(at) => self.list.insert(at, strike),
+        }
+        if strike.velocity.iter().any(|v| v.abs() > limit) {
+            self.next.push(strike);
+        }
+    }
+}
+
+/// The first moving body that a runner meets: its lane, how they touch, and when. Of several at the same time, that in the lowest lane.
+fn first_met(
+    runner: &Strike,
+    field: Field<'_>,
+    lanes: &Lanes,
+    marks: &FastMarks,
+) -> Option<(u32, Manifold, u64)> {
+    let Field { scene, working, .. } = field;
+    let own = working.shells[runner.lane as usize];
+    let is_sensor = |shell: &Shell| scene.bodies[shell.slot as usize].has(flag::SENSOR);
+    if is_sensor(&own) {
+        return None;
+    }
+    let start = own.bounds();
+    let way = marks.displacement(runner.velocity);
+    let moved = |corner: [i32; 2]| [corner[0] + way[0], corner[1] + way[1]];
+    let area = start.union(&RawBox { min: moved(start.min), max: moved(start.max) });
+    let mut first: Option<(u64, u32, Manifold)> = None;
+    lanes.tree.visit_lanes(base(), &area, |lane| {
+        let lane = lane as u32;
+        let other = &working.shells[lane as usize];
+        if lane == runner.lane
+            || lane == runner.by
+            || !scene.interact(own.slot, other.slot)
+            || is_sensor(other)
+        {
+            return;
+        }
+        let motion = marks.motion(runner.velocity, working.velocities[lane as usize].get());
+        if let Some((place, _, met)) = impact(&own, other, motion)
+            && first.is_none_or(|(time, known, _)| (place, lane) < (time, known))
+        {
+            first = Some((place, lane, met));
+        }
+    });
+    first.map(|(place, lane, met)| (lane, met, place))
+}
