@@ -5,7 +5,6 @@ use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
 use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
-use crate::solve::coloring::PARTING_GAP;
 use crate::tree::curve::DEPTH_LIMIT;
 use crate::tree::quadtree::SplitRule;
 
@@ -360,12 +359,6 @@ impl Settings {
     }
 
     /// Growth of each box; two boxes overlap if the gap between the bodies is within the margin.
-    /// The greatest distance of two bodies that fell asleep in contact: that of a contact, and what both may move in their last frame, each by two
-    /// sleep speeds at most.
-    pub(crate) fn resting_reach(&self) -> i32 {
-        self.margin.max(PARTING_GAP).saturating_add(self.sleep_speed.saturating_mul(4))
-    }
-
     pub(crate) fn box_margin(&self) -> i32 {
         (self.margin + 1) / 2
     }

@@ -1,5 +1,5 @@
 //! Measurements, and tests that take too long for a test run:
-//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000`, `... -- pile-up` and `... -- unusual`.
+//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000`, `... -- wide 1 5000`, `... -- pile-up` and `... -- unusual`.
 
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
@@ -23,10 +23,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("pile-up") => pile_up(),
-        Some("scenes") => {
+        Some(kind @ ("scenes" | "wide")) => {
+            let offset = if kind == "wide" { scenes::WIDE } else { 0 };
             let number = |at: usize, usual| arguments.get(at).map_or(Ok(usual), |text| text.parse::<u64>());
             match (number(1, 1), number(2, 10_000)) {
-                (Ok(first), Ok(count)) => return scenes(first, count),
+                (Ok(first), Ok(count)) => return scenes(offset + first, count),
                 _ => eprintln!("the first seed and the number of scenes are numbers"),
             }
             return ExitCode::FAILURE;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
         },
         _ => {
             eprintln!(
-                "usage: truths pile-up, truths unusual [SEED], or truths scenes [FIRST SEED] [NUMBER OF SCENES]"
+                "usage: truths pile-up, truths unusual [SEED], or truths scenes|wide [FIRST SEED] [NUMBER OF SCENES]"
             );
             return ExitCode::FAILURE;
         }

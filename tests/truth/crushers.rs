@@ -13,8 +13,10 @@ const SECONDS: [u32; 2] = [3, 15];
 type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const CRUSHERS: [(&str, &str, Hearing); 1] =
-    [("who is squeezed by a crusher never changes the side of a wall", "walls never yield", crushed)];
+pub(crate) const CRUSHERS: [(&str, &str, Hearing); 2] = [
+    ("who is squeezed by a crusher never changes the side of a wall", "walls never yield", crushed),
+    ("a door drives through a crowd", "stated depths", door),
+];
 
 fn step(w: &mut World, fps: u32) {
     w.step(fps).expect("in range");
@@ -190,4 +192,38 @@ fn after_fall(gravity: i64, height: i64) -> Fx {
 fn who_is_squeezed_never_changes_the_side_of_a_wall() {
     let (law, source, hearing) = CRUSHERS[0];
     Truth::hear(law, source, 1..=8, hearing);
+}
+
+/// A door that does not stop for a crowd: nobody is much deeper in it than what it moves in a frame.
+fn door(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    let (side, half) = (chance.between(6, 10), [chance.between(100, 500), chance.between(1_000, 3_000)]);
+    for fps in RATES {
+        for (most_speed, most_depth) in [(5_000, 200), (15_000, 700)] {
+            let speed = chance.between(1_000, most_speed);
+            let mut w = world(WorldDef::new());
+            let crowd: Vec<_> = (0..side * side)
+                .map(|i| {
+                    let place = at(i % side * 1_020, i / side * 1_020 - side * 510);
+                    add(&mut w, BodyDef::dynamic(circle(500)).position(place))
+                })
+                .collect();
+            let door = BodyDef::kinematic(rect(half[0], half[1])).position(at(-half[0] - 600, 0));
+            let door = add(&mut w, door.velocity(at(speed, 0)));
+            let mut deepest = 0;
+            for _ in 0..i64::from(fps) * 15_000 / speed {
+                step(&mut w, fps);
+                let body = |id: BodyId| w.body(id).expect("alive");
+                deepest =
+                    crowd.iter().map(|&id| overlap(&body(id), &body(door))).max().unwrap_or(0).max(deepest);
+            }
+            let case = format!("seed {seed}, {fps} fps, {side} by {side}, door of {half:?} at {speed}");
+            truth.expect(case, Fx::ZERO..=milli(most_depth), Fx::from_bits(deepest));
+        }
+    }
+}
+
+#[test]
+fn a_door_drives_through_a_crowd() {
+    let (law, source, hearing) = CRUSHERS[1];
+    Truth::hear(law, source, 1..=6, hearing);
 }

@@ -1,8 +1,10 @@
 //! Truths about sleeping and waking: sleepers are bodies like any other, whatever happens to them.
 
-use testudo_physics::{BodyDef, BodyId, BodyKind, Filter, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, BodyKind, Filter, Fx, Shape, Vec2, World, WorldDef};
 
-use crate::build::{Chance, ONE, add, at, circle, momentum, position, raw, rect, run, velocity, world};
+use crate::build::{
+    Chance, ONE, add, at, circle, milli, momentum, position, raw, rect, run, velocity, world,
+};
 use crate::frame::{RATES, Truth, about};
 
 /// Steps until all bodies sleep; `None` if a body is awake after `seconds`.
@@ -560,6 +562,32 @@ fn who_never_sleeps_keeps_awake_what_it_touches() {
                 run(&mut w, fps, fps);
                 let awake = group.iter().filter(|&&id| w.body(id).expect("alive").is_awake()).count();
                 truth.claim(&case, awake == 0, format!("{awake} awake once it may sleep"));
+            }
+        },
+    );
+}
+
+/// The edge took the speed that gravity gives in a frame, but that speed counted as motion.
+#[test]
+fn who_lies_at_the_worlds_edge_falls_asleep() {
+    Truth::hear(
+        "the world's edge carries who lies at it",
+        "it does not move",
+        1..=4,
+        |truth, chance, seed| {
+            for fps in RATES {
+                let g = chance.between(5_000, 15_000);
+                let bounds = Aabb { min: at(-9_000, -9_000), max: at(9_000, 9_000) };
+                let mut w = world(WorldDef::new().gravity(at(0, -g)).bounds(bounds));
+                let disc = BodyDef::dynamic(circle(500)).position(at(chance.between(-5_000, 5_000), -6_000));
+                let id = add(&mut w, disc);
+                let slept = frames_until_asleep(&mut w, fps, 4);
+                let case = format!("seed {seed}, {fps} fps, g {g}");
+                truth.claim(&case, slept.is_some(), "awake after four seconds");
+                truth.claim(&case, position(&w, id)[1] == milli(-9_000).to_bits(), "not at the edge");
+                w.set_bounds(Aabb { min: at(-9_000, -12_000), ..bounds }).expect("in range");
+                run(&mut w, fps / 2, fps);
+                truth.claim(&case, position(&w, id)[1] < milli(-9_000).to_bits(), "it does not fall");
             }
         },
     );

@@ -4,7 +4,14 @@ use crate::body::record::{Body, flag};
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::separation;
 use crate::contact::ignored::IgnoredPairs;
+use crate::solve::coloring::PARTING_GAP;
 use crate::world_def::Settings;
+
+/// The greatest distance of two bodies that fell asleep in contact: that of a contact, and what both may move in their last frame, each by two sleep
+/// speeds at most. Raw units.
+pub(crate) fn resting_reach(settings: &Settings) -> i32 {
+    settings.margin.max(PARTING_GAP).saturating_add(settings.sleep_speed.saturating_mul(4))
+}
 
 /// The bodies, and what else decides which of them meet.
 #[derive(Clone, Copy)]
@@ -40,10 +47,10 @@ impl Scene<'_> {
     }
 
     /// Whether two bodies at rest may keep their contact. A call can move or change bodies and put them to sleep before the next step; otherwise
-    /// none of them is further apart, see [`Settings::resting_reach`].
+    /// none of them is further apart, see [`resting_reach`].
     pub(crate) fn keeps_resting_contact(&self, a: u32, b: u32, settings: &Settings) -> bool {
         let either = self.bodies[a as usize].flags | self.bodies[b as usize].flags;
-        either & flag::SENSOR == 0 && self.interact(a, b) && self.are_within(a, b, settings.resting_reach())
+        either & flag::SENSOR == 0 && self.interact(a, b) && self.are_within(a, b, resting_reach(settings))
     }
 
     /// Whether there are pairs that ignore each other.

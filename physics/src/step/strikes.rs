@@ -102,7 +102,7 @@ impl Strikes {
         let restitution = i64::from(a.restitution.max(b.restitution)).min(1 << 16);
         let restitution =
             if closing > i64::from(field.settings.restitution_threshold) { restitution } else { 0 };
-        let change = closing * ((1 << 16) + restitution) >> 16;
+        let change = (closing * ((1 << 16) + restitution)) >> 16;
         let masses = [a, b].map(|shell| i64::from(shell.mass));
         let whole = (masses[0] + masses[1]).max(1);
         // A body that contacts cannot move takes nothing, and the other one all.

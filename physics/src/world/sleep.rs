@@ -8,7 +8,7 @@ use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
 use crate::step::crew::Crew;
 use crate::step::islands::held;
-use crate::step::scene::Scene;
+use crate::step::scene::{Scene, resting_reach};
 use crate::step::working::Source;
 use crate::world::World;
 use crate::world::activity::Activity;
@@ -102,7 +102,7 @@ impl World {
     pub(crate) fn wake_neighbours(&mut self, slot: u32) {
         let bounds = self.bodies[slot as usize].bounds();
         let near_area = bounds.grown(self.settings.margin.max(PARTING_GAP));
-        let area = bounds.grown(self.settings.resting_reach());
+        let area = bounds.grown(resting_reach(&self.settings));
         let mut near = core::mem::take(&mut self.scratch);
         near.clear();
         self.resting.visit(&area, &mut |other| near.push(other));

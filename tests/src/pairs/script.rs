@@ -23,7 +23,7 @@ impl<'a> Script<'a> {
 
     /// A number below `n`, which is at most 256.
     pub(super) fn below(&mut self, n: u32) -> u32 {
-        u32::from(self.byte()) * n >> 8
+        (u32::from(self.byte()) * n) >> 8
     }
 
     /// One of some values.
