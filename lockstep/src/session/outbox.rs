@@ -32,7 +32,8 @@ pub enum SubmitError {
         /// The last turn of the match.
         last_turn: Turn,
     },
-    /// This peer has no player, or the player's stream has ended.
+    /// This peer does not play now: it watches, its player has left or was dropped, or joins the running match and is not back yet.
+    /// [`crate::AnySession::may_submit`] says so without an action.
     NotPlaying,
 }
 
@@ -45,7 +46,9 @@ impl fmt::Display for SubmitError {
             Self::TooLate { last_turn } => {
                 write!(f, "the match ends with turn {last_turn}, before the action could run")
             }
-            Self::NotPlaying => write!(f, "this peer has no player in the match"),
+            Self::NotPlaying => {
+                write!(f, "this peer does not play: it watches, its player has left, or is not back yet")
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Action, Driver, Event as SessionEvent, Instant, Session, Simulation, SubmitError};
+use testudo_lockstep::{AnySession, Driver, Event as SessionEvent, Instant, Simulation, SubmitError};
 use testudo_physics::{BodyId, World as Physics};
 
 /// A simulation whose bodies are mirrored.
@@ -19,14 +19,13 @@ pub trait Game: Simulation<Action: Send + Sync + 'static> + Send + Sync + 'stati
 }
 
 /// What carries the packets of a session.
-pub trait Link<A: Action>: Send + Sync + 'static {
+pub trait Link: Send + Sync + 'static {
     /// Hands over what has arrived, and sends what waits.
-    fn pump(&mut self, session: &mut Session<A>, now: Instant);
+    fn pump(&mut self, session: &mut AnySession, now: Instant);
 }
 
-impl<A: Action> Link<A> for UdpTransport {
-    fn pump(&mut self, session: &mut Session<A>, now: Instant) {
-        // A link that breaks is noticed by the session: it hears nothing any more.
+impl Link for UdpTransport {
+    fn pump(&mut self, session: &mut AnySession, now: Instant) {
         let _ = Self::pump(self, session, now);
     }
 }
@@ -36,14 +35,14 @@ impl<A: Action> Link<A> for UdpTransport {
 pub struct Match<G: Game> {
     /// The game and its session.
     pub driver: Driver<G>,
-    link: Box<dyn Link<G::Action>>,
+    link: Box<dyn Link>,
     entities: BTreeMap<BodyId, Entity>,
     drawn: Vec<(BodyId, [f32; 2])>,
 }
 
 impl<G: Game> Match<G> {
     /// A match that has not begun.
-    pub fn new(driver: Driver<G>, link: impl Link<G::Action>) -> Self {
+    pub fn new(driver: Driver<G>, link: impl Link) -> Self {
         Self { driver, link: Box::new(link), entities: BTreeMap::new(), drawn: Vec::new() }
     }
 }
