@@ -283,6 +283,7 @@ impl World {
         &mut self.rng
     }
 
+    #[inline]
     pub(crate) fn body_ref(&self, index: u32) -> BodyRef<'_> {
         let generation = self.order.generation(index).unwrap_or(0);
         let slot = index as usize;
@@ -303,6 +304,7 @@ impl World {
     }
 
     /// The slot of a handle.
+    #[inline]
     pub(crate) fn slot(&self, id: BodyId) -> Result<usize, BodyError> {
         if self.order.contains(id.index, id.generation) {
             Ok(id.index as usize)

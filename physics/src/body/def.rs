@@ -305,6 +305,7 @@ pub(crate) fn check(field: &'static str, value: Fx, min: Fx, max: Fx) -> Result<
 }
 
 /// Checks both components against +-`max`.
+#[inline]
 pub(crate) fn check_axes(field: &'static str, v: Vec2, max: Fx) -> Result<(), BodyError> {
     check(field, v.x, -max, max)?;
     check(field, v.y, -max, max)

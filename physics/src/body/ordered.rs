@@ -74,11 +74,13 @@ impl Ordered {
     }
 
     /// Whether the handle names a living entry.
+    #[inline]
     pub(crate) fn contains(&self, index: u32, generation: u32) -> bool {
         self.generation(index) == Some(generation)
     }
 
     /// The generation of the living entry in a slot, or `None` if the slot is vacant.
+    #[inline]
     pub(crate) fn generation(&self, index: u32) -> Option<u32> {
         let place = *self.places.get(index as usize)?;
         (place != NONE).then(|| self.generations[index as usize])

@@ -13,6 +13,7 @@ pub(crate) fn raw(value: Fx) -> i32 {
 }
 
 /// The public number for a raw value.
+#[inline]
 pub(crate) fn fx(raw: i32) -> Fx {
     Fx::from_bits(i64::from(raw))
 }
@@ -23,6 +24,7 @@ pub(crate) fn raw2(v: Vec2) -> [i32; 2] {
 }
 
 /// The public vector for two raw values.
+#[inline]
 pub(crate) fn vec2(v: [i32; 2]) -> Vec2 {
     Vec2::new(fx(v[0]), fx(v[1]))
 }

@@ -42,12 +42,14 @@ impl<'a> BodyRef<'a> {
 
     /// Centre of the body, units.
     #[must_use]
+    #[inline]
     pub fn position(&self) -> Vec2 {
         vec2(self.body.position)
     }
 
     /// Velocity, units per second.
     #[must_use]
+    #[inline]
     pub fn velocity(&self) -> Vec2 {
         vec2(self.body.velocity)
     }

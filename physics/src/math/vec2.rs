@@ -76,6 +76,7 @@ impl Vec2 {
 
     /// Length, rounded down; exact for vectors of any length.
     #[must_use]
+    #[inline]
     pub const fn length(self) -> Fx {
         let (length, _) = self.raw_length();
         if length > i64::MAX as u64 { Fx::MAX } else { Fx::from_bits(length as i64) }
@@ -83,6 +84,7 @@ impl Vec2 {
 
     /// Distance between two points, rounded down.
     #[must_use]
+    #[inline]
     pub const fn distance(self, other: Self) -> Fx {
         self.minus(other).length()
     }
@@ -200,6 +202,7 @@ impl Vec2 {
     }
 
     /// Length in raw units, rounded down, and whether it is exact.
+    #[inline]
     const fn raw_length(self) -> (u64, bool) {
         let (x, y) = (self.x.to_bits().unsigned_abs(), self.y.to_bits().unsigned_abs());
         if (x | y) >> 31 == 0 {

@@ -16,6 +16,7 @@ use crate::world_def::WorldDef;
 impl World {
     /// The body of a handle, or `None` if it does not exist any more.
     #[must_use]
+    #[inline]
     pub fn body(&self, id: BodyId) -> Option<BodyRef<'_>> {
         self.slot(id).ok().map(|_| self.body_ref(id.index))
     }

@@ -18,6 +18,7 @@ impl World {
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-1,024.
+    #[inline]
     pub fn set_velocity(&mut self, id: BodyId, velocity: Vec2) -> Result<(), BodyError> {
         check_axes("velocity", velocity, SPEED_MAX)?;
         let slot = self.slot(id)?;
@@ -418,6 +419,7 @@ impl World {
         Ok(())
     }
 
+    #[inline]
     fn put_velocity(&mut self, slot: usize, velocity: [i32; 2]) {
         let max = self.settings.max_speed;
         let body = &mut self.bodies[slot];

@@ -1,22 +1,27 @@
 //! A crowd: units with orders, moved frame by frame.
 
+mod decide;
 mod def;
 mod mover;
 mod order;
 mod state;
 mod step;
+mod trade;
+mod walker;
+mod wish;
 
 use alloc::vec::Vec;
 
-use testudo_physics::{Aabb, BodyId, BodyKind, Vec2, World};
+use testudo_physics::{Aabb, BodyId, BodyKind, Fx, Vec2, World};
 
 use crate::flow::Flows;
 use crate::ground::{Ground, GroundDef, GroundError};
-use crate::steer::{Neighbour, Squares};
+use crate::steer::Squares;
 
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 pub(crate) use mover::{Errand, Mover, Task};
 pub use state::{MOVEMENT_VERSION, StateError};
+pub(crate) use walker::Walker;
 
 /// The settings of a crowd.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,14 +61,17 @@ pub struct Crowd {
     pub(crate) flows: Flows,
     pub(crate) cells_per_frame: u32,
     /// In ascending order of their bodies' slots.
+    pub(crate) walkers: Vec<Walker>,
+    /// In the same order.
     pub(crate) movers: Vec<Mover>,
     /// Number of orders so far.
     pub(crate) orders: u32,
     pub(crate) events: Vec<MoveEvent>,
     // not state: filled in every step before it is read
-    pub(crate) seen: Vec<Neighbour>,
-    // not state: as above
     pub(crate) squares: Squares,
+    /// Units that think in this frame.
+    // not state: as above
+    pub(crate) thinkers: Vec<u32>,
 }
 
 impl Crowd {
@@ -76,11 +84,12 @@ impl Crowd {
             ground: Ground::new(&def.ground)?,
             flows: Flows::new(def.fields_max),
             cells_per_frame: def.cells_per_frame,
+            walkers: Vec::new(),
             movers: Vec::new(),
             orders: 0,
             events: Vec::new(),
-            seen: Vec::new(),
             squares: Squares::default(),
+            thinkers: Vec::new(),
         })
     }
 
@@ -119,9 +128,7 @@ impl Crowd {
         let radius = half.x.max(half.y);
         let size = self.ground.size_of(radius).ok_or(MoveError::TooLarge { radius })?;
         let mut mover = Mover {
-            body,
             def,
-            radius,
             size,
             rank: view.dominance(),
             pushes: false,
@@ -129,27 +136,35 @@ impl Crowd {
             task: Task::Stand(None),
             post: view.position(),
             aim: None,
-            beyond: testudo_physics::Fx::ZERO,
-            best: testudo_physics::Fx::MAX,
+            beyond: Fx::ZERO,
+            beside: Fx::ZERO,
+            best: Fx::MAX,
             setbacks: 0,
             is_back: false,
-            to_go: testudo_physics::Fx::ZERO,
+            straight: 0,
+            to_go: Fx::ZERO,
+            is_straight: false,
             stalled_ms: 0,
-            right_ms: 0,
             off_ms: 0,
         };
         mover.forget();
-        match self.movers.binary_search_by_key(&body.index(), |mover| mover.body.index()) {
-            Ok(at) => self.movers[at] = mover,
-            Err(at) => self.movers.insert(at, mover),
+        let walker = Walker::new(body, radius, def.acceleration, self.frame());
+        match self.walkers.binary_search_by_key(&body.index(), |walker| walker.body.index()) {
+            Ok(at) => (self.walkers[at], self.movers[at]) = (walker, mover),
+            Err(at) => {
+                self.walkers.insert(at, walker);
+                self.movers.insert(at, mover);
+            }
         }
         Ok(())
     }
 
     /// The body is no unit any more; it keeps its velocity and its rank. Says whether it was one. Units whose bodies are gone leave by themselves.
     pub fn remove(&mut self, body: BodyId) -> bool {
-        let at = self.place_of(body);
-        at.map(|at| self.movers.remove(at)).is_some()
+        let Some(at) = self.place_of(body) else { return false };
+        self.walkers.remove(at);
+        self.movers.remove(at);
+        true
     }
 
     /// Whether a unit is on its way; `None` if the body is no unit.
@@ -183,7 +198,12 @@ impl Crowd {
     }
 
     pub(crate) fn place_of(&self, body: BodyId) -> Option<usize> {
-        let at = self.movers.binary_search_by_key(&body.index(), |mover| mover.body.index()).ok()?;
-        (self.movers[at].body == body).then_some(at)
+        let at = self.walkers.binary_search_by_key(&body.index(), |walker| walker.body.index()).ok()?;
+        (self.walkers[at].body == body).then_some(at)
+    }
+
+    /// Number of frames so far; it wraps.
+    pub(crate) fn frame(&self) -> u32 {
+        self.flows.frame() as u32
     }
 }

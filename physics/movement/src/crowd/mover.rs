@@ -1,6 +1,6 @@
 //! One unit of a crowd.
 
-use testudo_physics::{BodyId, Fx, Vec2};
+use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::def::MoverDef;
 use crate::flow::FlowId;
@@ -9,10 +9,7 @@ use crate::ground::SizeClass;
 /// A unit: what it can do, where it goes, and how long it has been held up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mover {
-    pub(crate) body: BodyId,
     pub(crate) def: MoverDef,
-    /// Half of its greater extent, units.
-    pub(crate) radius: Fx,
     pub(crate) size: SizeClass,
     /// Its body's rank (dominance) while it does not push, and whether it pushes.
     pub(crate) rank: i8,
@@ -24,10 +21,18 @@ pub(crate) struct Mover {
     pub(crate) post: Vec2,
     /// Where it goes straight now.
     pub(crate) aim: Option<Vec2>,
+    /// Whether it took the straight way to its aim when it thought last.
+    pub(crate) is_straight: bool,
     /// Length of the path from `aim` to the goal, units.
     pub(crate) beyond: Fx,
+    /// From the goal of its field to its post, units.
+    // not state: follows from both
+    pub(crate) beside: Fx,
+    /// How far it goes straight now, raw units.
+    // not state: computed whenever it thinks, before it is read
+    pub(crate) straight: i64,
     /// Length of its path to its post in this frame, units.
-    // not state: computed in every step before it is read
+    // not state: computed whenever it thinks, before it is read
     pub(crate) to_go: Fx,
     /// Shortest path to its post so far, units.
     pub(crate) best: Fx,
@@ -36,8 +41,6 @@ pub(crate) struct Mover {
     pub(crate) is_back: bool,
     /// How long it has not come nearer, ms.
     pub(crate) stalled_ms: u32,
-    /// How long it keeps to its right because others come towards it, ms.
-    pub(crate) right_ms: u32,
     /// How long it has been off its post while it stands, ms.
     pub(crate) off_ms: u32,
 }
@@ -77,7 +80,7 @@ impl Mover {
     /// Forgets what it knows of its way.
     pub(crate) fn forget(&mut self) {
         (self.aim, self.beyond, self.best) = (None, Fx::ZERO, Fx::MAX);
-        (self.setbacks, self.is_back) = (0, false);
-        (self.stalled_ms, self.right_ms, self.off_ms) = (0, 0, 0);
+        (self.setbacks, self.is_back, self.is_straight) = (0, false, false);
+        (self.stalled_ms, self.off_ms) = (0, 0);
     }
 }

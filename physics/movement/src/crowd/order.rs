@@ -34,16 +34,17 @@ impl Crowd {
         }
         let positions: Vec<Vec2> = group
             .iter()
-            .map(|&at| world.body(self.movers[at].body).map_or(self.movers[at].post, |body| body.position()))
+            .map(|&at| world.body(self.walkers[at].body).map_or(self.movers[at].post, |body| body.position()))
             .collect();
-        let largest = group.iter().map(|&at| self.movers[at].radius).max().unwrap_or(Fx::ONE);
-        let spacing = largest * SPACING.0 / SPACING.1;
+        let largest = group.iter().map(|&at| self.walkers[at].sight.radius).max().unwrap_or(1 << 16);
+        let spacing = Fx::from_bits(i64::from(largest) * SPACING.0 / SPACING.1);
         let shape = (order.formation, order.facing);
         let count = group.len() as u32;
         let posts = places(&self.ground, size, order.goal, shape, spacing, count);
         let given = assign(&positions, &posts, ahead(&positions, order.goal));
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
+        let frame = self.frame();
         for ((at, flow), place) in group.into_iter().zip(flows).zip(given) {
             let mover = &mut self.movers[at];
             let pace = if order.together { slowest } else { mover.def.speed };
@@ -51,6 +52,8 @@ impl Crowd {
             mover.is_told = false;
             mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
             mover.task = Task::Go(Errand { flow, group: self.orders, pace });
+            mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
+            self.walkers[at].think_soon(frame);
         }
         Ok(())
     }
@@ -67,6 +70,8 @@ impl Crowd {
             let at = self.place_of(body).ok_or(MoveError::Stranger(body))?;
             let here = world.body(body).map_or(self.movers[at].post, |body| body.position());
             self.movers[at].stand(here, None);
+            let frame = self.frame();
+            (self.walkers[at].thinks, self.walkers[at].thought) = (frame, frame);
         }
         Ok(())
     }

@@ -6,12 +6,13 @@ use core::fmt;
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World, hash_bytes};
 
 use crate::crowd::def::MoverDef;
-use crate::crowd::{Crowd, CrowdDef, Errand, Mover, Task};
+use crate::crowd::{Crowd, CrowdDef, Errand, Mover, Task, Walker};
 use crate::flow::{Field, FlowId, Used};
 use crate::ground::{Cell, Ground, GroundError, SizeClass};
+use crate::steer::Sight;
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 1;
+pub const MOVEMENT_VERSION: u32 = 2;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl fmt::Display for StateError {
 impl core::error::Error for StateError {}
 
 impl Crowd {
-    /// Appends the whole state: 60 to 160 bytes per unit, 19 per field, and two for each run of cells of equal cost.
+    /// Appends the whole state: 90 to 190 bytes per unit, 19 per field, and two for each run of cells of equal cost.
     pub fn save(&self, out: &mut Vec<u8>) {
         let mut numbers = Writer(out);
         numbers.put(MOVEMENT_VERSION.into(), 4);
@@ -65,7 +66,10 @@ impl Crowd {
             numbers.put(*last as i64, 8);
         }
         numbers.put(self.movers.len() as i64, 4);
-        self.movers.iter().for_each(|mover| numbers.mover(mover));
+        for (walker, mover) in self.walkers.iter().zip(&self.movers) {
+            numbers.walker(walker);
+            numbers.mover(mover);
+        }
     }
 
     /// A hash of the whole state, to be compared between peers beside [`World::checksum`]. Costs as much as [`Crowd::save`].
@@ -101,11 +105,16 @@ impl Crowd {
         }
         let movers = numbers.take(4)? as u32;
         for _ in 0..movers {
-            let mover = numbers.mover(&crowd.ground)?;
-            let before = crowd.movers.last().map(|mover| mover.body.index());
-            if before.is_some_and(|before| before >= mover.body.index()) {
+            let walker = numbers.walker()?;
+            let before = crowd.walkers.last().map(|walker| walker.body.index());
+            if before.is_some_and(|before| before >= walker.body.index()) {
                 return Err(StateError::Invalid { what: "order of units" });
             }
+            let mut mover = numbers.mover(&crowd.ground, walker.acceleration)?;
+            if let Task::Go(errand) = mover.task {
+                mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);
+            }
+            crowd.walkers.push(walker);
             crowd.movers.push(mover);
         }
         if numbers.0.is_empty() { Ok(crowd) } else { Err(StateError::Length) }
@@ -192,30 +201,29 @@ impl Writer<'_> {
         self.length(errand.pace);
     }
 
-    fn mover(&mut self, mover: &Mover) {
-        let Mover {
-            body,
-            def,
-            radius,
-            size,
-            rank,
-            pushes,
-            task,
-            is_told,
-            post,
-            aim,
-            beyond,
-            to_go: _,
-            best,
-            ..
-        } = mover;
+    fn walker(&mut self, walker: &Walker) {
+        let Walker { sight, body, takes, acceleration, thinks, thought } = walker;
+        let Sight { position: _, velocity: _, unit: _, wish, left, group, radius, right_ms, is_going } =
+            sight;
         self.put(body.to_bits() as i64, 8);
+        for part in [wish, takes].into_iter().flatten() {
+            self.put((*part).into(), 4);
+        }
+        self.put(*left, 8);
+        self.put((*group).into(), 4);
+        self.put((*is_going).into(), 1);
+        self.put((*right_ms).into(), 2);
+        for number in [radius.unsigned_abs(), acceleration.unsigned_abs(), *thinks, *thought] {
+            self.put(number.into(), 4);
+        }
+    }
+
+    fn mover(&mut self, mover: &Mover) {
+        let Mover { def, size, rank, pushes, task, is_told, post, aim, beyond, best, .. } = mover;
         self.length(def.speed);
-        self.length(def.acceleration);
-        self.length(*radius);
         self.put(size.0.into(), 1);
         self.put((*rank).into(), 1);
-        let flags = [*pushes, *is_told, mover.is_back, aim.is_some()];
+        let flags = [*pushes, *is_told, mover.is_back, aim.is_some(), mover.is_straight];
         let bits = flags.iter().enumerate().map(|(bit, &flag)| i64::from(flag) << bit).sum();
         self.put(bits, 1);
         match task {
@@ -234,7 +242,7 @@ impl Writer<'_> {
         self.length(*beyond);
         self.length(*best);
         self.put(mover.setbacks.into(), 1);
-        for time in [mover.stalled_ms, mover.right_ms, mover.off_ms] {
+        for time in [mover.stalled_ms, mover.off_ms] {
             self.put(time.into(), 4);
         }
     }
@@ -294,18 +302,39 @@ impl Reader<'_> {
         Ok(Errand { flow: FlowId { index, goal, size }, group, pace })
     }
 
-    fn mover(&mut self, ground: &Ground) -> Result<Mover, StateError> {
+    /// A number of four bytes in `-max..=max`.
+    fn part(&mut self, what: &'static str, max: Fx) -> Result<i32, StateError> {
+        let value = self.take(4)? as u32 as i32;
+        let is_small = i64::from(value.unsigned_abs()) <= max.to_bits();
+        if is_small { Ok(value) } else { Err(StateError::Invalid { what }) }
+    }
+
+    fn walker(&mut self) -> Result<Walker, StateError> {
         let body = BodyId::from_bits(self.take(8)? as u64);
+        let speed = testudo_physics::SPEED_MAX;
+        let mut velocity = || Ok([self.part("velocity", speed)?, self.part("velocity", speed)?]);
+        let (wish, takes) = (velocity()?, velocity()?);
+        let left = self.length("path", Fx::MAX)?.to_bits();
+        let group = self.take(4)? as u32;
+        let is_going = self.flag()?;
+        let right_ms = self.take(2)? as u16;
+        let radius = self.part("radius", testudo_physics::EXTENT_MAX)?.abs();
+        let acceleration = self.part("acceleration", speed)?.abs();
+        let (thinks, thought) = (self.take(4)? as u32, self.take(4)? as u32);
+        let sight = Sight { wish, left, group, radius, right_ms, is_going, ..Sight::default() };
+        Ok(Walker { sight, body, takes, acceleration, thinks, thought })
+    }
+
+    fn mover(&mut self, ground: &Ground, acceleration: i32) -> Result<Mover, StateError> {
         let speed = self.length("speed", testudo_physics::SPEED_MAX)?;
-        let acceleration = self.length("acceleration", testudo_physics::SPEED_MAX)?;
-        let radius = self.length("radius", testudo_physics::EXTENT_MAX)?;
+        let acceleration = Fx::from_bits(acceleration.into());
         let size = SizeClass(self.take(1)? as u8);
         if usize::from(size.0) >= ground.sizes.len() {
             return Err(StateError::Invalid { what: "size" });
         }
         let rank = self.take(1)? as u8 as i8;
         let flags = self.take(1)?;
-        if flags > 15 {
+        if flags > 31 {
             return Err(StateError::Invalid { what: "flag" });
         }
         let flag = |bit: u32| flags >> bit & 1 == 1;
@@ -320,12 +349,9 @@ impl Reader<'_> {
         let beyond = self.length("path", Fx::MAX)?;
         let best = self.length("path", Fx::MAX)?;
         let setbacks = self.take(1)? as u8;
-        let [stalled_ms, right_ms, off_ms] =
-            [self.take(4)?, self.take(4)?, self.take(4)?].map(|ms| ms as u32);
+        let [stalled_ms, off_ms] = [self.take(4)?, self.take(4)?].map(|ms| ms as u32);
         Ok(Mover {
-            body,
             def: MoverDef { speed, acceleration },
-            radius,
             size,
             rank,
             pushes: flag(0),
@@ -334,12 +360,14 @@ impl Reader<'_> {
             post,
             aim,
             beyond,
+            beside: Fx::ZERO,
+            straight: 0,
             to_go: Fx::ZERO,
             best,
             setbacks,
             is_back: flag(2),
+            is_straight: flag(4),
             stalled_ms,
-            right_ms,
             off_ms,
         })
     }

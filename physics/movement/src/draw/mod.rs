@@ -53,7 +53,8 @@ impl Crowd {
 
     /// Shows all units, in the order of their bodies' slots.
     pub fn draw_units(&self, draw: &mut impl MovementDraw) {
-        self.movers.iter().for_each(|mover| draw.unit(mover.body, mover.post, mover.aim));
+        let units = self.walkers.iter().zip(&self.movers);
+        units.for_each(|(walker, mover)| draw.unit(walker.body, mover.post, mover.aim));
     }
 
     /// The field that a unit follows; `None` if it stands or is no unit.

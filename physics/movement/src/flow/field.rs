@@ -1,51 +1,57 @@
 //! The distances from everywhere to one goal.
 
-use alloc::vec;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use testudo_physics::math::isqrt_u64;
+use fearless_simd::{Simd, dispatch};
 
-use crate::flow::sight::{SIGHT_MAX, look};
+use crate::flow::sight::look;
+use crate::flow::tile::{self, FAR, SIDE, Tile};
 use crate::ground::{Cell, CellRect, Ground, SizeClass};
 
 /// Length of a straight step over cost 1.
-pub(crate) const STRAIGHT: u32 = 256;
-
-/// Length of a diagonal one, and its square root of two.
-const DIAGONAL: u32 = 362;
+pub(crate) const STRAIGHT: u32 = tile::STRAIGHT as u32;
 
 /// A distance that is not known. Longer paths are not found: 2^21 cells.
 const UNKNOWN: u32 = (1 << 29) - 1;
 
-/// Marks beside a distance: the goal is in sight; the cell waits in its bucket; its distance is final and counted.
+/// Marks beside a distance that the goal is in sight.
 const SIGHT: u32 = 1 << 31;
-const WAITS: u32 = 1 << 30;
-const COUNTED: u32 = 1 << 29;
 
-/// Distances of one bucket, and the number of buckets: more than the longest step and the longest line of sight.
-const WIDTH_SHIFT: u32 = 7;
-const BUCKETS: u32 = 256;
-const _: () = assert!(DIAGONAL * (crate::ground::COST_MAX as u32) < (BUCKETS - 1) << WIDTH_SHIFT);
-const _: () = assert!(2 * SIGHT_MAX.pow(2) < (((BUCKETS - 1) << WIDTH_SHIFT) / STRAIGHT).pow(2) as i32);
+/// Distances that are found at a time: 64 cells.
+const WAVE: u32 = 64 * STRAIGHT;
 
-/// By difference of two neighbours' distances: the square root in Sethian's formula, for cost 1.
-static ROOTS: [u16; STRAIGHT as usize + 1] = {
-    let mut roots = [0; STRAIGHT as usize + 1];
-    let mut difference = 0;
-    while difference < roots.len() {
-        let square = 2 * STRAIGHT as u64 * STRAIGHT as u64 - (difference * difference) as u64;
-        roots[difference] = square.isqrt() as u16;
-        difference += 1;
-    }
-    roots
-};
+/// In a tile, distances count from this much before the wave: more than the longest step.
+const BEFORE: u32 = 5_600;
+const _: () = assert!(362 * (crate::ground::COST_MAX as u32 + 1) < BEFORE + 362);
+
+/// Distances above this are not taken from a tile; the waves that reach them find them again.
+const TAKEN: u16 = 50_000;
+const _: () = assert!(BEFORE + WAVE + 362 * 16 < TAKEN as u32);
+
+/// What is known of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Look {
+    /// Its least distance that is not final, or of its neighbours'; [`UNKNOWN`] if there is none.
+    next: u32,
+    /// Cells that this wave has found in it.
+    found: u32,
+    waits: bool,
+    /// Whether this wave has been here.
+    is_seen: bool,
+}
+
+impl Look {
+    const UNKNOWN: Self = Self { next: UNKNOWN, found: 0, waits: false, is_seen: false };
+}
 
 /// The distances to one goal for one size of units, in 1/256 of a cell: a pure function of the ground, the goal, the size and [`Field::level`].
 ///
-/// The field grows outward from its goal, a number of cells per call. It solves the eikonal equation on the grid (Sethian, "A Fast Marching Level Set
-/// Method", 1996), so that paths may have any direction; diagonal steps have their exact length in addition. Cells wait in buckets by
-/// distance (Dial, 1969). A cell whose distance falls while its bucket is worked off waits again, so the result does not depend on the order, and
-/// a field that was repaired after a change of the ground equals a new one.
+/// The field grows outward from its goal in waves. A wave visits the tiles in which it may find distances, and again those that a
+/// neighbour may improve (after Jeong and Whitaker, "A Fast Iterative Method for Eikonal Equations", 2008). Within a tile all cells of a row get their
+/// offers at once, row after row in four directions (Zhao, "A Fast Sweeping Method for Eikonal Equations", 2005). The distances solve
+/// the eikonal equation on the grid, so paths may have any direction. They are the only solution, and therefore do not depend on the order of visits; a
+/// field that was repaired after a change of the ground equals a new one.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) goal: Cell,
@@ -56,10 +62,10 @@ pub(crate) struct Field {
     // not state: the result of the search, a pure function of the fields above and of the ground
     distances: Vec<u32>,
     // not state: as above
-    buckets: Vec<Vec<Cell>>,
-    /// Number of cells that wait.
-    // not state: as above
-    waiting: u32,
+    tiles: Vec<Look>,
+    /// Tiles that wait for a visit in this wave.
+    // not state: empty between two waves
+    queue: VecDeque<u32>,
     /// The cells that the lines of sight depend on.
     // not state: as above
     looked: CellRect,
@@ -74,30 +80,26 @@ impl Field {
             level: 0,
             is_complete: false,
             distances: Vec::new(),
-            buckets: vec![Vec::new(); BUCKETS as usize],
-            waiting: 0,
+            tiles: Vec::new(),
+            queue: VecDeque::new(),
             looked: CellRect { min: [0; 2], max: [0; 2] },
         };
         field.begin(ground, goal, size);
         field
     }
 
-    /// Starts the search to a goal, in the memory of the last one. Returns the number of cells in sight.
-    pub(crate) fn begin(&mut self, ground: &Ground, goal: Cell, size: SizeClass) -> u32 {
+    /// Starts the search to a goal, in the memory of the last one.
+    pub(crate) fn begin(&mut self, ground: &Ground, goal: Cell, size: SizeClass) {
         (self.goal, self.size, self.level, self.is_complete) = (goal, size, 0, false);
         self.distances.clear();
         self.distances.resize(ground.grid.len() as usize, UNKNOWN);
-        self.clear_buckets();
+        self.tiles.clear();
+        let [columns, rows] = ground.grid.tiles();
+        self.tiles.resize((columns * rows) as usize, Look::UNKNOWN);
         let distances = &mut self.distances;
-        let mut seen = 1;
         distances[goal as usize] = SIGHT;
-        self.looked = look(ground, goal, size, |cell, [x, y]| {
-            let square = (x * x + y * y) as u64 * u64::from(STRAIGHT).pow(2);
-            distances[cell as usize] = SIGHT | isqrt_u64(square) as u32;
-            seen += 1;
-        });
+        self.looked = look(ground, goal, size, |cell, distance| distances[cell as usize] = SIGHT | distance);
         self.queue_sight(ground);
-        seen
     }
 
     /// The distance below which all are final.
@@ -126,43 +128,119 @@ impl Field {
 
     /// Searches until at least `budget` more cells have their distances; returns how many it were.
     pub(crate) fn search(&mut self, ground: &Ground, budget: u32) -> u32 {
-        let mut found = 0;
+        let (mut found, mut tile) = (0, Tile::new());
         while found < budget && !self.is_complete {
-            found += self.search_bucket(ground);
+            found += self.search_wave(ground, &mut tile);
         }
         found
     }
 
     /// Searches up to a level that another search had reached.
     pub(crate) fn search_to(&mut self, ground: &Ground, level: u32, is_complete: bool) {
+        let mut tile = Tile::new();
         while !self.is_complete && (self.level < level || is_complete) {
-            self.search_bucket(ground);
+            self.search_wave(ground, &mut tile);
         }
     }
 
-    /// Works off the bucket of the present level. The number of cells that it settles does not depend on the order.
-    fn search_bucket(&mut self, ground: &Ground) -> u32 {
-        if self.waiting == 0 {
+    /// Finds the distances of one wave. How many there are does not depend on the order of visits.
+    fn search_wave(&mut self, ground: &Ground, tile: &mut Tile) -> u32 {
+        let end = self.level + WAVE;
+        let (mut is_over, mut found) = (true, 0);
+        for number in 0..self.tiles.len() {
+            is_over &= self.tiles[number].next == UNKNOWN;
+            (self.tiles[number].found, self.tiles[number].is_seen) = (0, false);
+            if self.tiles[number].next < end {
+                self.enqueue(number as u32);
+            }
+        }
+        if is_over {
             (self.is_complete, self.level) = (true, UNKNOWN);
             return 0;
         }
-        let wave = Wave::new(ground, self.size);
-        let bucket = (self.level >> WIDTH_SHIFT & (BUCKETS - 1)) as usize;
-        let end = self.level + (1 << WIDTH_SHIFT);
-        let mut found = 0;
-        while let Some(cell) = self.buckets[bucket].pop() {
-            let entry = &mut self.distances[cell as usize];
-            if *entry & WAITS == 0 || *entry & UNKNOWN >= end {
-                continue;
-            }
-            self.waiting -= 1;
-            found += u32::from(*entry & (SIGHT | COUNTED) == 0);
-            *entry = *entry & !WAITS | COUNTED;
-            let distance = *entry & UNKNOWN;
-            self.waiting += wave.spread(&mut self.distances, &mut self.buckets, cell, distance);
+        while let Some(number) = self.queue.pop_front() {
+            let before = self.tiles[number as usize].found;
+            self.visit(ground, tile, number);
+            found += self.tiles[number as usize].found - before;
         }
         self.level = end;
         found
+    }
+
+    fn enqueue(&mut self, tile: u32) {
+        let look = &mut self.tiles[tile as usize];
+        if !core::mem::replace(&mut look.waits, true) {
+            self.queue.push_back(tile);
+        }
+    }
+
+    /// Solves one tile for the present wave.
+    fn visit(&mut self, ground: &Ground, tile: &mut Tile, number: u32) {
+        dispatch!(tile.level, simd => self.solve(simd, ground, tile, number));
+    }
+
+    #[inline(always)]
+    fn solve<S: Simd>(&mut self, simd: S, ground: &Ground, tile: &mut Tile, number: u32) {
+        let grid = &ground.grid;
+        let [columns, rows] = grid.tiles();
+        let (column, row) = (number as i32 % columns, number as i32 / columns);
+        let stride = grid.stride() as usize;
+        // The first cell of the frame around the tile.
+        let corner = row as usize * SIDE * stride + column as usize * SIDE;
+        // Distances of the tile count from here.
+        let base = self.level.wrapping_sub(BEFORE) as i32;
+        for y in 0..SIDE + 2 {
+            let cells = &self.distances[corner + y * stride..][..SIDE + 2];
+            for (to, entry) in tile.row_mut(y).iter_mut().zip(cells) {
+                let local = (entry & UNKNOWN) as i32 - base - 32_768;
+                *to = local.clamp(i16::MIN.into(), i16::MAX.into()) as i16 as u16 ^ 0x8000;
+            }
+        }
+        self.put_ground(ground, tile, corner);
+        let is_better = tile.solve(simd);
+        let last = (BEFORE + WAVE) as u16;
+        let (mut next, mut found) = (FAR, 0);
+        for y in 1..=SIDE {
+            let cells = &mut self.distances[corner + y * stride + 1..][..SIDE];
+            for (entry, &local) in cells.iter_mut().zip(tile.row(y)) {
+                let new = (i32::from(local) + base) as u32;
+                let is_better = local < TAKEN && new < *entry & UNKNOWN;
+                *entry = if is_better { new | *entry & SIGHT } else { *entry };
+                found += u32::from(local.wrapping_sub(BEFORE as u16) < WAVE as u16);
+                next = next.min(if local < last { FAR } else { local });
+            }
+        }
+        let next = if next == FAR { UNKNOWN } else { (i32::from(next) + base) as u32 };
+        let look = &mut self.tiles[number as usize];
+        let is_first = !look.is_seen;
+        *look = Look { next, found, waits: false, is_seen: true };
+        if !is_better && !is_first {
+            return;
+        }
+        tile.each_leak(last, |x, y| {
+            let at = [column + x, row + y];
+            if (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]) {
+                self.enqueue((at[1] * columns + at[0]) as u32);
+            }
+        });
+    }
+
+    /// Tells a tile what stands between its cells.
+    #[inline(always)]
+    fn put_ground(&self, ground: &Ground, tile: &mut Tile, corner: usize) {
+        let stride = ground.grid.stride() as usize;
+        let (steps, costs) = (ground.all_steps(self.size), ground.all_costs());
+        let rows = (1..=SIDE).map(|y| corner + y * stride + 1..corner + y * stride + 1 + SIDE);
+        let (open, other) = rows.clone().fold((0xff, 0), |(open, other), row| {
+            let open = steps[row.clone()].iter().fold(open, |all, one| all & one);
+            (open, costs[row].iter().fold(other, |all, one| all | one ^ 1))
+        });
+        if (open, other) == (0xff, 0) {
+            return tile.set_plain();
+        }
+        for (y, row) in rows.enumerate() {
+            tile.set_row(y, &steps[row.clone()], (other != 0).then_some(&costs[row]));
+        }
     }
 
     /// Forgets what depends on a changed part of the ground. Returns whether everything starts again.
@@ -184,133 +262,50 @@ impl Field {
         false
     }
 
-    /// Forgets all distances at and above a level, but for lines of sight, and lets their neighbours wait again.
+    /// Forgets all distances at and above a level, but for lines of sight; the next wave begins there.
     fn truncate(&mut self, ground: &Ground, floor: u32) {
         if self.is_complete && floor == UNKNOWN {
             return;
         }
-        self.level = floor & !((1 << WIDTH_SHIFT) - 1);
+        self.level = floor - floor % WAVE;
         self.is_complete = false;
-        self.clear_buckets();
-        for entry in &mut self.distances {
-            let keeps = *entry & SIGHT != 0 || *entry & UNKNOWN < self.level;
-            *entry = if keeps { *entry & !WAITS } else { UNKNOWN };
-        }
-        let wave = Wave::new(ground, self.size);
-        for cell in 0..self.distances.len() as u32 {
-            let distance = self.distances[cell as usize] & UNKNOWN;
-            if distance < self.level && wave.reaches_open(&self.distances, cell, self.level) {
-                self.waiting += wave.spread(&mut self.distances, &mut self.buckets, cell, distance);
+        let (level, grid) = (self.level, &ground.grid);
+        let [columns, rows] = grid.tiles();
+        self.tiles.fill(Look::UNKNOWN);
+        for number in 0..columns * rows {
+            let (column, row) = (number % columns, number / columns);
+            let corner = row as usize * SIDE * grid.stride() as usize + column as usize * SIDE;
+            let mut is_front = false;
+            for y in 1..=SIDE {
+                for entry in &mut self.distances[corner + y * grid.stride() as usize + 1..][..SIDE] {
+                    let distance = *entry & UNKNOWN;
+                    is_front |= distance < level && distance + BEFORE >= level;
+                    let keeps = *entry & SIGHT != 0 || distance < level;
+                    *entry = if keeps { *entry } else { UNKNOWN };
+                }
+            }
+            if is_front {
+                let around = CellRect { min: [column, row], max: [column, row] }.grown(1);
+                for [x, y] in around.cells() {
+                    if (0..columns).contains(&x) && (0..rows).contains(&y) {
+                        self.tiles[(y * columns + x) as usize].next = level;
+                    }
+                }
             }
         }
         self.queue_sight(ground);
     }
 
-    fn clear_buckets(&mut self) {
-        self.buckets.iter_mut().for_each(Vec::clear);
-        self.waiting = 0;
-    }
-
-    /// Lets the cells in sight wait from whose neighbours the goal is not in sight.
+    /// Lets the tiles wait whose cells see the goal and are not final.
     fn queue_sight(&mut self, ground: &Ground) {
-        let wave = Wave::new(ground, self.size);
         for at in self.looked.cells() {
-            let cell = ground.grid.cell(at);
-            let entry = self.distances[cell as usize];
+            let entry = self.distances[ground.grid.cell(at) as usize];
             let distance = entry & UNKNOWN;
-            if entry & SIGHT != 0
-                && distance >= self.level
-                && wave.reaches_open(&self.distances, cell, self.level)
-            {
-                self.waiting += u32::from(entry & WAITS == 0);
-                self.distances[cell as usize] |= WAITS;
-                self.buckets[(distance >> WIDTH_SHIFT & (BUCKETS - 1)) as usize].push(cell);
+            if entry & SIGHT != 0 && distance >= self.level {
+                let next = &mut self.tiles[ground.grid.tile(at) as usize].next;
+                *next = (*next).min(distance);
             }
         }
-    }
-}
-
-/// What one cell does to its neighbours.
-struct Wave<'a> {
-    steps: &'a [u8],
-    costs: &'a [u8],
-    offsets: [i32; 8],
-}
-
-impl<'a> Wave<'a> {
-    fn new(ground: &'a Ground, size: SizeClass) -> Self {
-        Self { steps: ground.all_steps(size), costs: ground.all_costs(), offsets: ground.grid.offsets() }
-    }
-
-    /// Whether a step leads to a cell whose distance is not final below a level.
-    fn reaches_open(&self, distances: &[u32], cell: Cell, level: u32) -> bool {
-        let steps = self.steps[cell as usize];
-        (0..8).any(|step| {
-            let to = cell.wrapping_add_signed(self.offsets[step]);
-            steps & 1 << step != 0
-                && distances[to as usize] & SIGHT == 0
-                && distances[to as usize] & UNKNOWN >= level
-        })
-    }
-
-    /// Offers a cell's distance to its neighbours; returns how many begin to wait because of it.
-    #[inline(always)]
-    fn spread(&self, distances: &mut [u32], buckets: &mut [Vec<Cell>], cell: Cell, distance: u32) -> u32 {
-        let steps = self.steps[cell as usize];
-        let mut begun = 0;
-        for step in 0..8 {
-            if steps & 1 << step == 0 {
-                continue;
-            }
-            let to = cell.wrapping_add_signed(self.offsets[step]);
-            let entry = distances[to as usize];
-            let known = entry & UNKNOWN;
-            if entry & SIGHT != 0 || known <= distance {
-                continue;
-            }
-            let cost = u32::from(self.costs[to as usize]);
-            let offer = if step % 2 == 1 {
-                distance + DIAGONAL * cost
-            } else {
-                self.straight_offer(distances, to, step, distance, cost)
-            };
-            if offer >= known {
-                continue;
-            }
-            let waits_there = entry & WAITS != 0 && known >> WIDTH_SHIFT == offer >> WIDTH_SHIFT;
-            distances[to as usize] = offer | WAITS | entry & COUNTED;
-            begun += u32::from(entry & WAITS == 0);
-            if !waits_there {
-                buckets[(offer >> WIDTH_SHIFT & (BUCKETS - 1)) as usize].push(to);
-            }
-        }
-        begun
-    }
-
-    /// The distance of a cell by the straight step from a neighbour, or between it and a cell beside both.
-    #[inline(always)]
-    fn straight_offer(&self, distances: &[u32], to: Cell, step: usize, distance: u32, cost: u32) -> u32 {
-        let open = self.steps[to as usize];
-        let length = STRAIGHT * cost;
-        let mut offer = distance + length;
-        // Back where the wave comes from, and from there to both sides.
-        for (aside, corner) in [(step + 2, step + 3), (step + 6, step + 5)] {
-            let (aside, corner) = (aside % 8, corner % 8);
-            if open & 1 << aside == 0 || open & 1 << corner == 0 {
-                continue;
-            }
-            let other = distances[to.wrapping_add_signed(self.offsets[aside]) as usize] & UNKNOWN;
-            let difference = other.abs_diff(distance);
-            if difference < length {
-                let root = if cost == 1 {
-                    u32::from(ROOTS[difference as usize])
-                } else {
-                    isqrt_u64(2 * u64::from(length).pow(2) - u64::from(difference).pow(2)) as u32
-                };
-                offer = offer.min((distance + other + root) / 2);
-            }
-        }
-        offer
     }
 }
 
@@ -332,19 +327,19 @@ mod tests {
     #[test]
     fn a_repaired_field_equals_a_new_one() {
         let (mut repaired, mut restarted) = (0, 0);
-        for seed in 0..20 {
+        for seed in 0..12 {
             let mut rng = Pcg32::new(seed, 1);
             let mut world = World::new(WorldDef::new()).unwrap();
-            let area = Aabb::from_corners(Vec2::from_ints(-20, -20), Vec2::from_ints(20, 20));
+            let area = Aabb::from_corners(Vec2::from_ints(-90, -90), Vec2::from_ints(90, 90));
             let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
             let size = SizeClass(0);
-            let goal = ground.grid.cell_at(Vec2::from_ints(rng.below(40) as i32 - 20, -19));
+            let goal = ground.grid.cell_at(Vec2::from_ints(rng.below(180) as i32 - 90, -89));
             let mut field = Field::new(&ground, goal, size);
             let mut houses = Vec::new();
             for turn in 0..30 {
                 let around = if turn % 3 < 2 || houses.is_empty() {
-                    let place = Vec2::from_ints(rng.below(40) as i32 - 20, rng.below(40) as i32 - 20);
-                    let house = Shape::rect(Fx::from_num(1 + rng.below(6)), Fx::ONE / 2);
+                    let place = Vec2::from_ints(rng.below(180) as i32 - 90, rng.below(180) as i32 - 90);
+                    let house = Shape::rect(Fx::from_num(1 + rng.below(40)), Fx::ONE / 2);
                     let house = world.create_body(&BodyDef::static_body(house).position(place)).unwrap();
                     houses.push(house);
                     world.body(house).unwrap().aabb()
@@ -357,31 +352,85 @@ mod tests {
                 if let Some(changed) = ground.resurvey(&world, around)[0] {
                     if field.forget(&ground, changed) { restarted += 1 } else { repaired += 1 }
                 }
-                field.search(&ground, rng.below(600));
+                field.search(&ground, rng.below(16_000));
                 let mut new = Field::new(&ground, goal, size);
                 new.search_to(&ground, field.level(), field.is_complete());
                 assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
-                assert_eq!(
-                    (field.level, field.is_complete, field.waiting),
-                    (new.level, new.is_complete, new.waiting)
-                );
+                assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
             }
         }
         assert!(repaired > 50 && restarted > 50, "{repaired} {restarted}: not interesting");
     }
 
+    /// Every cell takes the best offer of its neighbours, again and again, without tiles and waves.
+    #[test]
+    fn a_field_is_what_plain_iteration_finds() {
+        for seed in 0..6 {
+            let mut rng = Pcg32::new(seed, 9);
+            let mut world = World::new(WorldDef::new()).unwrap();
+            let area = Aabb::from_corners(Vec2::from_ints(-36, -30), Vec2::from_ints(36, 30));
+            let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+            let mut place = || Vec2::from_ints(rng.below(72) as i32 - 36, rng.below(60) as i32 - 30);
+            for _ in 0..25 {
+                let house = Shape::rect(Fx::ONE / 2, Fx::from_num(4));
+                world.create_body(&BodyDef::static_body(house).position(place())).unwrap();
+            }
+            ground.survey(&world);
+            for cost in [2, 5, 15, 3] {
+                let swamp = Aabb::from_center_half(place(), Vec2::from_ints(7, 5));
+                ground.set_cost(&world, swamp, cost);
+            }
+            let size = SizeClass(0);
+            let Some(goal) = ground.nearest_open_cell(place(), size) else { continue };
+            let mut field = Field::new(&ground, goal, size);
+            let mut plain: Vec<u32> = entries(&field);
+            field.search(&ground, u32::MAX);
+            while relax(&ground, &mut plain) {}
+            let found = entries(&field);
+            let is_near = |entry: &u32| *entry == UNKNOWN || *entry & UNKNOWN < 60_000;
+            assert!(plain.iter().all(is_near), "seed {seed}: too far for 16 bits");
+            assert_eq!(found, plain, "seed {seed}");
+        }
+    }
+
+    /// Improves every cell by the offers of its neighbours; says whether something changed.
+    fn relax(ground: &Ground, distances: &mut [u32]) -> bool {
+        let offsets = ground.grid.offsets();
+        let mut is_better = false;
+        for at in ground.grid.whole().cells() {
+            let cell = ground.grid.cell(at);
+            let (open, cost) = (ground.steps(cell, SizeClass(0)), ground.cost_of(cell).into());
+            let seen = |step: usize| {
+                let to = cell.wrapping_add_signed(offsets[step % 8]) as usize;
+                let is_open = open & 1 << (step % 8) != 0;
+                if is_open { (distances[to] & UNKNOWN).min(FAR.into()) as u16 } else { FAR }
+            };
+            let offers = [0, 2, 4, 6].map(|step| {
+                let (ahead, aside) = (seen(step), seen(step + 1).min(seen(step + 7)));
+                if cost == 1 { tile::offer(ahead, aside) } else { tile::slow_offer(ahead, aside, cost) }
+            });
+            let best = offers.into_iter().min().unwrap();
+            let entry = &mut distances[cell as usize];
+            if best < FAR && u32::from(best) < *entry & UNKNOWN {
+                *entry = u32::from(best) | *entry & SIGHT;
+                is_better = true;
+            }
+        }
+        is_better
+    }
+
     #[test]
     fn the_budget_decides_when_and_not_what() {
-        let area = Aabb::from_corners(Vec2::from_ints(-60, -3), Vec2::from_ints(60, 3));
+        let area = Aabb::from_corners(Vec2::from_ints(-260, -3), Vec2::from_ints(260, 3));
         let mut world = World::new(WorldDef::new()).unwrap();
         let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 4, Fx::from_num(2)));
-        for x in [-30, 0, 30] {
+        for x in [-130, 0, 130] {
             world.create_body(&wall.position(Vec2::from_ints(x, 1))).unwrap();
         }
         let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
         ground.survey(&world);
         let whole = |budget: u32| {
-            let goal = ground.grid.cell_at(Vec2::from_ints(-50, 0));
+            let goal = ground.grid.cell_at(Vec2::from_ints(-250, 0));
             let mut field = Field::new(&ground, goal, SizeClass(0));
             while !field.is_complete() {
                 field.search(&ground, budget);
@@ -389,7 +438,7 @@ mod tests {
             entries(&field)
         };
         let all = whole(u32::MAX);
-        assert!(all.iter().filter(|entry| **entry & UNKNOWN < UNKNOWN).count() > 500);
+        assert!(all.iter().filter(|entry| **entry & UNKNOWN < UNKNOWN).count() > 2_500);
         assert_eq!(whole(1), all);
         assert_eq!(whole(77), all);
     }

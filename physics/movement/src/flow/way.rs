@@ -6,7 +6,7 @@ use crate::flow::field::{Field, STRAIGHT};
 use crate::ground::{Cell, CellRect, Ground};
 
 /// How many cells beside obstacles a unit looks ahead, to go straight.
-const LOOK_AHEAD: u32 = 8;
+const LOOK_AHEAD: usize = 8;
 
 /// The way to a goal from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +61,20 @@ impl Field {
             let left = position.distance(ground.anchor(self.goal));
             return if cell == self.goal { Way::Straight { left } } else { Way::Unknown };
         };
-        for _ in 0..LOOK_AHEAD {
-            let here = ground.grid.cell_at(aim);
-            let Some(next) = self.step(ground, aim, here) else { break };
-            if !sees(next) {
-                break;
-            }
-            aim = next;
+        let mut path = [aim; LOOK_AHEAD];
+        let mut count = 0;
+        let mut ahead = aim;
+        while count < LOOK_AHEAD
+            && let Some(next) = self.step(ground, ahead, ground.grid.cell_at(ahead))
+        {
+            (path[count], ahead) = (next, next);
+            count += 1;
+        }
+        // Mostly the last one is in sight.
+        if count > 0 && sees(path[count - 1]) {
+            aim = path[count - 1];
+        } else {
+            path[..count].iter().take_while(|next| sees(**next)).for_each(|next| aim = *next);
         }
         if ground.grid.cell_at(aim) == self.goal {
             aim = ground.anchor(self.goal);

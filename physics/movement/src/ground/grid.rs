@@ -6,6 +6,9 @@ use testudo_physics::{Fx, Vec2};
 pub(crate) const STEPS: [(i32, i32); 8] =
     [(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)];
 
+/// Columns and rows of a tile, a power of two: fields are searched tile by tile. The cells of the last tiles that are not inside the area are closed.
+pub(crate) const TILE: i32 = 32;
+
 /// One cell, row by row from the lower left one. The grid has a frame of closed cells, so every cell inside has eight neighbours.
 pub(crate) type Cell = u32;
 
@@ -55,14 +58,24 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Number of cells, the frame included.
+    /// Number of cells, the frame and the rest of the last tiles included.
     pub(crate) fn len(&self) -> u32 {
-        (self.columns + 2).unsigned_abs() * (self.rows + 2).unsigned_abs()
+        self.stride().unsigned_abs() * (self.tiles()[1] * TILE + 2).unsigned_abs()
     }
 
     /// Cells from one row to the next.
     pub(crate) fn stride(&self) -> i32 {
-        self.columns + 2
+        self.tiles()[0] * TILE + 2
+    }
+
+    /// Columns and rows of tiles.
+    pub(crate) fn tiles(&self) -> [i32; 2] {
+        [self.columns, self.rows].map(|count| (count + TILE - 1) / TILE)
+    }
+
+    /// The tile of a column and a row inside the frame.
+    pub(crate) fn tile(&self, [x, y]: [i32; 2]) -> u32 {
+        (y / TILE * self.tiles()[0] + x / TILE).unsigned_abs()
     }
 
     /// What the eight steps add to a cell.

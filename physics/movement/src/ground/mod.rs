@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use testudo_physics::{Aabb, Fx, QueryFilter, Vec2, World};
 
 pub use def::{GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
-pub(crate) use grid::{Cell, CellRect, Grid, STEPS};
+pub(crate) use grid::{Cell, CellRect, Grid, STEPS, TILE};
 
 /// Greatest cost of a cell.
 pub const COST_MAX: u8 = 15;

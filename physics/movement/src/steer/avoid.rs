@@ -1,8 +1,10 @@
 //! How a unit gives way to its neighbours: pure functions of what everybody knows at the start of a frame.
 
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::Vec2;
+use testudo_physics::math::isqrt_u64;
 
-use crate::steer::near::{Going, Neighbour};
+use crate::steer::near::{Going, Neighbour, Sight};
+use crate::steer::raw::{ONE, Raw, at_most, cross, dot, length, minus, vec2};
 
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;
@@ -11,8 +13,11 @@ const CLOSING: i64 = 4;
 const MARGIN: i64 = 4;
 
 /// A unit that meets others keeps to its right for this long, ms; those beside and behind it so much shorter.
-const RIGHT_MS: u32 = 1_500;
-const RIGHT_LESS_MS: u32 = 100;
+const RIGHT_MS: u16 = 1_500;
+const RIGHT_LESS_MS: u16 = 100;
+
+/// Greatest number of neighbours that bound a unit: more than fit around one of equal size.
+const BOUNDS_MAX: usize = 16;
 
 /// What becomes of a wish among neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +29,13 @@ pub struct Step {
 }
 
 /// One neighbour's part in a unit's decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bound {
-    /// From the unit to the neighbour, length 1.
-    normal: Vec2,
-    /// Greatest speed along it, units per second.
-    most: Fx,
+    unit: u32,
+    /// From the unit to the neighbour, length 1 as raw units.
+    normal: [i32; 2],
+    /// Greatest speed along it, raw units per second.
+    most: i32,
 }
 
 /// The velocity of a unit that would like to go with `wish`, units per second.
@@ -41,69 +47,135 @@ struct Bound {
 /// - one with another goal that comes towards it makes the unit keep to its right, and with it those of its group around it. So groups
 ///   that meet become lanes.
 ///
-/// `pushes`: whether the unit lost its patience and presses those that stand and those with the same goal.
+/// `pushes`: whether the unit lost its patience and presses those that stand and those with the same goal. Speeds above 1,024 units per second and radii above
+/// 4,096 units count as those.
 #[must_use]
 pub fn give_way(unit: &Neighbour, me: &Going, neighbours: &[Neighbour], pushes: bool) -> Step {
-    let speed = me.wish.length();
-    if speed == Fx::ZERO {
-        return Step { velocity: Vec2::ZERO, right_ms: 0 };
+    let me = Sight::of(&Neighbour { going: Some(*me), ..*unit }, unit.position, 0);
+    let mut yielding = Yielding::new(&me, pushes);
+    for (number, other) in (1..).zip(neighbours) {
+        yielding.mind(&Sight::of(other, unit.position, number));
     }
-    let ahead = Vec2::new(me.wish.x / speed, me.wish.y / speed);
-    let (mut aside, mut right_ms) = (Fx::ZERO, me.right_ms);
-    let mut bounds = [Bound { normal: Vec2::ZERO, most: Fx::ZERO }; BOUNDS_MAX];
-    let mut count = 0;
-    for other in neighbours {
-        let between = other.position - unit.position;
-        let distance = between.length();
-        let gap = distance - unit.radius - other.radius;
-        if gap > unit.radius / MARGIN + speed / 2 || distance == Fx::ZERO {
-            continue;
-        }
-        let normal = Vec2::new(between.x / distance, between.y / distance);
-        let facing = ahead.dot(normal);
-        let near = gap.max(Fx::ZERO) * CLOSING;
-        let most = match other.going {
-            None if facing > Fx::ZERO && !pushes => {
-                // Around it: the nearer it is to the middle of the way, the more.
-                let lean = if ahead.cross(normal) > Fx::ZERO { -facing } else { facing };
-                aside += lean * speed / 2;
-                near
-            }
-            None => continue,
-            Some(there) if there.group == me.group => {
-                right_ms = right_ms.max(there.right_ms.saturating_sub(RIGHT_LESS_MS));
-                let is_first = there.left < me.left;
-                if !is_first || pushes || gap > unit.radius / MARGIN {
-                    continue;
-                }
-                near + other.velocity.dot(normal).max(Fx::ZERO)
-            }
-            Some(there) => {
-                if ahead.dot(there.wish) < Fx::ZERO && facing > Fx::ZERO {
-                    right_ms = RIGHT_MS;
-                }
-                continue;
-            }
-        };
-        if count < BOUNDS_MAX {
-            bounds[count] = Bound { normal, most };
-            count += 1;
-        }
-    }
-    let left = ahead.perpendicular();
-    aside -= speed * i64::from(right_ms) / i64::from(RIGHT_MS);
-    let aside = aside.clamp(-speed, speed);
-    let mut velocity = (me.wish + Vec2::new(left.x * aside, left.y * aside)).clamp_length(speed);
-    for _ in 0..2 {
-        for bound in &bounds[..count] {
-            let over = velocity.dot(bound.normal) - bound.most;
-            if over > Fx::ZERO {
-                velocity -= Vec2::new(bound.normal.x * over, bound.normal.y * over);
-            }
-        }
-    }
-    Step { velocity, right_ms }
+    let (velocity, right_ms) = yielding.decide();
+    Step { velocity: vec2(velocity), right_ms: right_ms.into() }
 }
 
-/// Greatest number of neighbours that bound a unit: more than fit around one of equal size.
-const BOUNDS_MAX: usize = 16;
+/// A unit that looks at its neighbours one by one. Their order does not matter.
+pub(crate) struct Yielding<'a> {
+    me: &'a Sight,
+    pushes: bool,
+    wish: Raw,
+    speed: i64,
+    /// How much it goes to its left, raw units per second.
+    aside: i64,
+    right_ms: u16,
+    bounds: [Bound; BOUNDS_MAX],
+    count: usize,
+}
+
+impl<'a> Yielding<'a> {
+    #[inline(always)]
+    pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
+        let wish = me.wish.map(i64::from);
+        let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
+        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0 }
+    }
+
+    /// How far a neighbour may be that matters, from centre to centre, raw units.
+    pub(crate) fn reach(&self, largest: i32) -> i32 {
+        self.me
+            .radius
+            .saturating_add(largest)
+            .saturating_add(self.me.radius / MARGIN as i32 + self.speed as i32 / 2)
+    }
+
+    /// Looks at a neighbour.
+    #[inline(always)]
+    pub(crate) fn mind(&mut self, other: &Sight) {
+        let (me, radius) = (self.me, i64::from(self.me.radius));
+        let between = [0, 1].map(|axis| i64::from(other.position[axis]) - i64::from(me.position[axis]));
+        let (square, touch) = (dot(between, between), radius + i64::from(other.radius));
+        let reach = touch + radius / MARGIN + self.speed / 2;
+        if square > reach * reach || square == 0 {
+            return;
+        }
+        if other.is_going && other.group == me.group {
+            self.right_ms = self.right_ms.max(other.right_ms.saturating_sub(RIGHT_LESS_MS));
+            let beside = touch + radius / MARGIN;
+            if other.left < me.left && !self.pushes && square <= beside * beside {
+                self.follow(other, between, square, touch);
+            }
+            return;
+        }
+        let facing = dot(self.wish, between);
+        if facing <= 0 {
+            return;
+        }
+        if other.is_going {
+            if dot(self.wish, other.wish.map(i64::from)) < 0 {
+                self.right_ms = RIGHT_MS;
+            }
+        } else if !self.pushes {
+            // Around it: the nearer it is to the middle of the way, the more.
+            let distance = isqrt_u64(square as u64) as i64;
+            let lean = facing / distance / 2;
+            self.aside += if cross(self.wish, between) > 0 { -lean } else { lean };
+            self.bound(other.unit, between, distance, (distance - touch).max(0) * CLOSING);
+        }
+    }
+
+    /// Stays behind one that goes first.
+    fn follow(&mut self, other: &Sight, between: Raw, square: i64, touch: i64) {
+        let distance = isqrt_u64(square as u64) as i64;
+        let along = dot(other.velocity.map(i64::from), between) / distance;
+        let most = (distance - touch).max(0) * CLOSING + along.max(0);
+        self.bound(other.unit, between, distance, most);
+    }
+
+    /// Notes a bound, if it can matter.
+    fn bound(&mut self, unit: u32, between: Raw, distance: i64, most: i64) {
+        if most < self.speed && self.count < BOUNDS_MAX {
+            let normal = between.map(|part| (part * ONE / distance) as i32);
+            self.bounds[self.count] = Bound { unit, normal, most: most as i32 };
+            self.count += 1;
+        }
+    }
+
+    /// The speed that it would like, raw units per second.
+    pub(crate) fn speed(&self) -> i64 {
+        self.speed
+    }
+
+    /// Whether somebody is in the way.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.count > 0
+    }
+
+    /// The velocity to take, raw units per second, and how long the unit keeps to its right.
+    #[inline(always)]
+    pub(crate) fn decide(mut self) -> (Raw, u16) {
+        let (wish, speed) = (self.wish, self.speed);
+        if speed == 0 {
+            return ([0; 2], 0);
+        }
+        if self.right_ms == 0 && self.aside == 0 && self.count == 0 {
+            return (wish, 0);
+        }
+        let aside = self.aside - speed * i64::from(self.right_ms) / i64::from(RIGHT_MS);
+        let aside = aside.clamp(-speed, speed);
+        let mut velocity =
+            at_most([wish[0] - wish[1] * aside / speed, wish[1] + wish[0] * aside / speed], speed);
+        let bounds = &mut self.bounds[..self.count];
+        bounds.sort_unstable_by_key(|bound| bound.unit);
+        for _ in 0..2 {
+            for bound in &*bounds {
+                let normal = bound.normal.map(i64::from);
+                let over = dot(velocity, normal) / ONE - i64::from(bound.most);
+                if over > 0 {
+                    velocity = minus(velocity, normal.map(|part| part * over / ONE));
+                }
+            }
+        }
+        (velocity, self.right_ms)
+    }
+}

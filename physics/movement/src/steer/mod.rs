@@ -2,7 +2,11 @@
 
 mod avoid;
 mod near;
+pub(crate) mod raw;
+mod squares;
 
+pub(crate) use avoid::Yielding;
 pub use avoid::{Step, give_way};
-pub(crate) use near::Squares;
+pub(crate) use near::Sight;
 pub use near::{Going, Neighbour};
+pub(crate) use squares::Squares;

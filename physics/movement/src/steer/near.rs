@@ -1,8 +1,8 @@
-//! Who is near whom: units sorted into squares, anew in every frame.
+//! What units know of each other.
 
-use alloc::vec::Vec;
+use testudo_physics::{EXTENT_MAX, Fx, SPEED_MAX, Vec2};
 
-use testudo_physics::{Fx, Vec2};
+use crate::steer::raw::{raw, vec2};
 
 /// What steering knows of one unit at the start of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,74 +30,46 @@ pub struct Going {
     pub right_ms: u32,
 }
 
-/// Units in squares, so that those near a place are found without looking at all.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Squares {
-    min: Vec2,
-    shift: u32,
-    columns: i32,
-    rows: i32,
-    /// By square: where its units begin in `units`; one more at the end.
-    starts: Vec<u32>,
-    /// Numbers of units, ascending in each square.
-    units: Vec<u32>,
+/// The same in few bytes, in raw units: what a crowd keeps of each unit, sorted by place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sight {
+    pub(crate) position: [i32; 2],
+    pub(crate) velocity: [i32; 2],
+    /// The velocity that it would like if it were alone.
+    pub(crate) wish: [i32; 2],
+    /// Length of its path to the goal.
+    pub(crate) left: i64,
+    /// Those with the same goal.
+    pub(crate) group: u32,
+    pub(crate) radius: i32,
+    /// Its number.
+    pub(crate) unit: u32,
+    pub(crate) right_ms: u16,
+    /// Whether it goes somewhere; the four above matter only then.
+    pub(crate) is_going: bool,
 }
 
-impl Squares {
-    /// Sorts units into squares of at least `side` (units).
-    pub(crate) fn fill(&mut self, units: &[Neighbour], side: Fx) {
-        let mut positions = units.iter().map(|unit| unit.position);
-        let first = positions.next().unwrap_or(Vec2::ZERO);
-        let (min, max) = positions.fold((first, first), |(min, max), at| (min.min(at), max.max(at)));
-        let extent = (max - min).x.max((max - min).y).to_bits() as u64;
-        self.min = min;
-        self.shift = 64 - (side.to_bits().max(1) as u64 - 1).leading_zeros();
-        // At most 256 squares along a side: a few units far away cost no memory.
-        while extent >> self.shift >= 256 {
-            self.shift += 1;
+impl Sight {
+    /// A neighbour at a position from `origin`; what is further away than anything that matters is only about right.
+    pub(crate) fn of(neighbour: &Neighbour, origin: Vec2, unit: u32) -> Self {
+        let away = |to: Fx, from: Fx| to.saturating_sub(from);
+        let at = Vec2::new(away(neighbour.position.x, origin.x), away(neighbour.position.y, origin.y));
+        let going =
+            neighbour.going.unwrap_or(Going { group: 0, left: Fx::ZERO, wish: Vec2::ZERO, right_ms: 0 });
+        Self {
+            position: raw(at, 1 << 29).map(|part| part as i32),
+            velocity: raw(neighbour.velocity, SPEED_MAX.to_bits()).map(|part| part as i32),
+            wish: raw(going.wish, SPEED_MAX.to_bits()).map(|part| part as i32),
+            left: going.left.to_bits(),
+            group: going.group,
+            radius: neighbour.radius.clamp(Fx::ZERO, EXTENT_MAX).to_bits() as i32,
+            unit,
+            right_ms: going.right_ms.min(u16::MAX.into()) as u16,
+            is_going: neighbour.going.is_some(),
         }
-        self.columns = ((max - min).x.to_bits() >> self.shift) as i32 + 1;
-        self.rows = ((max - min).y.to_bits() >> self.shift) as i32 + 1;
-        let squares = (self.columns * self.rows) as usize;
-        self.starts.clear();
-        self.starts.resize(squares + 1, 0);
-        for unit in units {
-            let square = self.square(self.place(unit.position));
-            self.starts[square + 1] += 1;
-        }
-        for square in 0..squares {
-            self.starts[square + 1] += self.starts[square];
-        }
-        self.units.clear();
-        self.units.resize(units.len(), 0);
-        // From the last one: each square's start moves down to its first unit, and the numbers ascend.
-        for (number, unit) in units.iter().enumerate().rev() {
-            let square = self.square(self.place(unit.position));
-            self.starts[square + 1] -= 1;
-            self.units[self.starts[square + 1] as usize] = number as u32;
-        }
-        self.starts.remove(0);
-        self.starts.push(units.len() as u32);
     }
 
-    fn place(&self, position: Vec2) -> [i32; 2] {
-        let away = position - self.min;
-        [away.x, away.y].map(|part| (part.to_bits() >> self.shift) as i32)
-    }
-
-    fn square(&self, [x, y]: [i32; 2]) -> usize {
-        (y * self.columns + x) as usize
-    }
-
-    /// Calls `each` for the numbers of all units in the squares around a position, which reach at least one side of a square far.
-    #[inline(always)]
-    pub(crate) fn near(&self, position: Vec2, mut each: impl FnMut(u32)) {
-        let [x, y] = self.place(position);
-        for row in (y - 1).max(0)..=(y + 1).min(self.rows - 1) {
-            let first = self.square([(x - 1).max(0), row]);
-            let last = self.square([(x + 1).min(self.columns - 1), row]);
-            let range = self.starts[first] as usize..self.starts[last + 1] as usize;
-            self.units[range].iter().for_each(|&unit| each(unit));
-        }
+    pub(crate) fn place(&self) -> Vec2 {
+        vec2(self.position.map(i64::from))
     }
 }

@@ -1,0 +1,186 @@
+//! What a unit does among others, and what becomes of its order.
+
+use testudo_physics::{Fx, World};
+
+use crate::crowd::step::Company;
+use crate::crowd::wish::{APPROACH, PATIENCE_MS};
+use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
+use crate::flow::Way;
+use crate::steer::Yielding;
+use crate::steer::raw::{dot, length, minus, raw, resized};
+
+/// Of the units that lost their patience, one in this many has a higher rank, in turns of so many ms. Those of lower rank cannot hold it, and there are
+/// few enough of them that they do not hold each other.
+const RANK_EVERY: u64 = 4;
+const RANK_MS: u64 = 500;
+
+/// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again.
+const CONTENT: i64 = 3;
+
+/// A unit that was pushed back by more than this, in radii, counts its progress from there; so often on one order.
+const PUSHED_BACK: i64 = 8;
+const SETBACKS_MAX: u8 = 8;
+
+/// Further than this from its post, in radii, a unit that waits behind others is as patient as they.
+const QUEUE: i64 = 12;
+
+/// A unit that stands goes back if it was moved by more than this many radii, after this time in ms.
+const OFF_RADII: i64 = 2;
+const OFF_MS: u32 = 1_000;
+
+impl Crowd {
+    /// Decides the velocity that a unit takes until it thinks again, and what becomes of its order.
+    pub(super) fn decide(&mut self, world: &mut World, number: usize, largest: i32, rate: u32) {
+        let frame = self.frame();
+        let walker = &mut self.walkers[number];
+        let elapsed = frame.wrapping_sub(walker.thought) * 1_000 / rate;
+        walker.thought = frame;
+        if !walker.sight.is_going {
+            // Not news for long: a unit that stands looks whether it was moved.
+            walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, Company::Near));
+            walker.takes = [0; 2];
+            self.set_rank(world, number, false);
+            return self.stay(number, elapsed);
+        }
+        let mover = &self.movers[number];
+        let body = walker.body;
+        let to_post = raw(mover.post - walker.place(), 1 << 31);
+        let (at_post, radius) = (dot(to_post, to_post), i64::from(walker.sight.radius));
+        let is_within = |part: i64| at_post <= part * part;
+        if walker.sight.left == i64::MAX
+            && let Some(event) = self.is_cut_off(number)
+        {
+            return self.end(world, number, event);
+        }
+        if is_within(radius / 4) {
+            return self.end(world, number, MoveEvent::Arrived(body));
+        }
+        let least_stalled = self.look_around(number, (largest, rate), elapsed, !is_within(radius * QUEUE));
+        if let Some(event) = self.note_progress(number, elapsed, least_stalled) {
+            return self.end(world, number, event);
+        }
+        let mover = &mut self.movers[number];
+        let spans = mover.stalled_ms / PATIENCE_MS;
+        if spans > 0 {
+            // It may hang at an edge beside its line.
+            mover.aim = None;
+        }
+        let turn = (self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS)
+            .wrapping_add(body.index().into());
+        self.set_rank(world, number, spans > 0 && turn.is_multiple_of(RANK_EVERY));
+    }
+
+    /// Gives way to the neighbours. Returns how long those have waited at least that are before it, ms.
+    fn look_around(&mut self, number: usize, (largest, rate): (i32, u32), elapsed: u32, queues: bool) -> u32 {
+        let (walker, movers) = (&mut self.walkers[number], &mut self.movers);
+        let sight = &mut walker.sight;
+        sight.right_ms = sight.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
+        let mut yielding = Yielding::new(sight, movers[number].pushes);
+        let reach = yielding.reach(largest);
+        let (mut least_stalled, mut company) = (u32::MAX, Company::Alone);
+        self.squares.near(sight.position, reach, |other| {
+            if other.unit as usize == number {
+                return;
+            }
+            company = Company::Near;
+            if queues && other.is_going && other.group == sight.group && other.left < sight.left {
+                least_stalled = least_stalled.min(movers[other.unit as usize].stalled_ms);
+            }
+            yielding.mind(other);
+        });
+        let (is_held_up, speed) = (yielding.is_bounded(), yielding.speed());
+        let (velocity, right_ms) = yielding.decide();
+        walker.takes = velocity.map(|part| part as i32);
+        walker.sight.right_ms = right_ms;
+        movers[number].is_straight = walker.takes == walker.sight.wish;
+        if is_held_up {
+            company = Company::HeldUp;
+        }
+        let pause = Self::pause(rate, movers[number].straight, speed, company);
+        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause);
+        least_stalled
+    }
+
+    /// Notes whether a unit comes nearer to its post, and whether it is content or gives up.
+    fn note_progress(&mut self, number: usize, elapsed: u32, least_stalled: u32) -> Option<MoveEvent> {
+        let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
+        let radius = Fx::from_bits(walker.sight.radius.into());
+        // A unit that was pushed back has another try, but not for ever.
+        let from = mover.to_go - radius * PUSHED_BACK;
+        if mover.best < from && mover.setbacks < SETBACKS_MAX {
+            (mover.best, mover.is_back) = (from, true);
+        }
+        if mover.to_go < mover.best - radius / 2 {
+            mover.setbacks += u8::from(core::mem::replace(&mut mover.is_back, false));
+            (mover.best, mover.stalled_ms) = (mover.to_go, 0);
+        } else if walker.sight.left != i64::MAX {
+            mover.stalled_ms = mover.stalled_ms.min(least_stalled).saturating_add(elapsed);
+        }
+        let spans = mover.stalled_ms / PATIENCE_MS;
+        if spans == 0 {
+            return None;
+        }
+        // Around the post, or around the goal if the post is behind a corner.
+        let away = match (mover.aim, mover.task) {
+            (Some(_), Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
+            _ => walker.place().distance(mover.post),
+        };
+        if away <= radius * CONTENT * i64::from(spans.min(4)) {
+            mover.post = walker.place();
+            return Some(MoveEvent::Arrived(walker.body));
+        }
+        (mover.stalled_ms >= GIVE_UP_MS).then_some(MoveEvent::GaveUp(walker.body))
+    }
+
+    /// Gives a body its higher rank, or takes it away.
+    fn set_rank(&mut self, world: &mut World, number: usize, pushes: bool) {
+        let mover = &mut self.movers[number];
+        if core::mem::replace(&mut mover.pushes, pushes) != pushes {
+            // The body exists: `look` has removed the others.
+            let rank = mover.rank.saturating_add(i8::from(pushes));
+            let _ = world.set_dominance(self.walkers[number].body, rank);
+        }
+    }
+
+    /// Whether no path leads from a unit to its goal.
+    fn is_cut_off(&self, number: usize) -> Option<MoveEvent> {
+        let Task::Go(errand) = self.movers[number].task else { return None };
+        let way = self.flows.way(&self.ground, errand.flow, self.walkers[number].place());
+        (way == Way::Closed).then_some(MoveEvent::Unreachable(self.walkers[number].body))
+    }
+
+    fn end(&mut self, world: &mut World, number: usize, event: MoveEvent) {
+        self.set_rank(world, number, false);
+        let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
+        match (event, mover.task) {
+            (MoveEvent::Arrived(_), Task::Go(errand)) => mover.stand(mover.post, Some(errand)),
+            _ => mover.stand(walker.place(), None),
+        }
+        (walker.sight.is_going, walker.takes, walker.sight.right_ms) = (false, [0; 2], 0);
+        if !core::mem::replace(&mut mover.is_told, true) {
+            self.events.push(event);
+        }
+    }
+
+    /// A unit that stands brakes. If it was moved away it waits, and then goes back as far as nothing is in the way.
+    fn stay(&mut self, number: usize, elapsed: u32) {
+        let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
+        let away = minus(raw(mover.post, 1 << 31), walker.sight.position.map(i64::from));
+        let far = length(away);
+        if far <= i64::from(walker.sight.radius) * OFF_RADII {
+            mover.off_ms = 0;
+            return;
+        }
+        mover.off_ms = mover.off_ms.saturating_add(elapsed);
+        if mover.off_ms < OFF_MS {
+            return;
+        }
+        if mover.off_ms >= 5 * OFF_MS || !self.ground.sees(walker.place(), mover.post, mover.size) {
+            // Somebody else stands there.
+            mover.stand(walker.place(), None);
+            return;
+        }
+        let speed = mover.def.speed.to_bits().min(far * APPROACH);
+        walker.takes = resized(away, far, speed).map(|part| part as i32);
+    }
+}

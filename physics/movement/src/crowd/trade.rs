@@ -1,0 +1,67 @@
+//! Units of one order trade their posts where both gain by it.
+
+use crate::crowd::{Crowd, Errand, Task};
+use crate::steer::raw::dot;
+
+/// A unit that has not come nearer for this long trades its post with one that stands in its way, ms.
+const TRADE_MS: u32 = 300;
+
+impl Crowd {
+    /// Two units of one order that are near each other trade their posts if both get nearer by it: so nobody has to pass one that goes the other way, or
+    /// one that stands already.
+    pub(super) fn trade_post(&mut self, number: usize) {
+        let mover = &self.movers[number];
+        let Task::Go(errand) = mover.task else { return };
+        if mover.aim.is_some() {
+            return;
+        }
+        let me = &self.walkers[number].sight;
+        // Surfaces are less than a radius apart.
+        let reach = me.radius.saturating_mul(4);
+        let mut partner: Option<usize> = None;
+        self.squares.near(me.position, reach, |other| {
+            let other = other.unit as usize;
+            if partner.is_none_or(|partner| other < partner) && self.gains_by_trade(number, other) {
+                partner = Some(other);
+            }
+        });
+        let Some(other) = partner else { return };
+        let posts = (self.movers[number].post, self.movers[other].post);
+        (self.movers[other].post, self.movers[number].post) = posts;
+        let frame = self.frame();
+        if !self.movers[other].is_going() {
+            self.movers[other].forget();
+            self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
+            self.walkers[other].sight.right_ms = 0;
+        }
+        for at in [number, other] {
+            let mover = &mut self.movers[at];
+            mover.best = mover.post.distance(self.walkers[at].place());
+            mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
+        }
+        // The other one looks for its new way in the next frame, and so does this one: it has the way to its old post.
+        self.walkers[other].thinks = frame.wrapping_add(1);
+        self.movers[number].straight = 0;
+    }
+
+    /// Whether a unit that goes gains by trading its post with another one of its order.
+    fn gains_by_trade(&self, number: usize, other: usize) -> bool {
+        let (mine, theirs) = (&self.movers[number], &self.movers[other]);
+        let (Task::Go(errand), Task::Go(other_errand) | Task::Stand(Some(other_errand))) =
+            (mine.task, theirs.task)
+        else {
+            return false;
+        };
+        let is_asked = other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS);
+        if !is_asked || errand.group != other_errand.group || mine.size != theirs.size {
+            return false;
+        }
+        let (me, them) = (&self.walkers[number].sight, &self.walkers[other].sight);
+        let apart = [0, 1].map(|axis| i64::from(me.position[axis]) - i64::from(them.position[axis]));
+        let touch = i64::from(me.radius) * 2 + i64::from(them.radius);
+        let posts = mine.post - theirs.post;
+        let posts = [posts.x, posts.y].map(|part| part.to_bits() >> 8);
+        // Less squared distance in all: paths that do not meet.
+        dot(apart, apart) < touch * touch && dot(apart, posts) < 0
+    }
+}

@@ -1,0 +1,60 @@
+//! What changes in every frame for each unit: small, because all of it is read in each frame.
+
+use testudo_physics::{BodyId, Fx, Vec2};
+
+use crate::steer::Sight;
+
+/// What others see of a unit, and what it does until it thinks again. Raw units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Walker {
+    /// Its position, velocity and number are no state: they are read from the world in every step.
+    pub(crate) sight: Sight,
+    pub(crate) body: BodyId,
+    /// The velocity that it takes, as fast as it can.
+    pub(crate) takes: [i32; 2],
+    /// Greatest change of its velocity in a second.
+    pub(crate) acceleration: i32,
+    /// The frame in which it thinks next, and the one in which it thought last.
+    pub(crate) thinks: u32,
+    pub(crate) thought: u32,
+}
+
+impl Walker {
+    pub(crate) fn new(body: BodyId, radius: Fx, acceleration: Fx, frame: u32) -> Self {
+        Self {
+            sight: Sight { radius: radius.to_bits() as i32, ..Sight::default() },
+            body,
+            takes: [0; 2],
+            acceleration: acceleration.to_bits() as i32,
+            thinks: frame,
+            thought: frame,
+        }
+    }
+
+    /// It thinks in the frame that comes next, or in one of the three after it: units that get an order together take turns.
+    pub(crate) fn think_soon(&mut self, frame: u32) {
+        self.thinks = frame.wrapping_add(self.body.index() % 4);
+        self.thought = frame;
+    }
+
+    /// Whether it thinks in this frame. (A frame in the past counts, too.)
+    pub(crate) fn thinks_in(&self, frame: u32) -> bool {
+        frame.wrapping_sub(self.thinks) < u32::MAX / 2
+    }
+
+    pub(crate) fn place(&self) -> Vec2 {
+        self.sight.place()
+    }
+
+    /// The velocity after this frame.
+    pub(crate) fn next_velocity(&self, rate: u32) -> [i32; 2] {
+        if self.takes == self.sight.velocity {
+            return self.sight.velocity;
+        }
+        let change = [0, 1].map(|axis| i64::from(self.takes[axis]) - i64::from(self.sight.velocity[axis]));
+        let most = i64::from(self.acceleration.unsigned_abs() / rate);
+        let change = crate::steer::raw::at_most(change, most);
+        // Two speeds within the limit have a mean within it.
+        [0, 1].map(|axis| self.sight.velocity[axis] + change[axis] as i32)
+    }
+}

@@ -1,0 +1,100 @@
+//! Where a unit goes, and how fast it would like to.
+
+use testudo_physics::{Fx, Vec2};
+
+use crate::crowd::mover::Mover;
+use crate::crowd::{Crowd, Errand, Task, Walker};
+use crate::flow::Way;
+use crate::ground::Ground;
+use crate::steer::raw::{length, raw, resized};
+
+/// Speed per distance near a place, 1/s.
+pub(super) const APPROACH: i64 = 4;
+
+/// A unit that has not come nearer for this long has lost its patience, ms.
+pub(super) const PATIENCE_MS: u32 = 1_500;
+
+/// A unit within so many cells of its post goes straight there if it sees it.
+const NEAR_CELLS: i64 = 24;
+
+impl Crowd {
+    /// Finds the path of a unit that goes somewhere, and the velocity that it would like.
+    pub(super) fn wish(&mut self, number: usize, rate: u32) {
+        let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
+        let Task::Go(errand) = mover.task else {
+            walker.sight.is_going = false;
+            return;
+        };
+        let position = walker.place();
+        let Errand { mut flow, group, pace } = errand;
+        if !self.flows.is_live(flow) {
+            // Its place was given away while nobody asked; the goal's cell is known.
+            let goal = self.ground.anchor(flow.goal);
+            flow = self.flows.to(&self.ground, goal, mover.size).unwrap_or(flow);
+            mover.task = Task::Go(Errand { flow, ..errand });
+        }
+        let goal = self.ground.anchor(flow.goal);
+        let (to, left, to_go);
+        if goes_straight(&self.ground, mover, position) {
+            mover.aim = None;
+            self.flows.keep(flow);
+            (to, left, to_go) = (mover.post, position.distance(goal), position.distance(mover.post));
+        } else if let Some(aim) = mover.aim.filter(|&aim| is_on_the_way(&self.ground, mover, walker, aim)) {
+            self.flows.keep(flow);
+            (to, left) = (aim, mover.beyond + position.distance(aim));
+            to_go = left + mover.beside;
+        } else {
+            let way = self.flows.follow(&self.ground, flow, position, is_careful(mover));
+            mover.aim = None;
+            (to, left, to_go) = match way {
+                Way::Straight { left } if self.ground.sees(position, mover.post, mover.size) => {
+                    (mover.post, left, position.distance(mover.post))
+                }
+                // The goal is in sight, and the post behind a corner of it.
+                Way::Straight { left } => (goal, left, left + mover.beside),
+                Way::Aim { to, left } => {
+                    (mover.aim, mover.beyond) = (Some(to), left - position.distance(to));
+                    // The field leads to the goal; the post is beside it.
+                    (to, left, left + mover.beside)
+                }
+                // Nobody knows yet, or there is no path: it waits. `decide` asks which.
+                Way::Unknown | Way::Closed => (position, Fx::MAX, mover.best),
+            };
+        }
+        let way = raw(to - position, 1 << 31);
+        let far = length(way);
+        let mut speed = pace.to_bits();
+        if to == mover.post {
+            // Slower near the post, and no further than that in one frame.
+            speed = speed.min(far * APPROACH).min(far * i64::from(rate));
+        }
+        mover.to_go = to_go;
+        let sight = &mut walker.sight;
+        sight.wish = resized(way, far, speed).map(|part| part as i32);
+        (sight.is_going, sight.group, sight.left) = (true, group, left.to_bits());
+        mover.straight = far;
+    }
+}
+
+/// Whether a unit can go straight to its post.
+fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
+    let away = raw(mover.post - position, 1 << 31);
+    let near = (ground.cell() * NEAR_CELLS).to_bits();
+    away[0].abs().max(away[1].abs()) <= near
+        && (!is_careful(mover) || ground.is_clear(position, mover.size))
+        && ground.sees_plainly(position, mover.post, mover.size)
+}
+
+/// Whether a unit keeps to anchors beside obstacles, because it may hang at a corner.
+fn is_careful(mover: &Mover) -> bool {
+    mover.stalled_ms / PATIENCE_MS % 2 == 1
+}
+
+/// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner.
+fn is_on_the_way(ground: &Ground, mover: &Mover, walker: &Walker, aim: Vec2) -> bool {
+    let position = walker.place();
+    let away = raw(aim - position, 1 << 31);
+    let near = ground.cell().to_bits() / 4;
+    let is_undisturbed = mover.is_straight && walker.sight.velocity == walker.takes;
+    away[0].abs().max(away[1].abs()) > near && (is_undisturbed || ground.sees(position, aim, mover.size))
+}
