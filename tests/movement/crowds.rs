@@ -5,21 +5,21 @@ use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 use crate::maps::{HALF, KINDS, draw, square};
 
-const RATE: u32 = 20;
+pub(crate) const RATE: u32 = 20;
 
 /// A world, a crowd, and when who arrived, gave up, or was told that there is no path.
-struct Scene {
-    world: World,
-    crowd: Crowd,
-    units: Vec<BodyId>,
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) crowd: Crowd,
+    pub(crate) units: Vec<BodyId>,
     frame: u32,
-    arrived: Vec<(u32, BodyId)>,
-    gave_up: Vec<(u32, BodyId)>,
-    unreachable: Vec<(u32, BodyId)>,
+    pub(crate) arrived: Vec<(u32, BodyId)>,
+    pub(crate) gave_up: Vec<(u32, BodyId)>,
+    pub(crate) unreachable: Vec<(u32, BodyId)>,
 }
 
 impl Scene {
-    fn new(world: World, half: i32) -> Self {
+    pub(crate) fn new(world: World, half: i32) -> Self {
         let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(half)))).unwrap();
         crowd.survey(&world);
         let (units, frame) = (Vec::new(), 0);
@@ -27,7 +27,7 @@ impl Scene {
         Self { world, crowd, units, frame, arrived, gave_up, unreachable }
     }
 
-    fn add(&mut self, position: Vec2) -> BodyId {
+    pub(crate) fn add(&mut self, position: Vec2) -> BodyId {
         let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(position);
         let body = self.world.create_body(&disc).unwrap();
         self.crowd.add(&self.world, body, MoverDef::default()).unwrap();
@@ -44,11 +44,11 @@ impl Scene {
             .collect()
     }
 
-    fn go(&mut self, units: &[BodyId], goal: Vec2) {
+    pub(crate) fn go(&mut self, units: &[BodyId], goal: Vec2) {
         self.crowd.order(&self.world, units, &Order::go(goal)).unwrap();
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.crowd.step(&mut self.world, RATE);
         self.world.step(RATE).unwrap();
         self.frame += 1;

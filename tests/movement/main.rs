@@ -5,3 +5,4 @@ mod golden;
 mod maps;
 mod paths;
 mod state;
+mod truths;

@@ -121,8 +121,8 @@ impl Crowd {
             return None;
         }
         // Around the post, or around the goal if the post is behind a corner.
-        let away = match (mover.aim, mover.task) {
-            (Some(_), Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
+        let away = match (mover.aim.is_some() || mover.is_around, mover.task) {
+            (true, Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
             _ => walker.place().distance(mover.post),
         };
         if away <= radius * CONTENT * i64::from(spans.min(4)) {

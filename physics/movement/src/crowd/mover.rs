@@ -31,6 +31,9 @@ pub(crate) struct Mover {
     /// How far it goes straight now, raw units.
     // not state: computed whenever it thinks, before it is read
     pub(crate) straight: i64,
+    /// Whether it sees its goal, but not its post.
+    // not state: as above
+    pub(crate) is_around: bool,
     /// Length of its path to its post in this frame, units.
     // not state: computed whenever it thinks, before it is read
     pub(crate) to_go: Fx,
@@ -39,6 +42,8 @@ pub(crate) struct Mover {
     /// How often it was pushed back on this order, and whether `best` counts from where it was pushed to.
     pub(crate) setbacks: u8,
     pub(crate) is_back: bool,
+    /// How often it traded its post on this order.
+    pub(crate) trades: u8,
     /// How long it has not come nearer, ms.
     pub(crate) stalled_ms: u32,
     /// How long it has been off its post while it stands, ms.

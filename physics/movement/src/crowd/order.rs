@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
-use crate::group::{assign, places};
+use crate::group::{Formation, assign, places};
 
 /// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
 const SPACING: (i64, i64) = (9, 4);
@@ -38,10 +38,13 @@ impl Crowd {
             .collect();
         let largest = group.iter().map(|&at| self.walkers[at].sight.radius).max().unwrap_or(1 << 16);
         let spacing = Fx::from_bits(i64::from(largest) * SPACING.0 / SPACING.1);
-        let shape = (order.formation, order.facing);
+        let ahead = ahead(&positions, order.goal);
+        // A disc has no front; where its last ring is not full, it is so on the far side.
+        let facing = if order.formation == Formation::Disc { (-ahead).angle() } else { order.facing };
+        let shape = (order.formation, facing);
         let count = group.len() as u32;
         let posts = places(&self.ground, size, order.goal, shape, spacing, count);
-        let given = assign(&positions, &posts, ahead(&positions, order.goal));
+        let given = assign(&positions, &posts, ahead);
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
         let frame = self.frame();
@@ -49,7 +52,7 @@ impl Crowd {
             let mover = &mut self.movers[at];
             let pace = if order.together { slowest } else { mover.def.speed };
             mover.forget();
-            mover.is_told = false;
+            (mover.is_told, mover.trades) = (false, 0);
             mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
             mover.task = Task::Go(Errand { flow, group: self.orders, pace });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);

@@ -242,6 +242,7 @@ impl Writer<'_> {
         self.length(*beyond);
         self.length(*best);
         self.put(mover.setbacks.into(), 1);
+        self.put(mover.trades.into(), 1);
         for time in [mover.stalled_ms, mover.off_ms] {
             self.put(time.into(), 4);
         }
@@ -348,7 +349,7 @@ impl Reader<'_> {
         let aim = if flag(3) { Some(self.point("aim")?) } else { None };
         let beyond = self.length("path", Fx::MAX)?;
         let best = self.length("path", Fx::MAX)?;
-        let setbacks = self.take(1)? as u8;
+        let (setbacks, trades) = (self.take(1)? as u8, self.take(1)? as u8);
         let [stalled_ms, off_ms] = [self.take(4)?, self.take(4)?].map(|ms| ms as u32);
         Ok(Mover {
             def: MoverDef { speed, acceleration },
@@ -362,9 +363,11 @@ impl Reader<'_> {
             beyond,
             beside: Fx::ZERO,
             straight: 0,
+            is_around: false,
             to_go: Fx::ZERO,
             best,
             setbacks,
+            trades,
             is_back: flag(2),
             is_straight: flag(4),
             stalled_ms,

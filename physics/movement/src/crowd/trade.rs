@@ -6,6 +6,9 @@ use crate::steer::raw::dot;
 /// A unit that has not come nearer for this long trades its post with one that stands in its way, ms.
 const TRADE_MS: u32 = 300;
 
+/// A unit trades so often on one order, and no more: between others, two units could trade to and fro for ever.
+const TRADES_MAX: u8 = 16;
+
 impl Crowd {
     /// Two units of one order that are near each other trade their posts if both get nearer by it: so nobody has to pass one that goes the other way, or
     /// one that stands already.
@@ -36,6 +39,7 @@ impl Crowd {
         }
         for at in [number, other] {
             let mover = &mut self.movers[at];
+            mover.trades = mover.trades.saturating_add(1);
             mover.best = mover.post.distance(self.walkers[at].place());
             mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
         }
@@ -52,7 +56,8 @@ impl Crowd {
         else {
             return false;
         };
-        let is_asked = other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS);
+        let may_trade = mine.trades < TRADES_MAX && theirs.trades < TRADES_MAX;
+        let is_asked = may_trade && other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS);
         if !is_asked || errand.group != other_errand.group || mine.size != theirs.size {
             return false;
         }

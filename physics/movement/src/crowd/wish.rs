@@ -35,6 +35,7 @@ impl Crowd {
         }
         let goal = self.ground.anchor(flow.goal);
         let (to, left, to_go);
+        mover.is_around = false;
         if goes_straight(&self.ground, mover, position) {
             mover.aim = None;
             self.flows.keep(flow);
@@ -51,7 +52,10 @@ impl Crowd {
                     (mover.post, left, position.distance(mover.post))
                 }
                 // The goal is in sight, and the post behind a corner of it.
-                Way::Straight { left } => (goal, left, left + mover.beside),
+                Way::Straight { left } => {
+                    mover.is_around = true;
+                    (goal, left, left + mover.beside)
+                }
                 Way::Aim { to, left } => {
                     (mover.aim, mover.beyond) = (Some(to), left - position.distance(to));
                     // The field leads to the goal; the post is beside it.

@@ -65,7 +65,9 @@ pub fn places(
             }
         });
     }
-    found.sort_by_key(|&(distance, at)| (distance, at.y, at.x));
+    // Of equally near ones first those on the side of `facing`, which turns and mirrors with the scene.
+    let side = Vec2::from_angle(facing);
+    found.sort_by_key(|&(distance, at)| (distance, -(at - goal).dot(side), at.y, at.x));
     places.extend(found.into_iter().map(|(_, at)| at));
     places.truncate(count as usize);
     // Between obstacles, where no point of the lattice has room.

@@ -70,7 +70,7 @@ pub(crate) struct Yielding<'a> {
     aside: i64,
     right_ms: u16,
     bounds: [Bound; BOUNDS_MAX],
-    count: usize,
+    count: u32,
 }
 
 impl<'a> Yielding<'a> {
@@ -134,9 +134,9 @@ impl<'a> Yielding<'a> {
 
     /// Notes a bound, if it can matter.
     fn bound(&mut self, unit: u32, between: Raw, distance: i64, most: i64) {
-        if most < self.speed && self.count < BOUNDS_MAX {
+        if most < self.speed && self.count < BOUNDS_MAX as u32 {
             let normal = between.map(|part| (part * ONE / distance) as i32);
-            self.bounds[self.count] = Bound { unit, normal, most: most as i32 };
+            self.bounds[self.count as usize] = Bound { unit, normal, most: most as i32 };
             self.count += 1;
         }
     }
@@ -165,7 +165,7 @@ impl<'a> Yielding<'a> {
         let aside = aside.clamp(-speed, speed);
         let mut velocity =
             at_most([wish[0] - wish[1] * aside / speed, wish[1] + wish[0] * aside / speed], speed);
-        let bounds = &mut self.bounds[..self.count];
+        let bounds = &mut self.bounds[..self.count as usize];
         bounds.sort_unstable_by_key(|bound| bound.unit);
         for _ in 0..2 {
             for bound in &*bounds {

@@ -1,0 +1,113 @@
+//! Drawn scenes with fresh seeds. The limits were set before the first run: they follow from speeds and diameters.
+//!
+//! `MOVEMENT_SCENES=1000 cargo test --release -p testudo-tests --test movement truths -- --nocapture` plays more of them; `MOVEMENT_SEED` names the first one.
+
+use testudo_movement::Flows;
+use testudo_physics::{Fx, Pcg32, Vec2};
+
+use crate::crowds::{RATE, Scene};
+use crate::maps::{HALF, KINDS, Kind, draw};
+
+/// How many scenes, and the first seed.
+fn scenes() -> (u64, u64) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let now =
+        || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    (number("MOVEMENT_SCENES").unwrap_or(10), number("MOVEMENT_SEED").unwrap_or_else(now))
+}
+
+/// A place where a unit can stand, and places for others that do not overlap.
+fn stand(scene: &Scene, rng: &mut Pcg32, count: usize) -> Vec<Vec2> {
+    let ground = scene.crowd.ground();
+    let size = ground.size_of(Fx::ONE / 2).unwrap();
+    let mut taken: Vec<Vec2> = Vec::new();
+    for _ in 0..20_000 {
+        let mut part = || Fx::from_num(rng.below(2 * HALF as u32) as i32 - HALF) + Fx::ONE / 2;
+        let at = Vec2::new(part(), part());
+        let is_open =
+            ground.is_open(at, size) && ground.sees(at, at + Vec2::new(Fx::ONE / 8, Fx::ZERO), size);
+        if is_open && taken.iter().all(|other| other.distance(at) > Fx::ONE) {
+            taken.push(at);
+        }
+        if taken.len() == count {
+            break;
+        }
+    }
+    taken
+}
+
+/// What became of the units of a scene.
+#[derive(Debug, Default)]
+struct Tally {
+    reachable: u32,
+    arrived: u32,
+    in_time: u32,
+    told: u32,
+    untold: u32,
+}
+
+/// Units go to one goal on a drawn map. Each has half as much time again as its path takes alone, and for each unit the time that a unit takes for two
+/// diameters: one diameter through a door and one between two units.
+fn crowd_on_a_map(kind: Kind, seed: u64) -> Tally {
+    let mut scene = Scene::new(draw(kind, seed), HALF);
+    let mut rng = Pcg32::new(seed, 4);
+    let count = 5 + rng.below(46) as usize;
+    let places = stand(&scene, &mut rng, count + 1);
+    let (goal, starts) = places.split_first().expect("maps have open ground");
+    let ground = scene.crowd.ground().clone();
+    let size = ground.size_of(Fx::ONE / 2).unwrap();
+    let mut flows = Flows::new(1);
+    let flow = flows.to(&ground, *goal, size).unwrap();
+    flows.search_all(&ground, flow);
+    let units: Vec<_> = starts.iter().map(|&at| scene.add(at)).collect();
+    scene.go(&units, *goal);
+    let doors = Fx::from_num(units.len() as u32 * 2) / 3;
+    let limits: Vec<Option<u32>> = starts
+        .iter()
+        .map(|&at| {
+            let alone = flows.way(&ground, flow, at).left()? / 3;
+            Some(((alone * 3 / 2 + doors) * i64::from(RATE)).to_num())
+        })
+        .collect();
+    let longest = limits.iter().flatten().max().copied().unwrap_or(0).max(RATE) + 40 * RATE;
+    for _ in 0..longest {
+        scene.step();
+    }
+    let mut tally = Tally::default();
+    for (unit, limit) in units.iter().zip(limits) {
+        let Some(limit) = limit else {
+            let told = scene.unreachable.iter().any(|&(frame, body)| body == *unit && frame <= 2 * RATE);
+            (tally.told, tally.untold) = (tally.told + u32::from(told), tally.untold + u32::from(!told));
+            continue;
+        };
+        tally.reachable += 1;
+        let arrived = scene.arrived.iter().find(|(_, body)| body == unit);
+        tally.arrived += u32::from(arrived.is_some());
+        tally.in_time += u32::from(arrived.is_some_and(|&(frame, _)| frame <= limit));
+    }
+    tally
+}
+
+#[test]
+fn units_on_drawn_maps_arrive_in_time_and_the_others_are_told() {
+    let (count, first) = scenes();
+    println!("{count} scenes from seed {first}");
+    let mut all = Tally::default();
+    let mut late = 0;
+    for seed in first..first + count {
+        let kind = KINDS[(seed % KINDS.len() as u64) as usize];
+        let tally = crowd_on_a_map(kind, seed);
+        if tally.in_time < tally.reachable || tally.untold > 0 {
+            println!("{kind:?} {seed}: {tally:?}");
+            late += 1;
+        }
+        all.reachable += tally.reachable;
+        all.arrived += tally.arrived;
+        all.in_time += tally.in_time;
+        all.told += tally.told;
+        all.untold += tally.untold;
+    }
+    println!("{late} of {count} scenes with late or lost units; {all:?}");
+    assert!(all.reachable > 0, "not interesting");
+    assert_eq!((all.reachable - all.in_time, all.untold), (0, 0), "seeds from {first}");
+}
