@@ -6,7 +6,7 @@ use crate::steer::raw::dot;
 /// A unit that has not come nearer for this long trades its post with one that stands in its way, ms.
 const TRADE_MS: u32 = 300;
 
-/// A unit trades so often on one order, and no more: between others, two units could trade to and fro for ever.
+/// A unit trades so often on one order with one that stands, and no more: two units could trade to and fro for ever.
 const TRADES_MAX: u8 = 16;
 
 impl Crowd {
@@ -33,13 +33,13 @@ impl Crowd {
         (self.movers[other].post, self.movers[number].post) = posts;
         let frame = self.frame();
         if !self.movers[other].is_going() {
+            self.movers[number].trades += 1;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
             self.walkers[other].sight.right_ms = 0;
         }
         for at in [number, other] {
             let mover = &mut self.movers[at];
-            mover.trades = mover.trades.saturating_add(1);
             mover.best = mover.post.distance(self.walkers[at].place());
             mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
         }
@@ -56,8 +56,8 @@ impl Crowd {
         else {
             return false;
         };
-        let may_trade = mine.trades < TRADES_MAX && theirs.trades < TRADES_MAX;
-        let is_asked = may_trade && other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS);
+        let is_asked =
+            other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS && mine.trades < TRADES_MAX);
         if !is_asked || errand.group != other_errand.group || mine.size != theirs.size {
             return false;
         }
