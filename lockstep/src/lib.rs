@@ -52,6 +52,7 @@ pub use session::saved_match::{SavedMatch, SavedMatchError};
 pub use session::stats::Stats;
 pub use session::{AnySession, Blame, PlayerReport, Session, SessionPhase, TurnStatus};
 pub use signed::chain::Opening;
+pub use signed::conviction::Conviction;
 pub use signed::key::{PlayerKey, PublicKey};
 pub use signed::proof::{Proof, ProofError, Verdict};
 pub use signed::roster::{Fingerprint, Roster, Seat};

@@ -251,6 +251,33 @@ match_one_code_in_two_programs() {
         fail "nobody was told: $(tail -2 "$dir/two.log")"
 }
 
+# Somebody else has the code, too. Each program here has a key of its own, so that one could not play; it took the place, and then both were out.
+match_one_code_with_another_key() {
+    turns=50
+    relayed "$turns" 3
+    start one join "$(code 1)"
+    start two join "$(code 2)"
+    wait_for host 'everybody is here'
+    start again join "$(code 2)"
+    ended again 1
+    [[ $(value again error) == *anotherprogram* ]] || fail "again: $(value again error)"
+    agree 0 host one two
+    below host players_lost 0
+}
+
+# As when a virtual machine is moved.
+match_a_relay_that_stands_for_a_minute() {
+    turns=50
+    relayed "$turns" 3
+    start one join "$(code 1)"
+    start two join "$(code 2)"
+    wait_for host 'everybody is here'
+    kill -STOP "${process[relay]}"
+    sleep 60
+    kill -CONT "${process[relay]}"
+    agree 0 host one two
+}
+
 match_watch_code_again_and_again() {
     turns=100
     relayed "$turns" 3
@@ -354,8 +381,9 @@ match_damaged_files() {
 
 all=$(declare -F | sed -n 's/^declare -f match_//p')
 if (($# == 0)); then
-    # The longest one first.
-    set -- late_by_6000_ms $(grep -v late_by_6000_ms <<<"$all")
+    # The longest ones first.
+    long='late_by_6000_ms a_relay_that_stands_for_a_minute'
+    set -- $long $(grep -vxE "${long// /|}" <<<"$all")
 fi
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT

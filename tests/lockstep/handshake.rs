@@ -47,6 +47,22 @@ fn other_content_is_refused_before_the_first_turn() {
     assert_eq!(nobody.to_string(), "the players were not all ready in time");
 }
 
+/// A match tolerates a host that stands for a minute. In the lobby nothing is lost.
+#[test]
+fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {
+    let minutes = Duration::from_secs(600);
+    let config = SessionConfig::new(3).turns(10).lobby_timeout(minutes).connect_timeout(minutes);
+    let config = config.silence_timeout(Duration::from_secs(80));
+    let mut game = pair(config.clone(), config, LinkConfig::new());
+    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    game.put_to_sleep(0, Instant::from_millis(1_000_000));
+    game.run(Instant::from_millis(24_000), |_, _, _, _| {});
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Lobby);
+    game.run(Instant::from_millis(25_100), |_, _, _, _| {});
+    let lost = SessionPhase::Failed(Failure::ConnectionLost(PeerId(0)));
+    assert_eq!(game.drivers()[1].session().phase(), lost);
+}
+
 #[test]
 fn a_place_is_taken_once() {
     let config = SessionConfig::new(3).turns(10);

@@ -252,6 +252,45 @@ fn peers_with_different_saves_refuse_each_other() {
     assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
 }
 
+/// A guest that had no way to compare played on from a battle that the host had changed.
+#[test]
+fn a_changed_save_contradicts_the_one_that_a_guest_has_kept() {
+    let save = |session_id: u64, turn: u32| {
+        let config = config(2, Topology::Host).session_id(session_id);
+        let mut game = toy_match(&config, 0, 1, LinkConfig::default());
+        play(&mut game, |at, _, session| {
+            if at == turn {
+                session.save();
+            }
+        });
+        game.drivers_mut()
+            .iter_mut()
+            .map(|driver| driver.session_mut().take_saved().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let (saves, later, other) = (save(7, 20), save(7, 40), save(8, 20));
+    assert_eq!(saves[0], saves[1]);
+    let same = [(&saves[0], &saves[1]), (&saves[0], &later[0]), (&saves[0], &other[0])];
+    assert!(
+        same.iter().all(|(one, another)| !one.contradicts(another)),
+        "equal, another turn, another match"
+    );
+    let bytes = saves[0].to_bytes();
+    let (mut changed, body) = (0, bytes.len() - 8);
+    for bit in 0..body * 8 {
+        let mut forged = bytes.clone();
+        forged[bit / 8] ^= 1 << (bit % 8);
+        let hash = xxhash(&forged[..body]);
+        forged[body..].copy_from_slice(&hash);
+        let Ok(forged) = SavedMatch::from_bytes(&forged) else { continue };
+        let is_of_this = (forged.origin(), forged.turn()) == (saves[1].origin(), saves[1].turn());
+        assert_eq!(forged.contradicts(&saves[1]), is_of_this, "{bit}");
+        changed += u32::from(is_of_this);
+    }
+    // Settings and checksum alone have 128 bits.
+    assert!(changed >= 128, "{changed}");
+}
+
 #[test]
 fn a_damaged_save_is_an_error() {
     let config = config(2, Topology::Host);

@@ -146,6 +146,8 @@ pub(crate) enum InvitationError {
     WrongSecret,
     /// The player was removed by the host.
     Removed,
+    /// Another program plays at the place.
+    OtherProgram,
     /// The match is over.
     Over,
     /// The relay has as many rooms as it may have.
@@ -158,6 +160,8 @@ pub(crate) enum InvitationError {
     NotForWatching,
     /// The save from which the match goes on cannot be used, for this reason.
     Save { what: String },
+    /// The host's save is another one than the one in this file, of the same match and turn.
+    ChangedSave { path: std::path::PathBuf },
     /// The socket broke.
     Socket(std::io::Error),
 }
@@ -185,6 +189,10 @@ impl fmt::Display for InvitationError {
             }
             Self::WrongSecret => write!(f, "this code opens no place there: ask for a new code"),
             Self::Removed => write!(f, "the host has removed this player"),
+            Self::OtherProgram => write!(
+                f,
+                "the code is used by another program, which began the match: come back from the same machine, as the same user"
+            ),
             Self::Over => write!(f, "the match is over"),
             Self::TooManyRooms => {
                 write!(f, "the relay has no free room: try again later, or use another relay")
@@ -200,6 +208,11 @@ impl fmt::Display for InvitationError {
                 write!(f, "this code is a player's: to watch, ask for the code after \"watch:\"")
             }
             Self::Save { what } => write!(f, "the saved match cannot be resumed: {what}"),
+            Self::ChangedSave { path } => write!(
+                f,
+                "the host's save is not the one that this program has kept of the same turn ({}): the host, or whoever gave it the save, has changed it",
+                path.display()
+            ),
             Self::Socket(error) => write!(f, "the network failed: {error}"),
         }
     }

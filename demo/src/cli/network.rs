@@ -368,6 +368,11 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
         }
         News::Back(player) => format!("{} is back", called(*player)),
         News::State { percent } => format!("getting the state: {percent} %"),
+        News::Resumes { is_own: true } => "the host's save is the one that was kept here".into(),
+        News::Resumes { is_own: false } => {
+            "no save of this turn was kept here: nobody can tell whether the host has changed the battle"
+                .into()
+        }
         News::CameIn { turn } => format!("the state of turn {turn} is here; catching up"),
         News::CaughtUp { turn } => format!("caught up in turn {turn}"),
         News::DiskTrouble(why) => format!("not kept from here on: {why}"),

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use testudo_lockstep::Desync;
 use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::{Conviction, Desync, PlayerSet};
 
 use crate::app::online::judgement::{Archived, Difference, Found, Judgement, Signed};
 use crate::app::online::keys;
@@ -90,13 +90,15 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
     let signed = Signed::open(&options.file)?;
     let folder = options.file.parent().unwrap_or(Path::new(""));
     let checked = signed.check(folder, options.key.as_deref());
+    let shown = checked.as_ref().map_or(Conviction::default(), |found| found.shown);
     if json {
         let doubt = checked.as_ref().err().map(ToString::to_string);
         print_json(&serde_json::json!({
             "holds": checked.is_ok(), "doubt": doubt, "key": signed.key,
             "simulated": checked.as_ref().is_ok_and(|found| found.is_simulated),
-            "convicted": checked.as_ref().map_or(&[][..], |found| &found.convicted.liars),
-            "misled": checked.as_ref().map_or(&[][..], |found| &found.convicted.misled),
+            "convicted": numbers(shown.convicted),
+            "accused": numbers(shown.accused),
+            "misled": numbers(shown.misled),
             "fingerprint": signed.judgement.testimony.as_ref().and_then(Testimony::fingerprint),
             "judgement": signed.judgement,
         }));
@@ -105,17 +107,27 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
     say(&signed, &options.file, false);
     match &checked {
         Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
-        Ok(Found { is_simulated: true, convicted }) => {
+        Ok(Found { is_simulated: true, shown }) => {
             println!("holds           signed by the key; simulated again, the match comes to the same");
-            if !convicted.liars.is_empty() {
-                let players = named(&convicted.liars);
-                println!("convicted       {players}: they have signed wrong checksums themselves");
-            }
-            if !convicted.misled.is_empty() {
-                let players = named(&convicted.misled);
-                println!(
-                    "misled          {players}: they came back with a state that was wrong, so who gave it, or they themselves, lied"
-                );
+            let lists = [
+                (
+                    "convicted",
+                    shown.convicted,
+                    "most players have signed what the orders lead to, and they something else",
+                ),
+                (
+                    "accused  ",
+                    shown.accused,
+                    "they have signed something else than the orders lead to. They had a wrong copy, or the referee and a player lie together",
+                ),
+                (
+                    "misled   ",
+                    shown.misled,
+                    "they came back with a state that was wrong, so who gave it, or they themselves, lied",
+                ),
+            ];
+            for (word, players, why) in lists.into_iter().filter(|(_, players, _)| !players.is_empty()) {
+                println!("{word}       {}: {why}", named(&numbers(players)));
             }
         }
         Ok(_) => println!("holds           signed by the key; there is no replay to simulate again"),
@@ -158,6 +170,10 @@ fn say(signed: &Signed, path: &Path, json: bool) {
     if let Some(winner) = judgement.winner {
         println!("winner          player {winner}");
     }
+}
+
+fn numbers(players: PlayerSet) -> Vec<u8> {
+    players.iter().map(|player| player.0).collect()
 }
 
 fn named(players: &[u8]) -> String {

@@ -48,8 +48,10 @@ fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
     let key = said["key"].as_str().expect("a key");
     let checked = run_json(&format!("verdict {file} --key {key}"), 0);
     assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
-    // Nobody has to believe the referee: the player has signed the wrong checksum, and the other one the right one.
-    assert_eq!(checked["convicted"], serde_json::json!([1]), "{checked}");
+    // The player has signed the wrong checksum, and the other one the right one. The referee alone cannot invent that; together with the other
+    // player it could, so between two nobody is convicted.
+    assert_eq!(checked["accused"], serde_json::json!([1]), "{checked}");
+    assert_eq!(checked["convicted"], serde_json::json!([]), "{checked}");
     assert!(checked["fingerprint"].is_string(), "{checked}");
 
     // Whoever blames the other player instead has no signature.

@@ -112,13 +112,20 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
         let mut host = Process::start(&format!("host --resume {}", save.display()));
         let (place, code) = host.invitation();
         assert_eq!(place as usize, 1 - own, "whoever resumes it keeps the own army");
-        let guest = Process::start(&format!("join {code}"));
+        // The other one has kept a save, too, in the folder of its replays.
+        let folder = hosts.0.with_extension(format!("kept-{own}"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::copy([&guests, &hosts][own].save(), folder.join("kept.save")).expect("a copy");
+        let replay = folder.join("again.replay");
+        let mut guest = Process::with_replay(&format!("join {code} --replay {}", replay.display()));
+        guest.wait_for("the host's save is the one that was kept here");
         let (code, hosted) = host.end();
         assert_eq!((code, &hosted["turns"], &hosted["player"]), (0, &40.into(), &own.into()), "{hosted}");
         // Turns take 200 ms, on any machine. Those before the save were counted, without their time.
         assert!(hosted["turn_ms_mean"].as_f64().is_some_and(|ms| ms > 195.0), "{hosted}");
         let (code, report) = guest.end();
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
+        std::fs::remove_dir_all(folder).expect("a folder");
         ends.push(checksum(&hosted).to_owned());
     }
     assert_eq!(ends[0], ends[1], "both saves are of the same moment");

@@ -33,7 +33,7 @@ impl AnySession {
                     consider(at);
                 }
                 for link in self.common.links.values().filter(|link| link.is_connected()) {
-                    consider(link.last_heard + self.common.setup.config.waits.silence_timeout);
+                    consider(link.last_heard + self.lobby_patience());
                 }
             }
             SessionPhase::Running | SessionPhase::Ending => {

@@ -203,12 +203,13 @@ pub enum Event {
         /// The turn before which it was taken.
         turn: Turn,
     },
-    /// The state was whole, but most players contradict it: its checksum, or what the match came to from it. Another source will be asked
-    /// ([`Event::StateRefused`] follows). If nobody but the source plays, nobody can contradict it.
+    /// The state was whole, but no more than half of the players confirm it: its checksum, or what the match came to from it. Another source will be
+    /// asked ([`Event::StateRefused`] follows). If nobody but the source plays, nobody can contradict it.
     WrongState {
         /// The turn before which it was taken.
         turn: Turn,
-        /// Who can have changed it: the player whose state it is, and the peer that forwards.
+        /// Who can have changed it: the player whose state it is, and the peer that forwards. If those who contradict it are not most players, one of
+        /// them may lie instead, and they are among the suspects.
         suspects: Vec<Identity>,
     },
     /// This peer has the state of the running match and catches up.

@@ -13,7 +13,7 @@ use crate::session::transfer::blob::{Blob, Taken};
 use crate::session::transfer::header::{Header, HeaderPlayer};
 use crate::session::transfer::joiner::Due;
 use crate::session::transfer::middle::Load;
-use crate::session::{AnySession, SessionPhase};
+use crate::session::{AnySession, SessionPhase, players_in};
 use crate::signed::statement::Since;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 
@@ -46,7 +46,7 @@ impl AnySession {
     /// Returns the state that the simulation must load, once it has arrived and the other players' checksums agree with it.
     /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`](crate::AnySession::state_taken).
     pub fn take_state(&mut self) -> Option<JoinedState> {
-        if !self.transfers.joiner.is_confirmed(&self.common)? {
+        if !self.transfers.joiner.confirm(&self.common)? {
             self.refuse_wrong_state();
             return None;
         }
@@ -280,10 +280,13 @@ impl AnySession {
         self.transfers.joiner.check(header, state, self.common.now);
     }
 
-    /// The state was not damaged on its way, but most players contradict it.
+    /// The state was not damaged on its way, but players contradict it, or nobody confirms it.
     fn refuse_wrong_state(&mut self) {
-        let Some((turn, source)) = self.transfers.joiner.state() else { return };
+        let Some((turn, source, doubters)) = self.transfers.joiner.state() else { return };
         let mut suspects = vec![Identity::Player(source), self.common.setup.coordinator()];
+        suspects.extend(players_in(doubters).map(Identity::Player));
+        suspects.retain(|suspect| *suspect != self.common.setup.identity);
+        suspects.sort_unstable();
         suspects.dedup();
         tracing::error!(turn, ?suspects, "the state is wrong");
         self.common.emit(Event::WrongState { turn: Turn(turn), suspects });

@@ -51,14 +51,14 @@ impl Signing {
         players_in(common.streams.live_in(turn)).filter(has_signed).count() as u32
     }
 
-    /// How many players say what this peer has seen, and how many say something else.
-    fn votes_on(&self, view: &View) -> Votes {
+    /// Which players say what this peer has seen, and which say something else.
+    pub(super) fn votes_on(&self, view: &View) -> Votes {
         let own = (view.live, view.all, view.checksum, view.agreed);
-        let mut votes = Votes { turn: view.turn, live: view.live.count_ones(), same: 0, other: 0 };
+        let mut votes = Votes { turn: view.turn, live: view.live, same: 0, other: 0 };
         let said = |player: PlayerId| self.authors[player.index()].at(view.turn);
         for statement in players_in(view.live).filter_map(said) {
             let told = (statement.live, statement.all, statement.checksum, statement.agreed);
-            if told == own { votes.same += 1 } else { votes.other += 1 }
+            *(if told == own { &mut votes.same } else { &mut votes.other }) |= 1 << statement.author.0;
         }
         votes
     }

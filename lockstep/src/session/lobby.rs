@@ -23,6 +23,9 @@ const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 /// Greatest number of answers to hellos that wait to be sent.
 const REPLIES_MAX: usize = 16;
 
+/// Longest silence before the start, whatever is allowed in a match: nothing is lost yet, and everybody can come again.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+
 /// What a session needs before its first turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Lobby {
@@ -141,7 +144,7 @@ impl AnySession {
 
     /// The coordinator forgets silent peers, which frees their places. The others give up when the coordinator is silent.
     fn lobby_silence(&mut self) {
-        let timeout = self.common.setup.config.waits.silence_timeout;
+        let timeout = self.lobby_patience();
         let silent = |link: &Link, now: Instant| link.is_connected() && now.since(link.last_heard) >= timeout;
         if self.common.setup.accepts() {
             let now = self.common.now;
@@ -149,6 +152,12 @@ impl AnySession {
         } else if let Some(link) = self.common.links.values().find(|link| silent(link, self.common.now)) {
             self.fail(Failure::ConnectionLost(link.peer));
         }
+    }
+
+    /// After this silence a peer counts as lost. While this one joins a running match, as in the match.
+    pub(super) fn lobby_patience(&self) -> Duration {
+        let silence = self.common.setup.config.waits.silence_timeout;
+        if self.transfers.joiner.is_active() { silence } else { silence.min(SILENCE_MAX) }
     }
 
     /// Turn 0 may begin.

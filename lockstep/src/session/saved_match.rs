@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use siphasher::sip::SipHasher24;
 use smallvec::SmallVec;
 use twox_hash::XxHash3_64;
 
@@ -11,6 +12,11 @@ use crate::value::action::ACTION_BITS_MAX;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, Entry};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
+
+/// The number of a match in its saves: SipHash-2-4. Nobody learns the session id from it.
+pub(crate) fn origin_of(session_id: u64) -> u64 {
+    SipHasher24::new_with_keys(session_id, 3).hash(b"saved")
+}
 
 /// Bytes of the hash at the end.
 const HASH_BYTES: usize = 8;
@@ -24,6 +30,8 @@ pub struct SavedMatch {
     pub(crate) settings_hash: u64,
     pub(crate) turn: u32,
     pub(crate) checksum: u64,
+    /// See [`SavedMatch::origin`].
+    pub(crate) origin: u64,
     pub(crate) format: PayloadFormat,
     pub(crate) paused: bool,
     pub(crate) speed: u8,
@@ -89,6 +97,19 @@ impl SavedMatch {
         self.checksum
     }
 
+    /// Number of the match that was saved, which follows from its session id: equal in all saves of one match.
+    #[must_use]
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// Whether both are saves of one match before the same turn, and not equal. All players had the same bytes then, so one of the two was changed. A
+    /// guest of a match that is resumed compares its own save with the one that it is given.
+    #[must_use]
+    pub fn contradicts(&self, other: &Self) -> bool {
+        (self.origin, self.turn) == (other.origin, other.turn) && self != other
+    }
+
     /// Why the player's stream had ended before the saved turn; none if the player goes on.
     #[must_use]
     pub fn ended(&self, player: PlayerId) -> Option<EndReason> {
@@ -103,6 +124,7 @@ impl SavedMatch {
         writer.write_bits(self.settings_hash, 64);
         writer.write_bits(u64::from(self.turn), 32);
         writer.write_bits(self.checksum, 64);
+        writer.write_bits(self.origin, 64);
         let (is_fixed, bits) = match self.format {
             PayloadFormat::Fixed(bits) => (true, bits),
             PayloadFormat::Variable(bits) => (false, bits),
@@ -157,6 +179,7 @@ impl SavedMatch {
         let settings_hash = reader.read_bits(64)?;
         let turn = reader.read_bits(32)? as u32;
         let checksum = reader.read_bits(64)?;
+        let origin = reader.read_bits(64)?;
         let is_fixed = reader.read_bool()?;
         let bits = reader.read_max(16, u64::from(ACTION_BITS_MAX))? as u32;
         let format = if is_fixed { PayloadFormat::Fixed(bits) } else { PayloadFormat::Variable(bits) };
@@ -190,6 +213,6 @@ impl SavedMatch {
             }
             player.entries = turns.entries_of(segment).to_vec();
         }
-        Ok(Self { settings_hash, turn, checksum, format, paused, speed, plan, players })
+        Ok(Self { settings_hash, turn, checksum, origin, format, paused, speed, plan, players })
     }
 }

@@ -5,7 +5,7 @@ use crate::packet::PayloadFormat;
 use crate::session::AnySession;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;
-use crate::session::saved_match::{SavedMatch, SavedStream};
+use crate::session::saved_match::{SavedMatch, SavedStream, origin_of};
 use crate::session::stream::Stream;
 use crate::value::bits::BitWriter;
 use crate::value::codec::{self, Codec};
@@ -55,6 +55,7 @@ impl AnySession {
             settings_hash: self.common.setup.config.saved_hash(self.common.setup.action_bits),
             turn: turn.0,
             checksum: self.saving.checksum,
+            origin: origin_of(self.common.setup.config.session_id),
             format: self.common.setup.format,
             paused: self.controlled.paused,
             speed,

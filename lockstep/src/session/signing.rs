@@ -262,7 +262,8 @@ impl Signing {
         self.report_missing(parts, live);
         self.judge(parts, turn);
         let is_behind = parts.common.turns_ready() > parts.common.config().turns_ahead.max(1);
-        parts.joiner.lose_patience(is_behind);
+        let confirm = self.views.iter().fold(0, |all, view| all | self.votes_on(view).same);
+        parts.joiner.lose_patience(is_behind, live, confirm);
     }
 
     /// Reports players without a statement about the second-last due turn or a later one.

@@ -1,6 +1,7 @@
 //! Players' keys, the roster on which all players agree, statements, and proofs that somebody lies. Nothing here depends on a session.
 
 pub(crate) mod chain;
+pub(crate) mod conviction;
 pub(crate) mod key;
 pub(crate) mod proof;
 pub(crate) mod roster;

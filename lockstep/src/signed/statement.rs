@@ -22,7 +22,8 @@ pub struct Statement {
     /// The author's checksum of the newest turn before this one whose checksums are exchanged, folded ([`crate::fold_checksum`]); 0 if
     /// there is none.
     pub checksum: u32,
-    /// Hash of everything else on which the players agree: pace, votes, pauses, who is away, the keys. A peer that joins compares its own.
+    /// Hash of everything else on which the players agree, apart from checksums: pace, votes, pauses, who is away, the keys. A peer that joins
+    /// compares its own.
     pub agreed: [u8; AGREED_HASH_BYTES],
     /// Where the author's copy comes from. None: it has run the match from its start.
     pub since: Option<Since>,

@@ -15,6 +15,29 @@ use crate::value::time::{Duration, Instant};
 /// What opens a place: 128 random bits.
 pub type Secret = [u8; 16];
 
+/// What whoever comes shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Pass {
+    /// Opens the place.
+    pub secret: Secret,
+    /// The same whenever the same program comes from the same machine, and a secret of both. Once [`Places::settle`] was called, a place belongs to the
+    /// token that came last. All zeros: a program that has none.
+    pub token: [u8; 16],
+}
+
+impl From<&Secret> for Pass {
+    fn from(secret: &Secret) -> Self {
+        Self { secret: *secret, token: [0; 16] }
+    }
+}
+
+/// Without secret and token.
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pass").finish_non_exhaustive()
+    }
+}
+
 /// Those who come to one player's place: so many at once, and one more after each gap. Each of them closes the connection of the one before, and
 /// everybody waits for the place until somebody speaks for it, about a second.
 const ARRIVALS: u64 = 6;
@@ -47,27 +70,59 @@ pub struct Places {
     watch: u128,
     /// The connections of those who watch; none: free.
     watchers: Vec<Option<PeerId>>,
-    watch_arrivals: Arrivals,
+    watch_arrivals: Bucket,
     /// One more place to watch from, with a secret of its own.
     referee: Option<Place>,
     /// Whoever calls limits how often somebody comes.
     is_unlimited: bool,
+    /// A player's place stays with the program that has it.
+    is_settled: bool,
 }
 
 #[derive(Clone, Copy)]
 struct Place {
     secret: u128,
     connection: Option<PeerId>,
+    /// The token of whoever came last.
+    owner: Option<u128>,
     /// Nobody comes any more.
     is_shut: bool,
-    arrivals: Arrivals,
+    arrivals: Bucket,
 }
 
-/// How often somebody may come. It starts full.
-#[derive(Clone, Copy, Default)]
-struct Arrivals {
+impl Place {
+    fn new(secret: Secret) -> Self {
+        Self {
+            secret: u128::from_le_bytes(secret),
+            connection: None,
+            owner: None,
+            is_shut: false,
+            arrivals: Bucket::default(),
+        }
+    }
+}
+
+/// A limit of how often something happens. It starts full.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bucket {
     /// When it is full again.
     full_at: Instant,
+}
+
+impl Bucket {
+    /// Takes one out: `burst` may be taken at once, and one more after each gap.
+    ///
+    /// # Errors
+    /// It is empty for so long.
+    pub fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), Duration> {
+        let full_at = self.full_at.max(now) + gap;
+        let ahead = full_at.since(now);
+        if ahead > gap.times(burst) {
+            return Err(ahead - gap.times(burst));
+        }
+        self.full_at = full_at;
+        Ok(())
+    }
 }
 
 /// Who has come.
@@ -93,6 +148,8 @@ pub enum NoPlace {
     Full,
     /// The place is shut: its player was removed.
     Shut,
+    /// Another program plays at this place, by the same secret.
+    OtherProgram,
     /// Too many have come by this secret in a short time.
     Later {
         /// Time until the next one may come.
@@ -106,6 +163,12 @@ impl fmt::Display for NoPlace {
             Self::WrongSecret => write!(f, "the secret opens no place here"),
             Self::Full => write!(f, "there are already as many watchers as there may be"),
             Self::Shut => write!(f, "the player was removed"),
+            Self::OtherProgram => {
+                write!(
+                    f,
+                    "another program plays at this place: come back from the same machine, as the same user"
+                )
+            }
             Self::Later { wait } => {
                 let seconds = wait.as_millis().div_ceil(1_000);
                 write!(
@@ -127,22 +190,6 @@ impl fmt::Debug for Places {
             .field("players", &players)
             .field("watchers", &self.watchers)
             .finish_non_exhaustive()
-    }
-}
-
-impl Arrivals {
-    /// Takes one out.
-    ///
-    /// # Errors
-    /// It is empty, for so long.
-    fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), NoPlace> {
-        let full_at = self.full_at.max(now) + gap;
-        let ahead = full_at.since(now);
-        if ahead > gap.times(burst) {
-            return Err(NoPlace::Later { wait: ahead - gap.times(burst) });
-        }
-        self.full_at = full_at;
-        Ok(())
     }
 }
 
@@ -168,12 +215,7 @@ impl Places {
         if player.index() >= self.players.len() {
             self.players.resize(player.index() + 1, None);
         }
-        self.players[player.index()] = Some(Place {
-            secret: u128::from_le_bytes(secret),
-            connection: None,
-            is_shut: false,
-            arrivals: Arrivals::default(),
-        });
+        self.players[player.index()] = Some(Place::new(secret));
         self
     }
 
@@ -189,12 +231,7 @@ impl Places {
     /// needs room for one more of them ([`crate::SessionConfig::spectators_max()`]).
     #[must_use]
     pub fn referee(mut self, secret: Secret) -> Self {
-        self.referee = Some(Place {
-            secret: u128::from_le_bytes(secret),
-            connection: None,
-            is_shut: false,
-            arrivals: Arrivals::default(),
-        });
+        self.referee = Some(Place::new(secret));
         self
     }
 
@@ -229,39 +266,52 @@ impl Places {
         watches.then_some(Identity::Spectator)
     }
 
-    /// Seats whoever has this secret at the other end of a connection.
+    /// The match has begun. A player's place stays with the program that has come to it last, where that has a token: in a signed match whoever else
+    /// has its secret could not play, and would only close the connection of whoever can. It does not matter how often this is called.
+    pub fn settle(&mut self) {
+        self.is_settled = true;
+    }
+
+    /// Seats whoever shows this pass (or only a secret) at the other end of a connection.
     ///
     /// # Errors
-    /// The secret opens no place, the place is shut, nobody else may watch, or too many have come in a short time.
-    pub fn come(&mut self, connection: PeerId, secret: &Secret, now: Instant) -> Result<Seated, NoPlace> {
+    /// The secret opens no place, the place is shut or another program's, nobody else may watch, or too many have come in a short time.
+    pub fn come(
+        &mut self,
+        connection: PeerId,
+        pass: impl Into<Pass>,
+        now: Instant,
+    ) -> Result<Seated, NoPlace> {
+        let Pass { secret, token } = pass.into();
         self.gone(connection);
-        let identity = self.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
-        let (link, is_unlimited) = (watcher_link(self.watchers.len()), self.is_unlimited);
-        if let Some(place) = &mut self.referee
-            && place.secret == u128::from_le_bytes(*secret)
-        {
-            if !is_unlimited {
-                place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS)?;
+        let identity = self.opened_by(&secret).ok_or(NoPlace::WrongSecret)?;
+        let (burst, is_settled) = (if self.is_unlimited { u64::MAX } else { ARRIVALS }, self.is_settled);
+        let later = |wait| NoPlace::Later { wait };
+        let (place, link) = match identity {
+            Identity::Player(player) => (self.place(player), player_link(player.index()).0),
+            _ => {
+                let link = watcher_link(self.watchers.len());
+                let opens = |place: &&mut Place| place.secret == u128::from_le_bytes(secret);
+                (self.referee.as_mut().filter(opens), link)
             }
-            return Ok(Seated { identity, link, former: place.connection.replace(connection) });
-        }
-        let Identity::Player(player) = identity else {
+        };
+        let Some(place) = place else {
             let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
-            if !self.is_unlimited {
-                self.watch_arrivals.take(now, WATCHER_GAP, WATCHERS)?;
-            }
+            let burst = if self.is_unlimited { u64::MAX } else { WATCHERS };
+            self.watch_arrivals.take(now, WATCHER_GAP, burst).map_err(later)?;
             self.watchers[free] = Some(connection);
             return Ok(Seated { identity, link: watcher_link(free), former: None });
         };
-        let place = self.place(player).ok_or(NoPlace::WrongSecret)?;
+        let token = u128::from_le_bytes(token);
         if place.is_shut {
             return Err(NoPlace::Shut);
         }
-        if !is_unlimited {
-            place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS)?;
+        if identity != Identity::Spectator && is_settled && place.owner.is_some_and(|owner| owner != token) {
+            return Err(NoPlace::OtherProgram);
         }
-        let former = place.connection.replace(connection);
-        Ok(Seated { identity, link: PeerId(player.0.into()), former })
+        place.arrivals.take(now, ARRIVAL_GAP, burst).map_err(later)?;
+        place.owner = Some(token);
+        Ok(Seated { identity, link, former: place.connection.replace(connection) })
     }
 
     /// A connection is closed. A player's place stays the player's. Returns the place.
@@ -293,8 +343,7 @@ impl Places {
     /// Another secret opens a player's place from now on.
     pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.place(player) {
-            (place.secret, place.is_shut) = (u128::from_le_bytes(*secret), false);
-            place.arrivals = Arrivals::default();
+            *place = Place { connection: place.connection, ..Place::new(*secret) };
         }
     }
 
@@ -425,6 +474,32 @@ mod tests {
         assert_eq!(places.come(PeerId(7), &WATCH, at(0)).unwrap().link, PeerId(16));
         assert_eq!(places.come(PeerId(8), &[7; 16], at(0)), Err(NoPlace::WrongSecret));
         assert_eq!(places.connections().count(), 2);
+    }
+
+    /// It took the place, could not play with its own key, and then both were out.
+    #[test]
+    fn a_secret_in_another_program_does_not_displace_whoever_plays() {
+        let mut places = places();
+        let come = |places: &mut Places, connection, token| {
+            let seated = places.come(PeerId(connection), Pass { secret: [1; 16], token: [token; 16] }, at(0));
+            seated.map(|seated| seated.former)
+        };
+        assert_eq!(come(&mut places, 70, 1), Ok(None));
+        assert_eq!(come(&mut places, 71, 2), Ok(Some(PeerId(70))), "before the start the newer one counts");
+        places.settle();
+        for connection in 72..100 {
+            assert_eq!(come(&mut places, connection, 1), Err(NoPlace::OtherProgram));
+            assert_eq!(places.connection(PeerId(1)), Some(PeerId(71)));
+        }
+        assert_eq!(come(&mut places, 100, 2), Ok(Some(PeerId(71))), "and the others cost it no arrival");
+        places.gone(PeerId(100));
+        assert_eq!(come(&mut places, 101, 1), Err(NoPlace::OtherProgram), "also while nobody is there");
+        assert_eq!(come(&mut places, 102, 2), Ok(None));
+        // Nobody had come there before the start.
+        let other = Pass { secret: [2; 16], token: [9; 16] };
+        assert!(places.come(PeerId(103), other, at(0)).is_ok());
+        places.renew(PlayerId(1), &[5; 16]);
+        assert!(places.come(PeerId(104), &[5; 16], at(0)).is_ok(), "another secret is for somebody else");
     }
 
     /// 416 connections per second with one valid code made everybody else stand for 15 s of 20 at a host.

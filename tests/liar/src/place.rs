@@ -41,7 +41,8 @@ type Done = Result<serde_json::Value, String>;
 /// Comes to a place, and comes back when it was dropped.
 pub(crate) fn join(lie: &str, code: &str) -> Done {
     let (lie, code) = (read_lie(lie)?, read_code(code)?);
-    let greeting = || Greeting::Come { secret: *code.secret(), name: Name::cleaned("liar") };
+    let pass = keys::pass(&code).map_err(|error| error.to_string())?;
+    let greeting = || Greeting::Come { pass, name: Name::cleaned("liar") };
     let life = Clock::start();
     let mut ends = Vec::new();
     for _ in 0..=RETURNS_MAX {
@@ -73,7 +74,8 @@ pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
     let number = |text: &str| text.parse::<u32>().map_err(|error| format!("{text}: {error}"));
     let setup = Setup { players: number(players)? as u8, units: 10, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: number(turns)? }, Pace::Fixed, true);
-    let greeting = Greeting::Open { secret: *relay.secret(), agreement, name: Name::cleaned("liar") };
+    let pass = keys::pass(&relay).map_err(|error| error.to_string())?;
+    let greeting = Greeting::Open { pass, agreement, name: Name::cleaned("liar") };
     let (answer, edge) = call(&relay, &greeting)?;
     let Answer::Opened(opened) = answer else { return Err(format!("{answer:?}")) };
     let codes = Codes::sealed(
@@ -96,7 +98,8 @@ pub(crate) fn knock(code: &str, times: &str, ms: &str) -> Done {
     let code = read_code(code)?;
     let number = |text: &str| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
     let (times, pause) = (number(times)?, Time::from_millis(number(ms)?));
-    let greeting = Greeting::Come { secret: *code.secret(), name: Name::cleaned("liar") };
+    let pass = keys::pass(&code).map_err(|error| error.to_string())?;
+    let greeting = Greeting::Come { pass, name: Name::cleaned("liar") };
     let (mut came, mut refused) = (0_u64, 0_u64);
     for _ in 0..times {
         match call(&code, &greeting) {

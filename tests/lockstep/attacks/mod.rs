@@ -6,6 +6,7 @@ mod forgers;
 mod members;
 mod mesh;
 mod returns;
+mod roles;
 mod seats;
 mod signed;
 mod slow;

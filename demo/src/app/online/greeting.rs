@@ -14,6 +14,8 @@ pub(crate) const SECRET_BYTES: usize = 16;
 /// What opens a place: 128 random bits.
 pub(crate) type Secret = [u8; SECRET_BYTES];
 
+pub(crate) use testudo_lockstep::transport::places::Pass;
+
 /// A watcher's place on the wire. Players have their number.
 const WATCHER: u8 = 255;
 
@@ -21,9 +23,9 @@ const WATCHER: u8 = 255;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Greeting {
     /// Kind 0: to come to the place that the secret opens.
-    Come { secret: Secret, name: Name },
+    Come { pass: Pass, name: Name },
     /// Kind 1: to open a room at a relay, and to play in it as player 0.
-    Open { secret: Secret, agreement: Agreement, name: Name },
+    Open { pass: Pass, agreement: Agreement, name: Name },
 }
 
 /// Why a greeting cannot be read.
@@ -60,6 +62,8 @@ pub(crate) enum Answer {
     Removed,
     /// Kind 10: too many have come to this match in a short time.
     Later,
+    /// Kind 11: another program plays at this place.
+    OtherProgram,
 }
 
 /// A place in a match.
@@ -89,14 +93,14 @@ impl Greeting {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = PROTOCOL_VERSION.to_le_bytes().to_vec();
         match self {
-            Self::Come { secret, name } => {
+            Self::Come { pass, name } => {
                 bytes.push(0);
-                bytes.extend_from_slice(secret);
+                put_pass(&mut bytes, pass);
                 put_name(&mut bytes, name);
             }
-            Self::Open { secret, agreement, name } => {
+            Self::Open { pass, agreement, name } => {
                 bytes.push(1);
-                bytes.extend_from_slice(secret);
+                put_pass(&mut bytes, pass);
                 bytes.extend_from_slice(&agreement.to_bytes());
                 put_name(&mut bytes, name);
             }
@@ -143,6 +147,7 @@ impl Answer {
             Self::Malformed => vec![8],
             Self::Removed => vec![9],
             Self::Later => vec![10],
+            Self::OtherProgram => vec![11],
         }
     }
 
@@ -152,6 +157,11 @@ impl Answer {
         let answer = reader.answer()?;
         reader.0.is_empty().then_some(answer)
     }
+}
+
+fn put_pass(bytes: &mut Vec<u8>, pass: &Pass) {
+    bytes.extend_from_slice(&pass.secret);
+    bytes.extend_from_slice(&pass.token);
 }
 
 fn put_name(bytes: &mut Vec<u8>, name: &Name) {
@@ -187,6 +197,10 @@ impl Reader<'_> {
         Agreement::from_bytes(&self.take::<AGREEMENT_BYTES>()?)
     }
 
+    fn pass(&mut self) -> Option<Pass> {
+        Some(Pass { secret: self.take()?, token: self.take()? })
+    }
+
     fn name(&mut self) -> Option<Name> {
         let [length] = self.take()?;
         let length = usize::from(length);
@@ -197,12 +211,10 @@ impl Reader<'_> {
 
     fn greeting(&mut self) -> Option<Greeting> {
         match self.take()? {
-            [0] => Some(Greeting::Come { secret: self.take()?, name: self.name()? }),
-            [1] => Some(Greeting::Open {
-                secret: self.take()?,
-                agreement: self.agreement()?,
-                name: self.name()?,
-            }),
+            [0] => Some(Greeting::Come { pass: self.pass()?, name: self.name()? }),
+            [1] => {
+                Some(Greeting::Open { pass: self.pass()?, agreement: self.agreement()?, name: self.name()? })
+            }
             _ => None,
         }
     }
@@ -225,6 +237,7 @@ impl Reader<'_> {
             [8] => Answer::Malformed,
             [9] => Answer::Removed,
             [10] => Answer::Later,
+            [11] => Answer::OtherProgram,
             _ => return None,
         })
     }
@@ -281,8 +294,8 @@ mod tests {
     fn greetings() -> [Greeting; 2] {
         let name = Name::cleaned("Ädä");
         [
-            Greeting::Come { secret: [0xaa; 16], name: name.clone() },
-            Greeting::Open { secret: [0xbb; 16], agreement: agreement(), name },
+            Greeting::Come { pass: Pass { secret: [0xaa; 16], token: [0xcc; 16] }, name: name.clone() },
+            Greeting::Open { pass: Pass::from(&[0xbb; 16]), agreement: agreement(), name },
         ]
     }
 
@@ -305,6 +318,7 @@ mod tests {
             Answer::Malformed,
             Answer::Removed,
             Answer::Later,
+            Answer::OtherProgram,
         ]
     }
 
@@ -315,15 +329,15 @@ mod tests {
     /// Other versions of the program must read them.
     #[test]
     fn every_byte_is_where_it_was() {
-        let secret = "aa".repeat(16);
+        let pass = "aa".repeat(16) + &"cc".repeat(16);
         let [come, open] = greetings().map(|greeting| hex(&greeting.to_bytes()));
-        assert_eq!(come, format!("050000{secret}05c38464c3a4"));
+        assert_eq!(come, format!("060000{pass}05c38464c3a4"));
         let agreement = "030b0302010006050400".to_owned()
             + "0e0d0c0b0a090807"
             + "1817161514131211"
             + "2827262524232221"
             + "403f3e3d";
-        assert_eq!(open, format!("050001{}{agreement}05c38464c3a4", "bb".repeat(16)));
+        assert_eq!(open, format!("060001{}{}{agreement}05c38464c3a4", "bb".repeat(16), "00".repeat(16)));
         let welcome = format!("02013837363534333231{agreement}");
         let expected = [
             format!("00{welcome}"),
@@ -344,6 +358,7 @@ mod tests {
             "08".into(),
             "09".into(),
             "0a".into(),
+            "0b".into(),
         ];
         let written: Vec<String> = answers().iter().map(|answer| hex(&answer.to_bytes())).collect();
         assert_eq!(written, expected);

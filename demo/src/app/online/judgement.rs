@@ -7,10 +7,10 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use testudo_lockstep::replay::{Replay, ReplayPlayer};
-use testudo_lockstep::{Desync, Simulation as _, fold_checksum};
+use testudo_lockstep::{Conviction, Desync, Simulation as _, fold_checksum};
 
 use crate::app::error::MatchError;
-use crate::app::online::testimony::{Convicted, Testimony, array, hex};
+use crate::app::online::testimony::{Testimony, array, hex};
 use crate::app::terms::Terms;
 use crate::app::watch::recording;
 use crate::game::Game;
@@ -96,8 +96,8 @@ pub(crate) enum Doubt {
 pub(crate) struct Found {
     /// The match was simulated again.
     pub(crate) is_simulated: bool,
-    /// Players whose own signatures show that their copies were wrong, and those who were given a wrong state when they came back.
-    pub(crate) convicted: Convicted,
+    /// What the players' own signatures show.
+    pub(crate) shown: Conviction,
 }
 
 impl Difference {
@@ -208,11 +208,11 @@ impl Judgement {
         }
         let game = Game::new(terms.setup).map_err(|error| Doubt::Replay(error.to_string()))?;
         let mut player = ReplayPlayer::new(replay, game);
-        let (mut convicted, mut sums) = (Convicted::default(), vec![0]);
+        let (mut shown, mut sums) = (Conviction::default(), vec![0]);
         while player.turn() < self.turns && player.step_turn() {
             sums.push(fold_checksum(player.simulation().checksum()));
             if let Some(testimony) = self.testimony.as_ref().filter(|said| said.turn == player.turn()) {
-                convicted = testimony.convicts(&self.session, &sums).map_err(Doubt::Testimony)?;
+                shown = testimony.convicts(&self.session, &sums).map_err(Doubt::Testimony)?;
             }
             if let Some(difference) = &self.difference
                 && player.turn() == difference.turn + 1
@@ -233,10 +233,11 @@ impl Judgement {
             return wrong("somebody else has won");
         }
         let at_fault = self.difference.as_ref().map_or(&[][..], |difference| &difference.at_fault);
-        if convicted.liars.iter().chain(&convicted.misled).any(|player| !at_fault.contains(player)) {
+        let named = [shown.convicted, shown.accused, shown.misled];
+        if named.iter().flat_map(|players| players.iter()).any(|player| !at_fault.contains(&player.0)) {
             return wrong("somebody who is not said to be at fault has signed a wrong checksum");
         }
-        Ok(Found { is_simulated: true, convicted })
+        Ok(Found { is_simulated: true, shown })
     }
 }
 
@@ -312,7 +313,7 @@ mod tests {
         let path = folder.join("a.json");
         signed.store(&path).unwrap();
         assert_eq!(Signed::open(&path).unwrap(), signed);
-        let found = Found { is_simulated: true, convicted: Convicted::default() };
+        let found = Found { is_simulated: true, shown: Conviction::default() };
         assert_eq!(signed.check(&folder, None), Ok(found.clone()));
         assert_eq!(signed.check(&folder, Some(&signed.key)), Ok(found));
         assert_eq!(signed.check(&folder, Some(&"0".repeat(64))), Err(Doubt::OtherKey));

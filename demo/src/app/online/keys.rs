@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
+use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::{PlayerId, PlayerKey};
 
 use crate::app::error::MatchError;
+use crate::app::online::greeting::Pass;
 
 /// Bytes of a player's secret.
 const OWN_BYTES: usize = 32;
@@ -48,6 +50,21 @@ pub(crate) fn random_number() -> Result<u64, MatchError> {
 /// The system has no randomness, or the player's secret can be neither read nor kept.
 pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey, MatchError> {
     Ok(derived(&own()?, session_id, player))
+}
+
+/// What this machine shows at a server besides the secret of a place, always the same. The server's certificate is in it, so two servers cannot tell that
+/// the same player has come.
+///
+/// # Errors
+/// As those of [`player_key`].
+pub(crate) fn pass(code: &JoinCode) -> Result<Pass, MatchError> {
+    let mut hash = Sha256::new();
+    hash.update(b"testudo token");
+    hash.update(own()?);
+    hash.update(code.certificate_hash());
+    let mut token = [0; 16];
+    token.copy_from_slice(&hash.finalize()[..16]);
+    Ok(Pass { secret: *code.secret(), token })
 }
 
 /// This player's secret. One that cannot be kept is of no use: after a crash the player could only watch.

@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod name;
 pub(crate) mod network;
 pub(crate) mod news;
+mod own_saves;
 pub(crate) mod places;
 pub(crate) mod remark;
 mod remote;

@@ -18,7 +18,9 @@ use crate::app::online::calling::Calling;
 use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
 use crate::app::online::invitation::Asking;
+use crate::app::online::keys;
 use crate::app::online::news::News;
+use crate::app::online::own_saves::{self, Compared};
 use crate::app::online::saves::{Getting, Save};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::seat::hosting::Hosting;
@@ -119,7 +121,7 @@ impl NetworkMatch {
     ) -> Result<Self, MatchError> {
         // The relay does not know the game: without this, the others would be told of other rules.
         agreement.check_setup().map_err(MatchError::Setup)?;
-        let greeting = Greeting::Open { secret: *relay.secret(), agreement, name: options.name.clone() };
+        let greeting = Greeting::Open { pass: keys::pass(&relay)?, agreement, name: options.name.clone() };
         let calling = Calling::begin(relay.clone(), &greeting)?;
         let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };
         Ok(Self::at(Stage::Calling(Box::new(calling)), Some(wish), options))
@@ -143,7 +145,7 @@ impl NetworkMatch {
         Ok(match &wish.way {
             Way::Plain(host) => Stage::Asking(Asking::begin(*host, wish.watches, name)?),
             Way::Sealed(code) => {
-                let greeting = Greeting::Come { secret: *code.secret(), name };
+                let greeting = Greeting::Come { pass: keys::pass(code)?, name };
                 Stage::Calling(Box::new(Calling::begin(code.clone(), &greeting)?))
             }
         })
@@ -180,7 +182,10 @@ impl NetworkMatch {
             Stage::Getting(mut arrival, mut getting) => {
                 let before = getting.percent();
                 match arrival.get(&mut getting)? {
-                    Some(save) => self.sit_down(*arrival, Some(&save))?,
+                    Some(save) => {
+                        self.compare(&save)?;
+                        self.sit_down(*arrival, Some(&save))?;
+                    }
                     None => {
                         let percent = getting.percent();
                         if percent / 10 > before / 10 {
@@ -218,7 +223,8 @@ impl NetworkMatch {
                 let (Ok(codes), Ok(own)) = (codes, own) else {
                     return Err(MatchError::Invitation(InvitationError::NotUnderstood));
                 };
-                let greeting = Greeting::Come { secret, name: self.options.name.clone() };
+                let pass = keys::pass(&own)?;
+                let greeting = Greeting::Come { pass, name: self.options.name.clone() };
                 client.come_back_with(own.clone(), greeting.to_bytes());
                 let codes = codes.by_page(self.options.page.clone()).back_by(own.to_string());
                 if let Some(wish) = &mut self.wish {
@@ -251,6 +257,23 @@ impl NetworkMatch {
         }
         let getting = Getting::begin(&welcome).map_err(MatchError::Invitation)?;
         self.stage = Stage::Getting(Box::new(arrival), Box::new(getting));
+        Ok(())
+    }
+
+    /// The host's save is not believed if this program has kept another one of the same match and turn.
+    fn compare(&mut self, save: &Save) -> Result<(), MatchError> {
+        // The save is agreed before the first turn, so nobody has to compare it again after a break.
+        if self.former.is_some() {
+            return Ok(());
+        }
+        let is_own = match own_saves::compare(save, &self.options.replay) {
+            Compared::Unknown => false,
+            Compared::Equal(_) => true,
+            Compared::Changed(path) => {
+                return Err(MatchError::Invitation(InvitationError::ChangedSave { path }));
+            }
+        };
+        self.news.push_back(News::Resumes { is_own });
         Ok(())
     }
 
@@ -289,7 +312,8 @@ impl NetworkMatch {
         if self.is_leaving {
             return false;
         }
-        let greeting = Greeting::Come { secret: *code.secret(), name: self.options.name.clone() };
+        let Ok(pass) = keys::pass(code) else { return false };
+        let greeting = Greeting::Come { pass, name: self.options.name.clone() };
         let wait = Duration::from_secs(u64::from(seconds) + 1);
         let calling = Calling::after(wait, code.clone(), &greeting, failure.to_string());
         self.news.push_back(News::Later(failure.to_string()));

@@ -39,6 +39,10 @@ pub(crate) enum News {
     State {
         percent: u8,
     },
+    /// The match goes on from a save that the host has given. Whether this program has kept the same one itself; otherwise it has none of that turn.
+    Resumes {
+        is_own: bool,
+    },
     /// The state of the running match is here, from before this turn.
     CameIn {
         turn: u32,

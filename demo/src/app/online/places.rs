@@ -3,7 +3,7 @@
 use testudo_lockstep::transport::places;
 use testudo_lockstep::{Action, Identity, Instant, PeerId, PlayerId, Session};
 
-use crate::app::online::greeting::Secret;
+use crate::app::online::greeting::{Pass, Secret};
 use crate::app::online::name::Name;
 
 pub(crate) use testudo_lockstep::transport::places::NoPlace;
@@ -42,18 +42,23 @@ impl Places {
         self.table.bind(session);
     }
 
-    /// Seats whoever has this secret at the other end of a connection.
+    /// The match has begun: a player's place stays with the program that has it.
+    pub(crate) fn settle(&mut self) {
+        self.table.settle();
+    }
+
+    /// Seats whoever shows this pass at the other end of a connection.
     ///
     /// # Errors
-    /// The secret opens no place, the player was removed, nobody else may watch, or too many have come in a short time.
+    /// The secret opens no place, another program plays there, the player was removed, nobody else may watch, or too many have come in a short time.
     pub(crate) fn come(
         &mut self,
         connection: PeerId,
-        secret: &Secret,
+        pass: Pass,
         name: Name,
         now: Instant,
     ) -> Result<Seated, NoPlace> {
-        let seated = self.table.come(connection, secret, now)?;
+        let seated = self.table.come(connection, pass, now)?;
         if let Identity::Player(player) = seated.identity
             && let Some(Some(place)) = self.names.get_mut(player.index())
         {
@@ -111,7 +116,7 @@ mod tests {
     fn who_comes_back_may_have_another_name() {
         let mut places = Places::new(&[None, Some([1; 16]), Some([2; 16])], [9; 16], 2, [8; 16]);
         let mut come = |name: &str| {
-            places.come(PeerId(70), &[2; 16], Name::cleaned(name), Instant::ZERO).unwrap();
+            places.come(PeerId(70), Pass::from(&[2; 16]), Name::cleaned(name), Instant::ZERO).unwrap();
             places.name(PlayerId(2)).cloned()
         };
         assert_eq!(come("Ada"), Some(Name::cleaned("Ada")));

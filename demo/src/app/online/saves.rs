@@ -238,7 +238,7 @@ impl Getting {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use testudo_lockstep::{Driver, Identity, Pace, PlayerId, Session, Topology, state};
 
     use super::*;
@@ -246,12 +246,17 @@ mod tests {
     use crate::app::terms::Terms;
     use crate::game::{Dice, Game, Order};
 
-    /// A save of a match of one player.
     fn save() -> Save {
+        save_of(9)
+    }
+
+    /// A save of a match of one player.
+    pub(crate) fn save_of(session_id: u64) -> Save {
         let terms = Terms { setup: Setup { players: 1, units: 8, seed: 3, map: None }, turns: 60 };
         let agreement = Agreement::new(&terms, Pace::Fixed, true);
-        let config =
-            agreement.config(9, Topology::Host).player_key(keys::player_key(9, PlayerId(0)).unwrap());
+        let config = agreement
+            .config(session_id, Topology::Host)
+            .player_key(keys::player_key(9, PlayerId(0)).unwrap());
         let session = Session::host(config, Instant::ZERO).unwrap();
         let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
         driver.session_mut().save();

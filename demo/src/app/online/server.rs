@@ -2,7 +2,7 @@
 
 use testudo_lockstep::transport::sealed::{SealedEvent, SealedServer};
 use testudo_lockstep::transport::udp::Aside;
-use testudo_lockstep::{Instant, PROTOCOL_VERSION, PeerId, Session};
+use testudo_lockstep::{Instant, PROTOCOL_VERSION, PeerId, Session, SessionPhase};
 
 use crate::app::online::edge::EVENTS_MAX;
 use crate::app::online::greeting::{Answer, Greeting, GreetingError, Welcome};
@@ -47,7 +47,7 @@ impl Server {
             match self.sealed.poll() {
                 None => return,
                 Some(SealedEvent::Greeting { peer, bytes, .. }) => {
-                    match self.answer(peer, &bytes, session.is_over(), now) {
+                    match self.answer(peer, &bytes, session.phase(), now) {
                         Ok(welcome) => self.sealed.accept(peer, &Answer::Come(welcome).to_bytes()),
                         Err(refusal) => self.sealed.refuse(peer, &refusal.to_bytes()),
                     }
@@ -76,23 +76,26 @@ impl Server {
         &mut self,
         peer: PeerId,
         greeting: &[u8],
-        is_over: bool,
+        phase: SessionPhase,
         now: Instant,
     ) -> Result<Welcome, Answer> {
-        let (secret, name) = match Greeting::read(greeting) {
-            Ok(Greeting::Come { secret, name }) => (secret, name),
+        let (pass, name) = match Greeting::read(greeting) {
+            Ok(Greeting::Come { pass, name }) => (pass, name),
             // Rooms are opened at relays.
             Ok(Greeting::Open { .. }) => return Err(Answer::WrongSecret),
             Err(GreetingError::Version(_)) => return Err(Answer::Version(PROTOCOL_VERSION)),
             Err(GreetingError::Malformed) => return Err(Answer::Malformed),
         };
-        if is_over {
-            return Err(Answer::Over);
+        match phase {
+            SessionPhase::Lobby => {}
+            SessionPhase::Running | SessionPhase::Ending => self.places.settle(),
+            _ => return Err(Answer::Over),
         }
-        let seated = self.places.come(peer, &secret, name, now).map_err(|error| match error {
+        let seated = self.places.come(peer, pass, name, now).map_err(|error| match error {
             NoPlace::Full => Answer::Full,
             NoPlace::Shut => Answer::Removed,
             NoPlace::Later { .. } => Answer::Later,
+            NoPlace::OtherProgram => Answer::OtherProgram,
             _ => Answer::WrongSecret,
         })?;
         if let Some(former) = seated.former {

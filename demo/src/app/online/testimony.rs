@@ -3,7 +3,7 @@
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Serialize};
-use testudo_lockstep::{PlayerId, Roster, Session, Since, Statement, Turn};
+use testudo_lockstep::{Conviction, PlayerId, Roster, Session, Since, Statement, Turn};
 
 use crate::game::Order;
 
@@ -16,15 +16,6 @@ pub(crate) struct Testimony {
     /// The statements are about the match up to the start of this turn.
     pub(crate) turn: u32,
     pub(crate) statements: Vec<Said>,
-}
-
-/// What signatures show of players whose copies were wrong.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Convicted {
-    /// Their copies began right and became wrong.
-    pub(crate) liars: Vec<u8>,
-    /// They say that they came back with a state that was wrong already. Whoever gave it, or they themselves, lied.
-    pub(crate) misled: Vec<u8>,
 }
 
 /// A player's [`Statement`]; hashes and signature in hexadecimal digits.
@@ -57,42 +48,23 @@ impl Testimony {
     }
 
     /// What the players' own signatures show. `sums` is what the orders lead to: the folded checksum before each turn, up to the turn of the
-    /// statements. A player who has come back is convicted only if the state that it was given was right.
+    /// statements.
     ///
     /// # Errors
     /// A sentence about what is wrong: these are not statements of players of the match with this number.
-    pub(crate) fn convicts(&self, session: &str, sums: &[u32]) -> Result<Convicted, String> {
-        let checksum = sums.get(self.turn as usize).ok_or("the match has no such turn")?;
+    pub(crate) fn convicts(&self, session: &str, sums: &[u32]) -> Result<Conviction, String> {
+        if sums.len() <= self.turn as usize {
+            return Err("the match has no such turn".into());
+        }
         let roster = unhex(&self.roster).and_then(|bytes| Roster::from_bytes(&bytes).ok());
         let roster = roster.ok_or("the players' keys are damaged")?;
         if format!("{:016x}", roster.session_id()) != session {
             return Err("the players' keys are those of another match".into());
         }
-        let mut statements = Vec::new();
-        for said in &self.statements {
-            let statement = said.to_statement(self.turn);
-            let statement = statement.filter(|statement| statement.is_signed(&roster));
-            statements.push(statement.ok_or_else(|| format!("player {} has not signed this", said.player))?);
-        }
-        let is_right = |statement: &&Statement| statement.checksum == *checksum;
-        let same_orders = |one: &Statement, other: &Statement| (one.live, one.all) == (other.live, other.all);
-        let is_convicted = |statement: &&Statement| {
-            !is_right(statement)
-                && statements.iter().filter(is_right).any(|right| same_orders(right, statement))
-        };
-        let came_right = |statement: &Statement| {
-            statement.since.is_none_or(|since| sums.get(since.turn.0 as usize) == Some(&since.checksum))
-        };
-        let mut found = Convicted::default();
-        for statement in statements.iter().filter(is_convicted) {
-            let list = if came_right(statement) { &mut found.liars } else { &mut found.misled };
-            list.push(statement.author.0);
-        }
-        for list in [&mut found.liars, &mut found.misled] {
-            list.sort_unstable();
-            list.dedup();
-        }
-        Ok(found)
+        let unsigned = |player: u8| format!("player {player} has not signed this");
+        let read = |said: &Said| said.to_statement(self.turn).ok_or_else(|| unsigned(said.player));
+        let statements = self.statements.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        Conviction::of(&roster, &statements, sums).map_err(|player| unsigned(player.0))
     }
 
     /// The short form of the keys that the players' programs showed at the start.
@@ -182,50 +154,19 @@ mod tests {
 
     const SESSION: &str = "0000000000001234";
 
-    /// The match comes to the right checksum before turn 9, and to this one before turn 4.
+    /// The match comes to this checksum before turn 9.
     fn sums(right: u32) -> Vec<u32> {
         vec![0, 1, 2, 3, 44, 5, 6, 7, 8, right]
     }
 
-    fn liars(players: &[u8]) -> Convicted {
-        Convicted { liars: players.to_vec(), misled: vec![] }
-    }
-
     #[test]
-    fn who_has_signed_another_checksum_is_convicted() {
-        let (testimony, keys, roster) = testimony();
-        assert_eq!(testimony.convicts(SESSION, &sums(RIGHT)), Ok(liars(&[2])));
+    fn a_player_who_has_signed_another_checksum_is_convicted() {
+        let (testimony, _, roster) = testimony();
+        let found = testimony.convicts(SESSION, &sums(RIGHT)).unwrap();
+        assert_eq!(found.convicted.iter().collect::<Vec<_>>(), [PlayerId(2)]);
+        assert!(testimony.convicts(SESSION, &sums(1)).unwrap().is_empty());
         assert_eq!(testimony.fingerprint(), Some(roster.fingerprint().to_string()));
-        // Nobody has signed what the orders lead to, so perhaps all had other orders.
-        assert_eq!(testimony.convicts(SESSION, &sums(1)), Ok(liars(&[])));
-        // Who had other orders is no case of a wrong copy.
-        let mut other = testimony.clone();
-        let mut statement = other.statements[2].to_statement(9).unwrap();
-        statement.all = [9; 12];
-        statement.sign(&roster, &keys[2]);
-        other.statements[2] = Said::of(&statement);
-        assert_eq!(other.convicts(SESSION, &sums(RIGHT)), Ok(liars(&[])));
-    }
-
-    /// Player 2 came back, was given a wrong state, and was convicted: the victim instead of who gave it.
-    #[test]
-    fn who_came_back_with_a_wrong_state_is_not_convicted() {
-        let (testimony, keys, roster) = testimony();
-        for (turn, checksum, expected) in [
-            (4, 44, liars(&[2])),
-            (4, 45, Convicted { liars: vec![], misled: vec![2] }),
-            (99, 44, Convicted { liars: vec![], misled: vec![2] }),
-        ] {
-            let mut back = testimony.clone();
-            let mut statement = back.statements[2].to_statement(9).unwrap();
-            statement.since = Some(Since { turn: Turn(turn), checksum });
-            statement.sign(&roster, &keys[2]);
-            back.statements[2] = Said::of(&statement);
-            assert_eq!(back.convicts(SESSION, &sums(RIGHT)), Ok(expected));
-            // What it was given is signed, too.
-            back.statements[2].since = None;
-            assert!(back.convicts(SESSION, &sums(RIGHT)).is_err());
-        }
+        assert!(testimony.convicts(SESSION, &sums(RIGHT)[..9]).is_err(), "a match that ends before");
     }
 
     #[test]

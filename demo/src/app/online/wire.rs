@@ -235,6 +235,7 @@ pub(crate) fn refusal(answer: Option<Answer>) -> InvitationError {
         Some(Answer::GoingAway) => InvitationError::GoingAway,
         Some(Answer::Over) => InvitationError::Over,
         Some(Answer::Removed) => InvitationError::Removed,
+        Some(Answer::OtherProgram) => InvitationError::OtherProgram,
         Some(Answer::Later) => InvitationError::Lost {
             why: "too many have come to this match in a short time: try again in a minute".into(),
         },

@@ -13,7 +13,7 @@ use testudo_lockstep::{
 
 use crate::app::clock::Clock;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
+use crate::app::online::greeting::{Answer, Greeting, Pass, Secret, Welcome};
 use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::relay::process::{self, Cores, Process};
@@ -328,11 +328,11 @@ impl Load {
         while self.calls.len() < CALLS_MAX {
             let name = Name::default();
             let (room, secret, greeting) = if let Some((room, secret)) = self.empty.pop() {
-                (room, Some(secret), Greeting::Come { secret, name })
+                (room, Some(secret), Greeting::Come { pass: Pass::from(&secret), name })
             } else if self.opened < self.options.rooms {
                 self.opened += 1;
-                let (secret, agreement) = (*self.code.secret(), self.options.agreement);
-                (self.opened - 1, None, Greeting::Open { secret, agreement, name })
+                let (pass, agreement) = (Pass::from(self.code.secret()), self.options.agreement);
+                (self.opened - 1, None, Greeting::Open { pass, agreement, name })
             } else {
                 return Ok(());
             };

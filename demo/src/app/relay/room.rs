@@ -8,7 +8,7 @@ use testudo_lockstep::{
 };
 
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Opened, Secret, Welcome};
+use crate::app::online::greeting::{Opened, Pass, Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated};
 use crate::app::online::removal::Removal;
@@ -156,16 +156,19 @@ impl Room {
     /// Seats whoever has a secret of this room.
     ///
     /// # Errors
-    /// Nobody else may watch, the secret is of another room, or too many have come to the same place just now.
+    /// Nobody else may watch, the secret is of another room, another program plays there, or too many have come to the same place just now.
     pub(super) fn come(
         &mut self,
         connection: PeerId,
-        secret: &Secret,
+        pass: Pass,
         name: Name,
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
-        let seated = self.places.come(connection, secret, name, now)?;
+        if self.has_begun() {
+            self.places.settle();
+        }
+        let seated = self.places.come(connection, pass, name, now)?;
         self.roll.hurry(now);
         self.empty_since = None;
         match seated.place {
@@ -187,6 +190,13 @@ impl Room {
         self.places.gone(connection);
         if self.places.connections().next().is_none() {
             self.empty_since = Some(now);
+        }
+    }
+
+    /// The connection of this place floods, and is closed. Nobody waits for its player until the time for drops is over.
+    pub(super) fn drop_flooding(&mut self, place: Identity) {
+        if let Identity::Player(player) = place {
+            self.session.kick(player);
         }
     }
 

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
+use testudo_lockstep::transport::places::Bucket;
 use testudo_lockstep::{Identity, Instant, PROTOCOL_VERSION, PeerId};
 
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Answer, Greeting, GreetingError, Secret};
+use crate::app::online::greeting::{Answer, Greeting, GreetingError, Pass, Secret};
 use crate::app::online::name::Name;
 use crate::app::online::places::NoPlace;
 use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::{Bucket, EXCESS_MAX, Limits};
+use crate::app::relay::limits::{EXCESS_MAX, Limits, take_packet};
 use crate::app::relay::lot::Lot;
 use crate::app::relay::phase::freest;
 use crate::app::relay::room::{Haste, Removed, Room, Secrets};
@@ -124,9 +125,11 @@ impl Rooms {
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
         let reply = match Greeting::read(bytes) {
-            Ok(Greeting::Come { secret, name }) => self.come(connection, &secret, name, now),
-            Ok(Greeting::Open { secret, agreement, name }) if u128::from_le_bytes(secret) == self.secret => {
-                self.open(connection, address, agreement, name, now, draw)
+            Ok(Greeting::Come { pass, name }) => self.come(connection, pass, name, now),
+            Ok(Greeting::Open { pass, agreement, name })
+                if u128::from_le_bytes(pass.secret) == self.secret =>
+            {
+                self.open(connection, address, agreement, (pass, name), now, draw)
             }
             Ok(Greeting::Open { .. }) => Reply::only(Answer::WrongSecret),
             Err(GreetingError::Version(_)) => Reply::only(Answer::Version(PROTOCOL_VERSION)),
@@ -141,7 +144,7 @@ impl Rooms {
         connection: PeerId,
         address: IpAddr,
         agreement: Agreement,
-        name: Name,
+        (pass, name): (Pass, Name),
         now: Instant,
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
@@ -168,21 +171,22 @@ impl Rooms {
         self.rooms.insert(id, room);
         self.counters.rooms += 1;
         self.touch(id, now);
-        let reply = self.come(connection, &secrets.players[0], name, now);
+        let pass = Pass { secret: secrets.players[0], ..pass };
+        let reply = self.come(connection, pass, name, now);
         match reply.answer {
             Answer::Come(welcome) => Reply { answer: Answer::Opened(secrets.told(welcome)), ..reply },
             _ => reply,
         }
     }
 
-    fn come(&mut self, connection: PeerId, secret: &Secret, name: Name, now: Instant) -> Reply {
-        let Some(&id) = self.secrets.get(&shadow(secret)) else {
-            let is_past = self.past.contains(&shadow(secret));
+    fn come(&mut self, connection: PeerId, pass: Pass, name: Name, now: Instant) -> Reply {
+        let Some(&id) = self.secrets.get(&shadow(&pass.secret)) else {
+            let is_past = self.past.contains(&shadow(&pass.secret));
             return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
         };
         let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
         let Some(room) = room else { return Reply::only(Answer::Over) };
-        match room.come(connection, secret, name, &mut self.counters, now) {
+        match room.come(connection, pass, name, &mut self.counters, now) {
             Ok((seated, welcome)) => {
                 if let Some(former) = seated.former {
                     self.guests.remove(&former);
@@ -201,6 +205,7 @@ impl Rooms {
             Err(NoPlace::Full) => Reply::only(Answer::Full),
             Err(NoPlace::Shut) => Reply::only(Answer::Removed),
             Err(NoPlace::Later { .. }) => Reply::only(Answer::Later),
+            Err(NoPlace::OtherProgram) => Reply::only(Answer::OtherProgram),
             Err(_) => Reply::only(Answer::WrongSecret),
         }
     }
@@ -213,10 +218,12 @@ impl Rooms {
             self.counters.packets_refused += 1;
             return;
         };
-        if !guest.bucket.take_packet(now) {
+        if !take_packet(&mut guest.bucket, now) {
             self.counters.packets_refused += 1;
             guest.excess += 1;
             if guest.excess == EXCESS_MAX {
+                let Guest { room: id, place, .. } = *guest;
+                self.rooms.get_mut(&id).into_iter().for_each(|room| room.drop_flooding(place));
                 self.closed(connection, now);
                 self.closing.push_back(connection);
             }

@@ -4,11 +4,11 @@ mod world;
 
 use testudo_lockstep::{Duration, Failure, Instant, PeerId, PlayerId, SessionPhase};
 
-use crate::app::online::greeting::{Answer, Secret};
+use crate::app::online::greeting::{Answer, Pass, Secret};
 use crate::app::online::removal::Removal;
 use crate::app::online::roll::Roll;
 use crate::app::relay::limits::Limits;
-use world::{World, agreement, come, open};
+use world::{World, agreement, come, come_with, open};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -300,6 +300,23 @@ fn those_who_watch_leave_the_referee_its_place() {
     assert_agreed(&world, &Match { players, watchers, secrets, watch: [0; 16] }, "with a referee");
 }
 
+/// It took the place and could not play; then both were out.
+#[test]
+fn a_code_in_a_program_with_another_key_does_not_displace_whoever_plays() {
+    let mut world = World::new(Limits::default(), 18);
+    let game = gather(&mut world, 1, 3, 200);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+    for token in 1..100 {
+        let pass = Pass { secret: game.secrets[2], token: [token; 16] };
+        let reply = world.greet_from(2, &come_with(pass)).1;
+        assert_eq!((reply.answer, reply.former), (Answer::OtherProgram, None));
+        world.step();
+    }
+    assert!(world.until(120, |world| world.rooms.len() == 0));
+    assert!(game.players.iter().all(|player| world.session(*player).stats().drops == 0));
+    assert_agreed(&world, &game, "nobody was displaced");
+}
+
 /// What is too much is not looked at, and who does not stop is disconnected.
 #[test]
 fn a_connection_that_floods_is_closed() {
@@ -316,6 +333,34 @@ fn a_connection_that_floods_is_closed() {
     let rest = Match { players: game.players[..2].to_vec(), ..game };
     assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
     assert_agreed(&world, &rest, "without the one who floods");
+}
+
+/// Its own orders are among the packets that are not looked at. The others waited until it was cut off, and then for its drop.
+#[test]
+fn a_member_that_floods_keeps_the_others_waiting_no_longer_than_it_is_tolerated() {
+    for rate in [1_500_u32, 2_000, 4_000, 20_000] {
+        let mut world = World::new(Limits::default(), 16);
+        let game = gather(&mut world, 1, 3, 300);
+        assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+        let stalled = |world: &World| world.session(game.players[0]).stats().stalled_frames;
+        let (before, connection) = (stalled(&world), world.clients[game.players[2]].connection);
+        for step in 0..2_000 {
+            // A step takes 5 ms.
+            for _ in step * rate / 200..(step + 1) * rate / 200 {
+                world.inject(connection, b"\x0f");
+            }
+            world.step();
+        }
+        assert!(world.clients[game.players[2]].is_closed, "{rate}");
+        // Packets are lost while there are too many: until there were 1,000 too many. Twenty frames per second; one more may pass until everybody
+        // knows of the drop, and one was under way.
+        let most = (20 * 1_000_u32).div_ceil(rate - 1_000) + 2;
+        let stalled = stalled(&world) - before;
+        assert!(stalled <= u64::from(most), "{rate} packets per second: {stalled} frames of at most {most}");
+        let rest = Match { players: game.players[..2].to_vec(), ..game };
+        assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+        assert_agreed(&world, &rest, "without the one who floods");
+    }
 }
 
 /// Eight rooms, and memory for one state: whoever comes late waits for the others, and everybody comes in.

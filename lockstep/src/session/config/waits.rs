@@ -58,7 +58,7 @@ impl SessionConfig {
         self
     }
 
-    /// Silence after which a connected peer counts as lost, 1 ms to 24 h. Default 20 s.
+    /// Silence after which a connected peer counts as lost, 1 ms to 24 h. Default 20 s. Before the start at most 20 s count.
     #[must_use]
     pub fn silence_timeout(mut self, silence_timeout: Duration) -> Self {
         self.waits.silence_timeout = silence_timeout;

@@ -64,8 +64,11 @@ pub(crate) struct HeaderPlayer {
 }
 
 impl Header {
-    /// Hash of all of it, for statements.
-    pub(crate) fn agreed(&self) -> [u8; AGREED_HASH_BYTES] {
+    /// Hash of all of it but the checksums, for statements, which have a checksum besides: it is the same for a right and a wrong copy of the
+    /// simulation.
+    pub(crate) fn agreed(mut self) -> [u8; AGREED_HASH_BYTES] {
+        self.checksum = 0;
+        self.signing.iter_mut().for_each(|signing| signing.checksum = 0);
         hash(&[b"testudo agreed", &self.with_state(&[])])
     }
 

@@ -35,6 +35,8 @@ struct Joining {
     /// The turn before which the state was taken.
     turn: u32,
     trust: Trust,
+    /// Players who contradict it without being most players, bit n for player n: they may lie instead of the source.
+    doubters: u16,
     /// When its bytes were here.
     got: Instant,
     /// Number of due turns in a row without most players' statements.
@@ -63,16 +65,16 @@ enum Stage {
     Ready,
 }
 
-/// What the players in the match at a turn have signed of it.
+/// What the players in the match at a turn have signed of it. Bit n for player n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::session) struct Votes {
     pub(in crate::session) turn: u32,
-    /// Number of players in the match.
-    pub(in crate::session) live: u32,
-    /// Number of players who say what this peer has seen.
-    pub(in crate::session) same: u32,
-    /// Number of players who say something else.
-    pub(in crate::session) other: u32,
+    /// Players in the match.
+    pub(in crate::session) live: u16,
+    /// Players who say what this peer has seen.
+    pub(in crate::session) same: u16,
+    /// Players who say something else.
+    pub(in crate::session) other: u16,
 }
 
 /// What is due after some time.
@@ -103,6 +105,7 @@ impl Joiner {
             source: PlayerId(0),
             turn: 0,
             trust: Trust::Open,
+            doubters: 0,
             got: now,
             alone: 0,
         };
@@ -153,9 +156,9 @@ impl Joiner {
         self.0.as_ref().is_some_and(|joining| joining.trust != Trust::Confirmed)
     }
 
-    /// The turn before which the state was taken, and its source.
-    pub(in crate::session) fn state(&self) -> Option<(u32, PlayerId)> {
-        self.0.as_ref().map(|joining| (joining.turn, joining.source))
+    /// The turn before which the state was taken, its source, and the players who contradict it without being most players.
+    pub(in crate::session) fn state(&self) -> Option<(u32, PlayerId, u16)> {
+        self.0.as_ref().map(|joining| (joining.turn, joining.source, joining.doubters))
     }
 
     // ---- getting
@@ -182,7 +185,7 @@ impl Joiner {
     /// The state is here, and the session stands where it was taken.
     pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
         if let Some(joining) = &mut self.0 {
-            (joining.turn, joining.got, joining.alone) = (header.turn, now, 0);
+            (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, 0, 0);
             joining.stage = Stage::Checking(Box::new(header), state);
             joining.trust = Trust::Open;
         }
@@ -199,21 +202,24 @@ impl Joiner {
 
     /// Whether most of the players who say something of the turn before the state say what it says. (Nobody says anything: nobody plays any
     /// more.) None: some have not arrived yet, or there is no state.
-    pub(in crate::session) fn is_confirmed(&self, common: &Common) -> Option<bool> {
-        let Stage::Checking(header, _) = &self.0.as_ref()?.stage else { return None };
+    pub(in crate::session) fn confirm(&mut self, common: &Common) -> Option<bool> {
+        let joining = self.0.as_mut()?;
+        let Stage::Checking(header, _) = &joining.stage else { return None };
         let number = header.turn.saturating_add(common.config().turns_ahead);
         let own = fold_checksum(header.checksum);
-        let (mut same, mut other) = (0, 0);
-        for stream in &common.streams {
+        let (mut same, mut others) = (0, 0_u16);
+        for (player, stream) in common.streams.by_player() {
             if !stream.has(number) {
                 return None;
             }
             match stream.get(number).and_then(Entry::checksum) {
                 Some(value) if value == own => same += 1,
-                Some(_) => other += 1,
+                Some(_) => others |= 1 << player.0,
                 None => {}
             }
         }
+        let other = others.count_ones();
+        joining.doubters = if other > same { 0 } else { others };
         Some(same > other || same + other == 0)
     }
 
@@ -249,13 +255,16 @@ impl Joiner {
     /// Compares the state that was loaded, as it has gone on, with what the players have signed of a turn.
     pub(in crate::session) fn verify(&mut self, votes: Votes) {
         let Some(joining) = self.open() else { return };
-        let most = votes.live / 2;
+        let [live, same, other] = [votes.live, votes.same, votes.other].map(u16::count_ones);
+        let most = live / 2;
         // Before any turn has run from it, the state is only what it says of itself.
         let has_run = votes.turn > joining.turn;
-        if has_run && (votes.same > most || votes.live == 0) {
+        if has_run && (same > most || live == 0) {
             joining.trust = Trust::Confirmed;
-        } else if votes.other > 0 && votes.other >= votes.live - most {
+        } else if other > most || (other > 0 && same + other == live) {
+            // Most contradict it, or all have spoken.
             joining.trust = Trust::Contradicted;
+            joining.doubters = if other > most { 0 } else { votes.other };
         }
     }
 
@@ -270,13 +279,14 @@ impl Joiner {
     }
 
     /// A peer that keeps up with the others gets their statements. If most of them are missing for several seconds, they are signed with
-    /// other keys than those that came with the state, or withheld.
-    pub(in crate::session) fn lose_patience(&mut self, is_behind: bool) {
+    /// other keys than those that came with the state, or withheld. If some of the `live` players confirm it, the others may withhold theirs.
+    pub(in crate::session) fn lose_patience(&mut self, is_behind: bool, live: u16, confirm: u16) {
         let Some(joining) = self.open() else { return };
         joining.alone = if is_behind { 0 } else { joining.alone + 1 };
         if joining.alone > ALONE_MAX {
-            tracing::warn!(turn = joining.turn, "nobody confirms the state");
+            tracing::warn!(turn = joining.turn, "too few confirm the state");
             joining.trust = Trust::Contradicted;
+            joining.doubters = if confirm == 0 { 0 } else { live & !confirm };
         }
     }
 

@@ -1,8 +1,8 @@
 //! A sealed server whose connections act for the place that their secret opened, and for no other.
 
 use super::server::{SealedEvent, SealedServer};
-use crate::session::AnySession;
-use crate::transport::places::Places;
+use crate::session::{AnySession, SessionPhase};
+use crate::transport::places::{Pass, Places};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Instant;
 
@@ -14,7 +14,8 @@ const WATCHER: u8 = 255;
 
 /// The middle of a star on a [`SealedServer`]: it lets in whoever has the secret of a place, and moves the packets of a session.
 ///
-/// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](super::JoinCode). (More bytes may follow; they are not looked at.) The answer to
+/// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](super::JoinCode), and 16 bytes of a token ([`Pass`]), or nothing instead. (More
+/// bytes may follow; they are not looked at.) In a signed match that has begun a place stays with the token that came to it last. The answer to
 /// it is the place and what the application adds: [`SealedHost::read_answer`]. Each link of the session is bound to the identity that its
 /// secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another identity is closed. A secret that comes a second time
 /// takes the place: the former connection is closed, and its client reads [`LostReason::Displaced`](super::LostReason::Displaced).
@@ -62,12 +63,17 @@ impl SealedHost {
     ///
     /// Call it once per round of the application's loop, and sleep with [`SealedServer::wait`].
     pub fn pump(&mut self, session: &mut AnySession, now: Instant, answer: &[u8]) {
+        if session.config().signed && session.phase() != SessionPhase::Lobby {
+            self.places.settle();
+        }
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {
                 None => break,
                 Some(SealedEvent::Greeting { peer, bytes, .. }) => {
                     let secret = bytes.first_chunk().copied().unwrap_or_default();
-                    match self.places.come(peer, &secret, now) {
+                    let token =
+                        bytes.get(16..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
+                    match self.places.come(peer, Pass { secret, token }, now) {
                         Ok(seated) => {
                             seated.former.into_iter().for_each(|former| self.server.displace(former));
                             let place = match seated.identity {

@@ -9,7 +9,7 @@ use testudo_lockstep::{
 };
 
 use crate::app::online::agreement::{AGREEMENT_BYTES, Agreement};
-use crate::app::online::greeting::{Answer, Greeting, Opened, Secret, Welcome};
+use crate::app::online::greeting::{Answer, Greeting, Opened, Pass, Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::relay::limits::Limits;
 use crate::app::relay::rooms::{Reply, Rooms};
@@ -125,11 +125,15 @@ pub(super) fn agreement(players: u8, turns: u32) -> Agreement {
 }
 
 pub(super) fn open(agreement: Agreement) -> Vec<u8> {
-    Greeting::Open { secret: RELAY_SECRET, agreement, name: Name::default() }.to_bytes()
+    Greeting::Open { pass: Pass::from(&RELAY_SECRET), agreement, name: Name::default() }.to_bytes()
 }
 
 pub(super) fn come(secret: Secret) -> Vec<u8> {
-    Greeting::Come { secret, name: Name::default() }.to_bytes()
+    come_with(Pass::from(&secret))
+}
+
+pub(super) fn come_with(pass: Pass) -> Vec<u8> {
+    Greeting::Come { pass, name: Name::default() }.to_bytes()
 }
 
 impl World {

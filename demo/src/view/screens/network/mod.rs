@@ -279,6 +279,7 @@ impl NetworkDesk {
             News::Watcher => "Somebody watches".into(),
             News::WatcherGone => "A watcher is gone".into(),
             News::State { percent } => format!("Getting the state: {percent} %"),
+            News::Resumes { is_own } => resumes(*is_own).into(),
             News::CameIn { .. } => "The state is here. Catching up".into(),
             News::CaughtUp { .. } => "Caught up".into(),
             News::DiskTrouble(why) => format!("Not kept from here on: {why}"),
@@ -477,6 +478,15 @@ impl NetworkDesk {
             view: View { rect: self.layout.views[0], camera },
             map: self.layout.maps[0],
         }
+    }
+}
+
+/// What is known of the save that the host has given.
+fn resumes(is_own: bool) -> &'static str {
+    if is_own {
+        "The host's save is the one that was kept here"
+    } else {
+        "No save of this turn was kept here to compare the host's with"
     }
 }
 

@@ -1,0 +1,224 @@
+//! What the honest peers have recorded, judged as `verdict` judges it, and all that was said of anybody.
+
+use testudo_lockstep::{
+    Conviction, Event, Identity, PlayerId, Proof, Roster, SessionPhase, Statement, Topology, Verdict,
+};
+use testudo_tests::scenes::Generator;
+
+use super::world::{Peer, World};
+use crate::attacks::forgers::below;
+use crate::joining::middle_of;
+use crate::toy::key_of;
+
+/// In how many matches something happened.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Interest {
+    /// An honest peer was told that something is wrong.
+    told: u64,
+    /// A liar was convicted, or accused.
+    convicted: u64,
+    accused: u64,
+    /// A state was refused.
+    refused: u64,
+    /// A proof was accepted that names a single liar.
+    proven: u64,
+    /// Somebody who came back or came late has caught up.
+    joined: u64,
+}
+
+impl Interest {
+    pub(super) fn add(&mut self, other: Self) {
+        self.told += other.told;
+        self.convicted += other.convicted;
+        self.accused += other.accused;
+        self.refused += other.refused;
+        self.proven += other.proven;
+        self.joined += other.joined;
+    }
+
+    /// Thirteen lies of which at least half are told by somebody in a position to tell them, and each has a one in six chance or more to be drawn.
+    pub(super) fn is_enough(&self, matches: u64) -> bool {
+        let Self { told, convicted, refused, proven, joined, .. } = *self;
+        matches < 60
+            || (told * 4 > matches && [convicted, refused, proven, joined].iter().all(|count| *count > 0))
+    }
+}
+
+/// Everything that can be said of a match.
+struct Court<'a> {
+    liar: Identity,
+    /// The liar is the middle of a star.
+    is_middle: bool,
+    what: &'a str,
+}
+
+/// Nobody honest is convicted or named.
+pub(super) fn judge(world: &World, dice: &mut Generator, what: &str) -> Interest {
+    let (&node, _) = world.liars.first_key_value().expect("a liar");
+    let is_star = world.config.topology != Topology::Mesh;
+    let court = Court {
+        liar: world.peers[node].identity,
+        is_middle: is_star && node as u32 == middle_of(&world.config),
+        what,
+    };
+    let mut found = Interest::default();
+    let honest: Vec<&Peer> =
+        world.peers.iter().enumerate().filter(|(at, _)| *at != node).map(|(_, peer)| peer).collect();
+    for peer in &honest {
+        assert!(peer.driver.session().is_over(), "{what}: {:?} is not done", peer.identity);
+        let Some(roster) = &peer.record.roster else { continue };
+        for event in &peer.record.events {
+            court.hear(event, roster, &mut found, dice);
+        }
+        court.weigh(peer, roster, &mut found, dice);
+    }
+    court.compare(&honest);
+    Interest {
+        told: found.told.min(1),
+        convicted: found.convicted.min(1),
+        accused: found.accused.min(1),
+        refused: found.refused.min(1),
+        proven: found.proven.min(1),
+        joined: found.joined.min(1),
+    }
+}
+
+impl Court<'_> {
+    fn is_liar(&self, player: PlayerId) -> bool {
+        self.liar == Identity::Player(player)
+    }
+
+    /// Whoever an honest peer is told about is the liar.
+    fn hear(&self, event: &Event, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+        let what = self.what;
+        let is_named = |suspects: &[Identity]| suspects.is_empty() || suspects.contains(&self.liar);
+        match event {
+            Event::Contradiction(told) => {
+                assert!(is_named(&told.suspects), "{what}: {told:?}");
+                assert_eq!(told.proof.verify(roster), Ok(told.verdict), "{what}");
+                self.accept(&told.proof, roster, found);
+                self.flip(&told.proof, roster, found, dice);
+                found.told += 1;
+            }
+            Event::Outlier(told) => {
+                assert!(self.is_liar(told.player), "{what}: {told:?}");
+                found.told += 1;
+            }
+            Event::WrongState { suspects, .. } => {
+                assert!(suspects.contains(&self.liar), "{what}: {suspects:?}");
+                (found.told, found.refused) = (found.told + 1, found.refused + 1);
+            }
+            Event::TooFarAhead { player } => {
+                assert!(self.is_liar(*player), "{what}: {player} too far ahead");
+                found.told += 1;
+            }
+            Event::ShownAnother { player, .. } => {
+                assert!(self.is_liar(*player) || self.is_middle, "{what}: {player} has shown another");
+                found.told += 1;
+            }
+            Event::Desync(desync) => {
+                assert_eq!(desync.outlier(), None, "{what}");
+                found.told += 1;
+            }
+            Event::StateRefused { .. } => found.refused += 1,
+            Event::StatementMissing { .. } | Event::ChecksumMissing { .. } => found.told += 1,
+            Event::CaughtUp { .. } => found.joined += 1,
+            _ => {}
+        }
+    }
+
+    /// A proof that names a single liar names a real one.
+    fn accept(&self, proof: &Proof, roster: &Roster, found: &mut Interest) {
+        let verdict = proof.verify(roster);
+        if let Ok(Verdict::Liar(player)) = verdict {
+            assert!(self.is_liar(player), "{}: {proof:?}", self.what);
+            found.proven += 1;
+        }
+    }
+
+    /// Flipped bits, and other statements and openings in the place of the true ones.
+    fn flip(&self, proof: &Proof, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+        let bytes = proof.to_bytes();
+        for _ in 0..8 {
+            let mut flipped = bytes.clone();
+            for _ in 0..=below(dice, 2) {
+                let bit = below(dice, 8 * bytes.len() as u32) as usize;
+                flipped[bit / 8] ^= 1 << (bit % 8);
+            }
+            if let Ok(forged) = Proof::from_bytes(&flipped) {
+                self.accept(&forged, roster, found);
+            }
+        }
+        let Proof { first, second, opening } = proof.clone();
+        let turned = Proof { first: second, second: first, opening };
+        self.accept(&turned, roster, found);
+        self.accept(&Proof { opening: None, ..turned }, roster, found);
+    }
+
+    /// What a referee's judgement would come to with this peer's copy and what it has heard the players sign.
+    fn weigh(&self, peer: &Peer, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+        let said = &peer.record.statements;
+        for one in said {
+            for other in said.iter().filter(|other| other.turn == one.turn && *other != one) {
+                let proof = Proof { first: one.clone(), second: other.clone(), opening: None };
+                self.accept(&proof, roster, found);
+            }
+        }
+        if !peer.record.is_whole || !simulates(peer) {
+            return;
+        }
+        let sums = peer.record.course();
+        let judged = Conviction::of(roster, said, &sums);
+        let judged = judged.unwrap_or_else(|player| panic!("{}: player {player} has not signed", self.what));
+        // The course of the match is the honest peer's own, so whoever is accused by it is a liar, too.
+        for player in judged.convicted.iter().chain(judged.accused.iter()) {
+            assert!(self.is_liar(player), "{}: {:?} judges {judged:?}", self.what, peer.identity);
+        }
+        found.convicted += u64::from(!judged.convicted.is_empty());
+        found.accused += u64::from(!judged.accused.is_empty());
+        self.collude(said, roster, &sums, dice);
+    }
+
+    /// A referee makes up a course of the match, and the liar signs what follows from it, with the orders of an honest player.
+    fn collude(&self, said: &[Statement], roster: &Roster, sums: &[u32], dice: &mut Generator) {
+        let Identity::Player(liar) = self.liar else { return };
+        if said.is_empty() {
+            return;
+        }
+        let victim = &said[below(dice, said.len() as u32) as usize];
+        let mut forged = Statement { author: liar, checksum: victim.checksum ^ 1, ..victim.clone() };
+        forged.sign(roster, &key_of(liar.0));
+        let mut sums = sums.to_vec();
+        let Some(sum) = sums.get_mut(victim.turn.0 as usize) else { return };
+        *sum = forged.checksum;
+        let statements: Vec<Statement> = said.iter().cloned().chain([forged]).collect();
+        let judged = Conviction::of(roster, &statements, &sums).expect("all of them are signed");
+        let honest = judged.convicted.iter().find(|player| !self.is_liar(*player));
+        assert_eq!(honest, None, "{}: a referee and player {liar} convict", self.what);
+    }
+
+    /// Honest players who have come to the end and were told of nothing have run the same orders.
+    fn compare(&self, honest: &[&Peer]) {
+        let is_done = |peer: &&&Peer| {
+            let alarms = peer.record.events.iter().any(|event| {
+                matches!(
+                    event,
+                    Event::Contradiction(_)
+                        | Event::Outlier(_)
+                        | Event::Desync(_)
+                        | Event::ShownAnother { .. }
+                        | Event::StatementMissing { .. }
+                )
+            });
+            let plays = matches!(peer.identity, Identity::Player(_));
+            plays && !alarms && peer.driver.session().phase() == SessionPhase::Finished
+        };
+        let ends: Vec<u64> =
+            honest.iter().filter(is_done).map(|peer| peer.driver.simulation().history).collect();
+        assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{}: {ends:?}", self.what);
+    }
+}
+
+fn simulates(peer: &Peer) -> bool {
+    peer.identity != Identity::Relay
+}
