@@ -20,6 +20,7 @@ mod masses;
 mod pairs;
 mod pile_up;
 mod scenes;
+mod sensors;
 mod sleep;
 mod sleep_random;
 mod solve;

@@ -208,7 +208,10 @@ impl BodyDef {
         Self { filter, ..self }
     }
 
-    /// Whether the body is a sensor: it reports overlaps and pushes nothing. Two sensors do not detect each other. Default false.
+    /// Whether the body is a sensor: it reports overlaps and pushes nothing. Default false.
+    ///
+    /// A sensor notices bodies at rest, too, without waking them, and sees terrain from every side. Two sensors do not detect each other, and two
+    /// static bodies do not either. An event is at most one frame late.
     #[must_use]
     pub fn sensor(self, sensor: bool) -> Self {
         Self { sensor, ..self }

@@ -44,7 +44,8 @@ impl World {
     }
 
     /// Stops a body and puts it to sleep at once, together with every body that it touches, directly or through others that contacts can
-    /// move. This also works in mid-air. Waiting forces are dropped. The usual events wake the bodies again. Static bodies always sleep.
+    /// move. This also works in mid-air, and in a body that a call has only just put there: the two get no contact until one of them wakes. Waiting
+    /// forces are dropped. The usual events wake the bodies again. Static bodies always sleep.
     ///
     /// This reads all contacts, so do not call it for thousands of bodies per frame.
     ///
