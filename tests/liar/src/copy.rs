@@ -13,12 +13,12 @@ const WRONG_FROM: u32 = 20;
 pub(crate) struct Copy {
     client: Client,
     lie: Lie,
-    turns: u32,
+    turn: u32,
 }
 
 impl Copy {
     pub(crate) fn new(client: Client, lie: Lie) -> Self {
-        Self { client, lie, turns: 0 }
+        Self { client, lie, turn: 0 }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -29,6 +29,15 @@ impl Copy {
 impl Simulation for Copy {
     type Action = Order;
 
+    fn turn_started(&mut self, turn: Turn, frames: u32) {
+        self.turn = turn.0;
+        self.client.turn_started(turn, frames);
+    }
+
+    fn turn_ended(&mut self, turn: Turn, checksum: u64) {
+        self.client.turn_ended(turn, checksum);
+    }
+
     fn apply(&mut self, player: PlayerId, order: &Order) {
         self.client.apply(player, order);
     }
@@ -38,9 +47,8 @@ impl Simulation for Copy {
     }
 
     fn checksum(&mut self) -> u64 {
-        self.turns += 1;
         let checksum = self.client.checksum();
-        let lies = self.lie == Lie::Checksum && self.turns > WRONG_FROM;
+        let lies = self.lie == Lie::Checksum && self.turn >= WRONG_FROM;
         if lies { checksum ^ 1 } else { checksum }
     }
 

@@ -49,7 +49,7 @@ struct Watched {
     whole: Option<Box<Game>>,
     fault: Option<Fault>,
     refused: Option<FaultError>,
-    /// Number of the turn that runs, or ran last.
+    /// Number of the turn that runs, or runs next.
     turn: u32,
     /// Frames of this turn that have not run yet.
     frames_left: u32,
@@ -282,6 +282,7 @@ impl Simulation for Client {
 
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
         let watched = &mut self.watched;
+        watched.turn = turn.0 + 1;
         watched.recorded.turn_ended(turn, checksum);
         watched.store();
         if watched.keeps_records {
@@ -454,6 +455,59 @@ mod tests {
             checksum = turn(&mut client, number);
         }
         checksum
+    }
+
+    /// Flips a bit of the first unit's position at the end of the turn that runs, or runs next.
+    fn corrupt(client: &mut Client) {
+        let slot = client.game().unit_slots().next().unwrap();
+        client.corrupt(0, slot, BodyField::PositionX, 11);
+    }
+
+    /// Whether the copy differs from the one without the fault.
+    fn is_broken(client: &Client) -> bool {
+        client.game().checksum() != client.seen().checksum()
+    }
+
+    #[test]
+    fn a_fault_comes_with_the_last_frame_of_the_turn_that_runs_or_runs_next() {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 3, map: None }).unwrap();
+        let new = || Client::new(game.clone(), None, true);
+        // Within a turn, before the first one, between two turns.
+        for (asked_at, turns_before) in [(Some(2), 1), (None, 0), (None, 1)] {
+            let mut client = new();
+            for number in 0..turns_before {
+                client.turn_started(Turn(number), 4);
+                turn(&mut client, number);
+            }
+            if asked_at.is_none() {
+                corrupt(&mut client);
+            }
+            client.turn_started(Turn(turns_before), 4);
+            for frame in 0..4 {
+                if asked_at == Some(frame) {
+                    corrupt(&mut client);
+                }
+                assert!(!is_broken(&client), "before frame {frame}");
+                client.step(20);
+            }
+            assert!(is_broken(&client) && client.refused().is_none());
+            let checksum = client.checksum();
+            client.turn_ended(Turn(turns_before), checksum);
+            let records: Vec<TurnRecord> = core::iter::from_fn(|| client.take_record()).collect();
+            let last = records.last().unwrap();
+            assert_eq!((records.len(), last.frames.len()), (turns_before as usize + 1, 4));
+            assert!(last.checksum == last.frames[3].checksum && last.witness.is_some_and(|w| w != checksum));
+        }
+        // A paused turn has no frame in which it could come.
+        let mut client = new();
+        corrupt(&mut client);
+        client.turn_started(Turn(0), 0);
+        let checksum = client.checksum();
+        client.turn_ended(Turn(0), checksum);
+        client.turn_started(Turn(1), 4);
+        assert!(!is_broken(&client));
+        turn(&mut client, 1);
+        assert!(is_broken(&client));
     }
 
     #[test]
