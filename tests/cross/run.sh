@@ -123,6 +123,7 @@ for wanted in "$@"; do
   export PROPTEST_CASES=$cases
   if [[ $wanted == *:golden ]]; then
     "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=lockstep -- "${options[@]}" wire::
+    "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=movement -- "${options[@]}" golden::
   fi
   if [[ $wanted == *:levels || $wanted == *:golden ]]; then
     "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=physics -- "${options[@]}" golden:: levels::
