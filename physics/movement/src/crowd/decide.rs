@@ -7,7 +7,7 @@ use crate::crowd::wish::{APPROACH, PATIENCE_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
 use crate::flow::Way;
 use crate::steer::Yielding;
-use crate::steer::raw::{dot, length, minus, raw, resized};
+use crate::steer::raw::{dot, length, raw, resized};
 
 /// Of the units that lost their patience, one in this many has a higher rank, in turns of so many ms. Those of lower rank cannot hold it, and there are
 /// few enough of them that they do not hold each other.
@@ -33,7 +33,8 @@ impl Crowd {
     pub(super) fn decide(&mut self, world: &mut World, number: usize, largest: i32, rate: u32) {
         let frame = self.frame();
         let walker = &mut self.walkers[number];
-        let elapsed = frame.wrapping_sub(walker.thought) * 1_000 / rate;
+        // It thinks more often than once in a thousand frames; a damaged state may say otherwise.
+        let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
         if !walker.sight.is_going {
             // Not news for long: a unit that stands looks whether it was moved.
@@ -44,7 +45,7 @@ impl Crowd {
         }
         let mover = &self.movers[number];
         let body = walker.body;
-        let to_post = raw(mover.post - walker.place(), 1 << 31);
+        let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
         let (at_post, radius) = (dot(to_post, to_post), i64::from(walker.sight.radius));
         let is_within = |part: i64| at_post <= part * part;
         if walker.sight.left == i64::MAX
@@ -111,7 +112,7 @@ impl Crowd {
             (mover.best, mover.is_back) = (from, true);
         }
         if mover.to_go < mover.best - radius / 2 {
-            mover.setbacks += u8::from(core::mem::replace(&mut mover.is_back, false));
+            mover.setbacks = mover.setbacks.saturating_add(core::mem::take(&mut mover.is_back).into());
             (mover.best, mover.stalled_ms) = (mover.to_go, 0);
         } else if walker.sight.left != i64::MAX {
             mover.stalled_ms = mover.stalled_ms.min(least_stalled).saturating_add(elapsed);
@@ -165,7 +166,7 @@ impl Crowd {
     /// A unit that stands brakes. If it was moved away it waits, and then goes back as far as nothing is in the way.
     fn stay(&mut self, number: usize, elapsed: u32) {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
-        let away = minus(raw(mover.post, 1 << 31), walker.sight.position.map(i64::from));
+        let away = raw(mover.post - walker.place(), (1 << 31) - 1);
         let far = length(away);
         if far <= i64::from(walker.sight.radius) * OFF_RADII {
             mover.off_ms = 0;

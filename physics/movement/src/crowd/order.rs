@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
+use crate::ground::SIZES_MAX;
 use crate::group::{Formation, assign, places};
 
 /// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
@@ -27,10 +28,14 @@ impl Crowd {
         group.sort_unstable();
         group.dedup();
         let Some(size) = group.iter().map(|&at| self.movers[at].size).max() else { return Ok(()) };
-        let mut flows = Vec::new();
+        // One field for each size in the group.
+        let mut flows = [None; SIZES_MAX as usize];
         for &at in &group {
-            // One field for each size in the group.
-            flows.push(self.flows.to(&self.ground, order.goal, self.movers[at].size)?);
+            let size = self.movers[at].size;
+            let flow = &mut flows[usize::from(size.0)];
+            if flow.is_none() {
+                *flow = Some(self.flows.to(&self.ground, order.goal, size)?);
+            }
         }
         let positions: Vec<Vec2> = group
             .iter()
@@ -48,8 +53,9 @@ impl Crowd {
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
         let frame = self.frame();
-        for ((at, flow), place) in group.into_iter().zip(flows).zip(given) {
+        for (at, place) in group.into_iter().zip(given) {
             let mover = &mut self.movers[at];
+            let Some(flow) = flows[usize::from(mover.size.0)] else { continue };
             let pace = if order.together { slowest } else { mover.def.speed };
             mover.forget();
             (mover.is_told, mover.trades) = (false, 0);

@@ -65,7 +65,7 @@ impl Crowd {
                 Way::Unknown | Way::Closed => (position, Fx::MAX, mover.best),
             };
         }
-        let way = raw(to - position, 1 << 31);
+        let way = raw(to - position, (1 << 31) - 1);
         let far = length(way);
         let mut speed = pace.to_bits();
         if to == mover.post {
@@ -82,7 +82,7 @@ impl Crowd {
 
 /// Whether a unit can go straight to its post.
 fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
-    let away = raw(mover.post - position, 1 << 31);
+    let away = raw(mover.post - position, (1 << 31) - 1);
     let near = (ground.cell() * NEAR_CELLS).to_bits();
     away[0].abs().max(away[1].abs()) <= near
         && (!is_careful(mover) || ground.is_clear(position, mover.size))
@@ -97,7 +97,7 @@ fn is_careful(mover: &Mover) -> bool {
 /// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner.
 fn is_on_the_way(ground: &Ground, mover: &Mover, walker: &Walker, aim: Vec2) -> bool {
     let position = walker.place();
-    let away = raw(aim - position, 1 << 31);
+    let away = raw(aim - position, (1 << 31) - 1);
     let near = ground.cell().to_bits() / 4;
     let is_undisturbed = mover.is_straight && walker.sight.velocity == walker.takes;
     away[0].abs().max(away[1].abs()) > near && (is_undisturbed || ground.sees(position, aim, mover.size))
