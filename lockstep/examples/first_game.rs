@@ -1,4 +1,4 @@
-//! A complete first game: two players over UDP, a spectator, a replay, and the test that it is deterministic.
+//! A complete first game: two players over UDP, a watcher, a replay, and the test that it is deterministic.
 //! `docs/first-game.md` walks through it.
 //!
 //! Each player has four discs and wants to have them in the ring in the middle, where they push each other away.
@@ -136,35 +136,39 @@ struct Peer {
     driver: Driver<Recorded<Game>>,
 }
 
-fn config() -> SessionConfig {
+/// This match stays on one machine. In your game the host draws the session id and tells it to the others, and every peer draws its own
+/// entropy: random numbers of the operating system, for example by the crate `getrandom`, that strangers cannot guess.
+fn config(entropy: u8) -> SessionConfig {
     // 40 turns of two frames at 20 frames per second: four seconds.
     SessionConfig::new(2)
+        .session_id(1)
+        .entropy([entropy; 16])
         .frames_per_second(20)
         .frames_per_turn(2)
         .turns(40)
         .content_hash(RULES.into())
-        .spectators_min(1)
+        .watchers_min(1)
 }
 
 fn header() -> ReplayHeader {
     ReplayHeader { sim_version: RULES, content_hash: RULES.into(), players: 2, settings: Vec::new() }
 }
 
-/// A host, a guest and a spectator, each with its own socket and simulation.
+/// A host, a guest and a watcher, each with its own socket and simulation.
 fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     let loopback = "127.0.0.1:0".parse()?;
     let game = || Ok::<_, Box<dyn Error>>(Recorded::new(Game::new()?, &header()));
     let host_udp = UdpTransport::bind(loopback)?;
     let address = host_udp.local_address()?;
-    let host = Session::host(config(), now)?;
+    let host = Session::host(config(1), now)?;
 
     let mut guest_udp = UdpTransport::bind(loopback)?;
-    let guest = Session::join(config(), PlayerId(1), guest_udp.add_peer(address), now)?;
+    let guest = Session::join(config(2), PlayerId(1), guest_udp.add_peer(address), now)?;
 
     let mut watcher_udp = UdpTransport::bind(loopback)?;
-    let mut watcher = Session::new(config(), Identity::Spectator, now)?;
+    let mut watcher = Session::new(config(3), Identity::Watcher, now)?;
     watcher.connect(watcher_udp.add_peer(address));
-    // The spectator is a little behind, so that a late packet does not freeze the picture.
+    // The watcher is a little behind, so that a late packet does not freeze the picture.
     let delay = PlayoutMode::Fixed(Duration::from_millis(100));
     let playout = Playout::new(delay, FrameRate::per_second(20));
 

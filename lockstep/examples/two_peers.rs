@@ -22,7 +22,7 @@ impl Action for Add {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut now = Instant::ZERO;
-    let config = SessionConfig::new(2).turns(20);
+    let config = SessionConfig::new(2).simulated().turns(20);
     let host = Session::<Add>::host(config.clone(), now)?;
     let guest = Session::<Add>::join(config, PlayerId(1), PeerId(0), now)?;
     let mut peers = [(host, 0_u64), (guest, 0_u64)];

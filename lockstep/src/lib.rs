@@ -12,12 +12,24 @@
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
 //! - `serde`: settings can be serialised.
+//! - `signed`: signed matches: keys, and statements that prove who lied. Brings `ed25519-dalek` and `sha2`.
+//! - `wire`: the structures of packets, for tests that make their own. Not a part of the stable interface.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 #![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
 
 mod drive;
 mod pace;
+#[cfg(not(feature = "wire"))]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "tests that make their own packets use all of it"
+)]
+mod packet;
+#[cfg(feature = "wire")]
+#[doc(hidden)]
 pub mod packet;
 pub mod predict;
 pub mod replay;
@@ -40,6 +52,7 @@ pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_pl
 pub use pace::playout::{Playout, PlayoutMode};
 pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
 pub use session::checksum::{Desync, fold_checksum};
+pub use session::commands::Successor;
 pub use session::config::{ConfigError, Controls, SessionConfig, Topology};
 pub use session::controls::ControlError;
 pub use session::event::Event;
@@ -59,10 +72,12 @@ pub use signed::roster::{Fingerprint, Roster, Seat};
 pub use signed::statement::{Since, Statement};
 #[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{PeerClock, VirtualMatch};
-pub use state::inquiry;
-pub use value::action::{self, Action, AnyAction, NoAction};
-pub use value::bits::{self, BitReader, BitWriter, DecodeError};
-pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+pub use value::action::{ACTION_BITS_MAX, Action, AnyAction, NoAction};
+pub use value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
+pub use value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+#[cfg(feature = "wire")]
+#[doc(hidden)]
+pub use value::entry::{Entry, Extra, Extras, Payload};
 pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, PlayerSet, Turn};
 pub use value::time::{Duration, FrameRate, Instant};
 

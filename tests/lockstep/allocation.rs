@@ -11,7 +11,7 @@ static ALLOCATOR: Counting = Counting;
 /// Runs sessions directly against each other; returns the number of allocations in `turns` turns after a start.
 fn allocations_in(players: u8, turns: u32) -> u64 {
     let now = Instant::ZERO;
-    let config = SessionConfig::new(players);
+    let config = SessionConfig::new(players).simulated();
     let mut sessions = vec![Session::<Order>::host(config.clone(), now).unwrap()];
     for player in 1..players {
         sessions
@@ -80,7 +80,7 @@ fn a_running_session_does_not_allocate() {
 
 #[test]
 fn memory_is_bounded_while_a_peer_is_away() {
-    let config = SessionConfig::new(2).without_drops();
+    let config = SessionConfig::new(2).simulated().without_drops();
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
     game.net_mut().set_partition(&[1]);

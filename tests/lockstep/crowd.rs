@@ -137,7 +137,7 @@ pub(crate) struct Plan {
 }
 
 fn start(plan: Plan) -> VirtualMatch<Crowd> {
-    let config = SessionConfig::new(2).pace(Pace::Adaptive).actions_per_turn_max(4);
+    let config = SessionConfig::new(2).simulated().pace(Pace::Adaptive).actions_per_turn_max(4);
     let crowd = Crowd::new(plan.units);
     let mut drivers = Vec::new();
     for player in 0..2 {

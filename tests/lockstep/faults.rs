@@ -14,7 +14,7 @@ fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Eve
 #[test]
 fn a_divergence_names_turn_and_player_on_every_peer() {
     for (link, frame) in [(LinkConfig::new(), 41), (terrible(), 44)] {
-        let config = SessionConfig::new(3).turns(40);
+        let config = SessionConfig::new(3).simulated().turns(40);
         let mut game = toy_match(&config, 1, 5, link);
         game.drivers_mut()[1].simulation_mut().corrupt_at = Some(frame);
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
@@ -39,7 +39,7 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
 
 #[test]
 fn an_undisturbed_match_reports_no_divergence() {
-    let mut game = toy_match(&SessionConfig::new(3).turns(40), 1, 5, terrible());
+    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(40), 1, 5, terrible());
     assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
     for driver in game.drivers_mut() {
         assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_) | Event::Failed(_))));
@@ -48,9 +48,9 @@ fn an_undisturbed_match_reports_no_divergence() {
 
 #[test]
 fn damaged_packets_are_counted_and_change_nothing() {
-    let clean = toy_match(&SessionConfig::new(2).turns(200), 0, 3, LinkConfig::new());
+    let clean = toy_match(&SessionConfig::new(2).simulated().turns(200), 0, 3, LinkConfig::new());
     let dirty = LinkConfig::new().corrupt_ppm(300_000);
-    let dirty = toy_match(&SessionConfig::new(2).turns(200), 0, 3, dirty);
+    let dirty = toy_match(&SessionConfig::new(2).simulated().turns(200), 0, 3, dirty);
     let mut finals = Vec::new();
     for mut game in [clean, dirty] {
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
@@ -72,8 +72,8 @@ fn damaged_packets_are_counted_and_change_nothing() {
 #[test]
 fn packets_of_another_match_are_dropped() {
     let now = Instant::ZERO;
-    let mut host = Session::<Order>::host(SessionConfig::new(2).session_id(1), now).unwrap();
-    let stray = SessionConfig::new(2).session_id(2);
+    let mut host = Session::<Order>::host(SessionConfig::new(2).simulated().session_id(1), now).unwrap();
+    let stray = SessionConfig::new(2).simulated().session_id(2);
     let mut stray = Session::<Order>::join(stray, PlayerId(1), PeerId(0), now).unwrap();
     let mut packet = Vec::new();
     assert_eq!(stray.poll_transmit(now, &mut packet), Some(PeerId(0)));
@@ -88,7 +88,7 @@ fn packets_of_another_match_are_dropped() {
 
 #[test]
 fn a_player_cannot_act_as_another() {
-    let mut game = toy_match(&SessionConfig::new(3).turns(1_000), 0, 1, LinkConfig::new());
+    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(1_000), 0, 1, LinkConfig::new());
     game.run(Instant::from_millis(3_000), |_, _, _, _| {});
     // Player 1's own packets, as if player 2 had sent them.
     let now = game.now();
@@ -106,7 +106,7 @@ fn a_player_cannot_act_as_another() {
 
 #[test]
 fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
-    let config = SessionConfig::new(1).turns(60).queue_max(8);
+    let config = SessionConfig::new(1).simulated().turns(60).queue_max(8);
     let mut driver = Driver::new(crate::toy::Toy::default(), Session::single(config, Instant::ZERO).unwrap());
     let mut accepted = Vec::new();
     for number in 0..20 {
@@ -128,7 +128,7 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
 
 #[test]
 fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
-    let config = SessionConfig::new(2).turns(1_000).without_drops();
+    let config = SessionConfig::new(2).simulated().turns(1_000).without_drops();
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
     let dead = LinkConfig::new().loss_ppm(1_000_000);

@@ -20,11 +20,11 @@ fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> Virtual
 
 #[test]
 fn nobody_there_ends_in_the_connect_timeout() {
-    let config = SessionConfig::new(2).turns(10);
+    let config = SessionConfig::new(2).simulated().turns(10);
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = pair(config.clone(), config, dead);
     assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
-    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), spectators: 0 };
+    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), watchers: 0 };
     for (driver, failure) in game.drivers().iter().zip([missing, Failure::ConnectTimeout]) {
         assert_eq!(driver.session().phase(), SessionPhase::Failed(failure));
         assert_eq!(driver.frame().0, 0);
@@ -33,17 +33,17 @@ fn nobody_there_ends_in_the_connect_timeout() {
 
 #[test]
 fn other_content_is_refused_before_the_first_turn() {
-    let config = SessionConfig::new(2).turns(10);
+    let config = SessionConfig::new(2).simulated().turns(10);
     let mut game = pair(config.clone(), config.content_hash(5), LinkConfig::new());
     game.run(Instant::from_millis(11_000), |_, _, _, _| {});
     let client = game.drivers()[1].session().phase();
     assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{client:?}");
     let host = game.drivers_mut()[0].session_mut();
-    assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Content { .. }, .. })));
-    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), spectators: 0 };
+    assert!(matches!(host.poll_event(), Some(Event::Refused { refusal: Refusal::Content { .. }, .. })));
+    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), watchers: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
     assert_eq!(missing.to_string(), "did not connect in time: player 1");
-    let nobody = Failure::PlayersMissing { players: PlayerSet::default(), spectators: 0 };
+    let nobody = Failure::PlayersMissing { players: PlayerSet::default(), watchers: 0 };
     assert_eq!(nobody.to_string(), "the players were not all ready in time");
 }
 
@@ -51,7 +51,7 @@ fn other_content_is_refused_before_the_first_turn() {
 #[test]
 fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {
     let minutes = Duration::from_secs(600);
-    let config = SessionConfig::new(3).turns(10).lobby_timeout(minutes).connect_timeout(minutes);
+    let config = SessionConfig::new(3).simulated().turns(10).lobby_timeout(minutes).connect_timeout(minutes);
     let config = config.silence_timeout(Duration::from_secs(80));
     let mut game = pair(config.clone(), config, LinkConfig::new());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
@@ -65,7 +65,7 @@ fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {
 
 #[test]
 fn a_place_is_taken_once() {
-    let config = SessionConfig::new(3).turns(10);
+    let config = SessionConfig::new(3).simulated().turns(10);
     let now = Instant::ZERO;
     let join = || Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
     let sessions = [Session::<Order>::host(config.clone(), now).unwrap(), join(), join()];
@@ -84,7 +84,7 @@ fn peers_start_together_within_the_sync_window() {
             .latency(Duration::from_millis(80))
             .jitter(Duration::from_millis(30))
             .loss_ppm(50_000);
-        let mut game = toy_match(&SessionConfig::new(4).turns(20), 0, seed, link);
+        let mut game = toy_match(&SessionConfig::new(4).simulated().turns(20), 0, seed, link);
         let mut begun = [None; 4];
         while begun.iter().any(Option::is_none) {
             game.step(&mut |_, _, _, _| {});
@@ -102,8 +102,8 @@ fn peers_start_together_within_the_sync_window() {
 }
 
 #[test]
-fn spectators_watch_and_give_nothing() {
-    let mut game = toy_match(&SessionConfig::new(2).turns(30), 2, 4, LinkConfig::new());
+fn watchers_watch_and_give_nothing() {
+    let mut game = toy_match(&SessionConfig::new(2).simulated().turns(30), 2, 4, LinkConfig::new());
     let over = game.run(Instant::from_millis(60_000), |_, _, _, session| {
         let result = session.submit(&Order::Push(3));
         let playing = matches!(session.identity(), Identity::Player(_));

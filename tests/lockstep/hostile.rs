@@ -73,7 +73,7 @@ fn broken_rules_are_counted_and_change_nothing() {
         ("a last entry with an action", 1, None, vec![end]),
         ("an old entry again, with other content", 1, Some(3), vec![entry(order(7))]),
     ];
-    let mut game = toy_match(&SessionConfig::new(3).turns(100), 0, 1, LinkConfig::default());
+    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(100), 0, 1, LinkConfig::default());
     let play = |game: &mut testudo_lockstep::VirtualMatch<crate::toy::Toy>, until: Instant| {
         game.run(until, |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {

@@ -28,11 +28,11 @@ const CHECKSUM_BITS: usize = 32 + 4 + 9;
 
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// A player and a spectator, both in the match.
+/// A player and a watcher, both in the match.
 fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
     let mut now = Instant::ZERO;
     let mut player = Session::host(config.clone(), now).unwrap();
-    let mut watcher = Session::new(config.clone(), Identity::Spectator, now).unwrap();
+    let mut watcher = Session::new(config.clone(), Identity::Watcher, now).unwrap();
     watcher.connect(PeerId(0));
     while player.phase() == SessionPhase::Lobby {
         now += FRAME;
@@ -56,8 +56,11 @@ fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<K
 
 /// The length of the packet after this many frames without any arrival, and what the other side reads from it.
 fn packet_after(frames: u32, checksum_interval: u32, keys: impl Fn(u32) -> u8) -> (usize, u32) {
-    let config =
-        SessionConfig::input(1, 60).turns_ahead(0).spectators_min(1).checksum_interval(checksum_interval);
+    let config = SessionConfig::input(1, 60)
+        .simulated()
+        .turns_ahead(0)
+        .watchers_min(1)
+        .checksum_interval(checksum_interval);
     let (mut now, mut player, mut watcher) = pair(&config);
     let mut lost = Vec::new();
     for frame in 0..frames {

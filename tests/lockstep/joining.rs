@@ -1,10 +1,10 @@
-//! Peers join a running match: players come back, strangers take free places, spectators watch.
+//! Peers join a running match: players come back, strangers take free places, watchers watch.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
-    SessionConfig, SessionPhase, Topology, VirtualMatch,
+    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 const SEED: u64 = 5;
@@ -15,6 +15,7 @@ pub(crate) fn secret(player: u8) -> [u8; 16] {
 
 pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players)
+        .simulated()
         .turns(200)
         .topology(topology)
         .drop_after(Duration::from_secs(3))
@@ -26,13 +27,8 @@ fn toy() -> Toy {
 }
 
 /// A match in which every player has a secret.
-pub(crate) fn start(
-    config: &SessionConfig,
-    spectators: u32,
-    seed: u64,
-    link: LinkConfig,
-) -> VirtualMatch<Toy> {
-    let mut game = toy_match_from(config, &toy(), spectators, seed, link);
+pub(crate) fn start(config: &SessionConfig, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
+    let mut game = toy_match_from(config, &toy(), watchers, seed, link);
     for player in 0..config.players {
         restart(&mut game, config, player.into(), Identity::Player(PlayerId(player)), secret(player));
     }
@@ -148,11 +144,11 @@ fn a_dropped_player_comes_back_and_plays_on() {
 pub(crate) fn without(
     config: &SessionConfig,
     player: u8,
-    spectators: u32,
+    watchers: u32,
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<Toy> {
-    let mut game = start(config, spectators, seed, link);
+    let mut game = start(config, watchers, seed, link);
     play(&mut game, 4_000);
     game.net_mut().set_partition(&[player.into()]);
     play(&mut game, 10_000);
@@ -237,7 +233,7 @@ fn all_who_were_cut_off_come_back_together() {
 #[test]
 fn watchers_come_into_a_running_match() {
     for topology in [Topology::Host, Topology::Relay] {
-        let config = config(2, topology).late_watchers(true).spectators_max(2);
+        let config = config(2, topology).late_watchers(true).watchers_max(2);
         let mut game = start(&config, 2, 3, terrible());
         // They start later than the others.
         let watchers = game.drivers().len() as u32 - 2;
@@ -246,7 +242,7 @@ fn watchers_come_into_a_running_match() {
         }
         play(&mut game, 5_000);
         for node in watchers..watchers + 2 {
-            restart(&mut game, &config, node, Identity::Spectator, secret(9));
+            restart(&mut game, &config, node, Identity::Watcher, secret(9));
         }
         assert!(play(&mut game, 400_000), "{topology:?}");
         for node in watchers as usize..watchers as usize + 2 {
@@ -321,7 +317,7 @@ fn a_decided_match_is_not_decided_again_by_who_comes_late() {
     play(&mut game, 10_000);
     game.net_mut().set_partition(&[]);
     come_back(&mut game, &config, 2);
-    restart(&mut game, &config, 3, Identity::Spectator, secret(9));
+    restart(&mut game, &config, 3, Identity::Watcher, secret(9));
     for node in [2, 3] {
         game.drivers_mut()[node].simulation_mut().decided = Some((60, 7));
     }
@@ -347,7 +343,7 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
         // With heavy loss, statements are late from time to time, whether or not anybody joins or leaves.
         let mut game = start(&signed(0), 1, 3, LinkConfig::new().latency(Duration::from_millis(60)));
         let watcher = game.drivers().len() as u32 - 1;
-        restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));
+        restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
         for player in 0..3 {
             restart(
                 &mut game,
@@ -359,7 +355,7 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
         }
         game.put_to_sleep(watcher as usize, Instant::from_millis(5_000));
         play(&mut game, 5_000);
-        restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));
+        restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
         game.net_mut().set_partition(&[2]);
         play(&mut game, 10_000);
         game.net_mut().set_partition(&[]);
@@ -432,7 +428,7 @@ fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
     let config = config(2, Topology::Host).turns(600);
     let mut game = start(&config, 0, 3, LinkConfig::default());
     play(&mut game, 3_000);
-    game.drivers_mut()[0].session_mut().surrender();
+    game.drivers_mut()[0].session_mut().resign(Successor::Nobody);
     play(&mut game, 6_000);
     come_back(&mut game, &config, 1);
     assert!(play(&mut game, 400_000));
@@ -453,7 +449,7 @@ fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
         play(&mut game, 1_050);
         come_back(&mut game, &config, 1);
         play(&mut game, resigned_at);
-        game.drivers_mut()[1].session_mut().resign();
+        game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
         assert!(play(&mut game, 900_000), "{resigned_at}");
         assert_agreed(&mut game, &format!("{resigned_at} ms"));
     }

@@ -8,8 +8,8 @@ use testudo_lockstep::{
 
 const SEED: u64 = 7;
 
-fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
-    let mut game = toy_match(config, spectators, seed, link);
+fn play(config: &SessionConfig, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, watchers, seed, link);
     let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
         if let Some(player) = session.player()
             && let Some(order) = bot(SEED, turn.0, player.0)
@@ -35,7 +35,7 @@ fn expected_log(players: u8, turns: u32, frames_per_turn: u32) -> Vec<(u32, u8, 
 
 #[test]
 fn perfect_and_terrible_networks_end_in_the_same_state() {
-    let config = SessionConfig::new(4).turns(300).session_id(9);
+    let config = SessionConfig::new(4).simulated().turns(300).session_id(9);
     let latency = Duration::from_millis(150);
     let links = [
         ("perfect", LinkConfig::new()),
@@ -65,7 +65,7 @@ fn every_topology_plays_the_same_match_under_many_seeds() {
     for seed in 0..60 {
         let topology = [Topology::Host, Topology::Relay, Topology::Mesh][seed as usize % 3];
         let players = 2 + (seed % 5) as u8;
-        let config = SessionConfig::new(players).turns(60).topology(topology).session_id(seed);
+        let config = SessionConfig::new(players).simulated().turns(60).topology(topology).session_id(seed);
         let game = play(&config, if topology == Topology::Mesh { 0 } else { 1 }, seed, terrible());
         for driver in game.drivers() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "seed {seed}");
@@ -78,7 +78,7 @@ fn every_topology_plays_the_same_match_under_many_seeds() {
 
 #[test]
 fn a_decided_game_ends_at_the_same_turn_and_reports_what_never_ran() {
-    let mut game = toy_match(&SessionConfig::new(3), 1, 2, terrible());
+    let mut game = toy_match(&SessionConfig::new(3).simulated(), 1, 2, terrible());
     let over = game.run(Instant::from_millis(600_000), |_, turn, state, session| {
         if session.player().is_some() {
             crate::toy::give(session, &Order::Shout(turn.0));

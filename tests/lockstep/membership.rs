@@ -4,13 +4,13 @@ use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig,
-    SessionPhase, Topology, VirtualMatch,
+    SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 const SEED: u64 = 3;
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
-    SessionConfig::new(players).turns(150).topology(topology).drop_after(Duration::from_secs(4))
+    SessionConfig::new(players).simulated().turns(150).topology(topology).drop_after(Duration::from_secs(4))
 }
 
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
@@ -30,7 +30,7 @@ fn events_of(driver: &mut Driver<Toy>) -> Vec<Event> {
 fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndReason, what: &str) {
     let survivors = |driver: &&mut Driver<Toy>| match driver.session().identity() {
         Identity::Player(player) => player.0 != gone,
-        Identity::Spectator => true,
+        Identity::Watcher => true,
         Identity::Relay => false,
     };
     let mut first: Option<Toy> = None;
@@ -64,8 +64,8 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
         for (name, link) in [("perfect", LinkConfig::new()), ("terrible", terrible())] {
             for seed in 0..6 {
                 let what = format!("{topology:?} {name} {seed}");
-                let spectators = u32::from(topology != Topology::Mesh);
-                let mut game = toy_match(&config(4, topology), spectators, seed, link);
+                let watchers = u32::from(topology != Topology::Mesh);
+                let mut game = toy_match(&config(4, topology), watchers, seed, link);
                 run(&mut game, 8_000 + seed * 37);
                 game.net_mut().set_partition(&[2]);
                 if !run(&mut game, 600_000) {
@@ -127,7 +127,7 @@ fn who_ends_alone_is_told_that_the_others_went_on() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
     run(&mut game, 4_000);
     for player in [0, 2] {
-        game.drivers_mut()[player].session_mut().resign();
+        game.drivers_mut()[player].session_mut().resign(Successor::AsConfigured);
     }
     // Less than the silence timeout before the end.
     run(&mut game, 20_000);
@@ -245,7 +245,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
             run(&mut game, 4_000);
             if cut_at == 28_200 {
                 // The others can reach the end without a player who resigned.
-                game.drivers_mut()[1].session_mut().resign();
+                game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
             }
             run(&mut game, cut_at);
             // What player 1 says arrives a little longer.
@@ -298,7 +298,7 @@ fn resigning_goes_on_watching() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());
     run(&mut game, 8_000);
     // The host resigns and goes on forwarding.
-    game.drivers_mut()[0].session_mut().resign();
+    game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
     assert!(run(&mut game, 600_000));
     let log = game.drivers()[0].simulation().log.clone();
     for driver in game.drivers_mut() {

@@ -4,13 +4,13 @@ use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, SessionPhase,
-    Topology, Turn, VirtualMatch,
+    Successor, Topology, Turn, VirtualMatch,
 };
 
 const SEED: u64 = 8;
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
-    SessionConfig::new(players).turns(100).topology(topology).drop_after(Duration::from_secs(3))
+    SessionConfig::new(players).simulated().turns(100).topology(topology).drop_after(Duration::from_secs(3))
 }
 
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
@@ -81,7 +81,7 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
                 match reason {
                     EndReason::Left => drop(game.drivers_mut()[2].session_mut().leave()),
                     EndReason::Dropped => game.net_mut().set_partition(&[2]),
-                    _ => drop(game.drivers_mut()[2].session_mut().hand_over()),
+                    _ => drop(game.drivers_mut()[2].session_mut().resign(Successor::Bot)),
                 }
                 assert!(run(&mut game, 600_000), "{what}");
                 let watches_on = usize::from(reason == EndReason::HandedOver);
@@ -109,7 +109,7 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
 fn a_bot_does_not_play_while_the_game_stands() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::default());
     run(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().hand_over();
+    game.drivers_mut()[1].session_mut().resign(Successor::Bot);
     run(&mut game, 6_000);
     game.drivers_mut()[2].session_mut().pause(true).unwrap();
     run(&mut game, 10_000);
@@ -133,7 +133,7 @@ fn in_a_resumed_match_the_bot_plays_on() {
     let config = config(3, Topology::Host);
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     run(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().hand_over();
+    game.drivers_mut()[1].session_mut().resign(Successor::Bot);
     run(&mut game, 6_000);
     game.drivers_mut()[0].session_mut().save();
     assert!(run(&mut game, 600_000));
@@ -161,12 +161,12 @@ fn a_team_is_out_with_its_last_player() {
     assert_eq!([0, 1, 2, 3].map(|player| config.team_of(PlayerId(player))), [0, 9, 0, 9]);
     let mut game = toy_match(&config, 1, 3, terrible());
     run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().surrender();
-    game.drivers_mut()[0].session_mut().hand_over();
+    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
+    game.drivers_mut()[0].session_mut().resign(Successor::Bot);
     run(&mut game, 9_000);
     assert!(!events_of(&mut game, 0).iter().any(|event| matches!(event, Event::TeamOut { .. })));
-    game.drivers_mut()[3].session_mut().surrender();
-    game.drivers_mut()[2].session_mut().surrender();
+    game.drivers_mut()[3].session_mut().resign(Successor::Nobody);
+    game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
     assert!(run(&mut game, 600_000));
     let (toy, events) = assert_agreement(&mut game, 5, "teams");
     assert_eq!(toy.surrendered.iter().map(|(player, _)| *player).max(), Some(3));
@@ -182,8 +182,8 @@ fn two_who_surrender_at_one_turn_take_their_team_out_once() {
     let config = config(3, Topology::Host).teams(&[1, 0, 0]);
     let mut game = toy_match(&config, 0, 3, LinkConfig::default());
     run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().surrender();
-    game.drivers_mut()[2].session_mut().surrender();
+    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
+    game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
     assert!(run(&mut game, 600_000));
     let (toy, events) = assert_agreement(&mut game, 3, "both");
     assert_eq!(toy.surrendered[0].1, toy.surrendered[1].1);
@@ -208,8 +208,8 @@ fn told(events: &[Event]) -> Vec<Told> {
 }
 
 /// A match in which each peer's simulation finds the given result: frame and value.
-fn decided(config: &SessionConfig, spectators: u32, found: &[Option<(u32, u32)>]) -> VirtualMatch<Toy> {
-    let mut game = toy_match(config, spectators, 5, terrible());
+fn decided(config: &SessionConfig, watchers: u32, found: &[Option<(u32, u32)>]) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, watchers, 5, terrible());
     for (driver, found) in game.drivers_mut().iter_mut().zip(found) {
         driver.simulation_mut().decided = *found;
     }
@@ -222,8 +222,8 @@ fn everybody_learns_the_result_and_that_all_agree() {
         // In the middle, in the last turn, and with checksums far apart.
         for (frame, interval) in [(201, 1), (204, 1), (400, 1), (203, 40)] {
             let config = config(3, topology).checksum_interval(interval);
-            let spectators = u32::from(topology != Topology::Mesh);
-            let mut game = decided(&config, spectators, &[Some((frame, 77)); 5]);
+            let watchers = u32::from(topology != Topology::Mesh);
+            let mut game = decided(&config, watchers, &[Some((frame, 77)); 5]);
             assert!(run(&mut game, 600_000));
             let what = format!("{topology:?} {frame} {interval}");
             let (_, events) = assert_agreement(&mut game, 3, &what);
@@ -266,7 +266,7 @@ fn a_result_that_not_all_found_is_reported_as_such() {
             assert_eq!(told, expected, "peer {peer}");
         }
     }
-    // A spectator that finds another result is told that it differs from all others.
+    // A watcher that finds another result is told that it differs from all others.
     let mut game = decided(&config(3, Topology::Host), 1, &[won, won, won, lost]);
     assert!(run(&mut game, 600_000));
     let agreed = [0, 1, 2, 3].map(|peer| results(&events_of(&mut game, peer))[0].agreed);
@@ -277,7 +277,7 @@ fn a_result_that_not_all_found_is_reported_as_such() {
 fn who_is_gone_has_no_say_in_the_result() {
     let mut game = decided(&config(3, Topology::Host), 0, &[Some((300, 5)); 3]);
     run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().surrender();
+    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
     game.net_mut().set_partition(&[2]);
     assert!(run(&mut game, 600_000));
     let (toy, events) = assert_agreement(&mut game, 1, "gone");

@@ -44,7 +44,7 @@ impl Simulation for Pad {
 }
 
 fn pad_match(link: LinkConfig, frames: u32, turns_ahead: u32) -> VirtualMatch<Pad> {
-    let config = SessionConfig::input(2, 60).turns(frames).turns_ahead(turns_ahead);
+    let config = SessionConfig::input(2, 60).simulated().turns(frames).turns_ahead(turns_ahead);
     let now = Instant::ZERO;
     let sessions = [
         Session::host(config.clone(), now).unwrap(),
@@ -119,7 +119,7 @@ fn plans_of(driver: &mut Driver<Toy>) -> Vec<(u32, u32)> {
 #[test]
 fn turns_follow_the_network_at_the_same_turn_everywhere() {
     for pace in [Pace::Adaptive, Pace::Article] {
-        let mut game = play(&SessionConfig::new(3).turns(200).pace(pace), 2, terrible());
+        let mut game = play(&SessionConfig::new(3).simulated().turns(200).pace(pace), 2, terrible());
         let plans = plans_of(&mut game.drivers_mut()[0]);
         assert!(!plans.is_empty());
         let log = game.drivers()[0].simulation().log.clone();
@@ -133,13 +133,13 @@ fn turns_follow_the_network_at_the_same_turn_everywhere() {
 #[test]
 fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
     let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms));
-    let config = SessionConfig::new(3).turns(200).pace(Pace::Adaptive);
+    let config = SessionConfig::new(3).simulated().turns(200).pace(Pace::Adaptive);
     let mut fast = play(&config, 1, link(5));
     let plans = plans_of(&mut fast.drivers_mut()[0]);
     assert!(plans.last().unwrap().1 <= 2, "{plans:?}");
     // Client to client 500 ms: turns of 200 ms would stall, turns of 250 to 400 ms need not.
     let slow = play(&config, 1, link(250));
-    let fixed = play(&SessionConfig::new(3).turns(200), 1, link(250));
+    let fixed = play(&SessionConfig::new(3).simulated().turns(200), 1, link(250));
     let stalls = |game: &VirtualMatch<Toy>| {
         game.drivers().iter().map(|driver| driver.session().stats().stalled_frames).max().unwrap()
     };
@@ -149,7 +149,7 @@ fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
 
 #[test]
 fn the_slowest_machine_sets_the_pace_and_is_named() {
-    let config = SessionConfig::new(2).turns(100).pace(Pace::Adaptive);
+    let config = SessionConfig::new(2).simulated().turns(100).pace(Pace::Adaptive);
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
     let over = game.run(Instant::from_millis(600_000), |peer, _, _, session| {
         session.note_frame_time(Duration::from_millis(if peer == 1 { 80 } else { 10 }));
@@ -166,7 +166,7 @@ fn the_slowest_machine_sets_the_pace_and_is_named() {
 /// Also with turns of fixed length, where the averages have no effect.
 #[test]
 fn who_delays_the_game_is_named_with_the_reason() {
-    let config = SessionConfig::new(3).turns(100);
+    let config = SessionConfig::new(3).simulated().turns(100);
     let blames = |slow_machine: bool| {
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         if !slow_machine {
@@ -185,7 +185,7 @@ fn who_delays_the_game_is_named_with_the_reason() {
 
 /// How far the second player's turns begin before the first one's at the end, ms; its clock gains that lead before.
 fn lead_after(turns: u32, aligns: bool) -> i64 {
-    let config = SessionConfig::new(2).turns(turns);
+    let config = SessionConfig::new(2).simulated().turns(turns);
     let config = if aligns { config } else { config.without_alignment() };
     let link = LinkConfig::new().latency(Duration::from_millis(50));
     let mut game = toy_match(&config, 0, 1, link);
@@ -214,9 +214,9 @@ fn lead_after(turns: u32, aligns: bool) -> i64 {
 /// turns as waiting, and dropped the player. (The plain drop time counted from the first player's turn, too.)
 #[test]
 fn long_turns_and_a_slow_clock_are_no_lateness_behind_a_relay() {
-    let fixed = SessionConfig::new(2).pace(Pace::Fixed).frames_per_turn(40);
+    let fixed = SessionConfig::new(2).simulated().pace(Pace::Fixed).frames_per_turn(40);
     // At 230 ms on each of two links these turns grow from 200 ms to 300.
-    let adaptive = SessionConfig::new(2).pace(Pace::Adaptive);
+    let adaptive = SessionConfig::new(2).simulated().pace(Pace::Adaptive);
     for (config, latency, drop_after, turn) in [(fixed, 50, 5_700, 40), (adaptive, 230, 1_500, 6)] {
         let config = config.topology(Topology::Relay).without_alignment().turns(200);
         let config = config.drop_after(Duration::from_millis(drop_after));
@@ -243,7 +243,7 @@ fn who_runs_ahead_gives_up_the_lead() {
 
 #[test]
 fn clocks_that_drift_stay_together() {
-    let config = SessionConfig::new(3).turns(600).drop_after(Duration::from_secs(4));
+    let config = SessionConfig::new(3).simulated().turns(600).drop_after(Duration::from_secs(4));
     let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(60)));
     for (peer, drift_ppm) in [(0, 0), (1, 20_000), (2, -20_000)] {
         let offset = Duration::from_secs(1_000 * peer as u64);
@@ -261,7 +261,7 @@ fn clocks_that_drift_stay_together() {
 
 #[test]
 fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
-    let config = SessionConfig::new(3).turns(100);
+    let config = SessionConfig::new(3).simulated().turns(100);
     let run = |speed: Option<u8>| {
         let mut game = toy_match(&config, 0, 1, terrible());
         game.run(Instant::from_millis(5_000), |_, turn, _, session| {
@@ -300,7 +300,7 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
 
 #[test]
 fn players_take_turns_in_being_first() {
-    let config = SessionConfig::new(3).turns(12).rotate_players(true);
+    let config = SessionConfig::new(3).simulated().turns(12).rotate_players(true);
     let mut game = toy_match(&config, 0, 1, terrible());
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
         crate::toy::give(session, &crate::toy::Order::Shout(turn.0));
@@ -315,7 +315,7 @@ fn players_take_turns_in_being_first() {
 #[test]
 fn the_articles_gate_runs_nothing_that_others_lack() {
     for (pace, runs_on) in [(Pace::Article, false), (Pace::Fixed, true)] {
-        let config = SessionConfig::new(2).turns(100).pace(pace).without_drops();
+        let config = SessionConfig::new(2).simulated().turns(100).pace(pace).without_drops();
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         let shout = |game: &mut VirtualMatch<Toy>, until| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {

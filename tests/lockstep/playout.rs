@@ -1,4 +1,4 @@
-//! One-way streams: the playout delay buffer against the optimum, and a spectator two seconds away.
+//! One-way streams: the playout delay buffer against the optimum, and a watcher two seconds away.
 
 use crate::toy::{Toy, bot};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
@@ -7,24 +7,25 @@ use testudo_lockstep::{
     SessionPhase, VirtualMatch,
 };
 
-/// A player and one spectator with a playout buffer, 60 turns of one frame per second.
+/// A player and one watcher with a playout buffer, 60 turns of one frame per second.
 fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy> {
     let config = SessionConfig::new(1)
+        .simulated()
         .frames_per_second(60)
         .frames_per_turn(1)
         .turns_ahead(0)
         .turns(turns)
-        .spectators_min(1)
+        .watchers_min(1)
         .connect_timeout(Duration::from_secs(60));
     let now = Instant::ZERO;
     let player = Session::host(config.clone(), now).unwrap();
-    let mut spectator = Session::new(config, Identity::Spectator, now).unwrap();
-    spectator.connect(PeerId(0));
+    let mut watcher = Session::new(config, Identity::Watcher, now).unwrap();
+    watcher.connect(PeerId(0));
     let mut net = SimNet::new(3);
     net.set_default(link);
     let drivers = vec![
         Driver::new(Toy::default(), player),
-        Driver::new(Toy::default(), spectator).with_playout(Playout::new(mode, FrameRate::per_second(60))),
+        Driver::new(Toy::default(), watcher).with_playout(Playout::new(mode, FrameRate::per_second(60))),
     ];
     VirtualMatch::new(drivers, net)
 }
@@ -39,14 +40,14 @@ fn a_simulation_two_seconds_later_never_diverges() {
         }
     });
     assert!(over, "{:?}", game.now());
-    let [player, spectator] = game.drivers() else { panic!() };
+    let [player, watcher] = game.drivers() else { panic!() };
     assert_eq!(
-        (player.session().phase(), spectator.session().phase()),
+        (player.session().phase(), watcher.session().phase()),
         (SessionPhase::Finished, SessionPhase::Finished)
     );
-    assert_eq!(player.simulation().log, spectator.simulation().log);
+    assert_eq!(player.simulation().log, watcher.simulation().log);
     assert_eq!(player.session().stats().stalled_frames, 0, "who plays does not wait for who watches");
-    let (arrived, late) = spectator.playout().unwrap().counts();
+    let (arrived, late) = watcher.playout().unwrap().counts();
     assert_eq!(arrived, 3_000);
     assert!(late <= 3, "six intervals of slack: optimum 6e-5, {late} late");
 }
@@ -63,8 +64,8 @@ fn who_watches_follows_the_speed_of_the_match() {
             1_800 if peer == 0 => session.set_speed(50).unwrap(),
             _ => {}
         });
-        let [player, spectator] = game.drivers() else { panic!() };
-        let (ahead, behind) = (player.frame().0, spectator.frame().0);
+        let [player, watcher] = game.drivers() else { panic!() };
+        let (ahead, behind) = (player.frame().0, watcher.frame().0);
         // 50 ms of latency and 100 ms of delay, at the rate of that time; some frames around the changes are left out.
         let lag = match behind {
             100..=580 => 9,
@@ -88,8 +89,8 @@ fn pictures_between_two_frames_follow_the_buffer() {
     let link = LinkConfig::new().latency(Duration::from_millis(500));
     let mut game = watched(link, 600, PlayoutMode::Fixed(Duration::from_millis(100)));
     let shown = |game: &VirtualMatch<Toy>, at: Instant| {
-        let spectator = &game.drivers()[1];
-        (u64::from(spectator.frame().0) * 65_536 + u64::from(spectator.alpha_at(at)), spectator.frame())
+        let watcher = &game.drivers()[1];
+        (u64::from(watcher.frame().0) * 65_536 + u64::from(watcher.alpha_at(at)), watcher.frame())
     };
     while game.drivers()[1].frame().0 < 60 {
         game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
@@ -187,7 +188,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
 }
 
 #[test]
-fn an_adaptive_spectator_follows_a_drifting_clock() {
+fn an_adaptive_watcher_follows_a_drifting_clock() {
     let link = LinkConfig::new()
         .latency(Duration::from_millis(40))
         .jitter(Duration::from_millis(20))
@@ -199,9 +200,9 @@ fn an_adaptive_spectator_follows_a_drifting_clock() {
         let clock = testudo_lockstep::PeerClock { drift_ppm, ..Default::default() };
         game.set_clock(1, clock);
         assert!(game.run(Instant::from_millis(700_000), |_, _, _, _| {}), "{drift_ppm}");
-        let spectator = &game.drivers()[1];
-        assert_eq!(spectator.session().phase(), SessionPhase::Finished);
-        let (arrived, late) = spectator.playout().unwrap().counts();
+        let watcher = &game.drivers()[1];
+        assert_eq!(watcher.session().phase(), SessionPhase::Finished);
+        let (arrived, late) = watcher.playout().unwrap().counts();
         assert!(late * 1_000_000 / arrived <= 5_000, "drift {drift_ppm}: {late} of {arrived}");
         game = watched(link, 30_000, mode);
     }

@@ -5,7 +5,7 @@ use testudo_lockstep::predict::{Followed, Predict, Predictor};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
-    Topology, Turn, VirtualMatch,
+    Successor, Topology, Turn, VirtualMatch,
 };
 use testudo_tests::scenes::Generator;
 
@@ -84,7 +84,8 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
     for seed in 0..60 {
         let mut chance = Generator::new(seed);
         let [turn, per_turn] = [5, 3].map(|most| chance.between(1, most) as u32);
-        let config = SessionConfig::new(2).turns(150).frames_per_turn(turn).actions_per_turn_max(per_turn);
+        let config =
+            SessionConfig::new(2).simulated().turns(150).frames_per_turn(turn).actions_per_turn_max(per_turn);
         let game = toy_match(&config, 0, seed, latency(30));
         let mut match_ = Foreseen::new(game, |peer| peer == 0);
         let mut predicted: Vec<(u32, Log, usize)> = Vec::new();
@@ -128,7 +129,8 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
 #[test]
 fn the_own_order_is_seen_in_the_next_frame() {
     for (turn, budget) in [(1, 64), (2, 64), (4, 64), (7, 64), (2, 2), (4, 2), (7, 3)] {
-        let config = SessionConfig::new(2).turns(400).frames_per_turn(turn).actions_per_turn_max(9);
+        let config =
+            SessionConfig::new(2).simulated().turns(400).frames_per_turn(turn).actions_per_turn_max(9);
         let mut match_ = Foreseen::new(toy_match(&config, 0, 5, terrible()), |_| true);
         match_.budget = budget;
         // Both give orders at their leisure.
@@ -183,6 +185,7 @@ fn prediction_changes_nothing_in_the_match() {
         let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article][chance.between(0, 2) as usize];
         let players = chance.between(1, 4) as u8;
         let config = SessionConfig::new(players)
+            .simulated()
             .turns(120)
             .topology(topology)
             .pace(pace)
@@ -259,7 +262,7 @@ fn wrong_guesses_are_put_right() {
         }
     }
 
-    let config = SessionConfig::new(2).turns(200);
+    let config = SessionConfig::new(2).simulated().turns(200);
     let mut match_ = Foreseen::new(game_match(&config, &Prophet::default(), 0, 3, latency(80)), |_| true);
     let mut at_turn = |_: usize, turn: Turn, _: &Prophet, session: &mut Session<Order>| {
         // Player 0 only watches.
@@ -280,7 +283,7 @@ fn wrong_guesses_are_put_right() {
 /// If nobody gives an order, nothing is ever simulated twice.
 #[test]
 fn a_right_prediction_costs_one_frame_per_frame() {
-    let config = SessionConfig::new(2).turns(100);
+    let config = SessionConfig::new(2).simulated().turns(100);
     let mut match_ = Foreseen::new(toy_match(&config, 0, 1, terrible()), |_| true);
     while !match_.game.is_over() {
         match_.step(&mut |_, _, _, _| {}, |_, _, _| panic!("nothing to correct"));
@@ -296,7 +299,7 @@ fn a_right_prediction_costs_one_frame_per_frame() {
 /// With less time than corrections need, the prediction reaches less far, and what is shown goes on moving.
 #[test]
 fn with_little_time_the_depth_is_reduced() {
-    let config = SessionConfig::new(2).turns(300);
+    let config = SessionConfig::new(2).simulated().turns(300);
     let depth_at_end = |budget: u32| {
         let mut match_ = Foreseen::new(toy_match(&config, 0, 1, latency(40)), |peer| peer == 0);
         match_.budget = budget;
@@ -349,8 +352,8 @@ fn leaving_bots_and_returns_are_followed() {
                     is_done = true;
                     let session = match_.game.drivers_mut()[2].session_mut();
                     match trouble {
-                        Trouble::Surrenders => drop(session.surrender()),
-                        Trouble::HandsOver => drop(session.hand_over()),
+                        Trouble::Surrenders => drop(session.resign(Successor::Nobody)),
+                        Trouble::HandsOver => drop(session.resign(Successor::Bot)),
                         Trouble::Dropped => drop(session.leave()),
                         Trouble::ComesBack => {
                             come_back(&mut match_.game, &config, 2);
@@ -382,7 +385,7 @@ fn leaving_bots_and_returns_are_followed() {
 /// A match is saved and resumed while everybody predicts: the same course as without.
 #[test]
 fn a_saved_match_is_resumed_with_prediction() {
-    let config = SessionConfig::new(2).turns(120);
+    let config = SessionConfig::new(2).simulated().turns(120);
     let mut at_turn = |_: usize, turn: Turn, _: &Toy, session: &mut Session<Order>| {
         let own = session.player().and_then(|player| bot(5, turn.0, player.0));
         own.into_iter().for_each(|order| give(session, &order));

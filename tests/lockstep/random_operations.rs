@@ -68,6 +68,7 @@ impl Given {
 
 fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operations: &[Operation]) {
     let config = SessionConfig::new(players)
+        .simulated()
         .turns(60)
         .topology(topology)
         .pace(pace)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::joining::{assert_agreed, config as joining_config, play, restart, secret, start};
 use crate::toy::{Order, Toy, bot};
-use testudo_lockstep::action::AnyAction;
+use testudo_lockstep::AnyAction;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
@@ -76,7 +76,7 @@ fn guest<S: Simulation + Default>(config: &SessionConfig, player: u8, relay: u32
 
 #[test]
 fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere() {
-    let config = SessionConfig::new(3).turns(100).topology(Topology::Relay);
+    let config = SessionConfig::new(3).simulated().turns(100).topology(Topology::Relay);
     const RELAY: u32 = 3;
     let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
     let mut honest = [0, 1].map(|player| guest::<Toy>(&config, player, RELAY));
@@ -123,7 +123,7 @@ fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere()
 
 #[test]
 fn a_relay_of_another_game_refuses_the_players() {
-    let config = SessionConfig::new(2).topology(Topology::Relay);
+    let config = SessionConfig::new(2).simulated().topology(Topology::Relay);
     let mut relay = Session::<AnyAction>::relay(config.clone(), 32, Instant::ZERO).unwrap();
     let mut driver = guest::<Toy>(&config, 0, 2);
     let mut wire = Wire::new();
@@ -163,7 +163,7 @@ fn knock(relay: &mut Session<AnyAction>, config: SessionConfig, from: u32, start
 
 #[test]
 fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
-    let config = SessionConfig::new(2).topology(Topology::Relay).turns(100);
+    let config = SessionConfig::new(2).simulated().topology(Topology::Relay).turns(100);
     let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
     assert!(knock(&mut relay, config.clone().seat_secret([7; 16]), 1, 0));
     assert!(!knock(&mut relay, config.clone().seat_secret([8; 16]), 2, 300), "the place is taken");
@@ -172,7 +172,7 @@ fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
     assert!(!relay.knows(PeerId(1)));
 }
 
-/// One spectator is there from the start, one comes late, and a player comes back meanwhile. No spectator sees a turn before its time, and
+/// One watcher is there from the start, one comes late, and a player comes back meanwhile. No watcher sees a turn before its time, and
 /// all reach the end.
 #[test]
 fn watchers_get_everything_later_and_the_players_do_not_wait() {
@@ -190,7 +190,7 @@ fn watchers_get_everything_later_and_the_players_do_not_wait() {
         match now {
             10_000 => {
                 game.net_mut().set_partition(&[]);
-                restart(&mut game, &config, late, Identity::Spectator, secret(9));
+                restart(&mut game, &config, late, Identity::Watcher, secret(9));
             }
             12_000 => restart(&mut game, &config, 1, Identity::Player(PlayerId(1)), secret(1)),
             _ => {}
@@ -216,7 +216,7 @@ fn watchers_get_everything_later_and_the_players_do_not_wait() {
             game.drivers().iter().map(|d| d.session().phase()).collect::<Vec<_>>()
         );
     }
-    assert!(shown > 100, "the spectators have seen something: {shown}");
+    assert!(shown > 100, "the watchers have seen something: {shown}");
     assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1, "it came by a state");
     assert_agreed(&mut game, "delayed");
 }
@@ -233,7 +233,7 @@ fn a_delayed_watcher_who_comes_alone_gets_a_state_too() {
     game.net_mut().set_partition(&[late]);
     play(&mut game, 5_000);
     game.net_mut().set_partition(&[]);
-    restart(&mut game, &config, late, Identity::Spectator, secret(9));
+    restart(&mut game, &config, late, Identity::Watcher, secret(9));
     assert!(play(&mut game, 60_000));
     assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1);
     assert_agreed(&mut game, "alone");

@@ -4,14 +4,14 @@ use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Failure, Identity, Instant,
-    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Topology,
-    TurnStatus, VirtualMatch,
+    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor,
+    Topology, TurnStatus, VirtualMatch,
 };
 
 const SEED: u64 = 5;
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
-    SessionConfig::new(players).turns(120).topology(topology).drop_after(Duration::from_secs(4))
+    SessionConfig::new(players).simulated().turns(120).topology(topology).drop_after(Duration::from_secs(4))
 }
 
 /// Bots play; `at` is called once per turn with the session of each peer.
@@ -57,8 +57,8 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             let what = format!("{topology:?}, {later:?}, {seed}");
             let resumed = config(3, later);
             let config = config(3, topology);
-            let spectators = u32::from(topology != Topology::Mesh);
-            let mut game = toy_match(&config, spectators, seed, terrible());
+            let watchers = u32::from(topology != Topology::Mesh);
+            let mut game = toy_match(&config, watchers, seed, terrible());
             play(&mut game, |turn, identity, session| {
                 if turn == 40 && identity == Identity::Player(PlayerId(1)) {
                     session.save();
@@ -67,7 +67,7 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             let (saved, state) = the_save(&mut game);
             assert_eq!(saved.turn().0, 42, "{what}");
             let resumed = resumed.resume(saved);
-            let mut second = toy_match_from(&resumed, &state, spectators, seed + 100, terrible());
+            let mut second = toy_match_from(&resumed, &state, watchers, seed + 100, terrible());
             play(&mut second, |turn, _, _| assert!(turn >= 42, "{what}: {turn}"));
             let whole = game.drivers()[0].simulation();
             assert!(state.log.len() < whole.log.len());
@@ -90,12 +90,12 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
             (20, Identity::Player(PlayerId(player)))
                 if player == 3 * u8::from(topology == Topology::Host) =>
             {
-                session.resign();
+                session.resign(Successor::AsConfigured);
             }
             (40, Identity::Player(PlayerId(1))) => session.save(),
             // Its last entry runs in the turn after the save point, so it is in flight then.
             (41, Identity::Player(PlayerId(2))) => {
-                session.resign();
+                session.resign(Successor::AsConfigured);
             }
             _ => {}
         });
@@ -208,7 +208,7 @@ fn run_keys(session: &mut Session<Keys>, turns: u32) -> Vec<u8> {
 
 #[test]
 fn a_held_input_is_held_after_the_save() {
-    let config = SessionConfig::input(1, 60).turns(100);
+    let config = SessionConfig::input(1, 60).simulated().turns(100);
     let mut session = Session::single(config.clone(), Instant::ZERO).unwrap();
     run_keys(&mut session, 10);
     session.submit(&Keys(33)).unwrap();

@@ -6,8 +6,8 @@ use crate::joining::{come_back, config, events, middle_of, play, restart, secret
 use crate::toy::{Order, Toy, terrible};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, Pace, SessionConfig, SessionPhase, SubmitError, Topology,
-    VirtualMatch,
+    Driver, Duration, Event, Identity, Instant, Pace, SessionConfig, SessionPhase, SubmitError, Successor,
+    Topology, VirtualMatch,
 };
 
 pub(crate) fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
@@ -42,7 +42,7 @@ fn a_state_before_the_turn_of_a_return_leaves_the_return_to_the_entries() {
             play(&mut game, 5_000);
             come_back(&mut game, &config, 1);
             play(&mut game, watched_at);
-            restart(&mut game, &config, watcher, Identity::Spectator, secret(9));
+            restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
             assert!(play(&mut game, 300_000), "{what}");
             assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
             let joined = events(&mut game, watcher as usize).into_iter().find_map(|event| match event {
@@ -65,10 +65,10 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
             let what = format!("{topology:?} {cut_at} ms");
             let config = config(2, topology).late_watchers(true).turns(400);
             let mut game = start(&config, 1, 3, latency(50));
-            // Behind a host the spectator is the one who waits for nobody, because the host gives no actions.
+            // Behind a host the watcher is the one who waits for nobody, because the host gives no actions.
             if topology == Topology::Host {
                 play(&mut game, 3_000);
-                game.drivers_mut()[0].session_mut().resign();
+                game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
             }
             let alone = if topology == Topology::Host { 2 } else { 0 };
             play(&mut game, 5_000);
@@ -112,9 +112,9 @@ fn a_relay_lets_nobody_back_where_nobody_plays() {
     let config = config(2, Topology::Relay).turns(600);
     let mut game = start(&config, 0, 3, LinkConfig::default());
     play(&mut game, 3_000);
-    game.drivers_mut()[0].session_mut().surrender();
+    game.drivers_mut()[0].session_mut().resign(Successor::Nobody);
     play(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().resign();
+    game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
     play(&mut game, 6_000);
     come_back(&mut game, &config, 1);
     assert!(play(&mut game, 400_000));
@@ -169,7 +169,7 @@ fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
             let session = game.drivers_mut()[1].session_mut();
             let _ = session.submit(&Order::Shout(1));
             let waiting = session.queued_actions();
-            let cancelled = if surrenders { session.surrender() } else { session.leave() };
+            let cancelled = if surrenders { session.resign(Successor::Nobody) } else { session.leave() };
             assert_eq!(cancelled, waiting, "{what}");
             assert!(play(&mut game, 300_000), "{what}");
             for player in [0, 2] {
@@ -214,7 +214,7 @@ fn a_source_is_not_given_up_while_the_match_stands() {
     for node in [0, 1, 3] {
         assert_eq!(phases(&game)[node], SessionPhase::Finished);
         let told = events(&mut game, node);
-        assert!(!told.iter().any(|event| matches!(event, Event::GuestGone(_))), "{told:?}");
+        assert!(!told.iter().any(|event| matches!(event, Event::JoinFailed(_))), "{told:?}");
     }
     assert_eq!(returned(&game), &game.drivers()[3].simulation().returned[..]);
     assert_eq!(returned(&game).len(), 1);
@@ -347,7 +347,7 @@ impl Troubled {
                 Event::Desync(desync) => {
                     let is_honest = |of: &usize| self.attacker.is_none_or(|(attacker, _)| attacker != *of);
                     let honest = desync.values.iter().filter(|(of, _)| is_honest(&of.index()));
-                    let mut values: Vec<u32> = honest.map(|(_, value)| *value).collect();
+                    let mut values: Vec<u64> = honest.map(|(_, value)| *value).collect();
                     values.dedup();
                     assert!(
                         !is_honest(&player) || (self.attacker.is_some() && values.len() == 1),
@@ -389,8 +389,11 @@ impl Troubled {
             }
             7 => {
                 let session = self.game.drivers_mut()[player].session_mut();
-                self.now[player].cancelled +=
-                    if player.is_multiple_of(2) { session.resign() } else { session.leave() };
+                self.now[player].cancelled += if player.is_multiple_of(2) {
+                    session.resign(Successor::AsConfigured)
+                } else {
+                    session.leave()
+                };
                 self.calm_since[player] = None;
             }
             _ => self.submit(player),

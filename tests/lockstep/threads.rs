@@ -1,9 +1,9 @@
 //! The public types go to other threads and are shared by them: a resource of an engine must.
 
-use testudo_lockstep::inquiry::{Inquiry, Moments};
 use testudo_lockstep::replay::{Recorded, Recorder, Replay, ReplayPlayer, ReplayViewer, Timetable};
 use testudo_lockstep::simnet::SimNet;
 use testudo_lockstep::state::Recent;
+use testudo_lockstep::state::inquiry::{Inquiry, Moments};
 use testudo_lockstep::transport::memory::MemoryHub;
 use testudo_lockstep::transport::places::Places;
 use testudo_lockstep::{

@@ -187,32 +187,32 @@ pub(crate) fn terrible() -> LinkConfig {
         .corrupt_ppm(10_000)
 }
 
-/// All peers of a match with their links opened; node number = player number, then the relay, then spectators.
+/// All peers of a match with their links opened; node number = player number, then the relay, then watchers.
 pub(crate) fn toy_match(
     config: &SessionConfig,
-    spectators: u32,
+    watchers: u32,
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<Toy> {
-    toy_match_from(config, &Toy::default(), spectators, seed, link)
+    toy_match_from(config, &Toy::default(), watchers, seed, link)
 }
 
 /// As [`toy_match`], with a simulation that has been going on.
 pub(crate) fn toy_match_from(
     config: &SessionConfig,
     toy: &Toy,
-    spectators: u32,
+    watchers: u32,
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<Toy> {
-    game_match(config, toy, spectators, seed, link)
+    game_match(config, toy, watchers, seed, link)
 }
 
 /// As [`toy_match`], with any game.
 pub(crate) fn game_match<S: Simulation + Clone>(
     config: &SessionConfig,
     game: &S,
-    spectators: u32,
+    watchers: u32,
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<S> {
@@ -243,8 +243,8 @@ pub(crate) fn game_match<S: Simulation + Clone>(
     if topology == Topology::Relay {
         add(Identity::Relay, &[]);
     }
-    for _ in 0..spectators {
-        add(Identity::Spectator, &[center]);
+    for _ in 0..watchers {
+        add(Identity::Watcher, &[center]);
     }
     let mut net = SimNet::new(seed);
     net.set_default(link);

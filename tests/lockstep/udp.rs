@@ -13,7 +13,7 @@ fn loopback() -> SocketAddr {
 
 #[test]
 fn three_peers_finish_a_match_and_strangers_are_dropped() {
-    let config = SessionConfig::new(3).turns(100).session_id(77);
+    let config = SessionConfig::new(3).simulated().turns(100).session_id(77);
     let mut now = Instant::ZERO;
     let host_socket = UdpTransport::bind(loopback()).unwrap();
     let host_address = host_socket.local_address().unwrap();
@@ -58,7 +58,7 @@ fn joining_nobody_is_a_clear_error() {
     let nobody = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
     let mut socket = UdpTransport::bind(loopback()).unwrap();
     let host = socket.add_peer(nobody);
-    let config = SessionConfig::new(2).turns(10);
+    let config = SessionConfig::new(2).simulated().turns(10);
     let mut now = Instant::ZERO;
     let mut session = Session::<Order>::join(config, PlayerId(1), host, now).unwrap();
     while !session.is_over() {
@@ -85,7 +85,8 @@ fn an_address_without_a_port_does_not_break_the_socket() {
     let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let nowhere = udp.add_peer("127.0.0.1:0".parse().unwrap());
     let mut session =
-        Session::<Order>::join(SessionConfig::new(2), PlayerId(1), nowhere, Instant::ZERO).unwrap();
+        Session::<Order>::join(SessionConfig::new(2).simulated(), PlayerId(1), nowhere, Instant::ZERO)
+            .unwrap();
     udp.pump(&mut session, Instant::ZERO).unwrap();
     assert_eq!((udp.stats().send_dropped, udp.stats().unreachable), (1, 0));
 }

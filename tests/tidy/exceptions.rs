@@ -1,10 +1,6 @@
 //! What breaks a rule of size or order all the same, with the reason. These lists may only shrink: the rules name what is not needed any more.
 
-use crate::rooms::Backward;
 use crate::sizes::{Exception, Size};
-
-/// Imports of lockstep's files that are part of a cycle.
-pub(crate) const LOCKSTEP_BACKWARD: &[Backward] = &[];
 
 /// Functions and structures that are larger than the rule.
 pub(crate) const LARGE: &[Exception] = &[

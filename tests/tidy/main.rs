@@ -11,13 +11,14 @@ mod exceptions;
 mod imports;
 mod layout;
 mod lexer;
+mod page;
 mod paths;
 mod rooms;
 mod sizes;
 mod test_code;
 mod tree;
 
-use exceptions::{LARGE, LOCKSTEP_BACKWARD};
+use exceptions::LARGE;
 use tree::{Tree, assert_clean};
 
 #[test]
@@ -42,8 +43,8 @@ fn lockstep_has_no_import_cycles() {
 #[test]
 fn files_have_no_import_cycles() {
     let tree = Tree::of_repository();
-    for (src, listed) in [("physics/src/", &[][..]), ("lockstep/src/", LOCKSTEP_BACKWARD)] {
-        let findings = rooms::files_have_no_cycles(&tree, src, listed);
+    for src in ["physics/src/", "lockstep/src/"] {
+        let findings = rooms::no_cycles_at(&tree, src, rooms::DEEPEST);
         assert_clean("files import each other without a cycle", &findings);
     }
 }
@@ -58,6 +59,12 @@ fn functions_and_structures_are_small() {
 fn demo_has_no_import_cycles() {
     let findings = rooms::demo_has_no_cycles(&Tree::of_repository());
     assert_clean("the demo's folders, rooms and files import each other without a cycle", &findings);
+}
+
+#[test]
+fn the_page_repeats_the_programs_constants() {
+    let findings = page::the_page_repeats_the_programs_constants(&Tree::of_repository());
+    assert_clean("the page's script and the program have the same constants", &findings);
 }
 
 #[test]

@@ -92,44 +92,7 @@ fn no_cycles_in(edges: &Edges) -> Vec<Finding> {
 }
 
 /// How many names the path of the deepest file has.
-const DEEPEST: usize = 4;
-
-/// An import that is part of a cycle all the same: from which module to which, and why.
-pub(crate) type Backward = (&'static str, &'static str, &'static str);
-
-/// The files of a crate import each other without a cycle, but for the imports that are listed. The list may only shrink: an import that is
-/// part of no cycle comes off.
-pub(crate) fn files_have_no_cycles(tree: &Tree, src: &str, listed: &[Backward]) -> Vec<Finding> {
-    let all = edges(tree, src, DEEPEST);
-    let mut forward = all.clone();
-    let mut findings = Vec::new();
-    for &(from, to, _) in listed {
-        if forward.get_mut(from).and_then(|targets| targets.remove(to)).is_none() || !reaches(&all, to, from)
-        {
-            findings.push(Finding {
-                path: "tests/tidy/exceptions.rs".into(),
-                line: 1,
-                message: format!("take the exception out: `{from}` imports `{to}` in no cycle of {src}"),
-            });
-        }
-    }
-    findings.extend(no_cycles_in(&forward));
-    findings
-}
-
-/// Whether `from` imports `to`, directly or through others.
-fn reaches(edges: &Edges, from: &str, to: &str) -> bool {
-    let (mut seen, mut open) = (BTreeSet::new(), vec![from.to_string()]);
-    while let Some(module) = open.pop() {
-        if module == to {
-            return true;
-        }
-        if seen.insert(module.clone()) {
-            open.extend(edges.get(&module).into_iter().flat_map(BTreeMap::keys).cloned());
-        }
-    }
-    false
-}
+pub(crate) const DEEPEST: usize = 4;
 
 /// The folders of the demo, its rooms within them, and its files.
 pub(crate) fn demo_has_no_cycles(tree: &Tree) -> Vec<Finding> {
@@ -141,7 +104,7 @@ pub(crate) fn demo_has_no_cycles(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{demo_has_no_cycles, files_have_no_cycles, no_cycles_at};
+    use super::{DEEPEST, demo_has_no_cycles, no_cycles_at};
     use crate::tree::{Tree, assert_found};
 
     const CLEAN: [(&str, &str); 6] = [
@@ -197,22 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_folder_are_found_and_exceptions_only_shrink() {
+    fn files_of_one_folder_are_found() {
         let planted = [
             ("lockstep/src/session/link.rs", "use crate::session::guests::Guest;"),
             ("lockstep/src/session/guests.rs", "use super::source::Source;"),
             ("lockstep/src/session/source.rs", "use std::fmt;"),
         ];
         let src = "lockstep/src/";
-        assert_eq!(files_have_no_cycles(&Tree::planted(&planted), src, &[]), []);
+        assert_eq!(no_cycles_at(&Tree::planted(&planted), src, DEEPEST), []);
         let mut broken = planted;
         broken[2].1 = "use crate::session::link::Link;";
-        let tree = Tree::planted(&broken);
-        let findings = files_have_no_cycles(&tree, src, &[]);
+        let findings = no_cycles_at(&Tree::planted(&broken), src, DEEPEST);
         assert_found(&findings, broken[1].0, 1, "`session::link` imports `session::guests`");
-        let listed = [("session::source", "session::link", "a reason")];
-        assert_eq!(files_have_no_cycles(&tree, src, &listed), []);
-        let findings = files_have_no_cycles(&Tree::planted(&planted), src, &listed);
-        assert_found(&findings, "tests/tidy/exceptions.rs", 1, "take the exception out");
     }
 }

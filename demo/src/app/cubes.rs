@@ -1,5 +1,5 @@
 //! Two simulations of the scene of Glenn Fiedler's articles, the right one about two seconds behind the left one. Only keys cross the
-//! network: six bits per frame, from a player to a spectator, in input mode, through a playout delay buffer.
+//! network: six bits per frame, from a player to a watcher, in input mode, through a playout delay buffer.
 //!
 //! Each side runs the scene twice: in fixed point, and in a plain `f32` solver. The right side's `f32` solver processes contacts in another
 //! order. Both pairs are compared frame by frame, from outside.
@@ -126,20 +126,21 @@ impl CubesMatch {
     /// Settings out of range, or a network over which they do not connect.
     pub(crate) fn start(spec: &CubesSpec) -> Result<Self, CubesError> {
         let config = SessionConfig::input(1, FRAMES_PER_SECOND)
+            .simulated()
             .turns(spec.frames)
             .turns_ahead(0)
             .window(WINDOW)
             .content_hash(spec.setup.content_hash())
             .session_id(spec.setup.seed)
-            .spectators_min(1)
-            .spectators_max(1)
+            .watchers_min(1)
+            .watchers_max(1)
             .connect_timeout(PATIENCE)
             .silence_timeout(PATIENCE)
-            // The spectator gets the end several times, even if a quarter of the packets is lost.
+            // The watcher gets the end several times, even if a quarter of the packets is lost.
             .linger(spec.link.latency.times(4) + Duration::from_secs(2));
         let now = Instant::ZERO;
         let left = Session::new(config.clone(), Identity::Player(PlayerId(0)), now)?;
-        let mut right = Session::new(config, Identity::Spectator, now)?;
+        let mut right = Session::new(config, Identity::Watcher, now)?;
         right.connect(PeerId(0));
         let playout = Playout::new(spec.playout, FrameRate::per_second(FRAMES_PER_SECOND));
         let shuffled = ContactOrder::Shuffled(Pcg32::new(spec.setup.seed, 2));

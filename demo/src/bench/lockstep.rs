@@ -98,7 +98,7 @@ fn order(turn: u32, player: u8) -> Order {
 /// Median microseconds of a turn, by peer. Every player gives an order in every turn.
 fn turn_costs(topology: Topology) -> Vec<f64> {
     let start = Instant::ZERO;
-    let config = SessionConfig::new(PLAYERS).turns(TURNS).topology(topology);
+    let config = SessionConfig::new(PLAYERS).simulated().turns(TURNS).topology(topology);
     let mut drivers: Vec<Driver<Nothing>> = (0..PLAYERS)
         .map(|player| {
             let identity = testudo_lockstep::Identity::Player(PlayerId(player));

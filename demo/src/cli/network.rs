@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
-use testudo_lockstep::transport::sealed::JoinCode;
+use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::{EndReason, Identity, Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
@@ -396,7 +396,7 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
 fn whom(suspects: &[Identity]) -> String {
     let names = suspects.iter().map(|suspect| match suspect {
         Identity::Player(player) => format!("player {player}"),
-        Identity::Spectator => "a watcher".into(),
+        Identity::Watcher => "a watcher".into(),
         Identity::Relay => "the relay".into(),
     });
     names.collect::<Vec<_>>().join(", ")

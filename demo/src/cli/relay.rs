@@ -1,6 +1,6 @@
 //! `relay`.
 
-use testudo_lockstep::transport::sealed::JoinCodeError;
+use testudo_lockstep::transport::code::JoinCodeError;
 use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;

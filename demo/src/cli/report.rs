@@ -70,7 +70,7 @@ pub(crate) struct Report {
     statements_missing: Option<Vec<u8>>,
     /// Everybody's folded checksums in the first turn in which they differed.
     #[serde(skip)]
-    values: Vec<(u8, u32)>,
+    values: Vec<(u8, u64)>,
     /// Why no number is named.
     #[serde(skip)]
     unknown: Option<&'static str>,

@@ -175,7 +175,7 @@ impl SoakReport {
         line(
             "came later",
             format!(
-                "{} players back, {} new players, {} spectators",
+                "{} players back, {} new players, {} watchers",
                 faults.rejoin, faults.late_joins, faults.watchers
             ),
         );

@@ -55,19 +55,20 @@ pub(super) fn tcp(link: LinkConfig, inputs: u32, seed: u64) -> Vec<Trip> {
     trips
 }
 
-/// A session of one player in input mode, and a spectator. Also returns the bytes that the player sent.
+/// A session of one player in input mode, and a watcher. Also returns the bytes that the player sent.
 pub(super) fn udp(link: LinkConfig, inputs: u32, seed: u64) -> (Vec<Trip>, u64) {
     let config = SessionConfig::input(1, RATE)
+        .simulated()
         .turns(inputs)
         .turns_ahead(0)
         .window(WINDOW)
         .session_id(seed)
-        .spectators_min(1)
+        .watchers_min(1)
         .connect_timeout(PATIENCE)
         .silence_timeout(PATIENCE)
         .linger(link.latency.times(4) + Duration::from_secs(2));
     let now = Instant::ZERO;
-    let identities = [Identity::Player(PlayerId(0)), Identity::Spectator];
+    let identities = [Identity::Player(PlayerId(0)), Identity::Watcher];
     let [Ok(player), Ok(mut watcher)] = identities.map(|who| Session::new(config.clone(), who, now)) else {
         // The settings are constants, except for the number of inputs, which the command line limits.
         return (Vec::new(), 0);

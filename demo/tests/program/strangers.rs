@@ -2,8 +2,9 @@
 //! relay say to such a client. The other end is played by this test, over the real transport.
 
 use testudo_lockstep::Duration;
+use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::transport::sealed::{
-    ClientEvent, JoinCode, SealedClient, SealedConfig, SealedEvent, SealedServer,
+    ClientEvent, SealedClient, SealedConfig, SealedEvent, SealedServer,
 };
 
 use crate::network::Process;

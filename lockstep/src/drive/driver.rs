@@ -74,7 +74,7 @@ impl<S: Simulation> Driver<S> {
         }
     }
 
-    /// Plays a one-way stream: frames run when the buffer says that they are due. For spectators.
+    /// Plays a one-way stream: frames run when the buffer says that they are due. For watchers.
     #[must_use]
     pub fn with_playout(self, playout: Playout) -> Self {
         Self { playout: Some(playout), ..self }

@@ -16,10 +16,12 @@ use crate::value::time::{Duration, Instant};
 pub enum Pace {
     /// Turn length and frame rate stay as set.
     Fixed,
-    /// The simulation's step stays as set. Turns have as many frames as the network path needs: two turns cover half the confirmation round
-    /// trip plus one frame, in which a lost packet is repeated. If the slowest machine cannot keep up, everybody's frames take longer.
+    /// The simulation's step stays as set. A turn has as many frames as the network path needs: two turns last as long as an entry takes
+    /// to the slowest player, and one frame longer, in which a lost packet is repeated. If the slowest machine cannot keep up, everybody's
+    /// frames take longer.
     Adaptive,
-    /// The formula of the Unity lockstep articles, without its defects. A turn also waits for the confirmation of the player's own entry,
+    /// The formula of the articles "Lockstep Implementation in Unity3D" (<http://clintonbrennan.com/2013/12/lockstep-implementation-in-unity3d/>
+    /// and its second part), without its defects. A turn also waits for the confirmation of the player's own entry,
     /// its length is twice the network average plus 1 ms, and frames per second follow the runtime average.
     Article,
 }
@@ -39,7 +41,7 @@ pub struct TurnPlan {
 
 /// A rolling average that rises at once and falls by a tenth of the difference, in integers.
 ///
-/// From the second part of the Unity lockstep articles: `(9 * average + sample) / 10`, rounded down.
+/// From the second part of the articles (<http://clintonbrennan.com/2014/04/lockstep-implementation-in-unity3d-part-2/>): `(9 * average + sample) / 10`, rounded down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RollingAverage(u32);
 
@@ -204,7 +206,7 @@ impl Planner {
     pub(crate) fn take(&mut self, player: PlayerId, extra: &Extra) {
         match *extra {
             Extra::Pace { network_ms, runtime_ms } => self.note(player, network_ms, runtime_ms),
-            // Who is gone delays nobody any more.
+            // A player who is gone delays nobody any more.
             Extra::End(_) => self.note(player, 0, 0),
             Extra::Speed(percent) => self.speed = percent,
             _ => {}

@@ -1,4 +1,4 @@
-//! The playout delay buffer of one-way streams: spectators, demonstrations, replays over the network.
+//! The playout delay buffer of one-way streams: watchers, demonstrations, replays over the network.
 //!
 //! The first arrival fixes the local clock: frame n is due at `anchor + n * period + delay`. If a frame arrives later than that, the
 //! simulation waits. If frames arrive in a bunch, the driver catches up by at most four frames per call (see

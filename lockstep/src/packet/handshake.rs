@@ -167,11 +167,11 @@ pub enum Bye {
     Dropped,
 }
 
-/// Identity on the wire, 5 bits: 0..=15 players, 16 spectator, 17 relay.
+/// Identity on the wire, 5 bits: 0..=15 players, 16 watcher, 17 relay.
 fn write_identity(writer: &mut BitWriter, identity: Identity) {
     let number = match identity {
         Identity::Player(player) => player.0,
-        Identity::Spectator => 16,
+        Identity::Watcher => 16,
         Identity::Relay => 17,
     };
     writer.write_bits(u64::from(number), 5);
@@ -179,7 +179,7 @@ fn write_identity(writer: &mut BitWriter, identity: Identity) {
 
 fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, DecodeError> {
     Ok(match reader.read_max(5, 17)? as u8 {
-        16 => Identity::Spectator,
+        16 => Identity::Watcher,
         17 => Identity::Relay,
         player => Identity::Player(PlayerId(player)),
     })

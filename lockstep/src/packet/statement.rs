@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::signed::key::SIGNATURE_BYTES;
+use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::roster::read_array;
 use crate::signed::statement::Statement;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};

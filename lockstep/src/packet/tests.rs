@@ -13,7 +13,7 @@ const SESSION: u64 = 0x1234_5678_9abc_def0;
 fn identity() -> impl Strategy<Value = Identity> {
     prop_oneof![
         (0_u8..16).prop_map(|player| Identity::Player(PlayerId(player))),
-        Just(Identity::Spectator),
+        Just(Identity::Watcher),
         Just(Identity::Relay),
     ]
 }
@@ -87,7 +87,7 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     let horizon = prop::option::of(any::<u32>());
     (any::<u32>(), acks, any::<u32>(), horizon, any::<u16>(), signed(), streams)
         .prop_map(|(base, acks, unconfirmed, horizon, frozen, mut signed, streams)| {
-            // Whoever speaks is in the match.
+            // A peer that speaks is in the match.
             let everybody = ((1_u32 << acks.len()) - 1) as u16;
             signed.statements.retain(|statement| {
                 statement.live &= everybody;

@@ -64,7 +64,7 @@ impl Costs {
         self.charge(common, player, ARRIVAL);
     }
 
-    /// Whether whoever comes to this place must wait.
+    /// Whether a player who comes to this place must wait.
     pub(super) fn must_wait(&self, common: &Common, player: PlayerId) -> Option<Refusal> {
         let (free, _) = limits(common.config());
         let owed = self.0[player.index()].at(common.now);

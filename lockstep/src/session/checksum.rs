@@ -18,10 +18,10 @@ pub fn fold_checksum(checksum: u64) -> u32 {
 pub struct Desync {
     /// The turn.
     pub turn: Turn,
-    /// Folded value of each player who sent one.
-    pub values: Vec<(PlayerId, u32)>,
-    /// This peer's own folded value (also of a spectator).
-    pub own: Option<u32>,
+    /// Value of each player who sent one, as it crosses the network: today folded to 32 bits ([`fold_checksum`]).
+    pub values: Vec<(PlayerId, u64)>,
+    /// This peer's own value in the same form, also on a watcher.
+    pub own: Option<u64>,
     /// The match is signed ([`crate::SessionConfig::signed()`]). Then nobody is blamed for values that others may have changed on the way;
     /// statements show the outlier ([`crate::Event::Outlier`]).
     pub signed: bool,
@@ -35,7 +35,7 @@ impl Desync {
         if self.signed {
             return None;
         }
-        let differs = |&(player, value): &(PlayerId, u32)| {
+        let differs = |&(player, value): &(PlayerId, u64)| {
             let mut others = self.values.iter().filter(|other| other.0 != player).map(|other| other.1);
             let first = others.next()?;
             (first != value && self.values.len() > 2 && others.all(|other| other == first)).then_some(player)
@@ -99,7 +99,7 @@ impl Checksums {
         (turn + 1).is_multiple_of(self.interval) || self.last_turn == Some(turn)
     }
 
-    /// Notes this peer's own value, as a player or as a spectator.
+    /// Notes this peer's own value, as a player or as a watcher.
     pub(crate) fn note_own(&mut self, turn: u32, value: u32, player: Option<PlayerId>) {
         if let Some(row) = self.row(turn) {
             row.own = Some(value);
@@ -180,8 +180,9 @@ impl Row {
         if all.all(|value| value == first) {
             return None;
         }
-        let values = (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), v?))).collect();
-        Some(Desync { turn: Turn(turn), values, own: self.own, signed: false })
+        let values =
+            (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), u64::from(v?)))).collect();
+        Some(Desync { turn: Turn(turn), values, own: self.own.map(u64::from), signed: false })
     }
 }
 

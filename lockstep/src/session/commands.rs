@@ -14,6 +14,19 @@ use crate::value::ids::PlayerId;
 use crate::value::ids::Turn;
 use crate::value::time::Duration;
 
+/// What plays on for a player who resigns ([`Session::resign`](crate::AnySession::resign)).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Successor {
+    /// What [`SessionConfig::bots_take_over`] says for players who leave or are dropped.
+    #[default]
+    AsConfigured,
+    /// Nobody: the player has lost, and cannot come back.
+    Nobody,
+    /// A bot, whatever the settings say.
+    Bot,
+}
+
 impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players who are in the match vote so, and in a star
     /// at least two, the player is dropped, as after a silence, and cannot come back while they vote so. The vote travels with the next entry, and
@@ -88,21 +101,21 @@ impl AnySession {
             && !self.common.player_ended();
     }
 
-    /// The local player gives no more actions from the next entry on. This peer goes on as a spectator, and forwards packets if it is the
-    /// host. Waiting actions are cancelled; returns their number.
-    pub fn resign(&mut self) -> u32 {
-        self.end_own_stream(EndReason::Left)
-    }
-
-    /// Like [`Session::resign`](crate::AnySession::resign), but the player has lost: no bot plays on, whatever the settings say
-    /// ([`crate::Simulation::player_surrendered`]).
-    pub fn surrender(&mut self) -> u32 {
-        self.end_own_stream(EndReason::Surrendered)
-    }
-
-    /// Like [`Session::resign`](crate::AnySession::resign), but the game plays on for the player ([`crate::Simulation::player_taken_over`]).
-    pub fn hand_over(&mut self) -> u32 {
-        self.end_own_stream(EndReason::HandedOver)
+    /// The local player gives no more actions from the next entry on. This peer goes on as a watcher, and forwards packets if it is the host.
+    /// Waiting actions are cancelled; returns their number.
+    ///
+    /// | The player | call | then |
+    /// |---|---|---|
+    /// | gives up and watches | `resign(Successor::AsConfigured)` | a bot plays on if [`SessionConfig::bots_take_over`] says so |
+    /// | has lost, and watches | `resign(Successor::Nobody)` | its side is out ([`crate::Simulation::player_surrendered`]) |
+    /// | lets a bot play, and watches | `resign(Successor::Bot)` | a bot plays on ([`crate::Simulation::player_taken_over`]) |
+    /// | goes away | [`Session::leave`](crate::AnySession::leave), after one of the above or alone | the session ends |
+    pub fn resign(&mut self, successor: Successor) -> u32 {
+        self.end_own_stream(match successor {
+            Successor::AsConfigured => EndReason::Left,
+            Successor::Nobody => EndReason::Surrendered,
+            Successor::Bot => EndReason::HandedOver,
+        })
     }
 
     fn end_own_stream(&mut self, reason: EndReason) -> u32 {
@@ -120,7 +133,7 @@ impl AnySession {
     /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the host
     /// leaves, the match ends for all. Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
-        let cancelled = self.resign();
+        let cancelled = self.resign(Successor::AsConfigured);
         self.local.leaving.get_or_insert(self.common.now);
         if self.common.phase != SessionPhase::Running || self.common.streams.author().is_none() {
             self.depart();
@@ -146,7 +159,7 @@ impl AnySession {
         self.lobby.is_ready = is_ready;
     }
 
-    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a guest knows only of itself and the host.
+    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a peer that is not the middle knows only of itself and the host.
     #[must_use]
     pub fn is_ready(&self, player: PlayerId) -> bool {
         let identity = Identity::Player(player);

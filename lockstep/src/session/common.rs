@@ -67,7 +67,7 @@ impl Common {
         self.setup.player().is_none_or(|player| self.streams[player.index()].end().is_some())
     }
 
-    /// Whether the remote must give signs of life. Who has finished need not, except the middle of a star as long as this peer still lacks
+    /// Whether the remote must give signs of life. A peer that has finished need not, except the middle of a star as long as this peer still lacks
     /// something: it cannot come from anybody else.
     pub(super) fn is_awaited(&self, link: &Link) -> bool {
         let serves_us =
@@ -98,7 +98,7 @@ impl Common {
 
     /// Whether what goes over this link is delayed.
     pub(super) fn is_delayed(&self, link: &Link) -> bool {
-        self.delays() && link.identity == Some(Identity::Spectator)
+        self.delays() && link.identity == Some(Identity::Watcher)
     }
 
     /// Whether every link that this peer needs before the start exists.

@@ -104,7 +104,7 @@ pub enum Topology {
 pub enum ConfigError {
     /// A number is outside `min..=max`.
     OutOfRange {
-        /// Name of the setting.
+        /// Name of the method that sets it.
         setting: &'static str,
         /// The given value.
         value: u64,
@@ -113,6 +113,17 @@ pub enum ConfigError {
         /// Largest allowed value.
         max: u64,
     },
+    /// A time is outside `min..=max`.
+    TimeOutOfRange {
+        /// Name of the method that sets it.
+        setting: &'static str,
+        /// The given value.
+        value: Duration,
+        /// Shortest allowed time.
+        min: Duration,
+        /// Longest allowed time.
+        max: Duration,
+    },
     /// The action type needs more bits than an entry of the stream may have.
     ActionTooLarge {
         /// [`crate::Action::MAX_BITS`].
@@ -120,6 +131,12 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
+    /// The match is signed, but this program was built without the feature `signed`.
+    NoSignatures,
+    /// No random bytes were given: [`SessionConfig::entropy`].
+    NoEntropy,
+    /// No session id was given: [`SessionConfig::session_id()`].
+    NoSessionId,
     /// The match is signed, but this player has no key.
     NoKey,
     /// The saved match was played with other settings, other content or another action type.
@@ -134,9 +151,18 @@ impl fmt::Display for ConfigError {
             Self::OutOfRange { setting, value, min, max } => {
                 write!(f, "{setting} must be {min} to {max}, not {value}")
             }
+            Self::TimeOutOfRange { setting, value, min, max } => {
+                let [value, min, max] = [value, min, max].map(|time| time.as_millis());
+                write!(f, "{setting} must be {min} to {max} ms, not {value} ms")
+            }
             Self::ActionTooLarge { bits, max } => {
                 write!(f, "an action must have at most {max} bits, not {bits}")
             }
+            Self::NoSignatures => {
+                write!(f, "the match is signed, and this program was built without signatures")
+            }
+            Self::NoEntropy => write!(f, "no random bytes were given: set the session's entropy"),
+            Self::NoSessionId => write!(f, "no session id was given: draw one at random"),
             Self::NoKey => write!(f, "the match is signed, and no key was given for the player"),
             Self::OtherMatch => write!(f, "the saved match has other settings or content"),
             Self::UnsoundSave => {
@@ -217,16 +243,18 @@ impl SessionConfig {
         Self::new(players).pace(Pace::Article)
     }
 
-    /// Number that distinguishes this match from others; packets of another session are ignored. The caller chooses it, at random for real
-    /// networks. Default 0.
+    /// Number that distinguishes this match from others; packets of another session are ignored. The host or relay draws it at random and
+    /// tells it to those who may join. Default 0, with which no session is made that can be reached over a network
+    /// ([`ConfigError::NoSessionId`]).
     #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
     }
 
     /// Signed match: every player has a key and signs a statement about the match about once a second, so that nobody can show different
-    /// matches to different players unnoticed. All peers must set this, also spectators and relays; players set it with
+    /// matches to different players unnoticed. All peers must set this, also watchers and relays; players set it with
     /// [`SessionConfig::player_key`]. Default: no signatures, and liars are not found.
+    #[cfg(feature = "signed")]
     #[must_use]
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
@@ -271,7 +299,7 @@ impl SessionConfig {
         Self { frames_per_turn, ..self }
     }
 
-    /// Whole turns between submitting an action and running it, 0..=8. Default 2; 0 only makes sense for one player with spectators.
+    /// Whole turns between submitting an action and running it, 0..=8. Default 2; 0 only makes sense for one player with watchers.
     #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {
         Self { turns_ahead, ..self }

@@ -1,8 +1,8 @@
-//! Confirmations: which peer has which entries, which entries can be forgotten, and who is too far behind or ahead.
+//! Confirmations: which peer has which entries, which entries can be forgotten, and which peers are too far behind or ahead.
 
 use crate::session::common::Common;
 use crate::session::link::Link;
-use crate::session::transfer::guest::GUEST_WINDOW;
+use crate::session::transfer::arrival::ARRIVAL_WINDOW;
 use crate::value::ids::{Identity, PlayerId};
 
 impl Common {
@@ -58,10 +58,10 @@ impl Common {
     /// A player begins turn T when it has the entries of all others for T, and then closes its entry for T + `turns_ahead`. So this entry
     /// is less than `turns_ahead` after the next entry of any other player. One more follows at once if the player's stream ends, or
     /// after the last turn. That holds at every pace, in a resumed match, and for a player who is back. A player who does not know yet
-    /// that another one is back begins no turn after that return ([`crate::session::horizon`]), and the other one's next entry is later.
+    /// that another one is back begins no turn after that return ([`crate::session::transfer::horizon`]), and the other one's next entry is later.
     ///
-    /// The middle of a star has everything that a player can know of the others. Any other peer is only sure of its own entries. Who
-    /// watches, and the middle if nobody else plays, have no such measure, and keep a window.
+    /// The middle of a star has everything that a player can know of the others. Any other peer is only sure of its own entries. A
+    /// watcher, and the middle if nobody else plays, have no such measure, and keep a window.
     pub(super) fn first_refused(&self, player: PlayerId) -> u32 {
         let others = (0_u8..).map(PlayerId).zip(&self.streams).filter(|(other, stream)| {
             let knows = self.setup.forwards() || self.streams.author() == Some(*other);
@@ -73,24 +73,24 @@ impl Common {
             let window = self.gate.turn.saturating_add(self.setup.config.limits.window);
             return honest.map_or(window, |honest| honest.min(window));
         }
-        honest.unwrap_or_else(|| self.streams[player.index()].oldest().saturating_add(GUEST_WINDOW))
+        honest.unwrap_or_else(|| self.streams[player.index()].oldest().saturating_add(ARRIVAL_WINDOW))
     }
 
-    /// Whether the remote is too far behind to be served any longer. The others wait for a player, so only who withholds confirmations gets
-    /// there, or somebody who watches over a line that is too slow. Nobody is judged by entries that are younger than the drop time.
+    /// Whether the remote is too far behind to be served any longer. The others wait for a player, so only a player that withholds confirmations gets
+    /// there, or a watcher on a line that is too slow. Nobody is judged by entries that are younger than the drop time.
     pub(super) fn is_straggler(&self, link: &Link) -> bool {
         if !link.is_connected() {
             return false;
         }
         let config = &self.setup.config;
         let patience = config.waits.drop_after.unwrap_or(config.waits.silence_timeout);
-        let has_time = self.is_delayed(link) || link.guest.is_some();
+        let has_time = self.is_delayed(link) || link.arrival.is_some();
         (0_u8..).map(PlayerId).zip(&self.streams).any(|(player, stream)| {
             let ack = link.progress.acked[player.index()];
             let (mark, since) = link.progress.marks[player.index()];
             let behind = stream.next().saturating_sub(ack);
             let is_old = ack < mark && self.now.since(since) >= patience;
-            behind > GUEST_WINDOW
+            behind > ARRIVAL_WINDOW
                 || (behind > config.limits.window && is_old && !has_time && self.serves(link, player))
         })
     }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use crate::session::common::Common;
 use crate::session::link::Link;
 use crate::session::stream::Stream;
+use crate::session::transfer::arrival::{ARRIVAL_WINDOW, ArrivalStage};
 use crate::session::transfer::blob::Blob;
-use crate::session::transfer::guest::{GUEST_WINDOW, GuestStage};
 use crate::signed::statement::Statement;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::value::time::{Duration, Instant};
 const NOTE_EVERY: Duration = Duration::from_millis(100);
 
 /// However long the delay is, watchers are at most this many entries behind: the middle keeps no more for them.
-const BEHIND_MAX: u32 = GUEST_WINDOW - 512;
+const BEHIND_MAX: u32 = ARRIVAL_WINDOW - 512;
 
 /// How far watchers may see.
 #[derive(Clone, Debug, Default)]
@@ -116,9 +116,9 @@ impl Delayed {
         (common.now.since(*since) >= common.config().watchers.watch_delay).then_some(blob)
     }
 
-    /// Whether a guest waits for a state that has to be asked for: a delayed watcher only until there is one that grows old enough.
+    /// Whether a joining peer waits for a state that has to be asked for: a delayed watcher only until there is one that grows old enough.
     pub(super) fn wants_new_state(&self, common: &Common, link: &Link) -> bool {
-        let waits = link.guest.as_deref().is_some_and(|guest| guest.stage == GuestStage::Waiting);
+        let waits = link.arrival.as_deref().is_some_and(|arrival| arrival.stage == ArrivalStage::Waiting);
         waits && !(common.is_delayed(link) && self.state.is_some())
     }
 

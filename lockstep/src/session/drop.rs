@@ -24,9 +24,9 @@ impl AnySession {
                 let link = &mut self.common.links[index];
                 let peer = link.peer;
                 match link.identity {
-                    Some(Identity::Spectator) => {
+                    Some(Identity::Watcher) => {
                         link.phase = LinkPhase::Closed;
-                        self.common.emit(Event::SpectatorGone(peer));
+                        self.common.emit(Event::WatcherGone(peer));
                     }
                     Some(Identity::Player(player)) if may_drop => {
                         if self.common.streams[player.index()].end().is_some() {
@@ -190,7 +190,7 @@ impl AnySession {
                     self.end_streams(1 << player.0);
                 }
             }
-            _ => self.common.emit(Event::SpectatorGone(peer)),
+            _ => self.common.emit(Event::WatcherGone(peer)),
         }
     }
 

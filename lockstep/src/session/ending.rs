@@ -34,7 +34,7 @@ impl Ending {
         let some_finished = || common.links.values().any(|link| link.progress.finished);
         let at_end = common.phase == SessionPhase::Ending
             || (common.setup.is_relay() && (common.has_everything() || some_finished()));
-        // Entries after the last turn are no progress. A relay may not know the last turn; who has finished has it.
+        // Entries after the last turn are no progress. A relay may not know the last turn; a peer that has finished has it.
         let has =
             |link: &Link| link.progress.finished.then(|| link.progress.acked.iter().max().copied()).flatten();
         let last = common.final_next().or_else(|| common.links.values().filter_map(has).max());
@@ -56,7 +56,7 @@ impl Ending {
             let ran = common.streams.iter().map(|stream| stream.next().min(common.gate.turn));
             common.setup.is_mesh() && link.progress.acked.iter().zip(ran).any(|(&acked, ran)| acked < ran)
         };
-        // A silence counts from the wish to leave on: the network may have been down before, and who lacks the last entry may come back.
+        // A silence counts from the wish to leave on: the network may have been down before, and a peer that lacks the last entry may come back.
         let config = &common.setup.config;
         let patience =
             config.waits.drop_after.unwrap_or(config.waits.silence_timeout).max(config.waits.linger);
@@ -64,7 +64,7 @@ impl Ending {
         let too_late = |link: &Link| {
             common.now.since(link.last_heard.max(since)) >= patience || common.now.since(since) >= deadline
         };
-        // Who waits for a state confirms nothing.
+        // A peer that waits for a state confirms nothing.
         let counts = |link: &&Link| link.is_connected() && !link.progress.finished && !link.lacks_state();
         let links = || common.links.values().filter(counts);
         if links().any(|link| (lacks_end(link) || lacks_turns(link)) && !too_late(link)) {
@@ -108,7 +108,7 @@ impl Ending {
                     link.progress.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
                 })
         };
-        // When all players are done, entries that a relay lacks will never come. Otherwise it stays until the spectators have everything,
+        // When all players are done, entries that a relay lacks will never come. Otherwise it stays until the watchers have everything,
         // too.
         if overdue || (relay_done && !common.is_complete()) || common.links.values().all(confirmed) {
             return Step::Finish;
@@ -121,7 +121,7 @@ impl AnySession {
     pub(super) fn handle_bye(&mut self, index: usize, bye: Bye) {
         let from_coordinator = self.common.links[index].identity == Some(self.common.setup.coordinator());
         let link = &mut self.common.links[index];
-        let (peer, is_spectator) = (link.peer, link.identity == Some(Identity::Spectator));
+        let (peer, is_watcher) = (link.peer, link.identity == Some(Identity::Watcher));
         match bye {
             Bye::Finished => {
                 link.progress.finished = true;
@@ -132,9 +132,9 @@ impl AnySession {
                 self.check_finished();
             }
             Bye::Left | Bye::Dropped if link.progress.finished => {}
-            Bye::Left if is_spectator => {
+            Bye::Left if is_watcher => {
                 link.phase = LinkPhase::Closed;
-                self.common.emit(Event::SpectatorGone(peer));
+                self.common.emit(Event::WatcherGone(peer));
             }
             // The place becomes free.
             Bye::Left

@@ -29,7 +29,7 @@ pub enum Event {
         identity: Identity,
     },
     /// A peer was refused at the handshake.
-    Rejected {
+    Refused {
         /// The link.
         peer: PeerId,
         /// Why.
@@ -105,7 +105,7 @@ pub enum Event {
     /// Two statements of the players cannot both be true: somebody has shown different matches to different players, or lies about it. The
     /// match goes on; the application decides what to do.
     Contradiction(Box<Contradiction>),
-    /// This spectator got another match than the player has signed, and no player has signed what the spectator got. Either the player
+    /// This watcher got another match than the player has signed, and no player has signed what the watcher got. Either the player
     /// lies, or the peer that forwards (which it must be if this is reported for several players).
     ShownAnother {
         /// The player who signed something else.
@@ -189,8 +189,8 @@ pub enum Event {
         /// Number of actions.
         actions: u32,
     },
-    /// A spectator is gone.
-    SpectatorGone(PeerId),
+    /// A watcher is gone.
+    WatcherGone(PeerId),
     /// This peer joins a running match, and this much of its state has arrived. Reported at most 20 times.
     StateProgress {
         /// Number of bytes received.
@@ -230,7 +230,7 @@ pub enum Event {
         turn: Turn,
     },
     /// A peer that joined the running match did not finish joining: it was too slow, or no source had a state that it accepted.
-    GuestGone(PeerId),
+    JoinFailed(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
     /// The session ended early.

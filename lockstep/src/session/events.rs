@@ -8,7 +8,7 @@ use crate::session::event::Event;
 const EVENTS_MAX: usize = 256;
 
 /// Greatest number of refusals and forgeries among them, so that strangers cannot push out the events of the match.
-const REJECTED_MAX: usize = 16;
+const REFUSED_MAX: usize = 16;
 
 /// A bounded queue. It counts the events that are lost when the application does not take them, and reports the number before the next
 /// event.
@@ -22,9 +22,9 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// Appends an event. Returns how many events are lost because of it.
     pub(crate) fn push(&mut self, event: Event) -> u64 {
-        let rejected = |event: &Event| matches!(event, Event::Rejected { .. } | Event::Forged { .. });
+        let refused = |event: &Event| matches!(event, Event::Refused { .. } | Event::Forged { .. });
         let too_many =
-            rejected(&event) && self.queue.iter().filter(|event| rejected(event)).count() >= REJECTED_MAX;
+            refused(&event) && self.queue.iter().filter(|event| refused(event)).count() >= REFUSED_MAX;
         let full = self.queue.len() >= EVENTS_MAX;
         let oldest = || self.queue.iter().position(|event| !is_kept(event));
         let lost = match (too_many, full.then(oldest).flatten()) {
@@ -104,7 +104,7 @@ mod tests {
         let mut queue = EventQueue::default();
         queue.push(Event::WaitingOver { turn: Turn(1) });
         for peer in 0..1_000 {
-            queue.push(Event::Rejected { peer: PeerId(peer), refusal: Refusal::Taken });
+            queue.push(Event::Refused { peer: PeerId(peer), refusal: Refusal::Taken });
         }
         assert_eq!(queue.pop(), Some(Event::Lost { events: 1_000 - 16 }));
         assert_eq!(queue.pop(), Some(Event::WaitingOver { turn: Turn(1) }));

@@ -15,8 +15,8 @@ pub enum Failure {
     PlayersMissing {
         /// The players who did not join.
         players: PlayerSet,
-        /// Number of spectators missing from [`crate::SessionConfig::spectators_min()`].
-        spectators: u32,
+        /// Number of watchers missing from [`crate::SessionConfig::watchers_min()`].
+        watchers: u32,
     },
     /// A peer gave up before the match had begun.
     NeverBegan(PeerId),
@@ -51,11 +51,11 @@ impl fmt::Display for Failure {
             Self::ConnectTimeout => {
                 write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
             }
-            Self::PlayersMissing { players, spectators } => {
+            Self::PlayersMissing { players, watchers } => {
                 let mut missing: Vec<String> =
                     players.iter().map(|player| format!("player {player}")).collect();
-                if *spectators > 0 {
-                    missing.push(format!("{spectators} of the required spectators"));
+                if *watchers > 0 {
+                    missing.push(format!("{watchers} of the required watchers"));
                 }
                 if missing.is_empty() {
                     return write!(f, "the players were not all ready in time");

@@ -174,8 +174,8 @@ impl AnySession {
                     self.transfers.source_failed(&mut self.common);
                 }
             }
-            Transfer::Refuse { turn } => self.guest_refuses(index, turn),
-            Transfer::Here => self.guest_is_here(index),
+            Transfer::Refuse { turn } => self.arrival_refuses(index, turn),
+            Transfer::Here => self.arrival_is_here(index),
             Transfer::Ask { not_before } if from_middle => {
                 self.transfers.asked_for_state(&self.common, index, not_before);
             }
@@ -331,7 +331,7 @@ impl AnySession {
         self.transfers.middle.seats.note_empty(&common.streams, common.now);
         self.transfers.check_source(common, self.pace.planner.turn());
         let load = Load { planner: &self.pace.planner, lateness: &self.lateness };
-        self.transfers.serve_guests(common, &mut self.delayed, load);
+        self.transfers.serve_arrivals(common, &mut self.delayed, load);
     }
 
     /// Ends joining that takes too long.

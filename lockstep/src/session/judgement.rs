@@ -130,6 +130,8 @@ impl Signing {
         let own = values.iter().find(|(player, _)| own == Some(*player)).map(|(_, value)| *value);
         tracing::error!(turn = turn.0, ?values, "signed checksums differ");
         parts.compared.desync_reported = true;
+        let values = values.into_iter().map(|(player, value)| (player, u64::from(value))).collect();
+        let own = own.map(u64::from);
         parts.common.emit(Event::Desync(Desync { turn, values, own, signed: true }));
     }
 

@@ -3,7 +3,7 @@
 use crate::session::carried::Carried;
 use crate::session::outflow::Outflow;
 use crate::session::streams::Streams;
-use crate::session::transfer::guest::{Guest, GuestStage};
+use crate::session::transfer::arrival::{Arrival, ArrivalStage};
 use crate::session::transfer::sender::Sender;
 use crate::signed::roster::Seat;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
@@ -115,7 +115,7 @@ pub(crate) struct Link {
     pub(crate) told_too_far: bool,
     pub(crate) carried_statements: Carried,
     /// The remote joins a running match; on the middle of the star.
-    pub(crate) guest: Option<Box<Guest>>,
+    pub(crate) arrival: Option<Box<Arrival>>,
     /// The remote gets a state from this peer.
     pub(crate) sender: Option<Box<Sender>>,
 }
@@ -148,7 +148,7 @@ impl Link {
             looked_first: LookedFirst::default(),
             told_too_far: false,
             carried_statements: Carried::default(),
-            guest: None,
+            arrival: None,
             sender: None,
         }
     }
@@ -163,7 +163,7 @@ impl Link {
 
     /// Whether the remote cannot use entries yet.
     pub(crate) fn lacks_state(&self) -> bool {
-        self.guest.as_ref().is_some_and(|guest| guest.stage != GuestStage::CatchingUp)
+        self.arrival.as_ref().is_some_and(|arrival| arrival.stage != ArrivalStage::CatchingUp)
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -176,14 +176,14 @@ impl Link {
 
     /// Whether the remote has the state of the match: it is a player, even one who only watches now, and has not just come itself.
     pub(crate) fn may_be_source(&self) -> bool {
-        self.is_connected() && self.is_player() && self.guest.is_none() && !self.progress.finished
+        self.is_connected() && self.is_player() && self.arrival.is_none() && !self.progress.finished
     }
 
     /// Whether a remote that acknowledges these entries has its state; then it counts as a watcher that is behind.
     pub(crate) fn has_state(&mut self, acks: &[u32], streams: &Streams, now: Instant) -> bool {
-        let Some(guest) = &mut self.guest else { return true };
-        if guest.take_acks(acks, streams, now) {
-            tracing::debug!(peer = self.peer.0, "a guest has the state");
+        let Some(arrival) = &mut self.arrival else { return true };
+        if arrival.take_acks(acks, streams, now) {
+            tracing::debug!(peer = self.peer.0, "a joining peer has the state");
             self.sender = None;
             (self.outflow.carried, self.progress.author_from) = Default::default();
             // Of its own stream it lacks the entries that were made for it.
@@ -192,7 +192,7 @@ impl Link {
                 self.progress.author_from = stream.end().map_or(0, |(last, _)| last.saturating_add(1));
             }
         }
-        guest.stage == GuestStage::CatchingUp
+        arrival.stage == ArrivalStage::CatchingUp
     }
 
     /// When the next packet is due, if packets go out every `tick`.

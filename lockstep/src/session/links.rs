@@ -9,7 +9,7 @@ use siphasher::sip::SipHasher13;
 use crate::packet::Bye;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::streams::Streams;
-use crate::session::transfer::guest::GuestStage;
+use crate::session::transfer::arrival::ArrivalStage;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -73,11 +73,11 @@ impl Links {
         }
     }
 
-    /// A guest waits for a state (again).
+    /// A joining peer waits for a state (again).
     pub(super) fn wait_for_state(&mut self, index: usize, streams: &Streams) {
         let link = &mut self.by_peer[index];
-        if let Some(guest) = &mut link.guest {
-            guest.stage = GuestStage::Waiting;
+        if let Some(arrival) = &mut link.arrival {
+            arrival.stage = ArrivalStage::Waiting;
         }
         link.sender = None;
         for (ack, stream) in link.progress.acked.iter_mut().zip(streams) {
@@ -85,11 +85,11 @@ impl Links {
         }
     }
 
-    /// Guests that were getting a state wait for another one.
+    /// Joining peers that were getting a state wait for another one.
     pub(super) fn take_back_states(&mut self, streams: &Streams) {
         for index in 0..self.by_peer.len() {
-            let guest = self.by_peer[index].guest.as_deref();
-            if guest.is_some_and(|guest| guest.stage == GuestStage::Fed) {
+            let arrival = self.by_peer[index].arrival.as_deref();
+            if arrival.is_some_and(|arrival| arrival.stage == ArrivalStage::Fed) {
                 self.wait_for_state(index, streams);
             }
         }

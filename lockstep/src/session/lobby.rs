@@ -17,7 +17,7 @@ const START_MARGIN: Duration = Duration::from_millis(100);
 /// Longest round trip that the common start waits for, because a peer may claim any.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 
-/// After this silence a newcomer with the same identity may take a place in the lobby.
+/// After this silence another peer with the same identity may take a place in the lobby.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
 /// Greatest number of answers to hellos that wait to be sent.
@@ -122,9 +122,9 @@ impl AnySession {
         };
         let players = (0..self.common.setup.config.players).map(PlayerId).filter(missing).collect();
         let watching =
-            self.common.links.values().filter(|link| link.identity == Some(Identity::Spectator)).count();
-        let spectators = self.common.setup.config.watchers.spectators_min.saturating_sub(watching as u32);
-        Failure::PlayersMissing { players, spectators }
+            self.common.links.values().filter(|link| link.identity == Some(Identity::Watcher)).count();
+        let watchers = self.common.setup.config.watchers.watchers_min.saturating_sub(watching as u32);
+        Failure::PlayersMissing { players, watchers }
     }
 
     /// When this peer gives up before the start.
@@ -175,18 +175,18 @@ impl AnySession {
     }
 
     fn everybody_is_ready(&self) -> bool {
-        let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
+        let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Watcher);
         self.lobby.is_ready
             && self.common.links_are_complete()
             && self.signing.as_ref().is_none_or(|signing| signing.roster.is_some())
             && self.common.links.values().filter(watching).count() as u64
-                >= u64::from(self.common.setup.config.watchers.spectators_min)
+                >= u64::from(self.common.setup.config.watchers.watchers_min)
             && self.common.links.values().all(|link| {
                 let measured = link.lobby.ready
                     && link.lobby.round_trip_min.is_some()
                     && self.signing.as_ref().is_none_or(|signing| signing.agrees_with(link));
                 let present = measured && self.common.now.since(link.last_heard) < LOBBY_SILENCE;
-                !(link.is_player() || self.common.setup.config.watchers.spectators_min > 0)
+                !(link.is_player() || self.common.setup.config.watchers.watchers_min > 0)
                     || (link.is_connected() && present)
             })
     }
@@ -213,9 +213,9 @@ impl AnySession {
             self.reply(peer, hello.nonce, Reply::Challenge(cookie));
             return true;
         }
-        if let Some(refusal) = self.judge(peer, hello) {
+        if let Some(refusal) = self.refusal_of(peer, hello) {
             if self.lobby.answers.len() < REPLIES_MAX {
-                self.common.emit(Event::Rejected { peer, refusal });
+                self.common.emit(Event::Refused { peer, refusal });
             }
             self.reply(peer, hello.nonce, Reply::Refuse(refusal));
             return true;
@@ -244,14 +244,14 @@ impl AnySession {
         if let Some(index) = self.common.links.index_of(peer) {
             self.common.links[index].outflow.owes_welcome = true;
             if !is_known {
-                self.guest_comes(index);
+                self.arrival_comes(index);
             }
         }
         true
     }
 
     /// Why the peer may not join; none if it may.
-    fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
+    fn refusal_of(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
         let config = &self.common.setup.config;
         if hello.content_hash != config.content() {
             return Some(Refusal::Content { expected: config.content() });
@@ -268,10 +268,10 @@ impl AnySession {
             return None;
         }
         if self.common.phase != SessionPhase::Lobby {
-            return self.judge_guest(peer, &hello);
+            return self.refusal_of_arrival(peer, &hello);
         }
         let fresh = |link: &Link| self.common.now.since(link.last_heard) < LOBBY_SILENCE;
-        // Who shows the place's secret has crashed and is back.
+        // A peer that shows the place's secret has crashed and is back.
         let is_owner = |player: PlayerId| {
             self.transfers.middle.seats.get(player).is_some_and(|seat| seat.is_owned_by(hello.seat))
         };
@@ -285,12 +285,12 @@ impl AnySession {
                             link.peer != peer && link.identity == Some(hello.identity) && fresh(link)
                         }))
             }
-            // The middle of a star serves the spectators.
-            Identity::Spectator if self.common.setup.is_mesh() => true,
-            Identity::Spectator => {
-                let spectators =
-                    self.common.links.values().filter(|link| link.identity == Some(Identity::Spectator));
-                spectators.count() as u64 >= u64::from(self.common.setup.config.watchers.spectators_max)
+            // The middle of a star serves the watchers.
+            Identity::Watcher if self.common.setup.is_mesh() => true,
+            Identity::Watcher => {
+                let watchers =
+                    self.common.links.values().filter(|link| link.identity == Some(Identity::Watcher));
+                watchers.count() as u64 >= u64::from(self.common.setup.config.watchers.watchers_max)
             }
             Identity::Relay => true,
         };

@@ -40,7 +40,7 @@ impl AnySession {
             (true, false) => Payload::none(),
             _ => self.local.outbox.close(),
         };
-        // The number of an entry tells to which turn its checksum and result belong. Who is about to return and ends its stream at once has
+        // The number of an entry tells to which turn its checksum and result belong. A player who is about to return and ends its stream at once has
         // a number that is further ahead.
         let number = stream.next();
         let is_in_step =

@@ -10,7 +10,7 @@ pub struct MatchResult {
     pub turn: Turn,
     /// The value of each player who was in the match then; none if the player found no decision at this turn.
     pub values: Vec<(PlayerId, Option<u32>)>,
-    /// The value of this peer's own simulation, also on a spectator.
+    /// The value of this peer's own simulation, also on a watcher.
     pub own: Option<u32>,
     /// Whether all values are equal.
     pub agreed: bool,

@@ -99,7 +99,7 @@ impl Agreement {
     }
 
     /// Mesh: whom the lowest survivor may declare given up when this peer has waited for so long for the missing. The silent at once: everybody
-    /// finds them missing. Who is missing but can be heard may be late by one packet, and the lowest survivor may lie: only after half of the drop
+    /// finds them missing. A player that is missing but can be heard may be late by one packet, and the lowest survivor may lie: only after half of the drop
     /// time. Anybody when the peers do not agree for other reasons: a link may be broken that only one of them needs.
     pub(super) fn believed(&self, common: &Common, missing: u16, waited: Duration) -> u16 {
         let drop_after = common.setup.config.waits.drop_after.unwrap_or_default();
@@ -135,7 +135,7 @@ impl Agreement {
     }
 
     /// Whether a peer whose stream has ended may still pass something on. It goes only when the others have all that it has run
-    /// ([`Session::leave`](crate::AnySession::leave)), so waiting until it is gone is enough; who stays to watch is waited for twice the linger time.
+    /// ([`Session::leave`](crate::AnySession::leave)), so waiting until it is gone is enough; a peer that stays to watch is waited for twice the linger time.
     fn waits_for_ended(&mut self, common: &Common) -> bool {
         let since = *self.waits_for_ended.get_or_insert(common.now);
         let linger = common.setup.config.waits.linger;
@@ -186,7 +186,7 @@ impl Agreement {
         }
     }
 
-    /// Mesh: whether this peer may pass on entries of the players who were given up. Who was given up may not. Who has ended its own stream may
+    /// Mesh: whether this peer may pass on entries of the players who were given up. A peer that was given up may not. A peer that has ended its own stream may
     /// only pass them to the lowest survivor: nobody else is asked what it has, so what it gave to another one after the agreement would
     /// reach only some of them.
     pub(super) fn may_pass_on(&self, common: &Common, identity: Option<Identity>) -> bool {

@@ -1,11 +1,12 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
+mod arrivals;
 mod backoff;
 mod bound;
 mod carried;
 pub(crate) mod checksum;
 mod clock;
-mod commands;
+pub(crate) mod commands;
 mod common;
 mod comparison;
 pub(crate) mod config;
@@ -20,7 +21,6 @@ pub(crate) mod evidence;
 mod expected;
 pub(crate) mod failure;
 mod gate;
-mod guests;
 pub(crate) mod joining;
 mod judgement;
 mod lateness;
@@ -162,7 +162,7 @@ fn secret_of(config: &SessionConfig, identity: Identity, now: Instant) -> (u64, 
         None => {
             let place = match identity {
                 Identity::Player(player) => u64::from(player.0),
-                Identity::Spectator => 16,
+                Identity::Watcher => 16,
                 Identity::Relay => 17,
             };
             (config.session_id, now.as_micros() << 5 | place)
@@ -179,11 +179,20 @@ fn check(
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
     config.check(action_bits)?;
+    if !config.own.is_simulated && config.session_id == 0 {
+        return Err(ConfigError::NoSessionId);
+    }
+    if !config.own.is_simulated && config.own.entropy.0.is_none() {
+        return Err(ConfigError::NoEntropy);
+    }
     if let Identity::Player(player) = identity
         && player.0 >= config.players
     {
         let (value, max) = (u64::from(player.0), u64::from(config.players) - 1);
         return Err(ConfigError::OutOfRange { setting: "player", value, min: 0, max });
+    }
+    if config.signed && cfg!(not(feature = "signed")) {
+        return Err(ConfigError::NoSignatures);
     }
     if config.signed && config.own.key.is_none() && matches!(identity, Identity::Player(_)) {
         return Err(ConfigError::NoKey);
@@ -407,7 +416,7 @@ impl AnySession {
         self.signing.as_ref()?.roster.as_ref()
     }
 
-    /// What the players have signed about the match so far, for whoever keeps evidence: the last dozen of each player's statements, player by player,
+    /// What the players have signed about the match so far, for keepers of evidence: the last dozen of each player's statements, player by player,
     /// oldest first, their signatures checked. None in a match that is not signed.
     pub fn statements(&self) -> impl Iterator<Item = &Statement> {
         let authors = self.signing.iter().flat_map(|signing| &signing.authors);
@@ -426,7 +435,9 @@ impl AnySession {
         self.common.links.index_of(peer).is_some()
     }
 
-    /// The tag key of packets on the link to this peer, for tools and tests that make their own packets.
+    /// The tag key of packets on the link to this peer, for tests that make their own packets.
+    #[cfg(feature = "wire")]
+    #[doc(hidden)]
     #[must_use]
     pub fn packet_key(&self, peer: PeerId) -> Option<u64> {
         self.common.links.get(&peer).map(|link| link.handshake.key)
@@ -438,8 +449,8 @@ impl AnySession {
         self.common.links.len()
     }
 
-    /// Players who have joined, as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows only of
-    /// the host.
+    /// Players who have joined, as far as this peer knows: itself, and those at the other end of a link. In a star a peer that is not
+    /// the middle knows only of the host.
     #[must_use]
     pub fn present_players(&self) -> Vec<PlayerId> {
         let linked =

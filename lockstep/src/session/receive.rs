@@ -119,7 +119,7 @@ impl AnySession {
             if is_open {
                 let refusal = Refusal::Version { expected: PROTOCOL_VERSION };
                 self.reply(from, key, Reply::Refuse(refusal));
-                self.common.emit(Event::Rejected { peer: from, refusal });
+                self.common.emit(Event::Refused { peer: from, refusal });
             }
             return Ok(is_open);
         }

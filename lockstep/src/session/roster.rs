@@ -22,7 +22,7 @@ impl Signing {
         common.setup.player().map(|_| Seat { key: key.public().to_bytes(), salt: self.salt })
     }
 
-    /// Builds the roster from the players' seats, before the start. Guests of a star receive it.
+    /// Builds the roster from the players' seats, before the start. The other peers of a star receive it.
     pub(super) fn gather_roster(&mut self, common: &Common) {
         if !common.setup.forwards() && !common.setup.is_mesh() {
             return;

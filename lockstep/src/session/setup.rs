@@ -34,7 +34,7 @@ impl Setup {
     pub(super) fn player(&self) -> Option<PlayerId> {
         match self.identity {
             Identity::Player(player) => Some(player),
-            Identity::Spectator | Identity::Relay => None,
+            Identity::Watcher | Identity::Relay => None,
         }
     }
 

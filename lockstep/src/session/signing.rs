@@ -15,7 +15,7 @@ use crate::packet::{SignedEnd, end_reason_number, entry_content};
 use crate::session::event::Event;
 use crate::session::transfer::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
-use crate::signed::key::SIGNATURE_BYTES;
+use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::roster::Roster;
 use crate::signed::statement::{Since, Statement};
 use crate::value::entry::EndReason;

@@ -115,7 +115,8 @@ impl<A: Action> Session<A> {
     /// # Errors
     /// A setting out of range.
     pub fn single(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        Self::new(SessionConfig { players: 1, ..config }, Identity::Player(PlayerId(0)), now)
+        let config = SessionConfig { players: 1, ..config }.without_network();
+        Self::new(config, Identity::Player(PlayerId(0)), now)
     }
 
     /// Submits an action of the local player. It is encoded now and travels with the next entry that closes and has room.

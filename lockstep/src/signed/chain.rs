@@ -1,7 +1,6 @@
 //! Hashes of everybody's entries so far. They must resist attackers who choose the bytes: truncated SHA-512.
 
-use sha2::{Digest, Sha512};
-
+use crate::signed::crypto::sha512;
 use crate::value::ids::PLAYERS_MAX;
 
 /// Bytes of one stream's hash in an opening.
@@ -18,12 +17,8 @@ pub(crate) const OWN_HASH_BYTES: usize = 8;
 
 /// The hash of a message, truncated to `N` bytes.
 pub(crate) fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
-    let mut hasher = Sha512::new();
-    for part in parts {
-        hasher.update(part);
-    }
     let mut cut = [0; N];
-    cut.copy_from_slice(&hasher.finalize()[..N]);
+    cut.copy_from_slice(&sha512(parts)[..N]);
     cut
 }
 

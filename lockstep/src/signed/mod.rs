@@ -2,6 +2,7 @@
 
 pub(crate) mod chain;
 pub(crate) mod conviction;
+pub(crate) mod crypto;
 pub(crate) mod key;
 pub(crate) mod proof;
 pub(crate) mod roster;

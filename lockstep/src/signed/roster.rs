@@ -3,7 +3,8 @@
 use core::fmt;
 
 use crate::signed::chain::hash;
-use crate::signed::key::{PublicKey, SIGNATURE_BYTES};
+use crate::signed::crypto::SIGNATURE_BYTES;
+use crate::signed::key::PublicKey;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 

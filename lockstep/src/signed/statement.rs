@@ -1,7 +1,8 @@
 //! A player's signed statement, about once a second: everybody's entries so far, and the resulting checksum.
 
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, OWN_HASH_BYTES};
-use crate::signed::key::{PlayerKey, SIGNATURE_BYTES};
+use crate::signed::crypto::SIGNATURE_BYTES;
+use crate::signed::key::PlayerKey;
 use crate::signed::roster::{Roster, read_array};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PlayerId, Turn};

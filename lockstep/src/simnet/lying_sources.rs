@@ -87,8 +87,11 @@ struct Lie {
 impl Lie {
     fn config(self) -> SessionConfig {
         let topology = if self.is_relayed { Topology::Relay } else { Topology::Host };
-        let config =
-            SessionConfig::new(PLAYERS).turns(400).drop_after(Duration::from_secs(2)).topology(topology);
+        let config = SessionConfig::new(PLAYERS)
+            .simulated()
+            .turns(400)
+            .drop_after(Duration::from_secs(2))
+            .topology(topology);
         let config = config
             .pace(Pace::Adaptive)
             .state_bytes_max(1 << 16)
@@ -126,12 +129,12 @@ impl Lie {
         let mut drivers: Vec<_> =
             self.identities().into_iter().map(|identity| driver(identity, Instant::ZERO)).collect();
         let (node, identity) = match self.watches {
-            true => (drivers.len(), Identity::Spectator),
+            true => (drivers.len(), Identity::Watcher),
             false => (3, Identity::Player(PlayerId(3))),
         };
         if self.watches {
             // Its program is started later.
-            let config = SessionConfig::new(1).turns(1);
+            let config = SessionConfig::new(1).simulated().turns(1);
             drivers.push(Driver::new(game.clone(), Session::single(config, Instant::ZERO).unwrap()));
         }
         let mut battle = VirtualMatch::new(drivers, SimNet::new(7));
@@ -179,7 +182,7 @@ impl Lie {
             }
         }
         let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
-        // The players' keys are the end of the header. Whoever does not find its own there does not come in.
+        // The players' keys are the end of the header. A player that does not find its own there does not come in.
         let keys = usize::from(PLAYERS) * (1 + 256 + 64) + 5 + 7;
         if (header.saturating_sub(keys)..header).contains(&bit)
             && matches!(phases[newcomer], SessionPhase::Failed(Failure::OtherRoster | Failure::OtherKey))

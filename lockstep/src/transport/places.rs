@@ -125,7 +125,7 @@ impl Bucket {
     }
 }
 
-/// Who has come.
+/// The peers that have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Seated {
@@ -228,7 +228,7 @@ impl Places {
     }
 
     /// With one more place to watch from, which only `secret` opens: those who watch cannot take it. It comes after [`Places::watchers`], and the session
-    /// needs room for one more of them ([`crate::SessionConfig::spectators_max()`]).
+    /// needs room for one more of them ([`crate::SessionConfig::watchers_max()`]).
     #[must_use]
     pub fn referee(mut self, secret: Secret) -> Self {
         self.referee = Some(Place::new(secret));
@@ -249,7 +249,7 @@ impl Places {
             session.bind(link, identity);
         }
         for watcher in 0..self.watchers.len() + usize::from(self.referee.is_some()) {
-            session.bind(watcher_link(watcher), Identity::Spectator);
+            session.bind(watcher_link(watcher), Identity::Watcher);
         }
     }
 
@@ -263,7 +263,7 @@ impl Places {
             return Some(player_link(player).1);
         }
         let watches = (!self.watchers.is_empty() && self.watch == wanted) || opens(&self.referee);
-        watches.then_some(Identity::Spectator)
+        watches.then_some(Identity::Watcher)
     }
 
     /// The match has begun. A player's place stays with the program that has come to it last, where that has a token: in a signed match whoever else
@@ -306,7 +306,7 @@ impl Places {
         if place.is_shut {
             return Err(NoPlace::Shut);
         }
-        if identity != Identity::Spectator && is_settled && place.owner.is_some_and(|owner| owner != token) {
+        if identity != Identity::Watcher && is_settled && place.owner.is_some_and(|owner| owner != token) {
             return Err(NoPlace::OtherProgram);
         }
         place.arrivals.take(now, ARRIVAL_GAP, burst).map_err(later)?;
@@ -356,7 +356,7 @@ impl Places {
         }
         let watcher = self.watchers.iter().position(|watcher| *watcher == Some(connection));
         let watcher = watcher.or_else(|| leads(&self.referee).then_some(self.watchers.len()))?;
-        Some((watcher_link(watcher), Identity::Spectator))
+        Some((watcher_link(watcher), Identity::Watcher))
     }
 
     /// The connection behind a link of the session.
@@ -407,11 +407,11 @@ mod tests {
         }
         assert_eq!(come(&mut places, 7, &WATCH), Err(NoPlace::Full));
         let seated = come(&mut places, 8, &REFEREE).unwrap();
-        assert_eq!((seated.identity, seated.link, seated.former), (Identity::Spectator, PeerId(18), None));
-        assert_eq!(places.seated(PeerId(8)), Some((PeerId(18), Identity::Spectator)));
+        assert_eq!((seated.identity, seated.link, seated.former), (Identity::Watcher, PeerId(18), None));
+        assert_eq!(places.seated(PeerId(8)), Some((PeerId(18), Identity::Watcher)));
         assert_eq!((places.connection(PeerId(18)), places.connections().count()), (Some(PeerId(8)), 3));
         assert_eq!(come(&mut places, 9, &REFEREE).unwrap().former, Some(PeerId(8)), "as a player's place");
-        assert_eq!((places.gone(PeerId(8)), places.gone(PeerId(9))), (None, Some(Identity::Spectator)));
+        assert_eq!((places.gone(PeerId(8)), places.gone(PeerId(9))), (None, Some(Identity::Watcher)));
         assert_eq!(places.connection(PeerId(18)), None);
         assert_eq!(come(&mut places, 10, &WATCH), Err(NoPlace::Full), "it stays the referee's");
     }
@@ -425,7 +425,7 @@ mod tests {
         let places = places();
         assert_eq!(places.opened_by(&[1; 16]), Some(Identity::Player(PlayerId(1))));
         assert_eq!(places.opened_by(&[2; 16]), Some(Identity::Player(PlayerId(2))));
-        assert_eq!(places.opened_by(&WATCH), Some(Identity::Spectator));
+        assert_eq!(places.opened_by(&WATCH), Some(Identity::Watcher));
         let mut near = [1; 16];
         near[15] ^= 0x80;
         for wrong in [[0; 16], [3; 16], near] {
@@ -469,7 +469,7 @@ mod tests {
         let links = [5, 6].map(|peer| places.come(PeerId(peer), &WATCH, at(0)).unwrap().link);
         assert_eq!(links, [PeerId(16), PeerId(17)]);
         assert_eq!(places.come(PeerId(7), &WATCH, at(0)), Err(NoPlace::Full));
-        assert_eq!(places.gone(PeerId(5)), Some(Identity::Spectator));
+        assert_eq!(places.gone(PeerId(5)), Some(Identity::Watcher));
         assert_eq!(places.connections().count(), 1);
         assert_eq!(places.come(PeerId(7), &WATCH, at(0)).unwrap().link, PeerId(16));
         assert_eq!(places.come(PeerId(8), &[7; 16], at(0)), Err(NoPlace::WrongSecret));

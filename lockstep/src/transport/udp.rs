@@ -1,4 +1,4 @@
-//! Plain UDP, non-blocking: whoever sits on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of their address.
+//! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of their address.
 #![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
 use std::io::{self, ErrorKind};

@@ -114,7 +114,7 @@ pub enum Identity {
     /// A player.
     Player(PlayerId),
     /// Watches and gives no actions.
-    Spectator,
+    Watcher,
     /// Forwards packets and does not simulate.
     Relay,
 }

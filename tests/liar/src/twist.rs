@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use testudo_lockstep::bits::BitWriter;
+use testudo_lockstep::BitWriter;
 use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::{
     Duration, Entry, Extra, Identity, Instant, PlayerId, PlayerKey, Roster, SessionConfig,

@@ -74,7 +74,7 @@ impl Game for Toy {
     const FORMAT: PayloadFormat = FORMAT;
 
     fn config() -> SessionConfig {
-        SessionConfig::new(PLAYERS).turns(TURNS)
+        SessionConfig::new(PLAYERS).simulated().turns(TURNS)
     }
 
     fn order(turn: u32, player: u8) -> Option<Order> {
@@ -94,7 +94,7 @@ impl Game for Presses {
     const FORMAT: PayloadFormat = PayloadFormat::Fixed(Keys::MAX_BITS);
 
     fn config() -> SessionConfig {
-        SessionConfig::input(PLAYERS, 20).turns(4 * TURNS)
+        SessionConfig::input(PLAYERS, 20).simulated().turns(4 * TURNS)
     }
 
     fn order(turn: u32, player: u8) -> Option<Keys> {

@@ -12,7 +12,7 @@ use testudo_lockstep::{
 const LIAR: u8 = 2;
 
 fn config(topology: Topology) -> SessionConfig {
-    let config = SessionConfig::new(3).turns(150).topology(topology);
+    let config = SessionConfig::new(3).simulated().turns(150).topology(topology);
     config.pauses_max(3).pause_max(Duration::from_secs(2)).speed_changes_max(4)
 }
 

@@ -23,13 +23,13 @@ use testudo_lockstep::packet::{
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, Duration, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId,
-    Session, SessionConfig, SessionPhase, Topology, VirtualMatch,
+    Session, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
-    SessionConfig::new(players).turns(60).topology(topology).drop_after(Duration::from_secs(2))
+    SessionConfig::new(players).simulated().turns(60).topology(topology).drop_after(Duration::from_secs(2))
 }
 
 fn slow() -> LinkConfig {
@@ -101,7 +101,7 @@ fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
         run(&mut game, 3_000);
         if topology == Topology::Host {
             // The lowest player must not be the middle.
-            game.drivers_mut()[0].session_mut().resign();
+            game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
         }
         run(&mut game, 4_000);
         // Everybody waits for player 3.
@@ -144,7 +144,7 @@ fn the_last_numbers_of_turns_are_numbers_like_others() {
 #[test]
 fn who_confirms_nothing_is_dropped() {
     for (topology, drops) in [(Topology::Host, true), (Topology::Relay, true), (Topology::Host, false)] {
-        let config = SessionConfig::new(3).turns(200).topology(topology).window(16);
+        let config = SessionConfig::new(3).simulated().turns(200).topology(topology).window(16);
         let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         run(&mut game, 3_000);
@@ -188,7 +188,7 @@ fn who_confirms_nothing_is_dropped() {
 fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
     let now = Instant::ZERO;
     let config = config(3, Topology::Mesh);
-    for identity in [Identity::Player(PlayerId(9)), Identity::Spectator, Identity::Relay] {
+    for identity in [Identity::Player(PlayerId(9)), Identity::Watcher, Identity::Relay] {
         let mut game = toy_match(&config, 0, 1, slow());
         game.drivers_mut()[2].session_mut().connect(PeerId(0));
         deliver(&mut game, 2, 0, &Packet::Welcome(Welcome { identity, connection: 1 }));
@@ -197,17 +197,17 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
     }
     // Who watches has no place in a mesh, where everybody passes on what everybody says.
     let mut member = Session::<Order>::new(config.clone(), Identity::Player(PlayerId(0)), now).unwrap();
-    let mut watcher = Session::<Order>::new(config, Identity::Spectator, now).unwrap();
+    let mut watcher = Session::<Order>::new(config, Identity::Watcher, now).unwrap();
     watcher.connect(PeerId(0));
     introduce(&mut member, &mut watcher, PeerId(5), now);
-    assert!(matches!(member.poll_event(), Some(Event::Rejected { .. })));
+    assert!(matches!(member.poll_event(), Some(Event::Refused { .. })));
     assert_eq!(member.link_count(), 0);
 }
 
 #[test]
 fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let mut now = Instant::from_millis(100_000);
-    let config = SessionConfig::new(2).turns(10);
+    let config = SessionConfig::new(2).simulated().turns(10);
     let mut host = Session::<Order>::host(config.clone(), now).unwrap();
     let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
     let mut packet = Vec::new();
@@ -233,7 +233,7 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
         config_hash: 0,
         content_hash: 0,
         frames_per_second: 0,
-        identity: Identity::Spectator,
+        identity: Identity::Watcher,
         cookie: 0,
         seat: 0,
     };

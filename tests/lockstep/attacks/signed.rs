@@ -6,7 +6,8 @@ use crate::toy::{Toy, key_of, terrible, toy_match};
 use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, TurnsPacket};
 use testudo_lockstep::{
     Contradiction, EndReason, Entry, Event, Extra, Failure, Identity, Instant, Outlier, Payload, PlayerId,
-    Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Topology, Turn, Verdict, VirtualMatch,
+    Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict,
+    VirtualMatch,
 };
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
@@ -245,7 +246,7 @@ fn made_up_signatures_cost_little() {
     }
 }
 
-/// A spectator signs nothing, and notices when it was shown a match that no player signed.
+/// A watcher signs nothing, and notices when it was shown a match that no player signed.
 #[test]
 fn who_watches_is_told_what_it_was_shown() {
     for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {
@@ -439,13 +440,13 @@ fn the_honest_are_never_accused_whatever_happens() {
     for seed in 0..24 {
         let topology = TOPOLOGIES[seed as usize % 3];
         let config = signed(5, topology).turns(80).bots_take_over(seed % 2 == 0).session_id(seed);
-        let spectators = if topology == Topology::Mesh { 0 } else { 1 };
-        let mut game = toy_match(&config, spectators, seed, terrible());
+        let watchers = if topology == Topology::Mesh { 0 } else { 1 };
+        let mut game = toy_match(&config, watchers, seed, terrible());
         run(&mut game, 4_000 + seed * 130);
         match seed % 4 {
             0 => game.drivers_mut()[3].session_mut().leave(),
-            1 => game.drivers_mut()[2].session_mut().surrender(),
-            2 => game.drivers_mut()[1].session_mut().hand_over(),
+            1 => game.drivers_mut()[2].session_mut().resign(Successor::Nobody),
+            2 => game.drivers_mut()[1].session_mut().resign(Successor::Bot),
             _ => 0,
         };
         run(&mut game, 6_000 + seed * 130);
@@ -475,8 +476,8 @@ fn the_honest_are_never_accused_whatever_happens() {
 #[test]
 fn all_have_the_same_roster_before_the_first_turn() {
     for topology in TOPOLOGIES {
-        let spectators = if topology == Topology::Mesh { 0 } else { 2 };
-        let mut game = toy_match(&signed(4, topology), spectators, 1, terrible());
+        let watchers = if topology == Topology::Mesh { 0 } else { 2 };
+        let mut game = toy_match(&signed(4, topology), watchers, 1, terrible());
         run(&mut game, 6_000);
         let fingerprint = game.drivers()[0].session().roster().unwrap().fingerprint();
         for node in 0..game.drivers().len() {

@@ -52,7 +52,7 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
 fn who_is_a_little_late_in_every_turn_is_dropped() {
     for topology in TOPOLOGIES {
         for (late_ms, within_s) in [(2_400, 90), (1_500, 200)] {
-            let config = SessionConfig::new(4).turns(3_000).topology(topology);
+            let config = SessionConfig::new(4).simulated().turns(3_000).topology(topology);
             let mut game = toy_match(&config.drop_after(Duration::from_secs(8)), 0, 1, slow());
             run(&mut game, 4_000);
             let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(topology)] };
@@ -75,8 +75,11 @@ fn a_network_that_is_bad_for_all_drops_nobody() {
     for topology in TOPOLOGIES {
         for (all_ms, one_ms) in [(450, 450), (60, 350)] {
             let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms)).loss_ppm(50_000);
-            let config =
-                SessionConfig::new(4).turns(900).topology(topology).drop_after(Duration::from_secs(8));
+            let config = SessionConfig::new(4)
+                .simulated()
+                .turns(900)
+                .topology(topology)
+                .drop_after(Duration::from_secs(8));
             let mut game = toy_match(&config, 0, 1, link(all_ms));
             for other in 0..4 {
                 game.net_mut().set_link(3, other, link(one_ms));
@@ -149,7 +152,7 @@ fn the_end_waits_for_nobody_for_ever() {
 /// One player claims that its frames take a minute.
 #[test]
 fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
-    let config = SessionConfig::new(3).turns(4_000).pace(Pace::Adaptive);
+    let config = SessionConfig::new(3).simulated().turns(4_000).pace(Pace::Adaptive);
     let mut game = toy_match(&config, 0, 1, slow());
     game.run(Instant::from_millis(120_000), |_, _, _, session| {
         if session.player() == Some(PlayerId(2)) {

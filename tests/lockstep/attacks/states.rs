@@ -9,7 +9,7 @@ use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer,
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
-    SessionPhase, Topology, VirtualMatch,
+    SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 #[test]
@@ -28,7 +28,7 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         play(&mut game, 2_000);
         let leaver = game.drivers_mut()[2].session_mut();
         if surrenders {
-            leaver.surrender()
+            leaver.resign(Successor::Nobody)
         } else {
             leaver.leave()
         };
@@ -244,7 +244,7 @@ fn who_never_acknowledges_gets_a_limited_state_for_a_limited_time() {
     let sent = game.drivers()[0].session().stats().bytes_sent - before;
     assert!(sent < 2_500_000, "{sent}");
     let told = events(&mut game, 0);
-    assert!(told.iter().any(|event| matches!(event, Event::GuestGone(_))), "{told:?}");
+    assert!(told.iter().any(|event| matches!(event, Event::JoinFailed(_))), "{told:?}");
     assert!(play(&mut game, 200_000));
     assert!((0..2).all(|node| game.drivers()[node].session().phase() == SessionPhase::Finished));
 }

@@ -18,7 +18,7 @@ fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash:
         config_hash: 1,
         content_hash,
         frames_per_second: session.config().frames_per_second as u16,
-        identity: Identity::Spectator,
+        identity: Identity::Watcher,
         cookie: 0,
         seat: 0,
     }
@@ -35,7 +35,8 @@ fn sealed(packet: &Packet, key: u64) -> Vec<u8> {
 fn a_hello_is_answered_with_less_and_nothing_is_kept_until_the_address_is_proven() {
     let now = Instant::from_millis(5_000);
     let mut host =
-        Session::<Order>::host(SessionConfig::new(3).session_id(SESSION).engine_version(0), now).unwrap();
+        Session::<Order>::host(SessionConfig::new(3).simulated().session_id(SESSION).engine_version(0), now)
+            .unwrap();
     let (mut asked, mut answered, mut packet) = (0, 0, Vec::new());
     for round in 0..1_000_u32 {
         let hello = Packet::Hello(hello_of(&host, u64::from(round) << 7, SESSION, 0));
@@ -100,7 +101,7 @@ fn packets_with_a_false_sender_change_nothing() {
 #[test]
 fn a_refusal_says_what_was_different() {
     // Without an engine, the content is compared as it is.
-    let base = SessionConfig::new(2).session_id(SESSION).turns(10).engine_version(0);
+    let base = SessionConfig::new(2).simulated().session_id(SESSION).turns(10).engine_version(0);
     let cases = [
         (base.clone().session_id(SESSION + 1), Refusal::Session),
         (base.clone().content_hash(4), Refusal::Content { expected: 0 }),

@@ -4,7 +4,9 @@ use super::signed::forge;
 use super::{run, slow};
 use crate::joining::{assert_agreed, config, events, play, restart, secret, start};
 use crate::toy::{Toy, key_of};
-use testudo_lockstep::{Duration, Event, Identity, PlayerId, SessionConfig, Topology, VirtualMatch};
+use testudo_lockstep::{
+    Duration, Event, Identity, PlayerId, SessionConfig, Successor, Topology, VirtualMatch,
+};
 
 const PLAYERS: u8 = 3;
 
@@ -20,7 +22,7 @@ fn signed_match(config: &SessionConfig) -> VirtualMatch<Toy> {
         sit_down(&mut game, config, player);
     }
     let watchers = game.drivers().len() - 2..game.drivers().len();
-    watchers.for_each(|node| restart(&mut game, config, node as u32, Identity::Spectator, secret(9)));
+    watchers.for_each(|node| restart(&mut game, config, node as u32, Identity::Watcher, secret(9)));
     game
 }
 
@@ -49,7 +51,7 @@ fn who_watches_later_misses_no_statement() {
             game.net_mut().set_partition(&[late]);
             play(&mut game, 6_000);
             game.net_mut().set_partition(&[]);
-            restart(&mut game, &config, late, Identity::Spectator, secret(9));
+            restart(&mut game, &config, late, Identity::Watcher, secret(9));
             assert!(play(&mut game, 300_000), "{topology:?} {seconds} s");
             for node in 0..game.drivers().len() {
                 assert_eq!(accusations(&mut game, node), [], "{topology:?} {seconds} s: {node}");
@@ -90,7 +92,7 @@ fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
             play(&mut game, round * 6_000);
             let leaver = game.drivers_mut()[2].session_mut();
             if round % 2 == 0 {
-                leaver.resign()
+                leaver.resign(Successor::AsConfigured)
             } else {
                 leaver.leave()
             };

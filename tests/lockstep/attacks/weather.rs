@@ -19,7 +19,8 @@ fn turn_ms(game: &VirtualMatch<Toy>) -> u32 {
 fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
     for topology in [Topology::Host, Topology::Mesh] {
         for outage_ms in [1_000, 3_000, 8_000, 25_000] {
-            let config = SessionConfig::new(3).turns(2_000).topology(topology).pace(Pace::Adaptive);
+            let config =
+                SessionConfig::new(3).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
             let mut game = toy_match(&config, 0, 1, link(40, 0));
             run(&mut game, 20_000);
             let before = turn_ms(&game);
@@ -51,7 +52,7 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
 fn a_middle_that_stood_for_a_minute_goes_on() {
     for topology in [Topology::Host, Topology::Relay] {
         for signed in [false, true] {
-            let config = SessionConfig::new(3).turns(200).topology(topology);
+            let config = SessionConfig::new(3).simulated().turns(200).topology(topology);
             let config = config.silence_timeout(Duration::from_secs(90));
             let config = if signed { config.signed() } else { config };
             let mut game = toy_match(&config, 0, 1, link(40, 10_000));
@@ -77,7 +78,7 @@ fn a_middle_that_stood_for_a_minute_goes_on() {
 #[test]
 fn a_last_word_that_was_lost_is_said_again() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
-        let config = SessionConfig::new(2).turns(60).topology(topology);
+        let config = SessionConfig::new(2).simulated().turns(60).topology(topology);
         let mut game = toy_match(&config, 0, 1, link(60, 0));
         let middle: u32 = if topology == Topology::Relay { 2 } else { 0 };
         while game.drivers()[1].session().next_turn().0 < 60
@@ -103,7 +104,7 @@ fn a_last_word_that_was_lost_is_said_again() {
 
 /// Bytes that each node sends per second while a match runs.
 fn bytes_per_second(players: u8, topology: Topology, link: LinkConfig, has_keys: bool) -> Vec<u64> {
-    let config = SessionConfig::new(players).turns(2_000).topology(topology).pace(Pace::Adaptive);
+    let config = SessionConfig::new(players).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
     let config = if has_keys { config.signed() } else { config };
     let mut game = toy_match(&config, 0, 1, link);
     run(&mut game, 10_000);

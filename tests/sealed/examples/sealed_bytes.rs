@@ -39,8 +39,8 @@ fn main() {
 /// The mean of all guests: bytes per second up and down, packets per second up and down.
 fn play(players: u8, is_sealed: bool, is_input: bool, seconds: u64) -> Option<[u64; 4]> {
     let config = patient(match is_input {
-        true => SessionConfig::input(players, 60),
-        false => SessionConfig::new(players).pace(Pace::Adaptive),
+        true => SessionConfig::input(players, 60).simulated(),
+        false => SessionConfig::new(players).simulated().pace(Pace::Adaptive),
     });
     let (sealed, clock) = (SealedConfig::new(), Clock::start());
     let now = clock.now();

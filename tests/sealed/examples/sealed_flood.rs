@@ -7,7 +7,8 @@
 use std::sync::{Arc, mpsc};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use testudo_lockstep::transport::sealed::{JoinCode, SealedClient, SealedConfig};
+use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::transport::sealed::{SealedClient, SealedConfig};
 use testudo_lockstep::{Duration, Identity, PlayerId, SessionConfig};
 use testudo_sealed_tests::clock::{Clock, Group, patient};
 use testudo_sealed_tests::game::Host;
@@ -28,7 +29,7 @@ fn main() {
     if let Some(code) = std::env::args().nth(2) {
         return flood_only(&code.parse().expect("a join code"), datagrams);
     }
-    let config = patient(SessionConfig::new(4).frames_per_turn(FRAMES_PER_TURN));
+    let config = patient(SessionConfig::new(4).simulated().frames_per_turn(FRAMES_PER_TURN));
     let (sealed, clock) = (SealedConfig::new(), Clock::start());
     let now = clock.now();
     let host = Host::sealed(&config, &sealed, now);

@@ -79,7 +79,8 @@ fn play(
     seed: u64,
     seconds: u64,
 ) -> Option<Outcome> {
-    let config = patient(SessionConfig::new(4).pace(Pace::Adaptive).late_watchers(true).spectators_max(16));
+    let config =
+        patient(SessionConfig::new(4).simulated().pace(Pace::Adaptive).late_watchers(true).watchers_max(16));
     let limit = Duration::from_secs(120);
     let sealed = SealedConfig::new().connect_timeout(limit).greeting_timeout(limit).idle_timeout(limit);
     let clock = Clock::start();
@@ -109,7 +110,7 @@ fn play(
         if state {
             let now = group.clock.now();
             let guest = watcher.get_or_insert_with(|| {
-                group.host.guest(proxy.address(), Identity::Spectator, &config, &sealed, now)
+                group.host.guest(proxy.address(), Identity::Watcher, &config, &sealed, now)
             });
             guest.run(now);
             let session = guest.driver.session();

@@ -32,8 +32,11 @@ impl Table {
         proxy: impl Fn(&Host) -> Option<Proxy>,
         sealed: &SealedConfig,
     ) -> (Self, Option<Proxy>) {
-        let config =
-            SessionConfig::new(3).turns(turns).session_id(77).silence_timeout(Duration::from_secs(600));
+        let config = SessionConfig::new(3)
+            .simulated()
+            .turns(turns)
+            .session_id(77)
+            .silence_timeout(Duration::from_secs(600));
         let now = Instant::ZERO;
         let host = host(&config);
         let proxy = proxy(&host);

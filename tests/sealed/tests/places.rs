@@ -15,7 +15,7 @@ const PLAYER: [u8; 16] = [7; 16];
 const WATCHER: [u8; 16] = [9; 16];
 
 fn settings() -> SessionConfig {
-    SessionConfig::new(2).session_id(77)
+    SessionConfig::new(2).simulated().session_id(77)
 }
 
 /// A host with one place to play and two to watch.
@@ -87,12 +87,12 @@ fn a_watchers_code_does_not_open_a_players_place() {
     let mut table = Table::new();
     let mut client = table.client(&WATCHER);
     let ClientEvent::Accepted(answer) = table.next(&mut client, None) else { panic!("the code is good") };
-    assert_eq!(SealedHost::read_answer(&answer), Some((Identity::Spectator, &b""[..])));
+    assert_eq!(SealedHost::read_answer(&answer), Some((Identity::Watcher, &b""[..])));
     let mut liar: Session<NoAction> = Session::join(settings(), PlayerId(1), HOST, table.now()).unwrap();
     assert_eq!(table.next(&mut client, Some(&mut liar)), ClientEvent::Lost(LostReason::Closed));
     assert_eq!(table.session.stats().hellos_forged, 1);
     let events: Vec<Event> = core::iter::from_fn(|| table.session.poll_event()).collect();
-    let (claimed, bound) = (Identity::Player(PlayerId(1)), Some(Identity::Spectator));
+    let (claimed, bound) = (Identity::Player(PlayerId(1)), Some(Identity::Watcher));
     assert_eq!(events, [Event::Forged { peer: PeerId(16), claimed, bound }]);
     // Whose place it is plays.
     let mut client = table.client(&PLAYER);
@@ -143,7 +143,7 @@ fn who_is_bound_to_nobody_comes_only_where_that_is_allowed() {
     for (config, bound, comes) in [
         (settings(), None, true),
         (settings(), Some(own), true),
-        (settings(), Some(Identity::Spectator), false),
+        (settings(), Some(Identity::Watcher), false),
         (settings().bound_peers_only(), None, false),
         (settings().bound_peers_only(), Some(own), true),
         (settings().bound_peers_only(), Some(Identity::Player(PlayerId(0))), false),

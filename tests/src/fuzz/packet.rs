@@ -102,7 +102,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
             config_hash: 3,
             content_hash: 4,
             frames_per_second: 20,
-            identity: Identity::Spectator,
+            identity: Identity::Watcher,
             cookie: 5,
             seat: 6,
         }),

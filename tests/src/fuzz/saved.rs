@@ -21,7 +21,11 @@ const TIME_MAX: Instant = Instant::from_millis(300_000);
 /// Settings by the first byte: four kinds, for a short match and for the longest.
 fn config(choice: u8) -> SessionConfig {
     let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article, Pace::Fixed][usize::from(choice % 4)];
-    let base = if choice % 4 == 3 { SessionConfig::input(2, 20) } else { SessionConfig::new(2) };
+    let base = if choice % 4 == 3 {
+        SessionConfig::input(2, 20).simulated()
+    } else {
+        SessionConfig::new(2).simulated()
+    };
     let turns = if is_short(choice) { 12 } else { 4_000_000_000 };
     base.turns(turns).pace(pace).frames_per_second(20).drop_after(Duration::from_secs(2))
 }

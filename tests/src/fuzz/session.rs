@@ -46,6 +46,7 @@ fn config(attack: Attack, has_keys: bool) -> SessionConfig {
     let is_mesh = matches!(attack, Attack::MeshPlayer | Attack::MeshLobby);
     let topology = if is_mesh { Topology::Mesh } else { Topology::Host };
     let config = SessionConfig::new(PLAYERS)
+        .simulated()
         .topology(topology)
         .turns(TURNS)
         .frames_per_second(20)

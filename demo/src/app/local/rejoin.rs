@@ -22,6 +22,7 @@ const TURNS: u32 = 130;
 
 fn driver(game: &Game, player: u8, now: Instant) -> Driver<Game> {
     let config = SessionConfig::new(PLAYERS)
+        .simulated()
         .turns(TURNS)
         .frames_per_second(10)
         .frames_per_turn(1)

@@ -71,8 +71,10 @@ struct Running {
 
 impl Running {
     fn start(spec: &SimulatedMatch) -> Result<Self, MatchError> {
-        let config =
-            session_config(&spec.terms, spec.terms.setup.seed).topology(spec.topology).pace(spec.pace);
+        let config = session_config(&spec.terms, spec.terms.setup.seed)
+            .simulated()
+            .topology(spec.topology)
+            .pace(spec.pace);
         let game = Game::new(spec.terms.setup)?;
         let players = spec.terms.setup.players;
         let mut drivers = Vec::new();

@@ -126,7 +126,7 @@ impl Agreement {
             .drop_after(DROP_AFTER)
             .late_joins(Duration::ZERO)
             .late_watchers(true)
-            .spectators_max(WATCHERS_MAX + 1)
+            .watchers_max(WATCHERS_MAX + 1)
             .state_bytes_max(STATE_BYTES_MAX)
             .pauses_max(PAUSES_MAX)
             .pause_max(PAUSE_MAX)

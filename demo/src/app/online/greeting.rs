@@ -69,7 +69,7 @@ pub(crate) enum Answer {
 /// A place in a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Welcome {
-    /// A player or a spectator.
+    /// A player or a watcher.
     pub(crate) place: Identity,
     /// The middle of the star is a relay, not player 0.
     pub(crate) is_relayed: bool,
@@ -172,7 +172,7 @@ fn put_name(bytes: &mut Vec<u8>, name: &Name) {
 fn put_welcome(bytes: &mut Vec<u8>, welcome: &Welcome) {
     bytes.push(match welcome.place {
         Identity::Player(player) => player.0,
-        Identity::Spectator | Identity::Relay => WATCHER,
+        Identity::Watcher | Identity::Relay => WATCHER,
     });
     bytes.push(u8::from(welcome.is_relayed));
     bytes.extend_from_slice(&welcome.session_id.to_le_bytes());
@@ -252,7 +252,7 @@ impl Reader<'_> {
         let session_id = u64::from_le_bytes(self.take()?);
         let agreement = self.agreement()?;
         let place = match place {
-            WATCHER => Identity::Spectator,
+            WATCHER => Identity::Watcher,
             player if player < agreement.players.min(PLAYERS_MAX) => Identity::Player(PlayerId(player)),
             _ => return None,
         };
@@ -373,7 +373,7 @@ mod tests {
             assert_eq!(Answer::read(&answer.to_bytes()), Some(answer));
         }
         let most = Agreement { players: PLAYERS_MAX, ..agreement() };
-        let welcome = Welcome { place: Identity::Spectator, agreement: most, ..welcome() };
+        let welcome = Welcome { place: Identity::Watcher, agreement: most, ..welcome() };
         let players = vec![[1; 16]; usize::from(PLAYERS_MAX)];
         let largest = Answer::Opened(Opened { welcome, players, watchers: [4; 16], referee: [5; 16] });
         assert!(largest.to_bytes().len() <= GREETING_BYTES_MAX);

@@ -185,7 +185,7 @@ impl Offers {
         let answer = if question.version != PROTOCOL_VERSION {
             Answer::Version(PROTOCOL_VERSION)
         } else if question.watches {
-            come(Identity::Spectator)
+            come(Identity::Watcher)
         } else {
             self.offer(question, now).map_or(Answer::Full, |player| come(Identity::Player(player)))
         };
@@ -256,7 +256,7 @@ fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
         Answer::Come(welcome) => {
             bytes[17] = match welcome.place {
                 Identity::Player(player) => player.0,
-                Identity::Spectator | Identity::Relay => WATCHER,
+                Identity::Watcher | Identity::Relay => WATCHER,
             };
             bytes[18..18 + AGREEMENT_BYTES].copy_from_slice(&welcome.agreement.to_bytes());
             bytes[56..64].copy_from_slice(&welcome.session_id.to_le_bytes());
@@ -273,7 +273,7 @@ fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
         0 => {
             let agreement = Agreement::from_bytes(&part(bytes, 18))?;
             let place = match bytes[17] {
-                WATCHER => Identity::Spectator,
+                WATCHER => Identity::Watcher,
                 player if (1..agreement.players).contains(&player) => Identity::Player(PlayerId(player)),
                 _ => return None,
             };
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(offers.name(PlayerId(1)), Some(&Name::cleaned("Ada")));
         let watches = Question { watches: true, ..question(8) };
         let answer = offers.answer(&watches.to_bytes(), Instant::ZERO).unwrap();
-        let welcome = Welcome { place: Identity::Spectator, ..welcome };
+        let welcome = Welcome { place: Identity::Watcher, ..welcome };
         assert_eq!(read_answer(&answer, 8), Some(Answer::Come(welcome)));
     }
 

@@ -236,7 +236,7 @@ impl NetworkMatch {
             _ => return Err(MatchError::Invitation(InvitationError::NotUnderstood)),
         };
         let watches = self.wish.as_ref().is_some_and(|wish| wish.watches);
-        if watches && welcome.place != Identity::Spectator {
+        if watches && welcome.place != Identity::Watcher {
             return Err(MatchError::Invitation(InvitationError::NotForWatching));
         }
         self.arrive(welcome, Pipe::Sealed(Box::new(client)), Some(secret), codes)

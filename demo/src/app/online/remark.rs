@@ -38,7 +38,7 @@ pub(crate) enum Remark {
     /// A source has sent a state that most players contradict: who can have changed it.
     WrongState { turn: u32, suspects: Vec<Identity> },
     /// Somebody who was coming to the running match has given up.
-    GuestGone,
+    JoinFailed,
     /// This program was too slow to read all that the engine has told.
     Lost { events: u64 },
 }
@@ -61,7 +61,7 @@ impl Remark {
             Self::Cancelled { .. } => "cancelled",
             Self::StateRefused { .. } => "state refused",
             Self::WrongState { .. } => "wrong state",
-            Self::GuestGone => "guest gone",
+            Self::JoinFailed => "guest gone",
             Self::Lost { .. } => "lost",
         }
     }
@@ -83,7 +83,7 @@ impl Remark {
             | Self::Cancelled { .. }
             | Self::StateRefused { .. }
             | Self::WrongState { .. }
-            | Self::GuestGone
+            | Self::JoinFailed
             | Self::Lost { .. } => None,
         }
     }
@@ -141,7 +141,7 @@ impl Remark {
                     sources(suspects, called)
                 )
             }
-            Self::GuestGone => "somebody who was coming to the match has given up".into(),
+            Self::JoinFailed => "somebody who was coming to the match has given up".into(),
             Self::Lost { events } => format!("this program is too slow: {events} remarks are lost"),
         }
     }
@@ -152,7 +152,7 @@ fn sources(suspects: &[Identity], called: impl Fn(PlayerId) -> String) -> String
     let names = suspects.iter().map(|suspect| match suspect {
         Identity::Player(player) => called(*player),
         Identity::Relay => "the relay".into(),
-        Identity::Spectator => "a watcher".into(),
+        Identity::Watcher => "a watcher".into(),
     });
     names.collect::<Vec<_>>().join(" or ")
 }

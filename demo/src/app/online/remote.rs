@@ -3,7 +3,7 @@
 //! Questions use the sockets of the match, in datagrams of their own that begin with a mark and the match's number. Only members get
 //! answers, and only a limited number per second.
 
-use testudo_lockstep::inquiry::{Finding, Inquiry, Step};
+use testudo_lockstep::state::inquiry::{Finding, Inquiry, Step};
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{Duration, Instant, PeerId, Simulation};
 

@@ -256,6 +256,7 @@ pub(crate) mod tests {
         let agreement = Agreement::new(&terms, Pace::Fixed, true);
         let config = agreement
             .config(session_id, Topology::Host)
+            .simulated()
             .player_key(keys::player_key(9, PlayerId(0)).unwrap());
         let session = Session::host(config, Instant::ZERO).unwrap();
         let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
@@ -325,7 +326,7 @@ pub(crate) mod tests {
             let Ok(read) = Save::read(&damaged) else { continue };
             assert!(count % 2 == 0, "damage {count} was read");
             let mut client = Client::new(start.clone(), None, false);
-            let config = read.agreement.config(9, Topology::Host).player_key(key.clone());
+            let config = read.agreement.config(9, Topology::Host).simulated().player_key(key.clone());
             let fits = read.agreement == agreement
                 && Session::<Order>::host(config.resume(read.saved.clone()), Instant::ZERO).is_ok();
             if fits && read.load_into(&mut client) {

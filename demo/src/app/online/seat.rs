@@ -242,13 +242,13 @@ impl Seat {
     pub(crate) fn player(&self) -> PlayerId {
         match self.place {
             Identity::Player(player) => player,
-            Identity::Spectator | Identity::Relay => PlayerId(0),
+            Identity::Watcher | Identity::Relay => PlayerId(0),
         }
     }
 
     /// Whether this seat only watches.
     pub(crate) fn is_watching(&self) -> bool {
-        self.place == Identity::Spectator
+        self.place == Identity::Watcher
     }
 
     /// What the others need to come; none of a guest.

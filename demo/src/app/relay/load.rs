@@ -6,7 +6,8 @@
 use std::io;
 use std::thread;
 
-use testudo_lockstep::transport::sealed::{ClientEvent, JoinCode, SealedClient, SealedConfig, SealedThread};
+use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedConfig, SealedThread};
 use testudo_lockstep::{
     Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, Simulation, Topology,
 };
@@ -432,7 +433,7 @@ fn session(welcome: &Welcome, secret: Secret, now: Instant) -> io::Result<Sessio
     let failed = |error: &dyn core::fmt::Display| io::Error::other(error.to_string());
     let entropy = keys::random().map_err(|error| failed(&error))?;
     let mut config = welcome.agreement.config(welcome.session_id, Topology::Relay).entropy(entropy);
-    if welcome.place != Identity::Spectator {
+    if welcome.place != Identity::Watcher {
         let key = keys::random().map_err(|error| failed(&error))?;
         config = config.seat_secret(secret).player_key(PlayerKey::from_secret(key));
     }

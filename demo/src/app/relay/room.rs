@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use testudo_lockstep::action::AnyAction;
+use testudo_lockstep::AnyAction;
 use testudo_lockstep::{
     Action, ConfigError, Duration, Identity, Instant, PLAYERS_MAX, PeerId, PlayerId, Session, Topology,
 };
@@ -126,7 +126,7 @@ impl Room {
             .config(session_id, Topology::Relay)
             .entropy(entropy)
             .lobby_timeout(limits.lobby)
-            .spectators_max(limits.watchers_max + 1)
+            .watchers_max(limits.watchers_max + 1)
             .watch_delay(limits.watch_delay)
             .state_bytes_max(limits.state_bytes_max);
         let mut session = Session::relay(config.bound_peers_only(), ACTION_BITS, now)?;

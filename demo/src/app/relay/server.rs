@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
-use testudo_lockstep::transport::sealed::{JoinCode, SealedConfig, SealedEvent, SealedServer};
+use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedEvent, SealedServer};
 use testudo_lockstep::{Duration, Instant, PeerId};
 
 use crate::app::clock::Clock;

@@ -3,8 +3,8 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::replay::{Ending, Recorded};
+use testudo_lockstep::state::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 

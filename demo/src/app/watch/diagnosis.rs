@@ -1,6 +1,6 @@
 //! Compares all clients' copies turn by turn: the turn, the number and the client of the first difference.
 
-use testudo_lockstep::inquiry::Finding;
+use testudo_lockstep::state::inquiry::Finding;
 use testudo_lockstep::state::{self, Leaf};
 
 use crate::app::watch::record::{FrameRecord, TurnRecord};

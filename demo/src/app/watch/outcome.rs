@@ -69,7 +69,7 @@ pub(crate) struct Doubts {
     /// Players of whom nothing signed came for some time.
     pub(crate) unsigned: Vec<u8>,
     /// Everybody's folded checksums in the first turn in which they differed.
-    pub(crate) values: Vec<(PlayerId, u32)>,
+    pub(crate) values: Vec<(PlayerId, u64)>,
     /// What is known of that difference.
     pub(crate) diagnosis: Option<Diagnosis>,
 }

@@ -35,7 +35,7 @@ pub(crate) const PLAYERS: Conditions = Conditions {
     ],
 };
 
-/// To a spectator.
+/// To a watcher.
 pub(crate) const WATCHER: Conditions = Conditions {
     max: [4_000.0, 1_000.0, 60.0, 50.0, 50.0],
     presets: [

@@ -43,7 +43,7 @@ impl SessionConfig {
         self
     }
 
-    /// This peer gives its state to who joins only if no other can: it declines the first time, and the middle of the star asks again when
+    /// This peer gives its state to joining peers only if no other can: it declines the first time, and the middle of the star asks again when
     /// nobody else has given one. For peers with a poor uplink, such as browser tabs. A local choice of a peer that is not the middle.
     #[must_use]
     pub fn gives_state_last(mut self) -> Self {

@@ -15,23 +15,23 @@ impl SessionConfig {
         let team = self.sides.teams.iter().copied().max().unwrap_or(0);
         let ranges: [(&'static str, u32, u32, u32); 18] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
-            ("frames per second", self.frames_per_second, 1, 1_000),
-            ("frames per turn", self.frames_per_turn, 1, 250),
-            ("turns ahead", self.turns_ahead, 0, 8),
+            ("frames_per_second", self.frames_per_second, 1, 1_000),
+            ("frames_per_turn", self.frames_per_turn, 1, 250),
+            ("turns_ahead", self.turns_ahead, 0, 8),
             ("turns", self.turns.unwrap_or(1), 1, 4_000_000_000),
-            ("actions per turn", self.limits.actions_per_turn_max, 1, 255),
-            ("bytes of actions per turn", self.limits.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
-            ("checksum interval", self.limits.checksum_interval, 1, 600),
-            ("action queue", self.limits.queue_max, 1, 4_096),
-            ("pauses of a player", self.control.pauses_max, 0, 65_535),
-            ("speed changes of a player", self.control.speed_changes_max, 0, 65_535),
+            ("actions_per_turn_max", self.limits.actions_per_turn_max, 1, 255),
+            ("turn_bytes_max", self.limits.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
+            ("checksum_interval", self.limits.checksum_interval, 1, 600),
+            ("queue_max", self.limits.queue_max, 1, 4_096),
+            ("pauses_max", self.control.pauses_max, 0, 65_535),
+            ("speed_changes_max", self.control.speed_changes_max, 0, 65_535),
             ("window", self.limits.window, 16, 1_024),
-            ("host player", u32::from(self.sides.host_player), 0, u32::from(self.players.max(1)) - 1),
-            ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
-            ("most spectators", self.watchers.spectators_max, 0, 256),
-            ("fewest spectators", self.watchers.spectators_min, 0, self.watchers.spectators_max),
-            ("bytes of a state", self.arrivals.state_bytes_max, 0, STATE_BYTES_MAX),
-            ("bytes of a state per second", self.arrivals.state_rate, 1_000, 1_000_000_000),
+            ("host_player", u32::from(self.sides.host_player), 0, u32::from(self.players.max(1)) - 1),
+            ("teams", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
+            ("watchers_max", self.watchers.watchers_max, 0, 256),
+            ("watchers_min", self.watchers.watchers_min, 0, self.watchers.watchers_max),
+            ("state_bytes_max", self.arrivals.state_bytes_max, 0, STATE_BYTES_MAX),
+            ("state_rate", self.arrivals.state_rate, 1_000, 1_000_000_000),
         ];
         for (setting, value, min, max) in ranges {
             if !(min..=max).contains(&value) {
@@ -50,24 +50,37 @@ impl SessionConfig {
     /// A timeout of zero would end everything at once, and an unlimited one is not a timeout.
     fn check_timeouts(&self) -> Result<(), ConfigError> {
         let timeouts = [
-            ("connect timeout in ms", Some(self.waits.connect_timeout), 1),
-            ("lobby timeout in ms", self.waits.lobby_timeout, 1),
-            ("time of a player's pauses in ms", Some(self.control.pause_max), 0),
-            ("silence timeout in ms", Some(self.waits.silence_timeout), 1),
-            ("time to the drop in ms", self.waits.drop_after, 1),
-            ("notice of waiting in ms", Some(self.waits.waiting_notice), 0),
-            ("linger time in ms", Some(self.waits.linger), 0),
-            ("time to join in ms", Some(self.arrivals.join_timeout), 1),
-            ("time until a place is free in ms", self.arrivals.late_joins, 0),
-            ("watch delay in ms", Some(self.watchers.watch_delay), 0),
+            ("connect_timeout", Some(self.waits.connect_timeout), 1),
+            ("lobby_timeout", self.waits.lobby_timeout, 1),
+            ("pause_max", Some(self.control.pause_max), 0),
+            ("silence_timeout", Some(self.waits.silence_timeout), 1),
+            ("drop_after", self.waits.drop_after, 1),
+            ("waiting_notice", Some(self.waits.waiting_notice), 0),
+            ("linger", Some(self.waits.linger), 0),
+            ("join_timeout", Some(self.arrivals.join_timeout), 1),
+            ("late_joins", self.arrivals.late_joins, 0),
+            ("watch_delay", Some(self.watchers.watch_delay), 0),
         ];
         for (setting, timeout, min) in timeouts {
-            let value = timeout.map_or(min, Duration::as_millis);
-            if !(min..=TIMEOUT_MAX.as_millis()).contains(&value) {
-                return Err(ConfigError::OutOfRange { setting, value, min, max: TIMEOUT_MAX.as_millis() });
+            if let Some(value) = timeout {
+                check_time(setting, value, Duration::from_millis(min), TIMEOUT_MAX)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Checks the range of a time.
+pub(crate) fn check_time(
+    setting: &'static str,
+    value: Duration,
+    min: Duration,
+    max: Duration,
+) -> Result<(), ConfigError> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(ConfigError::TimeOutOfRange { setting, value, min, max })
     }
 }
 
@@ -87,21 +100,23 @@ mod tests {
         );
         assert_eq!(SessionConfig::input(2, 60).check(6), Ok(()));
         let refused = |config: SessionConfig| match config.check(8) {
-            Err(ConfigError::OutOfRange { setting, .. }) => setting,
+            Err(ConfigError::OutOfRange { setting, .. } | ConfigError::TimeOutOfRange { setting, .. }) => {
+                setting
+            }
             other => panic!("{other:?}"),
         };
         let (none, ages) = (Duration::ZERO, Duration::from_secs(90_000));
-        assert_eq!(refused(SessionConfig::new(2).spectators_max(257)), "most spectators");
-        assert_eq!(refused(SessionConfig::new(2).spectators_max(3).spectators_min(4)), "fewest spectators");
-        assert_eq!(refused(SessionConfig::new(2).connect_timeout(none)), "connect timeout in ms");
-        assert_eq!(refused(SessionConfig::new(2).lobby_timeout(none)), "lobby timeout in ms");
-        assert_eq!(refused(SessionConfig::new(2).silence_timeout(none)), "silence timeout in ms");
-        assert_eq!(refused(SessionConfig::new(2).drop_after(none)), "time to the drop in ms");
-        assert_eq!(refused(SessionConfig::new(2).waiting_notice(ages)), "notice of waiting in ms");
-        assert_eq!(refused(SessionConfig::new(2).linger(ages)), "linger time in ms");
-        assert_eq!(refused(SessionConfig::new(2).state_bytes_max(u32::MAX)), "bytes of a state");
-        assert_eq!(refused(SessionConfig::new(2).state_rate(0)), "bytes of a state per second");
-        assert_eq!(refused(SessionConfig::new(2).join_timeout(none)), "time to join in ms");
-        assert_eq!(refused(SessionConfig::new(2).late_joins(ages)), "time until a place is free in ms");
+        assert_eq!(refused(SessionConfig::new(2).watchers_max(257)), "watchers_max");
+        assert_eq!(refused(SessionConfig::new(2).watchers_max(3).watchers_min(4)), "watchers_min");
+        assert_eq!(refused(SessionConfig::new(2).connect_timeout(none)), "connect_timeout");
+        assert_eq!(refused(SessionConfig::new(2).lobby_timeout(none)), "lobby_timeout");
+        assert_eq!(refused(SessionConfig::new(2).silence_timeout(none)), "silence_timeout");
+        assert_eq!(refused(SessionConfig::new(2).drop_after(none)), "drop_after");
+        assert_eq!(refused(SessionConfig::new(2).waiting_notice(ages)), "waiting_notice");
+        assert_eq!(refused(SessionConfig::new(2).linger(ages)), "linger");
+        assert_eq!(refused(SessionConfig::new(2).state_bytes_max(u32::MAX)), "state_bytes_max");
+        assert_eq!(refused(SessionConfig::new(2).state_rate(0)), "state_rate");
+        assert_eq!(refused(SessionConfig::new(2).join_timeout(none)), "join_timeout");
+        assert_eq!(refused(SessionConfig::new(2).late_joins(ages)), "late_joins");
     }
 }

@@ -15,6 +15,7 @@ pub(crate) struct Own {
     pub(crate) entropy: Entropy,
     pub(crate) seat: SeatSecret,
     pub(crate) bound_peers_only: bool,
+    pub(crate) is_simulated: bool,
 }
 
 /// Random bytes of one peer; logs do not show them.
@@ -38,16 +39,31 @@ impl fmt::Debug for SeatSecret {
 }
 
 impl SessionConfig {
-    /// Random bytes of this peer, new ones for each session, kept secret. The numbers that strangers would have to guess to act as a member
-    /// are derived from them. A local choice. Default: derived from the session id and the time, which is enough for tests and simulated
-    /// networks only.
+    /// Random bytes of this peer, new ones for each session, from the operating system, kept secret. The numbers that strangers would have
+    /// to guess to act as a member are derived from them. A local choice. There is no default: a session that can be reached over a network
+    /// is not made without them ([`ConfigError::NoEntropy`](crate::ConfigError::NoEntropy)).
     #[must_use]
     pub fn entropy(mut self, entropy: [u8; 16]) -> Self {
         self.own.entropy = Entropy(Some(entropy));
         self
     }
 
+    /// No real network: the session id may be 0, and without [`SessionConfig::entropy`] the numbers that strangers would have to guess are
+    /// derived from the session id and the time. For tests, and for peers of a simulated network ([`crate::simnet`]). A local choice.
+    #[cfg(any(test, feature = "simnet"))]
+    #[must_use]
+    pub fn simulated(self) -> Self {
+        self.without_network()
+    }
+
+    /// No other peer is reached over a real network.
+    pub(crate) fn without_network(mut self) -> Self {
+        self.own.is_simulated = true;
+        self
+    }
+
     /// The local player's key in a signed match ([`SessionConfig::signed()`]). A local choice.
+    #[cfg(feature = "signed")]
     #[must_use]
     pub fn player_key(mut self, key: PlayerKey) -> Self {
         self.own.key = Some(key);
@@ -64,7 +80,7 @@ impl SessionConfig {
 
     /// Resumes a saved match: the first turn is the saved one. All peers, relays too, must have the same saved match (the handshake
     /// compares it), the settings of the saved match, and the simulation in the state that was saved with it. A player whose stream had
-    /// ended cannot come back as a player, only as a spectator.
+    /// ended cannot come back as a player, only as a watcher.
     #[must_use]
     pub fn resume(mut self, saved: SavedMatch) -> Self {
         self.own.resume = Some(Box::new(saved));

@@ -7,34 +7,34 @@ use crate::value::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Watchers {
-    pub(crate) spectators_max: u32,
-    pub(crate) spectators_min: u32,
+    pub(crate) watchers_max: u32,
+    pub(crate) watchers_min: u32,
     pub(crate) late_watchers: bool,
     pub(crate) watch_delay: Duration,
 }
 
 impl Default for Watchers {
     fn default() -> Self {
-        Self { spectators_max: 16, spectators_min: 0, late_watchers: false, watch_delay: Duration::ZERO }
+        Self { watchers_max: 16, watchers_min: 0, late_watchers: false, watch_delay: Duration::ZERO }
     }
 }
 
 impl SessionConfig {
-    /// Greatest number of spectators that a host or relay accepts, 0..=256. Default 16.
+    /// Greatest number of watchers that a host or relay accepts, 0..=256. Default 16.
     #[must_use]
-    pub fn spectators_max(mut self, spectators_max: u32) -> Self {
-        self.watchers.spectators_max = spectators_max;
+    pub fn watchers_max(mut self, watchers_max: u32) -> Self {
+        self.watchers.watchers_max = watchers_max;
         self
     }
 
-    /// Number of spectators that the host or relay waits for before the start, at most [`SessionConfig::spectators_max()`]. Default 0.
+    /// Number of watchers that the host or relay waits for before the start, at most [`SessionConfig::watchers_max()`]. Default 0.
     #[must_use]
-    pub fn spectators_min(mut self, spectators_min: u32) -> Self {
-        self.watchers.spectators_min = spectators_min;
+    pub fn watchers_min(mut self, watchers_min: u32) -> Self {
+        self.watchers.watchers_min = watchers_min;
         self
     }
 
-    /// Spectators may join the running match. Only the setting of the middle of a star matters. Default false.
+    /// Watchers may join the running match. Only the setting of the middle of a star matters. Default false.
     #[must_use]
     pub fn late_watchers(mut self, late_watchers: bool) -> Self {
         self.watchers.late_watchers = late_watchers;

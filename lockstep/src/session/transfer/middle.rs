@@ -10,8 +10,8 @@ use crate::session::lateness::Lateness;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::stream::Stream;
 use crate::session::transfer::Transfers;
+use crate::session::transfer::arrival::ArrivalStage;
 use crate::session::transfer::blob::Blob;
-use crate::session::transfer::guest::GuestStage;
 use crate::session::transfer::horizon::Horizon;
 use crate::session::transfer::seats::Seats;
 use crate::session::transfer::sender::Sender;
@@ -19,7 +19,7 @@ use crate::session::transfer::source::{Fate, Source};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Number of states that one guest may refuse.
+/// Number of states that one joining peer may refuse.
 const REFUSALS_MAX: u8 = 4;
 
 /// A player is asked for its state only if it was heard within this time.
@@ -38,7 +38,7 @@ pub(crate) struct Middle {
     failed: u16,
     /// Sources that were too slow once, bit n for player n. They are asked last.
     slow: u16,
-    /// How often everybody has been asked for a state that guests wait for.
+    /// How often everybody has been asked for a state that joining peers wait for.
     round: Round,
     /// How far the others may go.
     pub(in crate::session) horizon: Horizon,
@@ -204,15 +204,15 @@ impl Transfers {
         }
     }
 
-    /// Finds states for waiting guests, and ends what takes too long.
-    pub(in crate::session) fn serve_guests(
+    /// Finds states for waiting joining peers, and ends what takes too long.
+    pub(in crate::session) fn serve_arrivals(
         &mut self,
         common: &mut Common,
         delayed: &mut Delayed,
         load: Load<'_>,
     ) {
         for index in 0..common.links.len() {
-            check_guest(common, delayed, index);
+            check_arrival(common, delayed, index);
         }
         let is_needed = common.links.values().any(Link::lacks_state);
         if !is_needed {
@@ -228,10 +228,12 @@ impl Transfers {
         }
         feed(common, self.blob.as_ref(), false);
         feed(common, delayed.visible_state(common), true);
-        let guests = || common.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
-        let is_fed = guests().any(|(link, guest)| guest.stage == GuestStage::Fed && !common.is_delayed(link));
-        let waiting = guests().filter(|(link, _)| delayed.wants_new_state(common, link));
-        let waiting = waiting.map(|(link, guest)| (common.is_delayed(link), guest.refused, guest.not_before));
+        let arrivals = || common.links.values().filter_map(|link| Some((link, link.arrival.as_deref()?)));
+        let is_fed =
+            arrivals().any(|(link, arrival)| arrival.stage == ArrivalStage::Fed && !common.is_delayed(link));
+        let waiting = arrivals().filter(|(link, _)| delayed.wants_new_state(common, link));
+        let waiting =
+            waiting.map(|(link, arrival)| (common.is_delayed(link), arrival.refused, arrival.not_before));
         let waiting = waiting.min_by_key(|(is_delayed, _, _)| *is_delayed);
         let Some((is_delayed, refused, not_before)) = waiting.filter(|_| !is_fed) else { return };
         // A delayed watcher gets nothing of a state that is still on its way.
@@ -270,8 +272,8 @@ impl Transfers {
     }
 }
 
-/// Ends joining that takes too long, and forgets a guest that has what it needs.
-fn check_guest(common: &mut Common, delayed: &Delayed, index: usize) {
+/// Ends joining that takes too long, and forgets a joining peer that has what it needs.
+fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
     // A relay runs until all others have finished; after the last turn nobody has a state to give.
     let live = common.streams.iter().filter(|stream| stream.end().is_none());
     let has_last = |end: u32| live.map(Stream::next).min().is_some_and(|next| next > end);
@@ -280,34 +282,34 @@ fn check_guest(common: &mut Common, delayed: &Delayed, index: usize) {
     let (config, now) = (common.config(), common.now);
     let window = config.limits.window / 2;
     let link = &common.links[index];
-    let Some(guest) = link.guest.as_deref() else { return };
+    let Some(arrival) = link.arrival.as_deref() else { return };
     let delay = if common.is_delayed(link) { config.watchers.watch_delay } else { Duration::ZERO };
     let mut streams = link.progress.acked.iter().zip(&common.streams);
-    let is_near = guest.stage == GuestStage::CatchingUp
+    let is_near = arrival.stage == ArrivalStage::CatchingUp
         && streams
             .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < window);
-    let is_late = now.since(guest.since) >= config.arrivals.join_timeout + delay;
+    let is_late = now.since(arrival.since) >= config.arrivals.join_timeout + delay;
     // The players' signatures show later whether the state was right; then a watcher still refuses it.
-    let may_refuse = guest.fed.is_none_or(|fed| now.since(fed) < config.arrivals.join_timeout);
-    let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
+    let may_refuse = arrival.fed.is_none_or(|fed| now.since(fed) < config.arrivals.join_timeout);
+    let (stage, refusals, peer) = (arrival.stage, arrival.refusals, link.peer);
     let link = &mut common.links[index];
     if !link.is_connected() {
-        (link.guest, link.sender) = (None, None);
+        (link.arrival, link.sender) = (None, None);
     } else if refusals > REFUSALS_MAX
         || (is_late && !is_near)
-        || (!running && stage != GuestStage::CatchingUp)
+        || (!running && stage != ArrivalStage::CatchingUp)
     {
-        tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a guest is given up");
-        (link.guest, link.sender) = (None, None);
+        tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a joining peer is given up");
+        (link.arrival, link.sender) = (None, None);
         link.phase = LinkPhase::Closed;
         link.outflow.owe_bye(Bye::Left);
-        common.emit(Event::GuestGone(peer));
-    } else if is_near && !may_refuse && link.identity == Some(Identity::Spectator) {
-        link.guest = None;
+        common.emit(Event::JoinFailed(peer));
+    } else if is_near && !may_refuse && link.identity == Some(Identity::Watcher) {
+        link.arrival = None;
     }
 }
 
-/// Sends a state to all guests that can use it: to delayed watchers or to the others.
+/// Sends a state to all joining peers that can use it: to delayed watchers or to the others.
 fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
     let Some((turn, source)) = blob.map(|blob| (blob.turn(), blob.manifest().source)) else { return };
     if !common.streams.iter().all(|stream| stream.serves(turn)) {
@@ -318,10 +320,12 @@ fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
             continue;
         }
         let link = &mut common.links[index];
-        let Some(guest) = link.guest.as_mut().filter(|guest| guest.can_use(turn, source)) else { continue };
-        tracing::debug!(peer = link.peer.0, turn, source = source.0, "a guest gets a state");
-        guest.stage = GuestStage::Fed;
-        guest.given = Some((turn, source));
+        let Some(arrival) = link.arrival.as_mut().filter(|arrival| arrival.can_use(turn, source)) else {
+            continue;
+        };
+        tracing::debug!(peer = link.peer.0, turn, source = source.0, "a joining peer gets a state");
+        arrival.stage = ArrivalStage::Fed;
+        arrival.given = Some((turn, source));
         link.sender = Some(Box::new(Sender::new(common.setup.config.arrivals.state_rate, common.now)));
         for (ack, stream) in link.progress.acked.iter_mut().zip(&common.streams) {
             *ack = stream.first_after(turn);
@@ -329,17 +333,17 @@ fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
     }
 }
 
-/// No source has a state for the waiting guests.
+/// No source has a state for the waiting joining peers.
 fn dismiss_waiting(common: &mut Common, delayed: &Delayed) {
     for index in 0..common.links.len() {
         if delayed.wants_new_state(common, &common.links[index]) {
             let link = &mut common.links[index];
             let peer = link.peer;
-            tracing::info!(peer = peer.0, "nobody has a state for a guest");
-            link.guest = None;
+            tracing::info!(peer = peer.0, "nobody has a state for a joining peer");
+            link.arrival = None;
             link.phase = LinkPhase::Closed;
             link.outflow.owe_bye(Bye::Left);
-            common.emit(Event::GuestGone(peer));
+            common.emit(Event::JoinFailed(peer));
         }
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! So there are three roles: [`middle::Middle`], [`giver::Giver`] and [`joiner::Joiner`]. They share the state that is on its way.
 
+pub(super) mod arrival;
 pub(super) mod blob;
 pub(super) mod giver;
-pub(super) mod guest;
 pub(super) mod header;
 pub(super) mod horizon;
 pub(super) mod joiner;

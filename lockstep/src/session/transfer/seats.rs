@@ -60,7 +60,7 @@ impl Seats {
     pub(crate) fn connection_of(&self, identity: Identity) -> u16 {
         match identity {
             Identity::Player(player) => self.get(player).map_or(0, |seat| seat.connection),
-            Identity::Spectator | Identity::Relay => 0,
+            Identity::Watcher | Identity::Relay => 0,
         }
     }
 }

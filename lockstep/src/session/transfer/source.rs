@@ -72,7 +72,7 @@ impl Source {
         }
     }
 
-    /// Whether a source would take more than three quarters of the time in which a guest must have joined, and there is another one. It may
+    /// Whether a source would take more than three quarters of the time in which a joining peer must have joined, and there is another one. It may
     /// begin slowly, for a quarter of that time.
     fn is_too_slow(&self, common: &Common, blob: &Blob, failed: u16) -> bool {
         let Some(promised) = self.promised else { return false };

@@ -97,7 +97,7 @@ pub trait SoakGame {
     }
 }
 
-/// What went wrong in a match because it was meant to: numbers of packets; of partitions, players, pauses and spectators.
+/// What went wrong in a match because it was meant to: numbers of packets; of partitions, players, pauses and watchers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Faults {
@@ -121,7 +121,7 @@ pub struct Faults {
     pub pause: u64,
     /// Players who took the place of another one.
     pub late_joins: u64,
-    /// Spectators who joined the running match.
+    /// Watchers who joined the running match.
     pub watchers: u64,
 }
 

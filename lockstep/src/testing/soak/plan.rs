@@ -53,7 +53,7 @@ pub(super) enum What {
     Return(u8),
     /// A new player asks for the place of a player who left.
     LateJoin(u8),
-    /// A spectator joins, at this node.
+    /// A watcher joins, at this node.
     Watch(u32),
 }
 
@@ -83,7 +83,7 @@ pub struct Plan {
     pub(super) players: u8,
     pub(super) turns: u32,
     pub(super) topology: Topology,
-    pub(super) spectators: u32,
+    pub(super) watchers: u32,
     pub(super) pace: Pace,
     pub(super) frames_per_second: u32,
     pub(super) frames_per_turn: u32,
@@ -103,7 +103,7 @@ pub struct Plan {
     pub(super) leavers: Vec<u8>,
     /// Bots play for absent players.
     pub(super) bots: bool,
-    /// Spectators who join the running match.
+    /// Watchers who join the running match.
     pub(super) late_watchers: u32,
     pub(super) edges: Vec<Edge>,
 }
@@ -149,7 +149,7 @@ impl Plan {
             players,
             turns: dice.between(100, 120) as u32,
             topology,
-            spectators: u32::from(watched),
+            watchers: u32::from(watched),
             pace,
             frames_per_second,
             // 100 to 300 ms.
@@ -199,6 +199,7 @@ impl Plan {
     /// Settings of all sessions.
     pub(super) fn config(&self) -> SessionConfig {
         SessionConfig::new(self.players)
+            .without_network()
             .topology(self.topology)
             .turns(self.turns)
             .turns_ahead(self.turns_ahead)
@@ -206,7 +207,7 @@ impl Plan {
             .frames_per_turn(self.frames_per_turn)
             .pace(self.pace)
             .actions_per_turn_max(self.orders_per_turn)
-            .spectators_min(self.spectators)
+            .watchers_min(self.watchers)
             .drop_after(self.drop_after)
             .connect_timeout(Duration::from_secs(30))
             .bots_take_over(self.bots)
@@ -215,14 +216,14 @@ impl Plan {
             .session_id(self.seed)
     }
 
-    /// Players, then the relay, then spectators, first those who take part from the start.
+    /// Players, then the relay, then watchers, first those who take part from the start.
     pub(super) fn nodes(&self) -> u32 {
         self.early_nodes() + self.late_watchers
     }
 
     /// Nodes that take part from the start.
     pub(super) fn early_nodes(&self) -> u32 {
-        u32::from(self.players) + u32::from(self.topology == Topology::Relay) + self.spectators
+        u32::from(self.players) + u32::from(self.topology == Topology::Relay) + self.watchers
     }
 
     /// The node in the middle of a star.

@@ -3,6 +3,7 @@
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::replay::{Ending, Recorded, ReplayHeader};
+use crate::session::commands::Successor;
 use crate::session::config::{ConfigError, Topology};
 use crate::session::event::Event;
 use crate::session::{Session, SessionPhase};
@@ -194,7 +195,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         match identity(plan, node as u32) {
             _ if self.comers.iter().any(|comer| comer.node == node as u32) => false,
             Identity::Player(player) => !plan.doomed.contains(&player.0) && !plan.leaves(player.0),
-            Identity::Spectator => node < plan.early_nodes() as usize,
+            Identity::Watcher => node < plan.early_nodes() as usize,
             Identity::Relay => false,
         }
     }
@@ -375,7 +376,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
                 self.ledger.cancel(player, cancelled);
             }
             What::Resign(player) => {
-                let cancelled = self.session(player).resign();
+                let cancelled = self.session(player).resign(Successor::AsConfigured);
                 self.ledger.cancel(player, cancelled);
             }
         }
@@ -473,8 +474,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         faults.duplicate = stats.duplicated;
         faults.reorder = stats.reordered;
         faults.corruption = stats.corrupted;
-        let watch =
-            |client: &&Client<ActionOf<G>>| client.news.joined && client.name.starts_with("spectator");
+        let watch = |client: &&Client<ActionOf<G>>| client.news.joined && client.name.starts_with("watcher");
         faults.watchers = clients.iter().filter(watch).count() as u64;
         let Some(news) = reference.map(|client| &client.news) else { return };
         faults.drop = news.dropped.len() as u64;
@@ -489,19 +489,19 @@ impl<'a, G: SoakGame> Running<'a, G> {
     }
 }
 
-/// Players first, then the relay, then spectators.
+/// Players first, then the relay, then watchers.
 fn identity(plan: &Plan, node: u32) -> Identity {
     match u8::try_from(node) {
         Ok(player) if player < plan.players => Identity::Player(PlayerId(player)),
         _ if plan.topology == Topology::Relay && node == plan.centre() => Identity::Relay,
-        _ => Identity::Spectator,
+        _ => Identity::Watcher,
     }
 }
 
 fn name_of(plan: &Plan, node: u32) -> String {
     match identity(plan, node) {
         Identity::Player(player) => format!("player {player}"),
-        Identity::Spectator => format!("spectator {node}"),
+        Identity::Watcher => format!("watcher {node}"),
         Identity::Relay => "relay".into(),
     }
 }

@@ -194,7 +194,7 @@ fn a_player_that_was_cut_off_after_its_return_has_its_time_from_then_on() {
             players: 3,
             turns,
             topology: Topology::Relay,
-            spectators: 0,
+            watchers: 0,
             late_watchers: 0,
             pace: Pace::Fixed,
             frames_per_second: 10,

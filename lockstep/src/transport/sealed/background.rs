@@ -86,7 +86,7 @@ impl SealedThread {
     }
 }
 
-/// Who keeps a task going. Dropping it asks the task to stop.
+/// What keeps a task going. Dropping it asks the task to stop.
 #[derive(Debug)]
 pub(crate) enum Owner {
     Alone { _thread: Background },

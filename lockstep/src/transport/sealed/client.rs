@@ -119,7 +119,7 @@ impl SealedClient {
     /// this hash.
     ///
     /// # Errors
-    /// No address, a greeting longer than [`GREETING_BYTES_MAX`], or an error of the operating system. What happens on the network is reported
+    /// A setting out of range ([`ConfigError`](crate::ConfigError)), no address, a greeting longer than [`GREETING_BYTES_MAX`], or an error of the operating system. What happens on the network is reported
     /// by [`SealedClient::poll`].
     pub fn connect(
         addresses: &[SocketAddr],
@@ -151,6 +151,7 @@ impl SealedClient {
         greeting: &[u8],
         config: &SealedConfig,
     ) -> io::Result<Self> {
+        config.check()?;
         if addresses.is_empty() || greeting.len() > GREETING_BYTES_MAX {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -279,7 +280,7 @@ async fn connect_first(
     }
 }
 
-/// Tries one address again and again, until there is an answer, good or bad. Who calls sets the limit.
+/// Tries one address again and again, until there is an answer, good or bad. The caller sets the limit.
 async fn reach(
     address: SocketAddr,
     hash: [u8; 32],

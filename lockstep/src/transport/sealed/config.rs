@@ -1,5 +1,8 @@
 //! Settings of a sealed endpoint, and the limits that are not settings.
 
+use std::io;
+
+use crate::session::config::ConfigError;
 use crate::value::time::Duration;
 
 /// Greatest length of a greeting. A longer one ends the connection.
@@ -14,7 +17,7 @@ pub(crate) const PENDING_MAX: usize = 256;
 /// Greatest number of connections from one address that have not been accepted yet.
 pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 16;
 
-/// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are moved to its ends.
+/// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are errors when the endpoint is made.
 ///
 /// ```
 /// use testudo_lockstep::Duration;
@@ -56,7 +59,7 @@ impl SealedConfig {
     /// A connection from which nothing arrives for so long is lost; the shorter value of the two sides counts. 1 s to 10 min, 30 s by default.
     #[must_use]
     pub fn idle_timeout(mut self, time: Duration) -> Self {
-        self.idle_timeout = time.clamp(Duration::from_secs(1), Duration::from_secs(600));
+        self.idle_timeout = time;
         self
     }
 
@@ -64,7 +67,7 @@ impl SealedConfig {
     /// that loses a quarter of all packets, with a round trip of 2 s, some need a minute.
     #[must_use]
     pub fn connect_timeout(mut self, time: Duration) -> Self {
-        self.connect_timeout = time.clamp(Duration::from_secs(1), Duration::from_secs(600));
+        self.connect_timeout = time;
         self
     }
 
@@ -72,7 +75,7 @@ impl SealedConfig {
     /// it should be well below the idle timeout.
     #[must_use]
     pub fn keep_alive(mut self, time: Duration) -> Self {
-        self.keep_alive = time.clamp(Duration::from_millis(100), Duration::from_secs(60));
+        self.keep_alive = time;
         self
     }
 
@@ -80,7 +83,7 @@ impl SealedConfig {
     /// 2 min, 30 s by default.
     #[must_use]
     pub fn greeting_timeout(mut self, time: Duration) -> Self {
-        self.greeting_timeout = time.clamp(Duration::from_millis(100), Duration::from_secs(120));
+        self.greeting_timeout = time;
         self
     }
 
@@ -88,7 +91,7 @@ impl SealedConfig {
     /// not accepted yet, at most 16 of one address; of these, the address that has most gives way to others.
     #[must_use]
     pub fn connections_max(mut self, connections: u32) -> Self {
-        self.connections_max = connections.max(1);
+        self.connections_max = connections;
         self
     }
 
@@ -96,7 +99,7 @@ impl SealedConfig {
     /// 64 by default: many homes and schools have one address for everybody.
     #[must_use]
     pub fn connections_per_address_max(mut self, connections: u32) -> Self {
-        self.connections_per_address_max = connections.max(1);
+        self.connections_per_address_max = connections;
         self
     }
 
@@ -105,12 +108,71 @@ impl SealedConfig {
     /// clients ask again. 1 to 1,000,000, 20 by default.
     #[must_use]
     pub fn handshakes_per_address(mut self, per_second: u32) -> Self {
-        self.handshakes_per_address = per_second.clamp(1, 1_000_000);
+        self.handshakes_per_address = per_second;
         self
+    }
+
+    /// Checks every range.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        let ms = Duration::from_millis;
+        let times = [
+            ("idle_timeout", self.idle_timeout, ms(1_000), ms(600_000)),
+            ("connect_timeout", self.connect_timeout, ms(1_000), ms(600_000)),
+            ("keep_alive", self.keep_alive, ms(100), ms(60_000)),
+            ("greeting_timeout", self.greeting_timeout, ms(100), ms(120_000)),
+        ];
+        let bad_time = times.into_iter().find_map(|(setting, value, min, max)| {
+            let is_bad = !(min..=max).contains(&value);
+            is_bad.then_some(ConfigError::TimeOutOfRange { setting, value, min, max })
+        });
+        let numbers = [
+            ("connections_max", self.connections_max, u32::MAX),
+            ("connections_per_address_max", self.connections_per_address_max, u32::MAX),
+            ("handshakes_per_address", self.handshakes_per_address, 1_000_000),
+        ];
+        let bad_number = numbers.into_iter().find_map(|(setting, value, max)| {
+            let (value, min, max) = (u64::from(value), 1, u64::from(max));
+            let is_bad = !(min..=max).contains(&value);
+            is_bad.then_some(ConfigError::OutOfRange { setting, value, min, max })
+        });
+        match bad_time.or(bad_number) {
+            Some(error) => Err(io::Error::new(io::ErrorKind::InvalidInput, error)),
+            None => Ok(()),
+        }
     }
 }
 
 /// As the standard library counts it.
 pub(crate) fn std_time(time: Duration) -> core::time::Duration {
     core::time::Duration::from_micros(time.as_micros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_is_named() {
+        let refused = |config: SealedConfig| {
+            let error = config.check().err()?.into_inner()?;
+            match *error.downcast::<ConfigError>().ok()? {
+                ConfigError::OutOfRange { setting, .. } | ConfigError::TimeOutOfRange { setting, .. } => {
+                    Some(setting)
+                }
+                _ => None,
+            }
+        };
+        let (config, none, ages) = (SealedConfig::new(), Duration::ZERO, Duration::from_secs(601));
+        assert_eq!(refused(config.clone()), None);
+        assert_eq!(refused(config.clone().idle_timeout(none)), Some("idle_timeout"));
+        assert_eq!(refused(config.clone().connect_timeout(ages)), Some("connect_timeout"));
+        assert_eq!(refused(config.clone().keep_alive(ages)), Some("keep_alive"));
+        assert_eq!(refused(config.clone().greeting_timeout(none)), Some("greeting_timeout"));
+        assert_eq!(refused(config.clone().connections_max(0)), Some("connections_max"));
+        assert_eq!(
+            refused(config.clone().connections_per_address_max(0)),
+            Some("connections_per_address_max")
+        );
+        assert_eq!(refused(config.handshakes_per_address(0)), Some("handshakes_per_address"));
+    }
 }

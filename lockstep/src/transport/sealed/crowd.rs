@@ -1,4 +1,4 @@
-//! Who may connect: limits in all, for each address, and for those who have not been accepted yet.
+//! Limits of connections: in all, for each address, and for those who have not been accepted yet.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -48,7 +48,7 @@ struct Household {
     rested_at: Option<Instant>,
 }
 
-/// What becomes of a newcomer.
+/// What becomes of a new connection.
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// It may go on, as long as it keeps the ticket.
@@ -84,7 +84,7 @@ impl Crowd {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides on a newcomer. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
+    /// Decides on a new connection. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
     /// these gives one to an address that has fewer.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: Instant) -> Admission {
         let address = household(address);

@@ -58,7 +58,7 @@ impl SealedHost {
     }
 
     /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in who may come. `answer` is what a newcomer is told besides its
-    /// place, such as the settings and the session id; at most 16,383 bytes. Who may not come gets the words of
+    /// place, such as the settings and the session id; at most 16,383 bytes. A client that may not come gets the words of
     /// [`NoPlace`](crate::transport::places::NoPlace).
     ///
     /// Call it once per round of the application's loop, and sleep with [`SealedServer::wait`].
@@ -110,7 +110,7 @@ impl SealedHost {
     pub fn read_answer(answer: &[u8]) -> Option<(Identity, &[u8])> {
         let (place, rest) = answer.split_first()?;
         let identity = match *place {
-            WATCHER => Identity::Spectator,
+            WATCHER => Identity::Watcher,
             player => Identity::Player(PlayerId(player)),
         };
         Some((identity, rest))

@@ -24,18 +24,19 @@
 //!
 //! ```
 //! use testudo_lockstep::transport::places::Places;
-//! use testudo_lockstep::transport::sealed::{ClientEvent, JoinCode, SealedClient, SealedConfig, SealedHost, SealedServer};
+//! use testudo_lockstep::transport::code::JoinCode;
+//! use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedConfig, SealedHost, SealedServer};
 //! use testudo_lockstep::{Duration, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase};
 //!
 //! let config = SealedConfig::new();
 //! let server = SealedServer::bind("127.0.0.1:0".parse()?, &config)?;
 //!
-//! // One string holds all that a friend needs. Secrets and the session id are random in earnest.
+//! // One string holds all that a friend needs. Secrets, the session id and the entropy of each peer are random in earnest.
 //! let (secret, watchers) = ([7; 16], [9; 16]);
 //! let code = JoinCode::new(&[server.local_address()], server.certificate_hash(), secret)?.to_string();
 //!
 //! // The host is player 0. The secret opens the place of player 1 and no other.
-//! let settings = SessionConfig::new(2).session_id(77);
+//! let settings = SessionConfig::new(2).session_id(77).entropy([5; 16]);
 //! let clock = std::time::Instant::now();
 //! let now = || Instant::from(clock.elapsed());
 //! let mut hosting: Session<NoAction> = Session::host(settings.clone().bound_peers_only(), now())?;
@@ -96,5 +97,3 @@ pub use client::{ClientEvent, LostReason, SealedClient};
 pub use config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig};
 pub use host::SealedHost;
 pub use server::{SealedBatch, SealedEvent, SealedServer, SealedStats};
-
-pub use super::code::{JoinCode, JoinCodeError};

@@ -173,13 +173,14 @@ impl SealedServer {
     /// The certificate is valid for 12 days from now. Nobody can connect afterwards, unless it is renewed; connections that exist go on.
     ///
     /// # Errors
-    /// An error of the operating system, such as a taken port.
+    /// A setting out of range ([`ConfigError`](crate::ConfigError)), or an error of the operating system, such as a taken port.
     pub fn bind(address: SocketAddr, config: &SealedConfig) -> io::Result<Self> {
         Self::bind_since(address, config, SystemTime::now() - VALID_BEFORE)
     }
 
     /// With a certificate that is valid from this time on.
     fn bind_since(address: SocketAddr, config: &SealedConfig, start: SystemTime) -> io::Result<Self> {
+        config.check()?;
         let (identity, certificate_hash) = identity(start)?;
         let runtime = background::runtime()?;
         let endpoint = {

@@ -94,6 +94,7 @@ impl Case {
 
     fn config(&self) -> SessionConfig {
         SessionConfig::new(self.players)
+            .simulated()
             .topology(self.topology)
             .turns(if self.returning.is_some() || self.comes_late { 130 } else { 60 })
             .drop_after(Duration::from_secs(2))
@@ -118,7 +119,7 @@ fn draw_lies(dice: &mut Generator, role: Role) -> Vec<Lie> {
 
 /// A save of an honest match, changed by whoever gives it to the others: the battle is another one, and the hashes are right.
 fn changed_save(players: u8, bit: u32) -> (SavedMatch, Toy) {
-    let config = SessionConfig::new(players).turns(130).signed();
+    let config = SessionConfig::new(players).simulated().turns(130).signed();
     let mut game = toy_match(&config, 0, 1, slow());
     game.run(testudo_lockstep::Instant::from_millis(60_000), |_, turn, _, session| {
         if turn.0 == 10 {
@@ -150,6 +151,7 @@ fn play(seed: u64) -> (World, String) {
         let (saved, changed) = changed_save(case.players, dice.next_u32());
         toy = Toy { gives_state: true, saved: None, ..changed };
         config = SessionConfig::new(case.players)
+            .simulated()
             .turns(130)
             .drop_after(Duration::from_secs(2))
             .silence_timeout(Duration::from_secs(5))
@@ -166,9 +168,9 @@ fn play(seed: u64) -> (World, String) {
         world.add(Identity::Relay, toy.clone());
     }
     if case.topology != Topology::Mesh {
-        world.add(Identity::Spectator, toy.clone());
+        world.add(Identity::Watcher, toy.clone());
     }
-    let liar = case.liar().unwrap_or_else(|| world.add(Identity::Spectator, toy.clone()));
+    let liar = case.liar().unwrap_or_else(|| world.add(Identity::Watcher, toy.clone()));
     let copy = world.peers[liar].driver.simulation_mut();
     if lies.contains(&Lie::Copy) {
         copy.corrupt_at = Some(copy.frames + 40 + below(&mut dice, 120));
@@ -198,7 +200,7 @@ fn go_on(world: &mut World, case: &Case, toy: &Toy, dice: &mut Generator) {
     if case.comes_late {
         let later = world.now_ms() + 1_000;
         world.run(later, dice);
-        world.add(Identity::Spectator, toy.clone());
+        world.add(Identity::Watcher, toy.clone());
     }
     world.run(120_000, dice);
     // Whoever lies is silent in the end, or nobody would ever be done with a liar in the middle.

@@ -175,7 +175,7 @@ pub(crate) fn config(
         // Browsers send by their own judgement, so a state of some size takes long.
         config = config.gives_state_last();
     }
-    if is_relayed && place == Identity::Spectator {
+    if is_relayed && place == Identity::Watcher {
         config = config.join_timeout(DELAYED_JOIN);
     }
     if let Some(save) = save {

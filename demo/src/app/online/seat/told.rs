@@ -49,7 +49,7 @@ impl Seat {
                 let is_taken_over = self.driver.session().config().is_played_on(reason);
                 self.news.push_back(News::Gone { player, reason, is_taken_over });
             }
-            Event::SpectatorGone(_) => self.news.push_back(News::WatcherGone),
+            Event::WatcherGone(_) => self.news.push_back(News::WatcherGone),
             Event::Roster(roster) => self.news.push_back(News::Fingerprint(roster.fingerprint())),
             Event::Contradiction(found) => self.news.push_back(News::Liars(found.suspects.clone())),
             Event::Saved { turn } => self.keep_save(turn),
@@ -80,14 +80,14 @@ impl Seat {
             Event::WrongState { turn, suspects } => {
                 self.remark(Remark::WrongState { turn: turn.0, suspects });
             }
-            Event::GuestGone(_) => self.remark(Remark::GuestGone),
+            Event::JoinFailed(_) => self.remark(Remark::JoinFailed),
             Event::Lost { events } => self.remark(Remark::Lost { events }),
             // The phase of the session says these two, the battle and the roll the next two; the rest is of no use to a person.
             Event::Finished
             | Event::Failed(_)
             | Event::TeamOut { .. }
             | Event::TakenOver { .. }
-            | Event::Rejected { .. }
+            | Event::Refused { .. }
             | Event::SavePoint { .. }
             | Event::Plan { .. } => {}
             unknown => tracing::debug!(?unknown, "an event that this program does not know"),
@@ -101,7 +101,7 @@ impl Seat {
                 self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
                 self.news.push_back(News::Joined(player));
             }
-            Identity::Spectator => self.news.push_back(News::Watcher),
+            Identity::Watcher => self.news.push_back(News::Watcher),
             Identity::Relay => {}
         }
     }

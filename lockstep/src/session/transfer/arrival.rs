@@ -5,13 +5,13 @@ use crate::value::ids::PlayerId;
 use crate::value::time::Instant;
 
 /// Number of entries of one stream that are kept for a peer that is catching up.
-pub(crate) const GUEST_WINDOW: u32 = 4_096;
+pub(crate) const ARRIVAL_WINDOW: u32 = 4_096;
 
 /// A peer that joins a running match, as the middle of the star sees it.
 #[derive(Clone, Debug)]
-pub(crate) struct Guest {
+pub(crate) struct Arrival {
     pub(super) since: Instant,
-    pub(in crate::session) stage: GuestStage,
+    pub(in crate::session) stage: ArrivalStage,
     /// Sources whose state it has refused, bit n for player n.
     pub(super) refused: u16,
     pub(super) refusals: u8,
@@ -24,9 +24,9 @@ pub(crate) struct Guest {
     pub(super) fed: Option<Instant>,
 }
 
-/// The stage of a guest.
+/// The stage of a joining peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum GuestStage {
+pub(crate) enum ArrivalStage {
     /// Waits for a state.
     Waiting,
     /// Gets a state.
@@ -35,11 +35,11 @@ pub(crate) enum GuestStage {
     CatchingUp,
 }
 
-impl Guest {
+impl Arrival {
     pub(in crate::session) fn new(now: Instant) -> Self {
         Self {
             since: now,
-            stage: GuestStage::Waiting,
+            stage: ArrivalStage::Waiting,
             refused: 0,
             refusals: 0,
             not_before: 0,
@@ -50,10 +50,10 @@ impl Guest {
 
     /// Whether a state before this turn, of this source, is of use now.
     pub(super) fn can_use(&self, turn: u32, source: PlayerId) -> bool {
-        self.stage == GuestStage::Waiting && self.refused & (1 << source.0) == 0 && turn >= self.not_before
+        self.stage == ArrivalStage::Waiting && self.refused & (1 << source.0) == 0 && turn >= self.not_before
     }
 
-    /// The state before this turn is not valid, says the guest. The newest entry of the match is below `front`. Returns whether it was the
+    /// The state before this turn is not valid, says the joining peer. The newest entry of the match is below `front`. Returns whether it was the
     /// state that it got.
     pub(in crate::session) fn refuse(&mut self, turn: u32, front: u32) -> bool {
         let Some((_, source)) = self.given.take_if(|(given, _)| *given == turn) else { return false };
@@ -63,7 +63,7 @@ impl Guest {
         true
     }
 
-    /// Whether a guest that acknowledges these entries has its state.
+    /// Whether a joining peer that acknowledges these entries has its state.
     fn has_state(&self, acks: &[u32], streams: &Streams) -> bool {
         let turn = self.given.map_or(u32::MAX, |(turn, _)| turn);
         acks.iter().zip(streams).all(|(ack, stream)| {
@@ -71,11 +71,11 @@ impl Guest {
         })
     }
 
-    /// A guest that gets a state acknowledges these entries. Returns whether it has the state since now.
+    /// A joining peer that gets a state acknowledges these entries. Returns whether it has the state since now.
     pub(in crate::session) fn take_acks(&mut self, acks: &[u32], streams: &Streams, now: Instant) -> bool {
-        let is_new = self.stage == GuestStage::Fed && self.has_state(acks, streams);
+        let is_new = self.stage == ArrivalStage::Fed && self.has_state(acks, streams);
         if is_new {
-            (self.stage, self.fed) = (GuestStage::CatchingUp, Some(now));
+            (self.stage, self.fed) = (ArrivalStage::CatchingUp, Some(now));
         }
         is_new
     }

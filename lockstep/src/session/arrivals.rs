@@ -2,7 +2,7 @@
 
 use crate::packet::{Hello, Refusal};
 use crate::session::link::Link;
-use crate::session::transfer::guest::{Guest, GuestStage};
+use crate::session::transfer::arrival::{Arrival, ArrivalStage};
 use crate::session::{AnySession, SessionPhase};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Payload};
@@ -12,7 +12,7 @@ impl AnySession {
     // ---- the handshake
 
     /// Why a peer may not join the running match; none if it may.
-    pub(super) fn judge_guest(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
+    pub(super) fn refusal_of_arrival(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
         let config = &self.common.setup.config;
         let is_open = self.common.phase == SessionPhase::Running && self.local.leaving.is_none();
         if !is_open || !self.common.setup.forwards() || config.arrivals.state_bytes_max == 0 {
@@ -51,10 +51,10 @@ impl AnySession {
                     (false, false) => Some(if away.is_some() { Refusal::Taken } else { Refusal::Running }),
                 }
             }
-            Identity::Spectator if config.watchers.late_watchers => {
-                let watch = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
+            Identity::Watcher if config.watchers.late_watchers => {
+                let watch = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Watcher);
                 let count = self.common.links.values().filter(watch).count() as u64;
-                (count >= u64::from(config.watchers.spectators_max)).then_some(Refusal::Taken)
+                (count >= u64::from(config.watchers.watchers_max)).then_some(Refusal::Taken)
             }
             _ => Some(Refusal::Running),
         }
@@ -71,21 +71,21 @@ impl AnySession {
     }
 
     /// A peer is let in: it gets a state first, and the entries that follow are kept for it.
-    pub(super) fn guest_comes(&mut self, index: usize) {
-        if self.common.phase == SessionPhase::Running && self.common.links[index].guest.is_none() {
-            tracing::debug!(peer = self.common.links[index].peer.0, "a guest waits for a state");
-            self.common.links[index].guest = Some(Box::new(Guest::new(self.common.now)));
+    pub(super) fn arrival_comes(&mut self, index: usize) {
+        if self.common.phase == SessionPhase::Running && self.common.links[index].arrival.is_none() {
+            tracing::debug!(peer = self.common.links[index].peer.0, "a joining peer waits for a state");
+            self.common.links[index].arrival = Some(Box::new(Arrival::new(self.common.now)));
             self.common.links.wait_for_state(index, &self.common.streams);
         }
     }
 
-    // ---- messages of guests
+    // ---- messages of joining peers
 
-    /// A guest reports that the state is not valid.
-    pub(super) fn guest_refuses(&mut self, index: usize, turn: u32) {
+    /// A joining peer reports that the state is not valid.
+    pub(super) fn arrival_refuses(&mut self, index: usize, turn: u32) {
         let front = self.common.front();
-        let guest = &mut self.common.links[index].guest;
-        if guest.as_mut().is_some_and(|guest| guest.refuse(turn, front)) {
+        let arrival = &mut self.common.links[index].arrival;
+        if arrival.as_mut().is_some_and(|arrival| arrival.refuse(turn, front)) {
             if self.common.is_delayed(&self.common.links[index]) {
                 self.delayed.forget_state();
             }
@@ -93,11 +93,11 @@ impl AnySession {
         }
     }
 
-    /// A guest has run every turn that it has: a player is brought back.
-    pub(super) fn guest_is_here(&mut self, index: usize) {
+    /// A joining peer has run every turn that it has: a player is brought back.
+    pub(super) fn arrival_is_here(&mut self, index: usize) {
         let link = &self.common.links[index];
-        if let (Some(guest), Some(Identity::Player(player))) = (&link.guest, link.identity)
-            && guest.stage == GuestStage::CatchingUp
+        if let (Some(arrival), Some(Identity::Player(player))) = (&link.arrival, link.identity)
+            && arrival.stage == ArrivalStage::CatchingUp
             && self.common.phase == SessionPhase::Running
         {
             self.bring_back(index, player);
@@ -131,7 +131,7 @@ impl AnySession {
         self.go_on_stream(player, first, self.common.links[index].handshake.connection);
         self.common.streams[player.index()].source = None;
         let link = &mut self.common.links[index];
-        link.guest = None;
+        link.arrival = None;
         link.progress.author_from = first.saturating_add(1);
         self.common.links.mark_urgent();
     }
