@@ -3,8 +3,7 @@
 #[path = "crowd.rs"]
 mod crowd;
 
-use std::time::Instant;
-
+use cpu_time::ThreadTime;
 use crowd::{Plan, play};
 
 /// Time of a picture that prediction may take, nanoseconds.
@@ -19,7 +18,7 @@ fn main() {
             let mut nanos = Vec::new();
             let plan = Plan { units, round_trip_ms, seconds, predicts: true, budget: budget(units) };
             let told = play(plan, &mut |follow| {
-                let start = Instant::now();
+                let start = ThreadTime::now();
                 follow();
                 nanos.push(start.elapsed().as_nanos());
             });
@@ -57,7 +56,7 @@ fn budget(units: u32) -> u32 {
         [0, 1].map(testudo_lockstep::PlayerId).iter().for_each(|player| crowd.apply(*player, &march));
     }
     (0..40).for_each(|_| crowd.step(20));
-    let start = Instant::now();
+    let start = ThreadTime::now();
     (0..20).for_each(|_| crowd.step(20));
     let each = start.elapsed().as_nanos() / 20;
     (BUDGET / each.max(1)).clamp(1, 32) as u32

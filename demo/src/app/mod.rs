@@ -37,6 +37,7 @@ pub(crate) use online::seat::{Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::{Desync, Diagnosis};
+pub(crate) use watch::foresight::Foresight;
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
 #[cfg(test)]

@@ -41,6 +41,7 @@ impl State for Game {
             before,
             checksum: _,
             terrain: _,
+            is_predicted: _,
             scratch: _,
         } = self;
         let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };

@@ -19,6 +19,7 @@ mod map;
 mod march;
 mod order;
 mod point;
+mod prediction;
 mod recruit;
 mod rock;
 mod route;
@@ -74,7 +75,6 @@ const MARGIN: i32 = UNIT * 23 / 100;
 const NO_UNIT: u64 = u64::MAX;
 
 /// A match in progress.
-#[derive(Clone)]
 pub(crate) struct Game {
     setup: Setup,
     field: Field,
@@ -97,6 +97,8 @@ pub(crate) struct Game {
     checksum: u64,
     // not state: a function of the field and of the standing buildings
     terrain: Terrain,
+    // not state: a prediction has no checksums
+    is_predicted: bool,
     scratch: Scratch,
 }
 
@@ -154,6 +156,7 @@ impl Game {
             terrain: Terrain::new(&field, core::iter::empty()),
             before: 0,
             checksum: 0,
+            is_predicted: false,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
                 velocities: vec![Point::ZERO; count as usize],
@@ -226,8 +229,10 @@ impl Simulation for Game {
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
         self.frame += 1;
-        self.before = self.checksum;
-        self.checksum = self.hash_state();
+        if !self.is_predicted {
+            self.before = self.checksum;
+            self.checksum = self.hash_state();
+        }
     }
 
     /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals. Computed after each frame and

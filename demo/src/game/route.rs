@@ -22,7 +22,7 @@ const UNKNOWN: Cell = Cell::MAX;
 ///
 /// Only the goal, the ground and the number of searched cells are independent. Everything else follows from them, so a copy can rebuild it.
 /// The hash of the state contains the digest instead of the whole field.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Route {
     goal: Cell,
     /// Bit `n`: building `n` stood when the search began.
@@ -51,6 +51,21 @@ struct Flow {
     buckets: [Vec<Cell>; BUCKETS as usize],
     /// All cells nearer than this are settled.
     distance: u32,
+}
+
+impl Clone for Route {
+    fn clone(&self) -> Self {
+        let Self { goal, standing, taken, digest, is_complete, ref flow, ref terrain } = *self;
+        Self { goal, standing, taken, digest, is_complete, flow: flow.clone(), terrain: terrain.clone() }
+    }
+
+    /// Copies are made within one match. There a route follows from these values, and most have not changed.
+    fn clone_from(&mut self, source: &Self) {
+        let key = |route: &Self| (route.goal, route.standing, route.taken, route.digest, route.is_complete);
+        if key(self) != key(source) {
+            *self = source.clone();
+        }
+    }
 }
 
 impl Route {

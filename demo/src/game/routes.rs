@@ -17,7 +17,7 @@ const CELLS_PER_FRAME: u32 = 1_024;
 pub(crate) struct RouteId(u8);
 
 /// All routes in use.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 pub(crate) struct Routes {
     /// Never more than [`ROUTES_MAX`].
     routes: Vec<Option<Route>>,
@@ -42,6 +42,18 @@ impl RouteId {
         v.number_in(name, &mut number, 0..=i64::from(ROUTES_MAX))?;
         *route = number.checked_sub(1).map(Self);
         Ok(())
+    }
+}
+
+impl Clone for Routes {
+    fn clone(&self) -> Self {
+        Self { routes: self.routes.clone(), taken: self.taken, wanted: self.wanted }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { routes, taken, wanted } = source;
+        self.routes.clone_from(routes);
+        (self.taken, self.wanted) = (*taken, *wanted);
     }
 }
 

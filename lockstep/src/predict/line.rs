@@ -82,6 +82,11 @@ impl<S: Predict> Line<S> {
         }
     }
 
+    /// Whether this follows another match, or another part of it.
+    pub(super) fn is_of_later(&self, session: &AnySession) -> bool {
+        session.next_turn().0 < self.unconfirmed
+    }
+
     /// Compares with the turns that have begun since. Returns false if they are not known any more.
     pub(super) fn confirm(&mut self, begun: &BegunTurns) -> bool {
         let Some(turns) = begun.since(self.unconfirmed) else { return false };

@@ -122,6 +122,8 @@ pub struct Predictor<S> {
     /// The position of the match when the correction began that is under way in `spare`.
     correcting: Option<u32>,
     depth_max: u32,
+    /// The last call had no frame left for it.
+    has_waited: bool,
     /// What this machine has time for.
     reach: u32,
     /// Corrections in a row that were done at once.
@@ -147,6 +149,7 @@ impl<S: Predict> Predictor<S> {
             spare: line(),
             correcting: None,
             depth_max: DEPTH_MAX,
+            has_waited: false,
             reach: u32::MAX,
             quick: 0,
             is_lost: true,
@@ -218,12 +221,14 @@ impl<S: Predict> Predictor<S> {
         if let Some(since) = self.correcting {
             let missing = |lines: &Self| lines.shown.position.saturating_sub(lines.spare.position);
             if missing(self) > left {
-                // What is seen goes on moving meanwhile.
+                // What is seen goes on moving meanwhile. A single frame goes to both in turns.
                 let due = target.saturating_sub(self.shown.position);
-                left -= self.shown.run(due.min(left / 2), session);
+                let share = if left == 1 { u32::from(!self.has_waited) } else { left / 2 };
+                left -= self.shown.run(due.min(share), session);
             }
             let wanted = missing(self);
             let allowed = wanted.min(left);
+            self.has_waited = allowed == 0;
             let done = self.spare.run(allowed, session);
             left -= done;
             // After the last turn there are no more frames.
@@ -250,7 +255,9 @@ impl<S: Predict> Predictor<S> {
     {
         let (begun, here) = (driver.begun(), driver.position());
         let loaded = core::mem::replace(&mut self.states_loaded, begun.states_loaded);
-        let is_lost = core::mem::take(&mut self.is_lost) || loaded != begun.states_loaded;
+        let is_lost = core::mem::take(&mut self.is_lost)
+            || loaded != begun.states_loaded
+            || self.shown.is_of_later(driver.session());
         self.first_shown.compare(begun, &mut self.stats);
         if is_lost || !self.shown.confirm(begun) || self.shown.position < here {
             self.shown.start(driver, confirmed);

@@ -14,6 +14,7 @@ use crate::app::terms::{Terms, session_config};
 use crate::app::watch::client::Client;
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::diagnosis::Desync;
+use crate::app::watch::foresight::Foresight;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
@@ -53,6 +54,8 @@ pub(crate) struct Skirmish {
     has_begun: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
+    /// By client: what it shows ahead of its copy, if it predicts.
+    foresights: Vec<Option<Foresight>>,
 }
 
 /// A match may be left at any time; its recording is complete up to then.
@@ -100,6 +103,7 @@ impl Skirmish {
             has_ordered: false,
             has_begun: false,
             unrecorded,
+            foresights: (0..players).map(|_| None).collect(),
             spec,
         })
     }
@@ -276,6 +280,24 @@ impl Skirmish {
         self.virtual_match.drivers()[usize::from(player)].simulation()
     }
 
+    /// Lets a player's client predict, or no longer.
+    pub(crate) fn set_prediction(&mut self, player: u8, predicts: bool) {
+        let game = self.virtual_match.drivers()[usize::from(player)].simulation().game();
+        self.foresights[usize::from(player)] = predicts.then(|| Foresight::new(game));
+    }
+
+    /// Brings the predictions up to date: once per picture, `passed` after the last one.
+    pub(crate) fn foresee(&mut self, passed: Duration) {
+        for (foresight, driver) in self.foresights.iter_mut().zip(self.virtual_match.drivers()) {
+            foresight.iter_mut().for_each(|foresight| foresight.follow(driver, passed));
+        }
+    }
+
+    /// What a player's client shows ahead of its copy, if it predicts.
+    pub(crate) fn foresight(&self, player: u8) -> Option<&Foresight> {
+        self.foresights[usize::from(player)].as_ref()
+    }
+
     /// A player's session.
     pub(crate) fn session(&self, player: u8) -> &Session<Order> {
         self.virtual_match.drivers()[usize::from(player)].session()
@@ -385,6 +407,52 @@ mod tests {
         }
         assert!(place(&skirmish, 1).x > start.x + 3 * 65_536, "player 2 sees them march");
         assert_eq!(skirmish.desync(), None);
+    }
+
+    /// The own order moves the units at once where one predicts, and two turns later where one does not. The match is the same.
+    #[test]
+    fn a_predicted_order_is_seen_at_once_and_changes_nothing() {
+        let played = |predicts: [bool; 2]| {
+            let mut skirmish = skirmish([Pilot::Person; 2], 60);
+            for (player, predicts) in (0..).zip(predicts) {
+                skirmish.set_prediction(player, predicts);
+            }
+            let mut moved = [None; 2];
+            let shown = |skirmish: &Skirmish, player| {
+                let foresight = skirmish.foresight(player);
+                let game = foresight.map_or(skirmish.client(player).game(), Foresight::game);
+                game.middle(player).unwrap().1
+            };
+            let mut start = [Point::ZERO; 2];
+            for picture in 0..600 {
+                if picture == 60 {
+                    start = [0, 1].map(|player| shown(&skirmish, player));
+                    for player in [0, 1] {
+                        let order = Order::new(Selection::All, Command::Move(Place::near(Point::ZERO)));
+                        skirmish.order(player, &order).unwrap();
+                    }
+                }
+                skirmish.advance(PICTURE, AMPLE).unwrap();
+                skirmish.foresee(PICTURE);
+                for player in [0, 1_u8].into_iter().filter(|_| picture >= 60) {
+                    let at = usize::from(player);
+                    if moved[at].is_none() && shown(&skirmish, player).distance_squared(start[at]) > 0 {
+                        moved[at] = Some(picture - 60);
+                    }
+                }
+            }
+            assert_eq!(skirmish.desync(), None);
+            (moved.map(Option::unwrap), skirmish.compared().1.to_vec(), skirmish.compared().0)
+        };
+        let (both, sums, turns) = played([true, true]);
+        let (one, sums_one, turns_one) = played([true, false]);
+        let (none, sums_none, turns_none) = played([false, false]);
+        assert_eq!((&sums, turns), (&sums_one, turns_one));
+        assert_eq!((&sums, turns), (&sums_none, turns_none));
+        // Two frames are six pictures; two turns are eight frames.
+        assert!(both.iter().all(|pictures| *pictures <= 6), "{both:?}");
+        assert!(one[0] <= 6 && one[1] >= 20, "{one:?}");
+        assert!(none.iter().all(|pictures| *pictures >= 20), "{none:?}");
     }
 
     /// (Whoever named groups at leisure found the enemy at the gates.)

@@ -28,6 +28,7 @@ use crate::app::online::seat::start::terms_of;
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Client, Wire};
 use crate::app::terms::Terms;
+use crate::app::watch::foresight::Foresight;
 use crate::app::watch::outcome::Outcome;
 use crate::app::watch::recording::Kept;
 
@@ -70,6 +71,8 @@ pub(crate) struct NetworkMatch {
     /// Attempts to come back since the last success.
     returns: u32,
     is_leaving: bool,
+    /// What is shown ahead of the seat's copy, if that is wanted.
+    foresight: Option<Box<Foresight>>,
 }
 
 enum Stage {
@@ -137,7 +140,16 @@ impl NetworkMatch {
     }
 
     fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions) -> Self {
-        Self { options, wish, stage, news: VecDeque::new(), former: None, returns: 0, is_leaving: false }
+        Self {
+            options,
+            wish,
+            stage,
+            news: VecDeque::new(),
+            former: None,
+            returns: 0,
+            is_leaving: false,
+            foresight: None,
+        }
     }
 
     fn ask(wish: &Wish, options: &SeatOptions) -> Result<Stage, MatchError> {
@@ -406,6 +418,24 @@ impl NetworkMatch {
             Stage::Seated(seat) => Some(seat),
             _ => None,
         }
+    }
+
+    /// Shows the own orders at once, or when they run.
+    pub(crate) fn set_prediction(&mut self, predicts: bool) {
+        let game = self.seat().map(|seat| seat.client().game()).filter(|_| predicts);
+        self.foresight = game.map(|game| Box::new(Foresight::new(game)));
+    }
+
+    /// Brings the prediction up to date: once per picture, `passed` after the last one.
+    pub(crate) fn foresee(&mut self, passed: Duration) {
+        if let (Some(foresight), Stage::Seated(seat)) = (&mut self.foresight, &self.stage) {
+            foresight.follow(seat.driver(), passed);
+        }
+    }
+
+    /// What is shown ahead of the seat's copy, if that is wanted.
+    pub(crate) fn foresight(&self) -> Option<&Foresight> {
+        self.foresight.as_deref()
     }
 
     /// The replay up to now, which is ended by that.

@@ -352,6 +352,11 @@ impl Seat {
     }
 
     /// This process's copy.
+    pub(crate) fn driver(&self) -> &Driver<Client> {
+        &self.driver
+    }
+
+    /// This peer's copy.
     pub(crate) fn client(&self) -> &Client {
         self.driver.simulation()
     }

@@ -3,6 +3,7 @@
 pub(crate) mod client;
 pub(crate) mod comparison;
 pub(crate) mod diagnosis;
+pub(crate) mod foresight;
 pub(crate) mod outcome;
 pub(crate) mod pilot;
 pub(crate) mod record;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use macroquad::color::WHITE;
 use macroquad::math::{Vec2, vec2};
 
-use crate::game::{BuildingLook, Game};
+use crate::game::BuildingLook;
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
@@ -127,8 +128,9 @@ impl Effects {
         }
     }
 
-    /// Reads a client's state. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time.
-    pub(crate) fn observe(&mut self, game: &Game, frame: u32, seconds: f32, real: f32) {
+    /// Reads what a client shows. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time. Blows and
+    /// shots may be predicted; that a unit or a building falls is shown when it is confirmed.
+    pub(crate) fn observe(&mut self, shown: Shown<'_>, frame: u32, seconds: f32, real: f32) {
         self.seconds += seconds;
         for mark in &mut self.fallen {
             mark.age += seconds;
@@ -154,21 +156,19 @@ impl Effects {
         }
         if frame != self.frame || self.seen.is_empty() {
             self.frame = frame;
-            self.compare(game);
+            self.compare(shown);
         }
     }
 
-    fn compare(&mut self, game: &Game) {
+    fn compare(&mut self, shown: Shown<'_>) {
         let frame = self.frame;
-        for look in game.unit_looks() {
-            let Some(body) = game.world().body(look.body) else { continue };
+        for look in shown.unit_looks() {
+            let Some(body) = shown.body(look.body) else { continue };
             let (position, velocity) = (body.position(), body.velocity());
             let at = vec2(units(position.x.to_bits() as i32), units(position.y.to_bits() as i32));
             let speed = vec2(units(velocity.x.to_bits() as i32), units(velocity.y.to_bits() as i32));
-            let target = game
-                .struck_by(&look)
-                .and_then(|enemy| game.world().body(enemy))
-                .map(|enemy| enemy.position());
+            let target = shown.game.struck_by(&look).and_then(|enemy| shown.body(enemy));
+            let target = target.map(|enemy| enemy.position());
             let aim =
                 target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
             let whole = whole(look.hit_points, look.stats.hit_points);
@@ -214,7 +214,7 @@ impl Effects {
             let Seen { at, facing, is_archer, army, .. } = seen;
             self.corpses.push_back(Corpse { at, facing, is_archer, army, age: 0.0 });
         }
-        let standing: Vec<BuildingLook> = game.building_looks().collect();
+        let standing: Vec<BuildingLook> = shown.truth.building_looks().collect();
         for look in core::mem::take(&mut self.buildings) {
             let at = place(look.centre);
             match standing.iter().find(|other| other.number == look.number) {

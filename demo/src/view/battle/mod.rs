@@ -8,4 +8,5 @@ pub(crate) mod opening;
 pub(crate) mod plans;
 pub(crate) mod scene;
 pub(crate) mod selection;
+pub(crate) mod shown;
 pub(crate) mod view;

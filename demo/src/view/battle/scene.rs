@@ -8,6 +8,7 @@ use crate::game::{BuildingLook, Game, Scenery, UnitLook};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::land;
 use crate::view::battle::selection::Chosen;
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
@@ -31,8 +32,6 @@ const BARS_MAX: usize = 40;
 
 /// What is drawn besides the state itself.
 pub(crate) struct Extras<'a> {
-    /// Position of the picture between the last two frames: 0..=65,536.
-    pub(crate) alpha: u32,
     /// The player whose selection is shown, and the selection.
     pub(crate) player: u8,
     pub(crate) chosen: &'a Chosen,
@@ -42,13 +41,14 @@ pub(crate) struct Extras<'a> {
 }
 
 /// Draws every part of a game that is visible in the view.
-pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
-    ground(batch, game, view, extras);
+pub(crate) fn draw(batch: &mut Batch, shown: Shown<'_>, view: &View, extras: &Extras<'_>) {
+    let Shown { game, truth, .. } = shown;
+    ground(batch, truth, view, extras);
     extras.effects.draw_ground(batch, view);
-    boulders(batch, game, view, extras.alpha);
-    let looks: Vec<(UnitLook, Vec2)> = game
+    boulders(batch, shown, view);
+    let looks: Vec<(UnitLook, Vec2)> = shown
         .unit_looks()
-        .filter_map(|look| Some((look, position(game, look.body, extras.alpha)?)))
+        .filter_map(|look| Some((look, shown.position(look.body)?)))
         .filter(|(_, at)| view.sees(*at, 2.0))
         .collect();
     let radius = UNIT_RADIUS * view.camera.scale;
@@ -69,7 +69,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
     for (look, at) in &looks {
         unit(batch, game, view, look, *at, extras);
     }
-    shots(batch, game, view, &looks, extras);
+    shots(batch, shown, view, &looks, extras);
     rally(batch, game, view, extras);
     extras.effects.draw(batch, view);
     if radius > DETAIL_FROM {
@@ -80,11 +80,11 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
             health(batch, extras.effects.health(look.number), view.at(*at), radius, is_chosen);
         }
     }
-    for look in game.building_looks() {
+    for look in truth.building_looks() {
         wounds(batch, view, &look);
     }
     if let Some((slot, pulse)) = extras.accused {
-        accused(batch, game, view, slot, pulse, extras.alpha);
+        accused(batch, shown, view, slot, pulse);
     }
 }
 
@@ -289,10 +289,11 @@ fn wounds(batch: &mut Batch, view: &View, look: &BuildingLook) {
     health(batch, part, view.at(place(look.centre)), radius, false);
 }
 
-fn boulders(batch: &mut Batch, game: &Game, view: &View, alpha: u32) {
+fn boulders(batch: &mut Batch, shown: Shown<'_>, view: &View) {
+    let game = shown.game;
     for body in game.boulders().filter_map(|id| game.world().body(id)) {
         let Shape::Circle { radius } = body.shape() else { continue };
-        let at = Vec2::from(body.interpolated_position(alpha));
+        let Some(at) = shown.position(body.id()) else { continue };
         let radius = units(radius.to_bits() as i32);
         if view.sees(at, radius) {
             let pixels = radius * view.camera.scale;
@@ -326,12 +327,12 @@ fn velocity(game: &Game, body: BodyId) -> Vec2 {
 }
 
 /// Arrows in flight: a short line that runs from the archer to the enemy again and again.
-fn shots(batch: &mut Batch, game: &Game, view: &View, looks: &[(UnitLook, Vec2)], extras: &Extras<'_>) {
+fn shots(batch: &mut Batch, shown: Shown<'_>, view: &View, looks: &[(UnitLook, Vec2)], extras: &Extras<'_>) {
     /// Units of length per second, and length of the line.
     const SPEED: f32 = 14.0;
     const LENGTH: f32 = 0.9;
     for (look, at) in looks.iter().filter(|(look, _)| look.is_archer) {
-        let Some(to) = game.struck_by(look).and_then(|enemy| position(game, enemy, extras.alpha)) else {
+        let Some(to) = shown.game.struck_by(look).and_then(|enemy| shown.position(enemy)) else {
             continue;
         };
         let way = to - *at;
@@ -364,8 +365,8 @@ fn health(batch: &mut Batch, part: f32, at: Vec2, radius: f32, is_chosen: bool) 
 }
 
 /// Rings and cross hairs around the body that differs.
-fn accused(batch: &mut Batch, game: &Game, view: &View, slot: u32, pulse: f32, alpha: u32) {
-    let Some(at) = game.world().body_in_slot(slot).and_then(|body| position(game, body, alpha)) else {
+fn accused(batch: &mut Batch, shown: Shown<'_>, view: &View, slot: u32, pulse: f32) {
+    let Some(at) = shown.game.world().body_in_slot(slot).and_then(|body| shown.position(body)) else {
         return;
     };
     let (at, radius) = (view.at(at), (UNIT_RADIUS * view.camera.scale).max(6.0));

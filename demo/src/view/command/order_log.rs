@@ -6,9 +6,9 @@ use macroquad::math::Rect;
 use serde_json::{Value, json};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 
-use crate::app::Desync;
+use crate::app::{Desync, Foresight};
 use crate::cubes::Input;
-use crate::game::{Order, Place, Selection, Setup};
+use crate::game::{Order, Place, Selection, Setup, UNIT};
 use crate::view::paint::camera::Camera;
 use crate::view::paint::screen;
 
@@ -146,6 +146,18 @@ impl OrderLog {
             "event": "desync", "turn": desync.turn, "frame": desync.frame, "body": desync.body(),
             "field": number.map(|number| number.field), "values": values,
             "outlier": desync.outlier,
+        }));
+    }
+
+    /// How a side's predictions came out: turns, corrections, and how far units were off, in thousandths of a unit.
+    pub(crate) fn foreseen(&mut self, player: u8, foresight: &Foresight) {
+        let (stats, off) = (foresight.stats(), foresight.corrections());
+        let milli = |raw: u64| raw * 1_000 / UNIT as u64;
+        self.write(&json!({
+            "event": "foreseen", "player": player, "turns_right": stats.turns_right, "turns_wrong": stats.turns_wrong,
+            "corrections": stats.corrections, "frames": stats.frames, "copies": stats.copies,
+            "off_mean": milli(off.mean()), "off_p99": milli(off.percentile(99)), "off_most": milli(off.greatest()),
+            "cost_us": foresight.cost().as_micros(), "right_percent": (foresight.right_percent() * 10.0).round() / 10.0,
         }));
     }
 

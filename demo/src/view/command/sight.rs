@@ -2,12 +2,13 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::game::{BuildingLook, Foe, Game, Point, UnitLook};
+use crate::game::{BuildingLook, Foe, Point, UnitLook};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::minimap;
 use crate::view::battle::plans;
 use crate::view::battle::scene::{self, Extras};
 use crate::view::battle::selection::{Member, Own};
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::side::{Aim, Side};
 use crate::view::paint::atlas::Sprite;
@@ -25,20 +26,19 @@ const REACH: f32 = 0.75;
 /// A client's state and its position on the screen.
 pub(crate) struct Sight<'a> {
     pub(crate) player: u8,
-    pub(crate) game: &'a Game,
-    /// How far the picture is between the last two frames: 0..=65,536.
-    pub(crate) alpha: u32,
+    pub(crate) shown: Shown<'a>,
     pub(crate) view: View,
     /// The minimap, inside the view.
     pub(crate) map: Rect,
 }
 
 impl Sight<'_> {
-    /// The player's living units.
+    /// The player's living units. Orders name units of the confirmed battle.
     pub(crate) fn own(&self) -> Vec<Own> {
-        let looks = self.game.unit_looks().filter(|look| look.army == self.player);
+        let game = self.shown.truth;
+        let looks = game.unit_looks().filter(|look| look.army == self.player);
         let own = looks.filter_map(|look| {
-            let position = self.game.world().body(look.body)?.position();
+            let position = game.world().body(look.body)?.position();
             Some(Own {
                 index: look.index,
                 body: look.body,
@@ -52,7 +52,7 @@ impl Sight<'_> {
 
     /// The position on the field under a point of the minimap.
     pub(crate) fn on_map(&self, at: Vec2) -> Vec2 {
-        let small = minimap::view(self.map, place(self.game.field_half()));
+        let small = minimap::view(self.map, place(self.shown.truth.field_half()));
         small.camera.to_field(small.rect, at)
     }
 
@@ -61,14 +61,13 @@ impl Sight<'_> {
         self.view.camera.to_field(self.view.rect, at)
     }
 
-    /// The enemy at a point, as the player sees it.
+    /// The enemy at a point, as the player sees it: one that is alive in truth, where it is drawn.
     pub(crate) fn enemy_at(&self, at: Vec2) -> Option<Foe> {
-        let game = self.game;
+        let game = self.shown.truth;
         let is_foe = |army| !game.teams().are_friends(self.player, army);
         let mut enemies = game.unit_looks().filter(|look| is_foe(look.army));
-        let is_hit = |look: &UnitLook| {
-            scene::position(game, look.body, self.alpha).is_some_and(|place| place.distance(at) < REACH)
-        };
+        let is_hit =
+            |look: &UnitLook| self.shown.position(look.body).is_some_and(|place| place.distance(at) < REACH);
         if let Some(look) = enemies.find(is_hit) {
             return Some(Foe::Unit(look.number));
         }
@@ -83,10 +82,8 @@ impl Sight<'_> {
     /// The player's units in a box from a position on the field to the mouse; if it is only a click, the unit that it hits.
     pub(crate) fn units_in(&self, from: Vec2, mouse: Vec2) -> Vec<Member> {
         let to = self.in_view(mouse);
-        let own = self.game.unit_looks().filter(|look| look.army == self.player);
-        let places = own.filter_map(|look| {
-            Some(((look.index, look.body), scene::position(self.game, look.body, self.alpha)?))
-        });
+        let own = self.shown.truth.unit_looks().filter(|look| look.army == self.player);
+        let places = own.filter_map(|look| Some(((look.index, look.body), self.shown.position(look.body)?)));
         if self.is_click(from, mouse) {
             let near = places.map(|(unit, at)| (at.distance(to), unit)).filter(|(away, _)| *away < REACH);
             near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, unit)| unit).into_iter().collect()
@@ -104,13 +101,12 @@ impl Sight<'_> {
 
     /// The player's units in the view that are of the same kind as one of them.
     pub(crate) fn same_kind(&self, index: u32) -> Vec<Member> {
-        let own = || self.game.unit_looks().filter(|look| look.army == self.player);
+        let own = || self.shown.truth.unit_looks().filter(|look| look.army == self.player);
         let Some(kind) = own().find(|look| look.index == index).map(|look| look.is_archer) else {
             return Vec::new();
         };
-        let is_seen = |look: &UnitLook| {
-            scene::position(self.game, look.body, self.alpha).is_some_and(|at| self.view.sees(at, 0.0))
-        };
+        let is_seen =
+            |look: &UnitLook| self.shown.position(look.body).is_some_and(|at| self.view.sees(at, 0.0));
         let alike = own().filter(|look| look.is_archer == kind && is_seen(look));
         alike.map(|look| (look.index, look.body)).collect()
     }
@@ -148,16 +144,11 @@ impl Sight<'_> {
         accused: Option<(u32, f32)>,
     ) {
         viewport::enter(self.view.rect);
-        let extras = Extras {
-            alpha: self.alpha,
-            player: self.player,
-            chosen: &side.chosen,
-            effects: &side.effects,
-            accused,
-        };
-        scene::draw(batch, self.game, &self.view, &extras);
-        plans::draw(batch, self.game, &self.view, self.player, &side.chosen);
-        layers.draw(batch, self.game, &self.view);
+        let extras = Extras { player: self.player, chosen: &side.chosen, effects: &side.effects, accused };
+        let game = self.shown.game;
+        scene::draw(batch, self.shown, &self.view, &extras);
+        plans::draw(batch, game, &self.view, self.player, &side.chosen);
+        layers.draw(batch, game, &self.view);
         if let Some(from) = side.drag {
             let from = self.view.at(from);
             let (low, high) = (from.min(mouse), from.max(mouse));
@@ -167,7 +158,7 @@ impl Sight<'_> {
         }
         self.draw_mouse(batch, side, mouse);
         if self.map.w > 0.0 {
-            minimap::draw(batch, self.game, self.map, self.view.camera.seen(self.view.rect));
+            minimap::draw(batch, game, self.map, self.view.camera.seen(self.view.rect));
         }
         batch.draw();
         viewport::leave();

@@ -21,11 +21,22 @@ pub(crate) struct Header {
     /// Name of the button that hands over to a bot and back, for scripts.
     pub(crate) widget: &'static str,
     pub(crate) is_person: bool,
+    /// Own orders are shown at once.
+    pub(crate) predicts: bool,
+}
+
+/// The person's wish.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    /// To hand over, or to take over.
+    Pilot,
+    /// To predict, or no longer.
+    Predict,
 }
 
 impl Header {
-    /// Draws the strip; true if the person wants to hand over, or to take over.
-    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, side: &Side, game: &Game) -> bool {
+    /// Draws the strip and asks its buttons.
+    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, side: &Side, game: &Game) -> Option<Wish> {
         let Self { rect, player, is_person, .. } = *self;
         draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL_RAISED);
         draw_rectangle(rect.x, rect.y, 6.0, rect.h, army(player));
@@ -47,7 +58,10 @@ impl Header {
             count(living, "unit"),
             count(kills, "kill")
         );
-        let left = button.x + button.w + 14.0;
+        let predict = Rect::new(button.right() + 6.0, button.y, 92.0, button.h);
+        let name = ["prediction 1", "prediction 2"][usize::from(player.min(1))];
+        let predicts = ui.button(pen, name, predict, "Prediction", self.predicts);
+        let left = predict.right() + 14.0;
         // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, game, player, is_person);
         let room = rect.right() - 24.0 - left - pen.width(&hint, SMALL);
@@ -59,7 +73,7 @@ impl Header {
         if left < right {
             pen.text(&score, right, base, SMALL, TEXT);
         }
-        pressed
+        pressed.then_some(Wish::Pilot).or(predicts.then_some(Wish::Predict))
     }
 }
 
@@ -111,6 +125,7 @@ mod tests {
 
     use super::*;
     use crate::game::{Command, Order, Place, Selection, Setup};
+    use crate::view::battle::shown::Shown;
 
     /// Nothing told somebody who left a fight with a right click why so many fell.
     #[test]
@@ -127,7 +142,7 @@ mod tests {
             (0..seconds * 20).fold(false, |told, _| {
                 game.step(20);
                 frame += 1;
-                side.effects.observe(game, frame, 0.05, 0.05);
+                side.effects.observe(Shown::plain(game, 0), frame, 0.05, 0.05);
                 told | (hint(side, game, 0, true).0 == WALK_ON)
             })
         };

@@ -38,7 +38,7 @@ impl OrderBar<'_> {
         if let Some(card) = places.card {
             let is_chosen =
                 |look: &UnitLook| look.army == sight.player && side.chosen.contains((look.index, look.body));
-            let chosen = Summary::of(sight.game.unit_looks().filter(is_chosen));
+            let chosen = Summary::of(sight.shown.truth.unit_looks().filter(is_chosen));
             chosen.draw(self.pen, self.ui, card);
         }
         let said = commands::draw(self.batch, self.pen, self.ui, &places, sight.player, side.aim)?;

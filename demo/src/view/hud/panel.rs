@@ -107,13 +107,23 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     let lines = [
         ("turn, frame", format!("{}, {}", session.next_turn().0, skirmish.frame(0))),
         ("turn length", format!("{} ms", sample.turn_ms)),
-        ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
-        ("round trip", format!("{} ms", sample.round_trip_ms)),
-        match skirmish.link().transport {
-            Transport::Udp => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
-            Transport::Tcp => ("held back", format!("{} packets", skirmish.held_back())),
+        match skirmish.foresight(0) {
+            Some(_) => ("order delay", format!("seen at once, {} ms", 2 * sample.turn_ms)),
+            None => ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
         },
-        ("packets lost", format!("{percent:.1} %")),
+        ("round trip", format!("{} ms", sample.round_trip_ms)),
+        match (skirmish.foresight(0), skirmish.link().transport) {
+            (Some(foresight), _) => {
+                let cost = foresight.cost().as_micros() as f64 / 1e3;
+                ("prediction", format!("{} frames, {cost:.1} ms", foresight.depth()))
+            }
+            (None, Transport::Udp) => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
+            (None, Transport::Tcp) => ("held back", format!("{} packets", skirmish.held_back())),
+        },
+        match skirmish.foresight(0) {
+            Some(foresight) => ("units right", format!("{:.1} %", foresight.right_percent())),
+            None => ("packets lost", format!("{percent:.1} %")),
+        },
         ("sent by both", format!("{rate} bytes/s")),
     ];
     list(pen, rect, "Turns", &lines);

@@ -13,6 +13,7 @@ use crate::view::battle::minimap;
 use crate::view::battle::opening;
 use crate::view::battle::scene::{self, Extras};
 use crate::view::battle::selection::Chosen;
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::batch::Batch;
 
@@ -77,13 +78,13 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
         }
         for picture in 0..PICTURES {
             let clock = ThreadClock::start();
-            effects.observe(&game, frame, 1.0 / 60.0, 1.0 / 60.0);
+            effects.observe(Shown::plain(&game, 0), frame, 1.0 / 60.0, 1.0 / 60.0);
             memories.push(clock.elapsed_micros());
             let alpha = (picture + 1) * 65_536 / PICTURES;
-            let extras = Extras { alpha, player: 0, chosen: &chosen, effects: &effects, accused: None };
+            let extras = Extras { player: 0, chosen: &chosen, effects: &effects, accused: None };
             let clock = ThreadClock::start();
             let view = View { rect, camera };
-            scene::draw(&mut batch, &game, &view, &extras);
+            scene::draw(&mut batch, Shown::plain(&game, alpha), &view, &extras);
             minimap::draw(&mut batch, &game, map, camera.seen(rect));
             batch.draw();
             pictures.push(clock.elapsed_micros());

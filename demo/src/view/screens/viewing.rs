@@ -21,6 +21,7 @@ use crate::game::{Command, Foe, Game};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening;
 use crate::view::battle::scene;
+use crate::view::battle::shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::wants_to_quit;
 use crate::view::command::order_log::OrderLog;
@@ -248,7 +249,7 @@ impl Viewing {
             self.last_orders.iter_mut().for_each(String::clear);
         }
         let passed = if frame == self.shown { 0.0 } else { real * SPEEDS[self.speed] as f32 / 100.0 };
-        self.side.effects.observe(self.course.game(), frame as u32, passed, real);
+        self.side.effects.observe(shown::Shown::plain(self.course.game(), 0), frame as u32, passed, real);
         let view = View { rect: self.layout.view, camera: self.camera };
         self.hearing.listen(&mut self.side, &view, self.followed.unwrap_or(0), real, &mut self.log);
         self.shown = frame;
@@ -329,8 +330,7 @@ impl Viewing {
         let accused = body.map(|slot| (slot, (self.seconds * 1.2).fract()));
         let sight = Sight {
             player: self.followed.unwrap_or(0),
-            game: self.course.game(),
-            alpha: (part * 65_536.0) as u32,
+            shown: shown::Shown::plain(self.course.game(), (part * 65_536.0) as u32),
             view: View { rect: self.layout.view, camera: self.camera },
             map: self.layout.map,
         };

@@ -5,7 +5,7 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
 use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::header::Header;
+use crate::view::hud::header::{self, Header};
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::panel::{self, Wish};
@@ -13,7 +13,7 @@ use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::status::{self, Status};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
-use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
+use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK, shown_by};
 use crate::view::screens::picture::SPEEDS;
 use crate::view::widgets::bar::TopBar;
 
@@ -35,8 +35,7 @@ impl Desk {
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
         let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
         for player in 0..2_u8 {
-            let game = self.skirmish.client(player).game();
-            let sight = self.sight(player, game);
+            let sight = self.sight(player, shown_by(&self.skirmish, player));
             let side = &self.sides[usize::from(player)];
             sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
         }
@@ -74,10 +73,14 @@ impl Desk {
                 continue;
             }
             let is_person = self.skirmish.pilot(player) == Pilot::Person;
-            let header = Header { rect, player, widget, is_person };
+            let predicts = self.skirmish.foresight(player).is_some();
+            let header = Header { rect, player, widget, is_person, predicts };
             let side = &self.sides[usize::from(player)];
             let pressed = header.draw(&self.pen, &mut self.ui, side, self.skirmish.client(player).game());
-            if pressed {
+            if pressed == Some(header::Wish::Predict) {
+                self.toggle_prediction(player);
+            }
+            if pressed == Some(header::Wish::Pilot) {
                 let other = if is_person { Pilot::Bot(self.level()) } else { Pilot::Person };
                 self.skirmish.set_pilot(player, other);
                 self.log.note("pilot", i32::from(player));

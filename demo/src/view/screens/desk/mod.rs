@@ -16,10 +16,10 @@ use testudo_lockstep::Duration;
 use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, ReplayFile, Skirmish, SkirmishSpec, read_replay};
-use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening;
 use crate::view::battle::scene;
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::order_log::OrderLog;
@@ -92,6 +92,11 @@ fn extent(view: Rect) -> f32 {
     /// Width of a field by its height, about.
     const FIELD: f32 = 16.0 / 9.0;
     view.w.min(view.h * FIELD).max(1.0)
+}
+
+/// The states that a client shows.
+fn shown_by(skirmish: &Skirmish, player: u8) -> Shown<'_> {
+    Shown::new(skirmish.client(player).game(), skirmish.foresight(player), skirmish.alpha(player))
 }
 
 /// Everything that the window shows.
@@ -215,12 +220,14 @@ impl Desk {
         speed_percent: u32,
         told: &Cell<Option<Result<bool, MatchError>>>,
     ) -> Result<Self, MatchError> {
+        let predicting = self.predicting();
         let Self { spec, log, mut hearing, progress, hint, skirmish, .. } = self;
         let link = skirmish.link();
         drop(skirmish);
         hearing.start_again();
         let (log, hearing) = viewing::visit(course, log, hearing, told).await;
-        let desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
+        let mut desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
+        predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
         Ok(Self { progress, hint, ..desk })
     }
 
@@ -231,6 +238,10 @@ impl Desk {
 
     /// The last words to the log.
     pub(crate) fn note_end(&mut self) {
+        for player in 0..2 {
+            let foresight = self.skirmish.foresight(player);
+            foresight.into_iter().for_each(|foresight| self.log.foreseen(player, foresight));
+        }
         let (turns, checksums) = self.skirmish.compared();
         let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
         self.log.end(turns, &checksums, self.agrees());
@@ -293,9 +304,10 @@ impl Desk {
         if self.is_paused && self.skirmish.frame(0) != frame {
             passed = 0.05;
         }
-        for (player, side) in self.sides.iter_mut().enumerate() {
-            let game = self.skirmish.client(player as u8).game();
-            side.effects.observe(game, self.skirmish.frame(player as u8), passed, real);
+        self.skirmish.foresee(Duration::from_micros((passed * 1e6) as u64));
+        for (player, side) in (0..).zip(&mut self.sides) {
+            let shown = shown_by(&self.skirmish, player);
+            side.effects.observe(shown, self.skirmish.frame(player), passed, real);
         }
         let view = View { rect: self.layout.views[0], camera: self.camera };
         self.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.log);
@@ -424,11 +436,13 @@ impl Desk {
     /// A new match with the same settings and the present network.
     fn restart(&mut self) {
         self.menu = None;
+        let predicting = self.predicting();
         self.spec.link = self.skirmish.link();
         match Skirmish::new(self.spec.clone()) {
             Ok(skirmish) => self.skirmish = skirmish,
             Err(error) => self.error = Some(error.to_string()),
         }
+        predicting.into_iter().for_each(|player| self.skirmish.set_prediction(player, true));
         self.sides = [Side::default(), Side::default()];
         self.hearing.start_again();
         // (The next battle began at the speed at which the end of the last one was awaited.)
@@ -449,13 +463,12 @@ impl Desk {
         self.camera = self.opened;
     }
 
-    /// A client as the window shows it. `game` is that client's.
-    fn sight<'a>(&self, player: u8, game: &'a Game) -> Sight<'a> {
+    /// A client as the window shows it: `shown` is that client's.
+    fn sight<'a>(&self, player: u8, shown: Shown<'a>) -> Sight<'a> {
         let rect = self.layout.views[usize::from(player)];
         Sight {
             player,
-            game,
-            alpha: self.skirmish.alpha(player),
+            shown,
             view: View { rect, camera: self.camera_of(player) },
             map: self.layout.maps[usize::from(player)],
         }
@@ -506,8 +519,7 @@ impl Desk {
         let (has_keys, others_box) = (self.active == player, self.is_dragging());
         let mut told = Vec::new();
         {
-            let game = self.skirmish.client(player).game();
-            let sight = self.sight(player, game);
+            let sight = self.sight(player, shown_by(&self.skirmish, player));
             let side = &mut self.sides[usize::from(player)];
             if has_keys && is_person {
                 told.extend(controls::keys(side, &sight, &mut self.camera, &mut self.log));
@@ -523,7 +535,7 @@ impl Desk {
     }
 
     fn tell(&mut self, player: u8, told: Told) {
-        let own = self.sight(player, self.skirmish.client(player).game()).own();
+        let own = self.sight(player, shown_by(&self.skirmish, player)).own();
         let Self { skirmish, sides, log, .. } = self;
         sides[usize::from(player)].tell(player, &own, told, log, |order| {
             skirmish.order(player, order).ok()?;
@@ -538,6 +550,9 @@ impl Desk {
         if is_key_pressed(KeyCode::N) {
             self.wants_step = true;
         }
+        if is_key_pressed(KeyCode::V) {
+            self.toggle_prediction(self.active);
+        }
         if is_key_pressed(KeyCode::Tab) {
             self.set_split(!self.is_split);
             self.log.note("split", self.is_split);
@@ -548,6 +563,18 @@ impl Desk {
         if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
             self.change_speed(-1);
         }
+    }
+
+    /// The players whose views predict.
+    fn predicting(&self) -> Vec<u8> {
+        (0..2).filter(|player| self.skirmish.foresight(*player).is_some()).collect()
+    }
+
+    /// Shows a player's own orders at once, or when they run.
+    fn toggle_prediction(&mut self, player: u8) {
+        let predicts = self.skirmish.foresight(player).is_none();
+        self.skirmish.set_prediction(player, predicts);
+        self.log.note("prediction", [i32::from(player), i32::from(predicts)].to_vec());
     }
 
     fn move_camera(&mut self, seconds: f32) {

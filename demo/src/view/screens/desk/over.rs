@@ -12,8 +12,8 @@ use crate::view::hud::orders::OrderBar;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
 use crate::view::paint::pen::{Align, SIZE};
-use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::layout::DeskLayout;
+use crate::view::screens::desk::{Desk, shown_by};
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
 const HINT_MIN: f32 = 340.0;
@@ -72,8 +72,7 @@ impl Desk {
         }
         let sight = Sight {
             player: 0,
-            game: self.skirmish.client(0).game(),
-            alpha: self.skirmish.alpha(0),
+            shown: shown_by(&self.skirmish, 0),
             view: View { rect, camera: self.camera },
             map: self.layout.maps[0],
         };

@@ -17,7 +17,7 @@ use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::network::{
-    FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk, PANEL_HIGH, STATUS,
+    FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk, PANEL_HIGH, STATUS, shown_by,
 };
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
@@ -33,13 +33,12 @@ impl NetworkDesk {
     /// Draws one picture and handles its widgets.
     pub(super) fn draw(&mut self) {
         if let (Some(seat), Some(camera)) = (self.game.seat(), self.camera) {
-            let game = seat.client().game();
             let slot = match &self.logged {
                 Some(Diagnosis::Found { desync, .. }) => desync.body(),
                 _ => None,
             };
             let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
-            let sight = self.sight(seat, game, camera);
+            let sight = self.sight(seat, shown_by(&self.game, seat), camera);
             sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
         }
         self.draw_header();
@@ -85,8 +84,7 @@ impl NetworkDesk {
         }
         let sight = Sight {
             player: seat.player().0,
-            game: seat.client().game(),
-            alpha: seat.alpha(),
+            shown: shown_by(&self.game, seat),
             view: View { rect: view, camera },
             map: self.layout.maps[0],
         };
@@ -106,15 +104,20 @@ impl NetworkDesk {
     }
 
     fn draw_header(&mut self) {
+        let predicts = self.game.foresight().is_some();
         let Some(seat) = self.game.seat_mut() else { return };
         let is_person = seat.pilot() == Pilot::Person;
         let player = seat.player().0;
-        let header = Header { rect: self.layout.headers[0], player, widget: "pilot", is_person };
+        let rect = self.layout.headers[0];
+        let header = Header { rect, player, widget: "pilot", is_person, predicts };
         let pressed = header.draw(&self.pen, &mut self.ui, &self.side, seat.client().game());
-        if pressed {
+        if pressed == Some(header::Wish::Pilot) {
             seat.set_pilot(if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person });
             self.side.let_go();
             self.log.note("pilot", if is_person { "bot" } else { "person" });
+        }
+        if pressed == Some(header::Wish::Predict) {
+            self.toggle_prediction();
         }
     }
 

@@ -8,13 +8,13 @@ use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit}
 use macroquad::math::{Vec2, vec2};
 use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
-use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
+use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
 use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
-use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening;
+use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::order_log::OrderLog;
@@ -106,6 +106,11 @@ pub(crate) struct Left {
     pub(crate) hearing: Hearing,
     /// The replay of the match, if the person wants to see it.
     pub(crate) replay: Option<Kept>,
+}
+
+/// The states that a seat shows.
+fn shown_by<'a>(game: &'a NetworkMatch, seat: &'a Seat) -> Shown<'a> {
+    Shown::new(seat.client().game(), game.foresight(), seat.alpha())
 }
 
 /// Picture after picture, until the person has left. `tell` hears what happens.
@@ -215,10 +220,12 @@ impl NetworkDesk {
             tell(&self.game, &news);
             self.hear(&news);
         }
+        self.game.foresee(Duration::from_micros((seconds * 1e6) as u64));
         let Some(seat) = self.game.seat() else { return };
         let game = seat.client().game();
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
-        self.side.effects.observe(game, seat.frame(), passed, seconds);
+        let shown = Shown::new(game, self.game.foresight(), 0);
+        self.side.effects.observe(shown, seat.frame(), passed, seconds);
         let rect = self.layout.views[0];
         let camera =
             *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(seat.player().0), &[]));
@@ -392,6 +399,9 @@ impl NetworkDesk {
         if is_key_pressed(KeyCode::F1) {
             self.toggle_help();
         }
+        if is_key_pressed(KeyCode::V) {
+            self.toggle_prediction();
+        }
         if is_key_pressed(KeyCode::Escape) {
             self.shows_help = false;
             self.side.let_go();
@@ -432,8 +442,7 @@ impl NetworkDesk {
         let is_person = seat.pilot() == Pilot::Person && !seat.is_watching();
         let mut told = Vec::new();
         {
-            let game = seat.client().game();
-            let sight = self.sight(seat, game, camera);
+            let sight = self.sight(seat, shown_by(&self.game, seat), camera);
             if is_person {
                 told.extend(controls::keys(&mut self.side, &sight, &mut camera, &mut self.log));
             }
@@ -448,7 +457,7 @@ impl NetworkDesk {
 
     fn tell(&mut self, told: Told) {
         let (Some(camera), Some(seat)) = (self.camera, self.game.seat()) else { return };
-        let (player, own) = (seat.player().0, self.sight(seat, seat.client().game(), camera).own());
+        let (player, own) = (seat.player().0, self.sight(seat, shown_by(&self.game, seat), camera).own());
         let Self { side, log, game, .. } = self;
         let Some(seat) = game.seat_mut() else { return };
         side.tell(player, &own, told, log, |order| Some(seat.order(order).ok()?.0));
@@ -457,6 +466,13 @@ impl NetworkDesk {
     fn toggle_help(&mut self) {
         self.shows_help = !self.shows_help;
         self.log.note("help", self.shows_help);
+    }
+
+    /// Shows the own orders at once, or when they run.
+    fn toggle_prediction(&mut self) {
+        let predicts = self.game.foresight().is_none();
+        self.game.set_prediction(predicts);
+        self.log.note("prediction", predicts);
     }
 
     /// Everybody's battle stands, or goes on, a few turns later.
@@ -469,12 +485,11 @@ impl NetworkDesk {
         }
     }
 
-    /// The client as the window shows it. `game` is the seat's.
-    fn sight<'a>(&self, seat: &Seat, game: &'a Game, camera: Camera) -> Sight<'a> {
+    /// The client as the window shows it.
+    fn sight<'a>(&self, seat: &Seat, shown: Shown<'a>, camera: Camera) -> Sight<'a> {
         Sight {
             player: seat.player().0,
-            game,
-            alpha: seat.alpha(),
+            shown,
             view: View { rect: self.layout.views[0], camera },
             map: self.layout.maps[0],
         }

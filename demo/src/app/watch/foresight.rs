@@ -1,0 +1,200 @@
+//! What one peer shows ahead of the confirmed battle, and what that costs and is worth.
+
+use std::collections::VecDeque;
+
+use testudo_lockstep::predict::{Corrections, Glide, PictureBudget, PredictionStats, Predictor};
+use testudo_lockstep::{Driver, Duration};
+
+use crate::app::clock::Clock;
+use crate::app::watch::client::Client;
+use crate::game::{Game, UNIT};
+
+/// Time that a picture may give to prediction.
+const PER_PICTURE: Duration = Duration::from_millis(8);
+
+/// A unit that was predicted wrong glides to its place within this time.
+const GLIDE: Duration = Duration::from_millis(200);
+
+/// One that was this far off (raw) is put there at once.
+const JUMP: u64 = 6 * UNIT as u64;
+
+/// A unit that is off by no more than this (raw) was predicted right: 1/16 of a unit.
+const RIGHT: u64 = UNIT as u64 / 16;
+
+/// Over so many turns the share of right units is taken.
+const TURNS: usize = 40;
+
+/// A prediction of one peer's battle.
+pub(crate) struct Foresight {
+    predictor: Predictor<Game>,
+    budget: PictureBudget,
+    glide: Glide,
+    corrections: Corrections,
+    depth: u32,
+    /// Average time for a picture, microseconds.
+    cost_micros: u64,
+    /// Of the last turns: how many bodies were predicted right, and how many there were.
+    right: VecDeque<(u32, u32)>,
+    turn: u32,
+}
+
+impl Foresight {
+    /// It shows the confirmed battle until it is told to follow.
+    pub(crate) fn new(game: &Game) -> Self {
+        Self {
+            predictor: Predictor::new(game),
+            budget: PictureBudget::new(PER_PICTURE),
+            glide: Glide::new(GLIDE, JUMP),
+            corrections: Corrections::default(),
+            depth: 0,
+            cost_micros: 0,
+            right: VecDeque::new(),
+            turn: 0,
+        }
+    }
+
+    /// For one picture, `passed` after the last one.
+    pub(crate) fn follow(&mut self, driver: &Driver<Client>, passed: Duration) {
+        self.glide.pass(passed);
+        let game = driver.simulation().game();
+        self.begin_turn(driver.session().next_turn().0, game.world().body_count());
+        let clock = Clock::start();
+        let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
+        let followed = self.predictor.follow_with(driver, game, self.budget.frames(), |old, new| {
+            let count = correct(old, new, glide, corrections);
+            if let Some(worst) = right.back_mut().filter(|worst| count.0 < worst.0) {
+                *worst = count;
+            }
+        });
+        let took = clock.elapsed();
+        self.budget.note(followed.frames, took);
+        self.depth = followed.depth;
+        self.cost_micros = (self.cost_micros * 31 + took.as_micros()) / 32;
+    }
+
+    fn begin_turn(&mut self, turn: u32, bodies: u32) {
+        if turn != self.turn || self.right.is_empty() {
+            self.turn = turn;
+            self.right.push_back((bodies, bodies));
+            if self.right.len() > TURNS {
+                self.right.pop_front();
+            }
+        }
+    }
+
+    /// The predicted battle.
+    pub(crate) fn game(&self) -> &Game {
+        self.predictor.simulation()
+    }
+
+    /// By slots of bodies, raw.
+    pub(crate) fn glide(&self) -> &Glide {
+        &self.glide
+    }
+
+    /// Frames by which it is ahead.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Average time for a picture.
+    pub(crate) fn cost(&self) -> Duration {
+        Duration::from_micros(self.cost_micros)
+    }
+
+    /// Share of the bodies that were predicted right in the last turns, percent.
+    pub(crate) fn right_percent(&self) -> f64 {
+        let (right, all) = self.right.iter().fold((0, 0), |sum, turn| (sum.0 + turn.0, sum.1 + turn.1));
+        f64::from(right) * 100.0 / f64::from(all.max(1))
+    }
+
+    /// How far those were off that were not, raw.
+    pub(crate) fn corrections(&self) -> &Corrections {
+        &self.corrections
+    }
+
+    /// What the predictor has done.
+    pub(crate) fn stats(&self) -> PredictionStats {
+        self.predictor.stats()
+    }
+}
+
+/// Lets everything glide from where it was predicted to where it is. Returns how many bodies were predicted right, and how many there are.
+fn correct(old: &Game, new: &Game, glide: &mut Glide, corrections: &mut Corrections) -> (u32, u32) {
+    let (mut right, mut all) = (0, 0);
+    for body in new.world().bodies() {
+        let Some(before) = old.world().body(body.id()) else { continue };
+        let [from, to] = [before, body].map(|body| {
+            let place = body.position();
+            [place.x.to_bits(), place.y.to_bits()]
+        });
+        let distance = glide.correct(body.id().index(), from, to);
+        corrections.note(distance);
+        all += 1;
+        right += u32::from(distance <= RIGHT);
+    }
+    (right, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::predict::Predict as _;
+    use testudo_lockstep::{PlayerId, Simulation as _, Turn, state};
+
+    use super::*;
+    use crate::bots::{Level, order_at};
+    use crate::game::{Map, Setup};
+
+    /// Into a copy that has been somewhere else, in a battle until buildings fall. What a copy has tried does not show.
+    #[test]
+    fn a_copied_battle_goes_on_alike() {
+        let map = Map::named("ford");
+        let mut game = Game::new(Setup { players: 2, units: 24, seed: 5, map }).unwrap();
+        let mut kept = game.clone();
+        let buildings = game.building_looks().count();
+        for turn in 0..900 {
+            if turn % 7 == 0 {
+                kept.clone_from(&game);
+                assert_eq!(state::digest(&mut kept), state::digest(&mut game), "turn {turn}");
+                let mut ahead = game.clone();
+                ahead.begin_prediction();
+                (0..9).for_each(|_| ahead.step(20));
+                ahead.clone_from(&game);
+                if turn % 2 == 0 {
+                    core::mem::swap(&mut ahead, &mut kept);
+                }
+            }
+            for player in [0, 1].map(PlayerId) {
+                let order = order_at(Level::Normal, &game, player, Turn(turn));
+                for game in [&mut game, &mut kept] {
+                    order.iter().for_each(|order| game.apply(player, order));
+                }
+            }
+            for game in [&mut game, &mut kept] {
+                (0..4).for_each(|_| game.step(20));
+            }
+            assert_eq!(kept.checksum(), game.checksum(), "turn {turn}");
+        }
+        assert!(game.building_looks().count() < buildings, "no building has fallen");
+    }
+
+    #[test]
+    fn a_prediction_differs_in_nothing_but_checksums() {
+        let mut game = Game::new(Setup { players: 2, units: 30, seed: 8, map: None }).unwrap();
+        let mut ahead = game.clone();
+        ahead.begin_prediction();
+        for turn in 0..60 {
+            for player in [0, 1].map(PlayerId) {
+                let order = order_at(Level::Normal, &game, player, Turn(turn));
+                for game in [&mut game, &mut ahead] {
+                    order.iter().for_each(|order| game.apply(player, order));
+                }
+            }
+            for game in [&mut game, &mut ahead] {
+                (0..4).for_each(|_| game.step(20));
+            }
+            assert_eq!(ahead.world().checksum(), game.world().checksum(), "turn {turn}");
+            assert_ne!(ahead.checksum(), game.checksum());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Copies of the battle that run ahead: made often, so what cannot differ is not copied.
+
+use testudo_lockstep::predict::Predict;
+
+use crate::game::Game;
+
+impl Clone for Game {
+    fn clone(&self) -> Self {
+        Self {
+            setup: self.setup,
+            field: self.field.clone(),
+            world: self.world.clone(),
+            frame: self.frame,
+            dice: self.dice.clone(),
+            clock: self.clock,
+            armies: self.armies.clone(),
+            teams: self.teams,
+            buildings: self.buildings.clone(),
+            routes: self.routes.clone(),
+            units: self.units.clone(),
+            before: self.before,
+            checksum: self.checksum,
+            terrain: self.terrain.clone(),
+            is_predicted: self.is_predicted,
+            scratch: self.scratch.clone(),
+        }
+    }
+
+    /// A copy of a state of the same match costs little more than its bodies and units: the field is the same, and the ground changes only with
+    /// the standing buildings.
+    fn clone_from(&mut self, source: &Self) {
+        if self.setup != source.setup {
+            *self = source.clone();
+            return;
+        }
+        let has_same_ground = self.standing() == source.standing();
+        let Self { setup: _, field: _, world, frame, dice, clock, armies, teams, buildings, .. } = source;
+        self.world.clone_from(world);
+        (self.frame, self.clock, self.teams) = (*frame, *clock, *teams);
+        self.dice.clone_from(dice);
+        self.armies.clone_from(armies);
+        self.buildings.clone_from(buildings);
+        let Self { routes, units, before, checksum, terrain, is_predicted, scratch: _, .. } = source;
+        self.routes.clone_from(routes);
+        self.units.clone_from(units);
+        (self.before, self.checksum, self.is_predicted) = (*before, *checksum, *is_predicted);
+        if !has_same_ground {
+            self.terrain.clone_from(terrain);
+            self.scratch.sights.forget();
+            self.scratch.straights.forget();
+        }
+    }
+}
+
+impl Predict for Game {
+    /// Hashing takes a good part of a frame, and nobody asks a prediction for its checksum.
+    fn begin_prediction(&mut self) {
+        self.is_predicted = true;
+    }
+}
