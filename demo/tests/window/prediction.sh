@@ -12,7 +12,7 @@ enter skirmish --seed 1 --units "${UNITS:-100}" --bot idle
 say "two views, the panel, a slower network"
 switch split true press split
 switch unfolded true press unfold
-until_said '"event":"network".*"latency_ms":(9[0-9]|1[0-9][0-9])' slide latency 10 50
+until_said '"event":"network".*"latency_ms":(8[0-9]|9[0-9]|1[01][0-9])' slide latency 10 20
 picture before
 
 say "the switch, by button and by key"
