@@ -469,6 +469,9 @@ pub(crate) struct Soak {
     /// Seed of the first game; the next games use the numbers after it, so each can be played alone
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Let random peers show their own orders at once: nothing may change by that
+    #[arg(long)]
+    pub(crate) predict: bool,
 }
 
 /// The player's options.

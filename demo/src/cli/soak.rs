@@ -72,7 +72,7 @@ struct Class {
 
 pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
     let bar = progress_bar("game", options.games);
-    let outcome = soak(options.games, options.seed, |game| {
+    let outcome = soak(options.games, options.seed, options.predict, |game| {
         bar.suspend(|| explain(game));
         bar.inc(1);
     });

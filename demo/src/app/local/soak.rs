@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use testudo_lockstep::replay::ReplayHeader;
-use testudo_lockstep::testing::soak::{Plan, SoakGame, SoakReport, play};
-use testudo_lockstep::{PlayerId, Turn};
+use testudo_lockstep::predict::Predictor;
+use testudo_lockstep::replay::{Recorded, ReplayHeader};
+use testudo_lockstep::testing::soak::{Finding, Plan, SoakGame, SoakReport, play, play_watched};
+use testudo_lockstep::{Driver, PlayerId, SessionPhase, Turn};
 
 use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
@@ -17,6 +18,9 @@ use crate::game::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
 
 /// Separates the random numbers of a battle's setup from the battle's own.
 const SETUP: u64 = 0x736f_616b_206d_6170;
+
+/// ... and from those that say which peers predict.
+const SEERS: u64 = 0x736f_616b_2073_6565;
 
 /// A battle of a plan.
 pub(crate) struct Battle {
@@ -64,6 +68,38 @@ impl SoakGame for Battle {
     }
 }
 
+/// Predictions of one game: some peers predict, with whatever time they have. They must change nothing, and come true in the end.
+struct Seers {
+    dice: Dice,
+    /// By node; none for a peer that does not predict.
+    predictors: BTreeMap<u32, Option<Predictor<Game>>>,
+    /// Peers whose prediction was not the truth when nothing was left to predict.
+    wrong: Vec<u32>,
+}
+
+impl Seers {
+    fn new(seed: u64) -> Self {
+        Self { dice: Dice::new(seed ^ SEERS), predictors: BTreeMap::new(), wrong: Vec::new() }
+    }
+
+    fn watch(&mut self, node: u32, driver: &Driver<Recorded<Client>>) {
+        let Self { dice, predictors, wrong } = self;
+        let game = driver.simulation().game().game();
+        let draw = || (dice.between(0, 1) == 0).then(|| Predictor::new(game));
+        let Some(predictor) = predictors.entry(node).or_insert_with(draw) else { return };
+        let followed = predictor.follow(driver, game, self.dice.between(0, 12) as u32);
+        let is_over = driver.session().phase() == SessionPhase::Finished;
+        if is_over
+            && followed.depth == 0
+            && !followed.is_behind
+            && predictor.simulation().world().checksum() != game.world().checksum()
+            && !wrong.contains(&node)
+        {
+            wrong.push(node);
+        }
+    }
+}
+
 /// A game, and the processor time that it took.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedGame {
@@ -79,13 +115,23 @@ pub(crate) struct SoakOutcome {
     pub(crate) threads: usize,
 }
 
-/// Plays the games of the seeds `seed`, `seed + 1`, ... `progress` is called for each finished game, from any thread.
+/// Plays a game in which some peers predict.
+fn play_foreseen(plan: &Plan, battle: &Battle) -> SoakReport {
+    let mut seers = Seers::new(plan.seed());
+    let mut report = play_watched(plan, battle, &mut |node, driver| seers.watch(node, driver));
+    let wrong = seers.wrong.iter().map(|node| format!("the prediction of peer {node} did not come true"));
+    report.findings.extend(wrong.map(Finding::Unrecovered));
+    report
+}
+
+/// Plays the games of the seeds `seed`, `seed + 1`, ..., if `predicts` with prediction at random peers. `progress` is called for each finished game, from any thread.
 ///
 /// # Errors
 /// A plan out of range.
 pub(crate) fn soak(
     games: u64,
     seed: u64,
+    predicts: bool,
     progress: impl Fn(&SoakReport) + Sync,
 ) -> Result<SoakOutcome, SetupError> {
     let clock = Clock::start();
@@ -101,7 +147,7 @@ pub(crate) fn soak(
             let clock = ThreadClock::start();
             let plan = Plan::of(seed.wrapping_add(number));
             let result = Battle::new(&plan).map(|battle| PlayedGame {
-                report: play(&plan, &battle),
+                report: if predicts { play_foreseen(&plan, &battle) } else { play(&plan, &battle) },
                 processor_micros: clock.elapsed_micros(),
             });
             if let Ok(game) = &result {

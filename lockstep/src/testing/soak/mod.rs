@@ -62,8 +62,9 @@ mod verdict;
 use core::fmt::{self, Write as _};
 use core::ops::Range;
 
+use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
-use crate::replay::ReplayHeader;
+use crate::replay::{Recorded, ReplayHeader};
 use crate::session::config::Topology;
 use crate::state::State;
 use crate::value::ids::{PlayerId, Turn};
@@ -157,7 +158,16 @@ pub struct SoakReport {
 
 /// Plays the match of a plan to its end, or until it is stuck for good, and checks it.
 pub fn play<G: SoakGame>(plan: &Plan, game: &G) -> SoakReport {
-    running::play(plan, game)
+    running::play(plan, game, &mut |_, _| {})
+}
+
+/// Like [`play`]. `watch` gets each peer's number and driver whenever something may have happened, for example to predict with it.
+pub fn play_watched<G: SoakGame>(
+    plan: &Plan,
+    game: &G,
+    watch: &mut dyn FnMut(u32, &Driver<Recorded<G::Game>>),
+) -> SoakReport {
+    running::play(plan, game, watch)
 }
 
 /// Plays the matches of these seeds, for use in a test. `new` makes the game of a plan.

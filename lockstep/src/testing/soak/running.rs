@@ -49,11 +49,14 @@ struct Comer {
 /// The action of a soaked game.
 type ActionOf<G> = <<G as SoakGame>::Game as Simulation>::Action;
 
+/// Gets each peer's number and driver whenever something may have happened.
+type Watch<'a, G> = &'a mut dyn FnMut(u32, &Driver<Recorded<<G as SoakGame>::Game>>);
+
 /// Plays a match to its end, or until it is stuck for good, and checks it.
-pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G) -> SoakReport {
+pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G, watch: Watch<'_, G>) -> SoakReport {
     match Running::start(plan, game) {
         Ok(mut running) => {
-            running.run();
+            running.run(watch);
             running.report()
         }
         Err(error) => SoakReport {
@@ -144,7 +147,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         })
     }
 
-    fn run(&mut self) {
+    fn run(&mut self, watch: Watch<'_, G>) {
         let (mut progress, mut since) = (0, Instant::ZERO);
         while !self.is_over() {
             let now = self.virtual_match.now();
@@ -159,6 +162,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
                     ledger.begin(player.0, turn.0);
                 }
             });
+            (0..).zip(self.virtual_match.drivers()).for_each(|(node, driver)| watch(node, driver));
             self.take_news();
             self.try_again(now);
             let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.session().next_turn().0).sum();
