@@ -13,7 +13,8 @@ use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::status::{self, Status};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
-use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK, shown_by};
+use crate::view::screens::desk::prediction::shown_by;
+use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
 use crate::view::screens::picture::SPEEDS;
 use crate::view::widgets::bar::TopBar;
 

@@ -4,6 +4,7 @@ mod frame;
 mod layout;
 mod menu;
 mod over;
+mod prediction;
 
 use std::cell::Cell;
 
@@ -40,6 +41,7 @@ use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS}
 use crate::view::screens::viewing;
 use crate::view::widgets::ui::Ui;
 use layout::DeskLayout;
+use prediction::shown_by;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
@@ -92,11 +94,6 @@ fn extent(view: Rect) -> f32 {
     /// Width of a field by its height, about.
     const FIELD: f32 = 16.0 / 9.0;
     view.w.min(view.h * FIELD).max(1.0)
-}
-
-/// The states that a client shows.
-fn shown_by(skirmish: &Skirmish, player: u8) -> Shown<'_> {
-    Shown::new(skirmish.client(player).game(), skirmish.foresight(player), skirmish.alpha(player))
 }
 
 /// Everything that the window shows.
@@ -238,10 +235,7 @@ impl Desk {
 
     /// The last words to the log.
     pub(crate) fn note_end(&mut self) {
-        for player in 0..2 {
-            let foresight = self.skirmish.foresight(player);
-            foresight.into_iter().for_each(|foresight| self.log.foreseen(player, foresight));
-        }
+        self.note_foreseen();
         let (turns, checksums) = self.skirmish.compared();
         let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
         self.log.end(turns, &checksums, self.agrees());
@@ -304,11 +298,7 @@ impl Desk {
         if self.is_paused && self.skirmish.frame(0) != frame {
             passed = 0.05;
         }
-        self.skirmish.foresee(Duration::from_micros((passed * 1e6) as u64));
-        for (player, side) in (0..).zip(&mut self.sides) {
-            let shown = shown_by(&self.skirmish, player);
-            side.effects.observe(shown, self.skirmish.frame(player), passed, real);
-        }
+        self.see(passed, real);
         let view = View { rect: self.layout.views[0], camera: self.camera };
         self.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.log);
         self.look_for_desync();
@@ -563,18 +553,6 @@ impl Desk {
         if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
             self.change_speed(-1);
         }
-    }
-
-    /// The players whose views predict.
-    fn predicting(&self) -> Vec<u8> {
-        (0..2).filter(|player| self.skirmish.foresight(*player).is_some()).collect()
-    }
-
-    /// Shows a player's own orders at once, or when they run.
-    fn toggle_prediction(&mut self, player: u8) {
-        let predicts = self.skirmish.foresight(player).is_none();
-        self.skirmish.set_prediction(player, predicts);
-        self.log.note("prediction", [i32::from(player), i32::from(predicts)].to_vec());
     }
 
     fn move_camera(&mut self, seconds: f32) {

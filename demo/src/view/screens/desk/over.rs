@@ -12,8 +12,9 @@ use crate::view::hud::orders::OrderBar;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
 use crate::view::paint::pen::{Align, SIZE};
+use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::layout::DeskLayout;
-use crate::view::screens::desk::{Desk, shown_by};
+use crate::view::screens::desk::prediction::shown_by;
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
 const HINT_MIN: f32 = 340.0;
