@@ -195,7 +195,8 @@ impl Running {
 
 /// The session of one player: node `n` of the network is player `n`.
 pub(crate) fn session(config: &SessionConfig, player: u8) -> Result<Session<Order>, MatchError> {
-    let mut session = Session::new(config.clone(), Identity::Player(PlayerId(player)), Instant::ZERO)?;
+    let mut session =
+        Session::new(config.clone().simulated(), Identity::Player(PlayerId(player)), Instant::ZERO)?;
     match config.topology {
         Topology::Mesh => (0..player).for_each(|other| session.connect(PeerId(other.into()))),
         Topology::Host | Topology::Relay if player > 0 => session.connect(PeerId(0)),

@@ -118,7 +118,7 @@ pub(crate) struct SoakOutcome {
 /// Plays a game in which some peers predict.
 fn play_foreseen(plan: &Plan, battle: &Battle) -> SoakReport {
     let mut seers = Seers::new(plan.seed());
-    let mut report = play_watched(plan, battle, &mut |node, driver| seers.watch(node, driver));
+    let mut report = play_watched(plan, battle, |node, driver| seers.watch(node, driver));
     let wrong = seers.wrong.iter().map(|node| format!("the prediction of peer {node} did not come true"));
     report.findings.extend(wrong.map(Finding::Unrecovered));
     report

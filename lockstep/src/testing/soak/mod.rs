@@ -165,9 +165,9 @@ pub fn play<G: SoakGame>(plan: &Plan, game: &G) -> SoakReport {
 pub fn play_watched<G: SoakGame>(
     plan: &Plan,
     game: &G,
-    watch: &mut dyn FnMut(u32, &Driver<Recorded<G::Game>>),
+    mut watch: impl FnMut(u32, &Driver<Recorded<G::Game>>),
 ) -> SoakReport {
-    running::play(plan, game, watch)
+    running::play(plan, game, &mut watch)
 }
 
 /// Plays the matches of these seeds, for use in a test. `new` makes the game of a plan.
