@@ -18,7 +18,7 @@ use crate::value::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Successor {
-    /// What [`SessionConfig::bots_take_over`] says for players who leave or are dropped.
+    /// What [`SessionConfig::bots_take_over`](crate::SessionConfig::bots_take_over) says for players who leave or are dropped.
     #[default]
     AsConfigured,
     /// Nobody: the player has lost, and cannot come back.
@@ -30,18 +30,18 @@ pub enum Successor {
 impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players who are in the match vote so, and in a star
     /// at least two, the player is dropped, as after a silence, and cannot come back while they vote so. The vote travels with the next entry, and
-    /// every peer is told of it by [`Event::Vote`]. In a star the middle
+    /// every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle
     /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts.
     pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
         self.ballots.vote(&self.common, player, out)
     }
 
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
-    /// ([`Event::Paused`]). Turns go on, and actions are accepted and applied. If [`Controls::Majority`] decides, this is the player's vote.
+    /// ([`Event::Paused`](crate::Event::Paused)). Turns go on, and actions are accepted and applied. If [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote.
     ///
     /// # Errors
-    /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`] or
-    /// [`SessionConfig::pause_max()`].
+    /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`](crate::SessionConfig::pauses_max) or
+    /// [`SessionConfig::pause_max()`](crate::SessionConfig::pause_max).
     pub fn pause(&mut self, paused: bool) -> Result<(), ControlError> {
         if self.local.ending.is_some() {
             return Err(ControlError::NotPlaying);
@@ -52,11 +52,11 @@ impl AnySession {
     }
 
     /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
-    /// from the same turn on ([`Event::Speed`]). The simulation's step stays the same, and so does the course of the game. If
-    /// [`Controls::Majority`] decides, this is the player's vote.
+    /// from the same turn on ([`Event::Speed`](crate::Event::Speed)). The simulation's step stays the same, and so does the course of the game. If
+    /// [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote.
     ///
     /// # Errors
-    /// The speed stays: the player may not ask, or has used up [`SessionConfig::speed_changes_max()`].
+    /// The speed stays: the player may not ask, or has used up [`SessionConfig::speed_changes_max()`](crate::SessionConfig::speed_changes_max).
     pub fn set_speed(&mut self, percent: u8) -> Result<(), ControlError> {
         if self.local.ending.is_some() {
             return Err(ControlError::NotPlaying);
@@ -106,7 +106,7 @@ impl AnySession {
     ///
     /// | The player | call | then |
     /// |---|---|---|
-    /// | gives up and watches | `resign(Successor::AsConfigured)` | a bot plays on if [`SessionConfig::bots_take_over`] says so |
+    /// | gives up and watches | `resign(Successor::AsConfigured)` | a bot plays on if [`SessionConfig::bots_take_over`](crate::SessionConfig::bots_take_over) says so |
     /// | has lost, and watches | `resign(Successor::Nobody)` | its side is out ([`crate::Simulation::player_surrendered`]) |
     /// | lets a bot play, and watches | `resign(Successor::Bot)` | a bot plays on ([`crate::Simulation::player_taken_over`]) |
     /// | goes away | [`Session::leave`](crate::AnySession::leave), after one of the above or alone | the session ends |
@@ -180,7 +180,7 @@ impl AnySession {
     }
 
     /// From now on this link is that of this identity, which the transport has proved: for example by a secret that opens one place, on a
-    /// sealed connection. A hello with another identity on this link is refused ([`Event::Forged`], [`crate::Stats::hellos_forged`]). The
+    /// sealed connection. A hello with another identity on this link is refused ([`Event::Forged`](crate::Event::Forged), [`crate::Stats::hellos_forged`]). The
     /// transport should close such a connection.
     ///
     /// Without a binding a peer is who it claims to be. With [`crate::SessionConfig::bound_peers_only()`] it is refused. Memory is kept for

@@ -14,7 +14,7 @@ const WATCHER: u8 = 255;
 
 /// The middle of a star on a [`SealedServer`]: it lets in whoever has the secret of a place, and moves the packets of a session.
 ///
-/// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](super::JoinCode), and 16 bytes of a token ([`Pass`]), or nothing instead. (More
+/// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](crate::transport::code::JoinCode), and 16 bytes of a token ([`Pass`]), or nothing instead. (More
 /// bytes may follow; they are not looked at.) In a signed match that has begun a place stays with the token that came to it last. The answer to
 /// it is the place and what the application adds: [`SealedHost::read_answer`]. Each link of the session is bound to the identity that its
 /// secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another identity is closed. A secret that comes a second time

@@ -1,7 +1,7 @@
 //! The sealed transport: packets that nobody on the way can read, alter, invent or repeat.
 //!
 //! A [`SealedServer`] takes connections on one UDP port; a [`SealedClient`] makes one. Both speak WebTransport, that is QUIC with TLS 1.3, so a
-//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a [`JoinCode`].
+//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a [`JoinCode`](crate::transport::code::JoinCode).
 //! No names, no accounts, no authorities. The cryptography is that of `rustls` and `ring`.
 //!
 //! A connection begins with a **greeting**: bytes of the application that the client sends first, with a secret in them. The application
@@ -16,7 +16,7 @@
 //!
 //! The transport promises that a packet comes from the connection under whose number it is reported. Whose connection that is, only the
 //! secret in the greeting says, and the session believes what a hello claims, unless it is told better: **bind each link to the identity
-//! that the secret opened** ([`Session::bind`](crate::Session::bind)), and close a connection that claims another one. Otherwise the code of
+//! that the secret opened** ([`Session::bind`](crate::AnySession::bind)), and close a connection that claims another one. Otherwise the code of
 //! one place opens every place. [`SealedHost`] does both, with the table of secrets in [`Places`](crate::transport::places::Places); whoever
 //! calls [`SealedServer`] directly does it alone.
 //!
