@@ -79,10 +79,21 @@ impl AnySession {
         }
     }
 
+    /// A peer has come to the lobby of a resumed match without the save.
+    pub(super) fn guest_in_lobby(&mut self, index: usize) {
+        let mut guest = Guest::new(self.common.now);
+        guest.stage = GuestStage::InLobby;
+        self.common.links[index].guest = Some(Box::new(guest));
+    }
+
     // ---- messages of guests
 
     /// A guest reports that the state is not valid.
     pub(super) fn guest_refuses(&mut self, index: usize, turn: u32) {
+        if self.common.phase == SessionPhase::Lobby {
+            self.common.send_away(index);
+            return;
+        }
         let front = self.common.front();
         let guest = &mut self.common.links[index].guest;
         if guest.as_mut().is_some_and(|guest| guest.refuse(turn, front)) {
@@ -95,6 +106,7 @@ impl AnySession {
 
     /// A guest has run every turn that it has: a player is brought back.
     pub(super) fn guest_is_here(&mut self, index: usize) {
+        self.saver_is_here(index);
         let link = &self.common.links[index];
         if let (Some(guest), Some(Identity::Player(player))) = (&link.guest, link.identity)
             && guest.stage == GuestStage::CatchingUp
