@@ -35,12 +35,17 @@ struct Strike {
 /// The bodies that are struck in a step. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strikes {
-    /// By lane, each once.
+    /// Each lane once.
     list: Vec<Strike>,
+    /// Where a lane is in the list, and [`NOWHERE`]. As long as the longest step had lanes.
+    places: Vec<u32>,
     /// Those whose paths are looked at in this round, and in the next one.
     present: Vec<Strike>,
     next: Vec<Strike>,
 }
+
+/// The place of a lane that is not in the list.
+const NOWHERE: u32 = u32::MAX;
 
 /// What the search reads.
 #[derive(Clone, Copy)]
@@ -52,18 +57,27 @@ pub(crate) struct Field<'a> {
 
 impl Strikes {
     pub(crate) fn begin(&mut self) {
-        self.list.clear();
+        let Self { list, places, .. } = self;
+        list.drain(..).for_each(|strike| places[strike.lane as usize] = NOWHERE);
+    }
+
+    /// Where a lane is in the list.
+    fn place(&self, lane: u32) -> Option<usize> {
+        self.places.get(lane as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
     /// The velocity with which a body is swept besides its own one, and since when.
     pub(crate) fn of(&self, index: u32) -> Option<([i32; 2], u64)> {
-        let at = self.list.binary_search_by_key(&index, |strike| strike.lane).ok()?;
+        let at = self.place(index)?;
         Some((self.list[at].velocity, self.list[at].time))
     }
 
     /// Finds the bodies that the fast ones strike, and marks them as fast.
     #[cold]
     pub(crate) fn find(&mut self, field: Field<'_>, lanes: &mut Lanes, marks: &mut FastMarks) {
+        if self.places.len() < lanes.count() {
+            self.places.resize(lanes.count(), NOWHERE);
+        }
         let velocity = |lane: u32| field.working.velocities[lane as usize].get();
         let fast = (0..lanes.count() as u32).filter(|&lane| marks.contains(lane));
         self.next.clear();
@@ -133,10 +147,13 @@ impl Strikes {
         if shell.mass == 0 || !(changes(0) || changes(1)) {
             return;
         }
-        match self.list.binary_search_by_key(&strike.lane, |known| known.lane) {
-            Ok(at) if self.list[at].time <= strike.time => return,
-            Ok(at) => self.list[at] = strike,
-            Err(at) => self.list.insert(at, strike),
+        match self.place(strike.lane) {
+            Some(at) if self.list[at].time <= strike.time => return,
+            Some(at) => self.list[at] = strike,
+            None => {
+                self.places[strike.lane as usize] = self.list.len() as u32;
+                self.list.push(strike);
+            }
         }
         if strike.velocity.iter().any(|v| v.abs() > limit) {
             self.next.push(strike);
