@@ -50,7 +50,7 @@ pub(crate) const SKIRMISH: Help = Help {
             ("middle drag, wheel", "move, zoom"),
             ("Home", "show both armies"),
             ("Tab, F9, F10", "two views, size of letters, menu"),
-            ("V", "own orders at once, or when they run"),
+            ("V", "own orders at once: on, off"),
             ("Space, N", "pause, one frame"),
             ("- and +, M", "slower, faster, sound off or on"),
             ("F2 F3 F4", "cells, boxes, contacts"),
