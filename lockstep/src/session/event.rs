@@ -106,12 +106,15 @@ pub enum Event {
     /// match goes on; the application decides what to do.
     Contradiction(Box<Contradiction>),
     /// This watcher got another match than the player has signed, and no player has signed what the watcher got. Either the player
-    /// lies, or the peer that forwards (which it must be if this is reported for several players).
+    /// lies, or the peer that forwards (which it must be if this is reported for several players). A player that has come back may be
+    /// honest: the player that gave it the state may have lied instead.
     ShownAnother {
-        /// The player who signed something else.
+        /// The player that signed something else.
         player: PlayerId,
         /// Up to the start of this turn.
         turn: Turn,
+        /// The player has come back with a state of this turn, as it says itself. None: it has run the match from its start.
+        since: Option<Turn>,
     },
     /// A player's simulation reached another state than most, with the same orders; statements prove it.
     Outlier(Box<Outlier>),

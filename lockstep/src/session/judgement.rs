@@ -37,7 +37,9 @@ impl Signing {
             } else if parts.common.setup.player().is_none() {
                 // A peer that signs nothing has no statement of its own for a contradiction.
                 if !core::mem::replace(&mut self.authors[player.index()].told_other, true) {
-                    parts.common.emit(Event::ShownAnother { player, turn: Turn(turn) });
+                    // Most players confirmed its state, but those may have been one player that lies.
+                    let since = statement.since.map(|since| since.turn);
+                    parts.common.emit(Event::ShownAnother { player, turn: Turn(turn), since });
                 }
             }
         }

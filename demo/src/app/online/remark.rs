@@ -23,8 +23,8 @@ pub(crate) enum Remark {
     ChecksumMissing { player: PlayerId, turn: u32 },
     /// The player, or whoever forwards, withholds the player's signed statements.
     StatementMissing { player: PlayerId, turn: u32 },
-    /// The player has signed another match than the one that was shown here.
-    ShownAnother { player: PlayerId, turn: u32 },
+    /// The player has signed another match than the one that was shown here. `since`: the turn of the state with which it came back.
+    ShownAnother { player: PlayerId, turn: u32, since: Option<u32> },
     /// The player has sent orders for turns that nobody honest can be at.
     TooFarAhead { player: PlayerId },
     /// A player votes another one out, or no longer does.
@@ -118,9 +118,12 @@ impl Remark {
                     "nothing signed comes from {whose} (turn {turn}): it or whoever forwards withholds it"
                 )
             }
-            Self::ShownAnother { player, turn } => {
+            Self::ShownAnother { player, turn, since } => {
                 let whose = called(*player);
-                format!("{whose} has signed another match up to turn {turn} than was shown here")
+                let given = since.map_or(String::new(), |since| {
+                    format!("; it came back in turn {since}, perhaps with a wrong state")
+                });
+                format!("{whose} has signed another match up to turn {turn} than was shown here{given}")
             }
             Self::TooFarAhead { player } => {
                 let whose = called(*player);
@@ -232,7 +235,8 @@ mod tests {
             Remark::Outlier { player, turn: 9 },
             Remark::ChecksumMissing { player, turn: 9 },
             Remark::StatementMissing { player, turn: 9 },
-            Remark::ShownAnother { player, turn: 9 },
+            Remark::ShownAnother { player, turn: 9, since: None },
+            Remark::ShownAnother { player, turn: 9, since: Some(4) },
             Remark::TooFarAhead { player },
             Remark::Vote { voter: player, player: PlayerId(1), out: true },
         ];

@@ -9,7 +9,7 @@ mod liar;
 mod world;
 
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Identity, PlayerId, SavedMatch, SessionConfig, Topology};
+use testudo_lockstep::{Duration, Event, Identity, PlayerId, SavedMatch, SessionConfig, Topology, Turn};
 use testudo_tests::scenes::Generator;
 
 use super::forgers::below;
@@ -223,4 +223,20 @@ fn nobody_honest_is_convicted_and_every_accepted_proof_names_a_liar() {
     }
     println!("{all:?} of {matches} matches from seed {first}");
     assert!(all.is_enough(matches), "the liars do nothing: {all:?} of {matches}");
+    // The seeds of a test run are always the same, so chance is no excuse.
+    assert!((first, matches) != (0, MATCHES) || all.is_complete(), "something never happens: {all:?}");
+}
+
+/// The liar was alone in the match, so its state was what most players said. A watcher who had seen the right match named the victim.
+#[test]
+fn a_player_who_was_misled_is_not_named_alone() {
+    let seed = 11_529;
+    let (world, what) = play(seed);
+    judge(&world, &mut Generator::new(seed), &what);
+    let victim = PlayerId(1);
+    let named = world.peers.iter().flat_map(|peer| &peer.record.events).find_map(|event| match event {
+        Event::ShownAnother { player, since, .. } if *player == victim => Some(*since),
+        _ => None,
+    });
+    assert_eq!(named, Some(Some(Turn(37))), "{what}");
 }

@@ -70,8 +70,9 @@ impl Seat {
             Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
             Event::Paused { player, paused, .. } => self.remark(Remark::Paused { player, paused }),
             Event::Speed { player, percent, .. } => self.remark(Remark::Speed { player, percent }),
-            Event::ShownAnother { player, turn } => {
-                self.remark(Remark::ShownAnother { player, turn: turn.0 });
+            Event::ShownAnother { player, turn, since } => {
+                let since = since.map(|since| since.0);
+                self.remark(Remark::ShownAnother { player, turn: turn.0, since });
             }
             Event::TooFarAhead { player, .. } => self.remark(Remark::TooFarAhead { player }),
             Event::Vote { voter, player, out, .. } => self.remark(Remark::Vote { voter, player, out }),
