@@ -89,8 +89,10 @@ impl Movement<'_> {
         // A moving kinematic body is never still: a body that it pushes, however slowly, must not fall asleep before it.
         let still = body.has(flag::DYNAMIC)
             && (0..2).all(|x| {
-                let moving = if held[x] { 0 } else { moving[x].abs() / 2 };
-                body.velocity[x].abs().max(moving) <= settings.sleep_speed
+                // At the edge only what moves counts: a body that arrives there is not still yet.
+                let came = i64::from((body.position[x] - previous[at][x]).abs()) * per_frame.fps();
+                let moving = if held[x] { came } else { i64::from(moving[x].abs()) };
+                i64::from(body.velocity[x].abs()).max(moving / 2) <= i64::from(settings.sleep_speed)
             });
         body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
         *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
