@@ -8,7 +8,7 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::Manifold;
 
 /// Steps and grooves up to this, raw units (1/64 unit), count as flush; for small bodies a quarter of the extent.
-const FLUSH: i32 = 1 << 10;
+pub(crate) const FLUSH: i32 = 1 << 10;
 
 /// Two sides of a rectangle along an axis.
 fn sides(shell: &Shell, axis: usize) -> [i32; 2] {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::{Shell, flag};
 use crate::collide::narrow_phase::{Hit, Hits, Manifold};
-use crate::collide::seams::is_covered;
+use crate::collide::seams::{FLUSH, is_covered};
 use crate::step::input::ContactInput;
 
 /// Which hits with walls are on a seam. Scratch.
@@ -28,9 +28,16 @@ impl Seams {
                     let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
                     *mark = is_seam(&hits.get(at), &input.working.shells[mover as usize], others, input);
                 }
-                // Deep inside overlapping walls any direction out is better than none.
-                if marks[first..end].iter().all(|&mark| mark) {
-                    marks[first..end].fill(false);
+                // Deep inside walls that cover each other any direction out is better than none. Sensors hold nobody.
+                let is_solid = |at: usize| {
+                    let slots = hits.pairs[at].map(|index| input.working.shells[index as usize].slot);
+                    let scene = input.phase.scene;
+                    !scene.bodies[slots[1] as usize].has(flag::SENSOR) && scene.interact(slots[0], slots[1])
+                };
+                let is_deep = |at: usize| hits.gaps[at] < -FLUSH && is_solid(at);
+                if (first..end).all(|at| marks[at] || !is_deep(at)) {
+                    let none_left = (first..end).all(|at| marks[at] || !is_solid(at));
+                    (first..end).for_each(|at| marks[at] &= !none_left && !is_deep(at));
                 }
             }
             first = end;
