@@ -52,7 +52,8 @@ pub(crate) struct Movement<'a> {
     pub(crate) frame_ms: u16,
     /// Whether a body was still for long enough to fall asleep with its island.
     pub(crate) tired: bool,
-    /// Whether a kinematic body stands still: only its own velocity moves it, so it sleeps at once.
+    /// Whether a kinematic body stood still: only its own velocity moves it, so it sleeps at once. One that the world's edge has stopped in this frame
+    /// has not been looked at where it is.
     pub(crate) stopped: bool,
 }
 
@@ -96,7 +97,7 @@ impl Movement<'_> {
             });
         body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
         *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
-        *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0];
+        *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0] && body.position == previous[at];
         body.bounds().grown(settings.box_margin())
     }
 }

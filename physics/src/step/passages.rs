@@ -1,8 +1,9 @@
 //! Closer tests: contacts of pairs of which a body is fast.
 
 use crate::body::record::flag;
-use crate::collide::narrow_phase::Hit;
+use crate::collide::narrow_phase::{Hit, Manifold, separation};
 use crate::collide::passage::{Passage, passage};
+use crate::collide::seams::FLUSH;
 use crate::step::fast::{TOUCH_SLOP, is_seam_at};
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
@@ -71,5 +72,26 @@ fn pass(
     } else {
         passage(&mover, &other, legs, margin)
     };
-    met.filter(|met| near.is_empty() || !is_seam_at([a, b], met.moved, &met.manifold, near, input))
+    met.filter(|met| {
+        let is_seam = !near.is_empty() && is_seam_at([a, b], met.moved, &met.manifold, near, input);
+        !is_seam || is_buried([a, b], near, input)
+    })
+}
+
+/// Whether a body begins the frame deep inside of a wall, and of other walls only where they cover each other: any direction out is better than none.
+fn is_buried([a, b]: IndexPair, near: &[NearPair], input: &ContactInput<'_>) -> bool {
+    let (scene, shells) = (input.phase.scene, &input.working.shells);
+    let mover = &shells[a as usize];
+    let deep = |wall: u32| {
+        let shell = &shells[wall as usize];
+        let (normal, gap) = separation(mover, shell);
+        let holds = !shell.is_terrain()
+            && shell.mass == 0
+            && !scene.bodies[shell.slot as usize].has(flag::SENSOR)
+            && scene.interact(mover.slot, shell.slot);
+        (holds && gap < -FLUSH).then_some(Manifold { normal, gap })
+    };
+    let mut walls = near.iter().map(|pair| input.near.index(pair.slot));
+    let is_inner = |wall| deep(wall).is_none_or(|found| is_seam_at([a, wall], [0; 2], &found, near, input));
+    deep(b).is_some() && walls.all(is_inner)
 }

@@ -174,13 +174,13 @@ impl World {
         }
     }
 
-    /// Puts islands that were still for long enough to sleep, and kinematic bodies that stand still. Each other body gets at most the time
+    /// Puts islands that were still for long enough to sleep, and kinematic bodies that stood still. Each other body gets at most the time
     /// of stillness of its island.
     #[inline(never)]
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
         self.stepper.find_islands(settings.gravity);
-        let Self { activity, bodies, extras, stepper, resting, sensors, ever, .. } = self;
+        let Self { activity, bodies, previous, extras, stepper, resting, sensors, ever, .. } = self;
         let Activity { active, dozed, sleeping, .. } = activity;
         for &slot in active.iter() {
             if let Some(lane) = stepper.lanes.of(slot) {
@@ -201,7 +201,7 @@ impl World {
                     return true;
                 }
                 stepper.islands.put_to_sleep(lane as u32, slot);
-            } else if body.velocity != [0, 0] {
+            } else if body.velocity != [0, 0] || body.position != previous[slot as usize] {
                 return true;
             }
             body.set(flag::AWAKE, false);
