@@ -65,6 +65,12 @@ impl Crowd {
         Self { world, units, goals: [[None; 8]; 2] }
     }
 
+    /// Number of pairs that touch.
+    #[allow(dead_code)]
+    pub(crate) fn contacts(&self) -> u32 {
+        self.world.contact_count()
+    }
+
     /// Raw position and velocity of a unit.
     fn motion(&self, player: usize, unit: usize) -> [[i64; 2]; 2] {
         let body = self.world.body(self.units[player][unit]).expect("nobody falls");
@@ -132,8 +138,6 @@ pub(crate) struct Plan {
     pub(crate) round_trip_ms: u64,
     pub(crate) seconds: u64,
     pub(crate) predicts: bool,
-    /// Frames per picture.
-    pub(crate) budget: u32,
 }
 
 fn start(plan: Plan) -> VirtualMatch<Crowd> {
@@ -162,8 +166,12 @@ struct Waiting {
     is_seen: bool,
 }
 
-/// Plays a match of 60 pictures per second. Both players give orders about once a second, at any time.
-pub(crate) fn play(plan: Plan, at_picture: &mut dyn FnMut(&mut dyn FnMut())) -> Told {
+/// Follows the match in one picture with at most so many frames, and returns how many it simulated.
+pub(crate) type Follow<'a> = &'a mut dyn FnMut(u32) -> u32;
+
+/// Plays a match of 60 pictures per second. Both players give orders about once a second, at any time. `at_picture` lets the peer that predicts
+/// follow.
+pub(crate) fn play(plan: Plan, at_picture: &mut dyn FnMut(Follow<'_>)) -> Told {
     let mut game = start(plan);
     let mut predictor = plan.predicts.then(|| Predictor::new(game.drivers()[1].simulation()));
     let (mut told, mut chance) = (Told::default(), Generator::new(plan.round_trip_ms));
@@ -197,15 +205,16 @@ pub(crate) fn play(plan: Plan, at_picture: &mut dyn FnMut(&mut dyn FnMut())) -> 
         let frame = driver.frame().0;
         if let Some(predictor) = &mut predictor {
             let Told { corrections, work_max, depth_max, .. } = &mut told;
-            at_picture(&mut || {
+            at_picture(&mut |frames| {
                 let crowd = driver.simulation();
-                let followed = predictor.follow_with(driver, crowd, plan.budget, |old, new| {
+                let followed = predictor.follow_with(driver, crowd, frames, |old, new| {
                     for (player, unit) in (0..2).flat_map(|p| (0..plan.units as usize).map(move |n| (p, n))) {
                         corrections.note(old.distance(new, player, unit));
                     }
                 });
                 *work_max = followed.frames.max(*work_max);
                 *depth_max = followed.depth.max(*depth_max);
+                followed.frames
             });
         }
         if let Some(wait) = &mut waiting {

@@ -7,8 +7,8 @@ const UNITS: u32 = 120;
 
 fn both(round_trip_ms: u64) -> [Told; 2] {
     [true, false].map(|predicts| {
-        let plan = Plan { units: UNITS, round_trip_ms, seconds: 20, predicts, budget: 4 };
-        play(plan, &mut |follow| follow())
+        let plan = Plan { units: UNITS, round_trip_ms, seconds: 20, predicts };
+        play(plan, &mut |follow| _ = follow(4))
     })
 }
 

@@ -1,63 +1,98 @@
-//! Measures prediction: `cargo run --release -p testudo-tests --example foresight`. Prints a table for docs/prediction.md.
+//! Measures prediction: `cargo run --release -p testudo-tests --example foresight`. Prints the tables of docs/prediction.md.
 
 #[path = "crowd.rs"]
 mod crowd;
 
-use cpu_time::ThreadTime;
-use crowd::{Plan, play};
+use std::time::Instant;
 
-/// Time of a picture that prediction may take, nanoseconds.
-const BUDGET: u128 = 8_000_000;
+use cpu_time::ThreadTime;
+use crowd::{Crowd, March, Plan, Told, play};
+use testudo_lockstep::predict::PictureBudget;
+use testudo_lockstep::{Duration, PlayerId, Simulation as _};
+
+/// Time of a picture that prediction may take.
+const BUDGET: Duration = Duration::from_millis(8);
+
+/// Copies that are measured.
+const COPIES: usize = 400;
 
 fn main() {
+    println!("A copy of a crowd into a kept one, microseconds by the clock: best, median, mean");
+    for bodies in [1_000, 10_000] {
+        copies(bodies);
+    }
     println!(
-        "units per player, round trip | seen after | ran after | off: mean, p99, most | work ms: mean, p99, most | corrections"
+        "\nunits of each player, round trip | orders seen after (share in the next frame) | run after | off: mean, p99, most | \
+         processor's ms of a picture: mean, p99, most | by the clock: mean, p99, most | frames of a picture: mean | ms of a frame"
     );
-    for (units, seconds) in [(1_000, 30), (2_000, 30), (10_000, 15)] {
+    for (units, seconds) in [(1_000, 60), (2_000, 60), (10_000, 30)] {
         for round_trip_ms in [100, 200, 300] {
-            let mut nanos = Vec::new();
-            let plan = Plan { units, round_trip_ms, seconds, predicts: true, budget: budget(units) };
-            let told = play(plan, &mut |follow| {
-                let start = ThreadTime::now();
-                follow();
-                nanos.push(start.elapsed().as_nanos());
-            });
-            nanos.sort_unstable();
-            let mean = |list: &[u32]| f64::from(list.iter().sum::<u32>()) / list.len().max(1) as f64;
-            let length = |raw: u64| raw as f64 / 65_536.0;
-            let c = &told.corrections;
-            let ms = |nanos: u128| nanos as f64 / 1e6;
-            let average = nanos.iter().sum::<u128>() / nanos.len().max(1) as u128;
-            println!(
-                "{units:6}, {round_trip_ms} ms, {} frames | {:.2} | {:.2} | {:.3} {:.3} {:.3} | {:.2} {:.2} {:.2} | {:?}, right {} wrong {}",
-                plan.budget,
-                mean(&told.seen_after),
-                mean(&told.ran_after),
-                length(c.mean()),
-                length(c.percentile(99)),
-                length(c.greatest()),
-                ms(average),
-                ms(nanos[nanos.len() * 99 / 100]),
-                ms(nanos[nanos.len() - 1]),
-                told.stats,
-                c.right(),
-                c.wrong(),
-            );
+            matches(Plan { units, round_trip_ms, seconds, predicts: true });
         }
     }
 }
 
-/// Frames that fit into the budget: measured once.
-fn budget(units: u32) -> u32 {
-    use testudo_lockstep::Simulation as _;
-    let mut crowd = crowd::Crowd::new(units);
+/// Bodies in contact, all of which move.
+fn copies(bodies: u32) {
+    let mut crowd = Crowd::new(bodies / 2);
     for part in 0..8 {
-        let march = crowd::March { part, goal: [0, 0] };
-        [0, 1].map(testudo_lockstep::PlayerId).iter().for_each(|player| crowd.apply(*player, &march));
+        for player in [0, 1].map(PlayerId) {
+            crowd.apply(player, &March { part, goal: [0, 0] });
+        }
     }
-    (0..40).for_each(|_| crowd.step(20));
-    let start = ThreadTime::now();
-    (0..20).for_each(|_| crowd.step(20));
-    let each = start.elapsed().as_nanos() / 20;
-    (BUDGET / each.max(1)).clamp(1, 32) as u32
+    (0..300).for_each(|_| crowd.step(20));
+    let mut kept = crowd.clone();
+    let mut micros: Vec<f64> = (0..COPIES)
+        .map(|_| {
+            let start = Instant::now();
+            kept.clone_from(&crowd);
+            start.elapsed().as_nanos() as f64 / 1e3
+        })
+        .collect();
+    micros.sort_unstable_by(f64::total_cmp);
+    let mean = micros.iter().sum::<f64>() / micros.len() as f64;
+    let contacts = crowd.contacts();
+    println!("{bodies} bodies, {contacts} contacts: {:.1}, {:.1}, {mean:.1}", micros[0], micros[COPIES / 2]);
+}
+
+fn matches(plan: Plan) {
+    let (mut processor, mut clock) = (Vec::new(), Vec::new());
+    let mut budget = PictureBudget::new(BUDGET);
+    let told = play(plan, &mut |follow| {
+        let (start, thread) = (Instant::now(), ThreadTime::now());
+        let frames = follow(budget.frames());
+        let took = thread.elapsed();
+        clock.push(start.elapsed().as_secs_f64() * 1e3);
+        processor.push(took.as_secs_f64() * 1e3);
+        budget.note(frames, Duration::from_micros(took.as_micros() as u64));
+    });
+    let Told { corrections, stats, seen_after, ran_after, .. } = &told;
+    let mean = |list: &[u32]| f64::from(list.iter().sum::<u32>()) / list.len().max(1) as f64;
+    let next = seen_after.iter().filter(|frames| **frames == 1).count();
+    let length = |raw: u64| raw as f64 / 65_536.0;
+    let pictures = plan.seconds as f64 * 60.0;
+    println!(
+        "{:6}, {} ms | {:.2} ({next} of {}) | {:.2} | {:.3} {:.3} {:.3} | {} | {} | {:.2} | {:.2} | {stats:?}, right {} wrong {}",
+        plan.units,
+        plan.round_trip_ms,
+        mean(seen_after),
+        told.orders,
+        mean(ran_after),
+        length(corrections.mean()),
+        length(corrections.percentile(99)),
+        length(corrections.greatest()),
+        spread(processor),
+        spread(clock),
+        stats.frames as f64 / pictures,
+        budget.frame_time().as_micros() as f64 / 1e3,
+        corrections.right(),
+        corrections.wrong(),
+    );
+}
+
+/// Mean, 99th percentile, greatest.
+fn spread(mut list: Vec<f64>) -> String {
+    list.sort_unstable_by(f64::total_cmp);
+    let mean = list.iter().sum::<f64>() / list.len().max(1) as f64;
+    format!("{mean:.2} {:.2} {:.2}", list[list.len() * 99 / 100], list[list.len() - 1])
 }

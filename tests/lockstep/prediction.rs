@@ -2,6 +2,7 @@
 
 use crate::toy::{Order, Toy, bot, game_match, give, terrible, toy_match, toy_match_from};
 use testudo_lockstep::predict::{Followed, Predict, Predictor};
+use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
@@ -230,6 +231,70 @@ fn prediction_changes_nothing_in_the_match() {
             }
         }
     }
+}
+
+/// Every recording is verified as that of any other match, and is byte by byte that of the same match without prediction: orders, notices and
+/// the checksum of each turn.
+#[test]
+fn a_predicted_match_verifies_like_any_other() {
+    for seed in 0..12 {
+        let mut chance = Generator::new(seed);
+        let players = chance.between(2, 4) as u8;
+        let topology = [Topology::Host, Topology::Relay, Topology::Mesh][seed as usize % 3];
+        let config = SessionConfig::new(players)
+            .simulated()
+            .turns(150)
+            .topology(topology)
+            .frames_per_turn(3)
+            .session_id(seed);
+        let frames = [1, 2, 5, 64][chance.between(0, 3) as usize];
+        let seers = chance.between(1, (1 << players) - 1);
+        let [plain, (foreseen, corrections)] =
+            [0, seers].map(|seers| recorded(&config, seed, frames, &|peer| seers >> peer & 1 == 1));
+        assert_eq!(foreseen, plain.0, "seed {seed}: the same bytes");
+        assert!(corrections > 20, "seed {seed}: {corrections} corrections");
+        assert_eq!(foreseen.len(), usize::from(players), "seed {seed}");
+        for bytes in foreseen {
+            let replay = Replay::read(bytes, 7).unwrap();
+            assert_eq!(replay.keyframe_before(149).map(|(turn, _)| turn), Some(147), "seed {seed}");
+            let verification = replay.verify(Toy::default());
+            assert!(verification.is_sound() && verification.turns == 150, "seed {seed}: {verification}");
+        }
+    }
+}
+
+/// The recordings of all players, and how many corrections there were.
+fn recorded(
+    config: &SessionConfig,
+    seed: u64,
+    frames: u32,
+    predicts: &dyn Fn(usize) -> bool,
+) -> (Vec<Vec<u8>>, u64) {
+    let header = ReplayHeader { sim_version: 7, content_hash: 9, players: config.players, settings: vec![1] };
+    let start = Recorded::new(Toy::default(), &header).keyframe_every(21);
+    let mut game = game_match(config, &start, 0, seed, terrible());
+    let players = 0..usize::from(config.players);
+    let confirmed =
+        |game: &VirtualMatch<Recorded<Toy>>, peer: usize| game.drivers()[peer].simulation().game().clone();
+    let mut predictors: Vec<_> =
+        players.clone().map(|peer| predicts(peer).then(|| Predictor::new(&confirmed(&game, peer)))).collect();
+    while !game.is_over() {
+        game.step(&mut |_, turn: Turn, _: &Recorded<Toy>, session: &mut Session<Order>| {
+            let own = session.player().and_then(|player| bot(seed, turn.0, player.0));
+            own.into_iter().for_each(|order| give(session, &order));
+        });
+        for (driver, predictor) in game.drivers().iter().zip(&mut predictors) {
+            if let Some(predictor) = predictor {
+                predictor.follow(driver, driver.simulation().game(), frames);
+            }
+        }
+    }
+    let files = players.map(|peer| {
+        let recorded = game.drivers_mut()[peer].simulation_mut();
+        recorded.finish(Ending::Over);
+        recorded.take_bytes()
+    });
+    (files.collect(), predictors.iter().flatten().map(|predictor| predictor.stats().corrections).sum())
 }
 
 /// What a peer's orders are guessed to be has no influence on what they are.

@@ -42,6 +42,7 @@ impl State for Game {
             checksum: _,
             terrain: _,
             is_predicted: _,
+            stand_in: _,
             scratch: _,
         } = self;
         let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };

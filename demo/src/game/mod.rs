@@ -99,8 +99,13 @@ pub(crate) struct Game {
     terrain: Terrain,
     // not state: a prediction has no checksums
     is_predicted: bool,
+    // not state: orders of an army whose player has left and is replaced by a bot
+    stand_in: Option<StandIn>,
     scratch: Scratch,
 }
+
+/// The order that a bot gives in a player's place. It must depend on these arguments alone.
+pub(crate) type StandIn = fn(&Game, PlayerId, Turn) -> Option<Order>;
 
 /// Buffers of one frame.
 // not state: overwritten in every frame before they are read, or a function of the terrain
@@ -157,6 +162,7 @@ impl Game {
             before: 0,
             checksum: 0,
             is_predicted: false,
+            stand_in: None,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
                 velocities: vec![Point::ZERO; count as usize],
@@ -179,6 +185,11 @@ impl Game {
     /// The setup that the match started from.
     pub(crate) fn setup(&self) -> &Setup {
         &self.setup
+    }
+
+    /// This bot plays for players who have left. In a replay there is none, as its orders are recorded.
+    pub(crate) fn stand_in(self, bot: StandIn) -> Self {
+        Self { stand_in: Some(bot), ..self }
     }
 
     /// The bodies, their contacts and the events of the last frame.
@@ -247,6 +258,12 @@ impl Simulation for Game {
 
     /// The army goes on: a bot's orders arrive as its orders from now on.
     fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        if let Some(order) = self.stand_in.and_then(|bot| bot(self, player, turn)) {
+            self.apply(player, &order);
+        }
+    }
 
     /// The army has its orders from its player again.
     fn player_returned(&mut self, player: PlayerId, _: Turn) {

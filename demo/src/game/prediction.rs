@@ -22,6 +22,7 @@ impl Clone for Game {
             checksum: self.checksum,
             terrain: self.terrain.clone(),
             is_predicted: self.is_predicted,
+            stand_in: self.stand_in,
             scratch: self.scratch.clone(),
         }
     }
@@ -40,10 +41,12 @@ impl Clone for Game {
         self.dice.clone_from(dice);
         self.armies.clone_from(armies);
         self.buildings.clone_from(buildings);
-        let Self { routes, units, before, checksum, terrain, is_predicted, scratch: _, .. } = source;
+        let Self { routes, units, before, checksum, terrain, is_predicted, stand_in, scratch: _, .. } =
+            source;
         self.routes.clone_from(routes);
         self.units.clone_from(units);
-        (self.before, self.checksum, self.is_predicted) = (*before, *checksum, *is_predicted);
+        (self.before, self.checksum) = (*before, *checksum);
+        (self.is_predicted, self.stand_in) = (*is_predicted, *stand_in);
         if !has_same_ground {
             self.terrain.clone_from(terrain);
             self.scratch.sights.forget();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plays with a round trip of 200 ms, and lets the first view predict: the same orders, seen at once in one view and two turns later in the other. Checks that
-# the copies stay equal, and saves pictures.
+# the copies stay equal and the replay verifies, and saves pictures.
 #
 # What it needs, and what PROGRAM and KEEP are for, stands in stage.sh.
 set -euo pipefail
@@ -32,5 +32,8 @@ say "the copies are equal, and predictions were made"
 quit 0
 noted '"event":"foreseen".*"player":0' || fail "nothing was foreseen"
 noted '"agree":true.*"event":"end"' || fail "the copies differ"
+
+say "the replay verifies like any other"
+"$PROGRAM" verify replays/*.replay >verified || fail "$(cat verified)"
 whole before "march 70-30"
 done_here

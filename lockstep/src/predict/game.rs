@@ -7,6 +7,9 @@ use crate::value::ids::{PlayerId, Turn};
 ///
 /// A copy must share nothing with its source that either of them changes. `Clone::clone_from` is called several times per second, and the default
 /// one allocates: write it by hand if the state is large (`testudo_physics::World` has done so).
+///
+/// Where the driver's simulation wraps this game, both must do the same when they are told the same: the wrapper may record and measure, but
+/// a bot that plays for an absent player ([`Simulation::play_for`]) must play in this game, too. A difference is never noticed.
 pub trait Predict: Simulation + Clone {
     /// Called on each fresh copy before anything is predicted with it. What only the truth needs can be switched off here: hashes of each frame, a
     /// record, statistics. It must not change what the next frames look like. Default: does nothing.

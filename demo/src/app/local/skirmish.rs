@@ -289,7 +289,8 @@ impl Skirmish {
     /// Brings the predictions up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         for (foresight, driver) in self.foresights.iter_mut().zip(self.virtual_match.drivers()) {
-            foresight.iter_mut().for_each(|foresight| foresight.follow(driver, passed));
+            let alpha = driver.alpha_at(self.time);
+            foresight.iter_mut().for_each(|foresight| foresight.follow(driver, passed, alpha));
         }
     }
 

@@ -429,7 +429,7 @@ impl NetworkMatch {
     /// Brings the prediction up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         if let (Some(foresight), Stage::Seated(seat)) = (&mut self.foresight, &self.stage) {
-            foresight.follow(seat.driver(), passed);
+            foresight.follow(seat.driver(), passed, seat.alpha());
         }
     }
 

@@ -83,7 +83,7 @@ impl Client {
     /// `keeps_records`: the caller takes the records of turns and compares them.
     pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
         let watched = Watched {
-            recorded: Recorded::unrecorded(game),
+            recorded: Recorded::unrecorded(game.stand_in(bots::order)),
             whole: None,
             fault,
             refused: None,

@@ -53,15 +53,15 @@ impl Foresight {
         }
     }
 
-    /// For one picture, `passed` after the last one.
-    pub(crate) fn follow(&mut self, driver: &Driver<Client>, passed: Duration) {
+    /// For one picture, `passed` after the last one, and at `alpha` of 65,536 between the last two frames.
+    pub(crate) fn follow(&mut self, driver: &Driver<Client>, passed: Duration, alpha: u32) {
         self.glide.pass(passed);
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
         let clock = Clock::start();
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
         let followed = self.predictor.follow_with(driver, game, self.budget.frames(), |old, new| {
-            let count = correct(old, new, glide, corrections);
+            let count = correct([old, new], alpha, glide, corrections);
             if let Some(worst) = right.back_mut().filter(|worst| count.0 < worst.0) {
                 *worst = count;
             }
@@ -119,15 +119,19 @@ impl Foresight {
     }
 }
 
-/// Lets everything glide from where it was predicted to where it is. Returns how many bodies were predicted right, and how many there are.
-fn correct(old: &Game, new: &Game, glide: &mut Glide, corrections: &mut Corrections) -> (u32, u32) {
+/// Lets everything glide from where it was drawn to where it would be drawn now: between frames, or it would jump by a part of a frame. Returns how
+/// many bodies were predicted right, and how many there are.
+fn correct(
+    [old, new]: [&Game; 2],
+    alpha: u32,
+    glide: &mut Glide,
+    corrections: &mut Corrections,
+) -> (u32, u32) {
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
         let Some(before) = old.world().body(body.id()) else { continue };
-        let [from, to] = [before, body].map(|body| {
-            let place = body.position();
-            [place.x.to_bits(), place.y.to_bits()]
-        });
+        let [from, to] = [before, body]
+            .map(|body| body.interpolated_position(alpha).map(|side| (side * UNIT as f32) as i64));
         let distance = glide.correct(body.id().index(), from, to);
         corrections.note(distance);
         all += 1;
