@@ -456,6 +456,43 @@ mod tests {
         assert!(none.iter().all(|pictures| *pictures >= 20), "{none:?}");
     }
 
+    /// In the picture of a correction, units go on by no more than they walk: they glide afterwards. Orders come at any time within a frame.
+    #[test]
+    fn corrections_are_not_seen_as_jumps() {
+        let mut skirmish = skirmish([Pilot::Person; 2], 100);
+        skirmish.set_prediction(0, true);
+        let (mut drawn, mut last, mut looked) = (std::collections::BTreeMap::new(), (0, 0), 0);
+        for picture in 60..960 {
+            if picture % 47 == 0 {
+                let place = Place::near(Point { x: 0, y: [-8, 8][picture / 47 % 2] * UNIT });
+                skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
+            }
+            skirmish.advance(PICTURE, AMPLE).unwrap();
+            skirmish.foresee(PICTURE);
+            let foresight = skirmish.foresight(0).unwrap();
+            let now = foresight.game().world().bodies().map(|body| {
+                let offset = foresight.glide().offset(body.id().index());
+                let at = body.interpolated_position(skirmish.alpha(0));
+                (body.id(), [0, 1].map(|axis| at[axis] + offset[axis] as f32 / UNIT as f32))
+            });
+            let before = core::mem::replace(&mut drawn, now.collect());
+            let corrections = foresight.stats().corrections;
+            // Without what is left of gliding.
+            if corrections > last.0 && picture > last.1 + 15 {
+                looked += 1;
+                for (unit, [x, y]) in &drawn {
+                    let step = before.get(unit).map_or(0.0, |from| (x - from[0]).hypot(y - from[1]));
+                    assert!(
+                        step < 0.13,
+                        "picture {picture}, {unit:?}: {step}, twice of what one walks in a picture"
+                    );
+                }
+            }
+            last = if corrections > last.0 { (corrections, picture) } else { last };
+        }
+        assert!(looked >= 10, "{looked}");
+    }
+
     /// (Whoever named groups at leisure found the enemy at the gates.)
     #[test]
     fn the_bot_waits_until_units_are_sent_somewhere() {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use testudo_lockstep::predict::{Corrections, Glide, PictureBudget, PredictionStats, Predictor};
-use testudo_lockstep::{Driver, Duration};
+use testudo_lockstep::{Driver, Duration, Frame};
 
 use crate::app::clock::Clock;
 use crate::app::watch::client::Client;
@@ -21,6 +21,9 @@ const JUMP: u64 = 6 * UNIT as u64;
 /// A unit that is off by no more than this (raw) was predicted right: 1/16 of a unit.
 const RIGHT: u64 = UNIT as u64 / 16;
 
+/// The end of a frame, as part of 65,536.
+const END: u32 = 1 << 16;
+
 /// Over so many turns the share of right units is taken.
 const TURNS: usize = 40;
 
@@ -31,6 +34,8 @@ pub(crate) struct Foresight {
     glide: Glide,
     corrections: Corrections,
     depth: u32,
+    /// Frame of the last picture.
+    frame: Frame,
     /// Average time for a picture, microseconds.
     cost_micros: u64,
     /// Of the last turns: how many bodies were predicted right, and how many there were.
@@ -47,6 +52,7 @@ impl Foresight {
             glide: Glide::new(GLIDE, JUMP),
             corrections: Corrections::default(),
             depth: 0,
+            frame: Frame(0),
             cost_micros: 0,
             right: VecDeque::new(),
             turn: 0,
@@ -58,6 +64,9 @@ impl Foresight {
         self.glide.pass(passed);
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
+        // Corrections are compared where they were drawn last: in the frame that is under way, or at its end if it has passed.
+        let alpha = if driver.frame() == self.frame { alpha } else { END };
+        self.frame = driver.frame();
         let clock = Clock::start();
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
         let followed = self.predictor.follow_with(driver, game, self.budget.frames(), |old, new| {
@@ -119,8 +128,8 @@ impl Foresight {
     }
 }
 
-/// Lets everything glide from where it was drawn to where it would be drawn now: between frames, or it would jump by a part of a frame. Returns how
-/// many bodies were predicted right, and how many there are.
+/// Lets everything glide from where it was drawn to where it would be drawn now. Returns how many bodies were predicted right, and how many
+/// there are.
 fn correct(
     [old, new]: [&Game; 2],
     alpha: u32,
