@@ -57,6 +57,11 @@ pub(crate) fn meets(a: &Shell, b: &Shell, motion: [i32; 2]) -> bool {
 /// How `b` passes `a` while it moves by `legs`, one after the other, relative to `a`; `None` if they stay more than `margin` raw units
 /// apart.
 pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) -> Option<Passage> {
+    if is_beyond(a, b, legs, margin) { None } else { by_legs(a, b, legs, margin) }
+}
+
+/// [`passage`] of any pair.
+fn by_legs(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) -> Option<Passage> {
     let (mut best, mut turn) = (leg(a, b, legs[0]), b.position);
     if !best.meets && legs[1] != [0; 2] {
         turn = [turn[0] + legs[0][0], turn[1] + legs[0][1]];
@@ -68,6 +73,17 @@ pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) ->
     let Manifold { normal, gap } = best.manifold;
     let moved = [best.position[0] - b.position[0], best.position[1] - b.position[1]];
     (gap <= margin).then(|| Passage::from_begin(normal, gap, moved, best.place))
+}
+
+/// Whether `b` stays more than `margin` beside `a` on an axis, on a path as in [`passage`]: quickly, for most pairs of fast bodies.
+fn is_beyond(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) -> bool {
+    (0..2).any(|axis| {
+        let from = i64::from(b.position[axis]) - i64::from(a.position[axis]);
+        let turn = from + i64::from(legs[0][axis]);
+        let to = turn + i64::from(legs[1][axis]);
+        let reach: i64 = [a.half[axis], b.half[axis], a.radius, b.radius, margin].map(i64::from).iter().sum();
+        from.min(turn).min(to) > reach || from.max(turn).max(to) < -reach
+    })
 }
 
 /// The position of `b` when it is nearest to `a` on a straight path.
@@ -116,4 +132,34 @@ pub(crate) fn nearest_place(distance: impl Fn(u64) -> u64) -> u64 {
         }
     }
     [low, (low + high) / 2, high].into_iter().min_by_key(|&place| distance(place)).unwrap_or(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::Pcg32;
+
+    #[test]
+    fn the_quick_test_leaves_out_only_pairs_that_stay_apart() {
+        let mut rng = Pcg32::new(7, 1);
+        let mut below = |n: u32| rng.below(n) as i32;
+        let (mut near, mut far) = (0, 0);
+        for _ in 0..20_000 {
+            let mut shell = |spread: u32| {
+                let (round, size) = (below(2) == 0, 1 + below(1 << 16));
+                let (half, radius) = if round { ([0; 2], size) } else { ([size, 1 + below(1 << 16)], 0) };
+                let position = [0; 2].map(|_| below(spread) - spread as i32 / 2);
+                Shell { position, half, radius, ..Shell::HOLE }
+            };
+            let (a, b) = (shell(1 << 16), shell(1 << 20));
+            let mut leg = || [0; 2].map(|_| below(1 << 19) - (1 << 18));
+            let legs = [leg(), leg()];
+            let margin = below(1 << 14);
+            let (quick, found) = (is_beyond(&a, &b, legs, margin), by_legs(&a, &b, legs, margin));
+            assert!(!quick || found.is_none(), "{a:?} {b:?} {legs:?} {margin}");
+            near += u32::from(found.is_some());
+            far += u32::from(quick);
+        }
+        assert!(near > 1_000 && far > 1_000, "{near} near, {far} left out");
+    }
 }

@@ -284,6 +284,13 @@ impl Path {
         with_simd!(self, at most 256, simd => few.find_each_in(simd, many, out));
     }
 
+    /// Appends the lanes of the bodies whose boxes overlap `area`, see [`Quadtree::visit_lanes`].
+    pub(crate) fn lanes_in(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<u32>) {
+        with_simd!(self, at most 256, simd => {
+            tree.visit_lanes(simd, area, #[inline(always)] |lane| out.push(lane as u32));
+        });
+    }
+
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
         with_simd!(self, at most 256, simd => tree.search(simd, search));

@@ -15,10 +15,11 @@ use crate::tree::block_join::IndexPair;
 /// because walls have the last word.
 pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
     let scene = input.phase.scene;
+    let all_meet = input.working.any_flags & flag::SPECIAL == 0 && !scene.has_ignored_pairs();
     let mut met = core::mem::take(&mut found.fast.met);
     for at in 0..found.fast.pairs.len() {
         let pair = found.fast.pairs[at];
-        if meet_at_all(pair, scene, input, found) {
+        if all_meet || meet_at_all(pair, scene, input, found) {
             met.extend(passage_of(pair, input, found));
         }
     }

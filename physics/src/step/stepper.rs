@@ -89,7 +89,7 @@ impl Stepper {
     pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, settings: &Settings) {
         let Self { path, lanes, working, fast, .. } = self;
         if !fast.marks.is_empty() {
-            fast.strikes.find(Field { scene, settings, working }, lanes, &mut fast.marks);
+            fast.strikes.find(Field { path: *path, scene, settings, working }, lanes, &mut fast.marks);
             path.rebuild_bounds(&mut lanes.tree);
         }
     }

@@ -10,7 +10,7 @@ use crate::body::record::{Shell, flag};
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
 use crate::collide::passage::impact;
 use crate::math::boxes::RawBox;
-use crate::math::lanes::base;
+use crate::simd::Path;
 use crate::step::fast_marks::FastMarks;
 use crate::step::lanes::Lanes;
 use crate::step::scene::Scene;
@@ -42,6 +42,8 @@ pub(crate) struct Strikes {
     /// Those whose paths are looked at in this round, and in the next one.
     present: Vec<Strike>,
     next: Vec<Strike>,
+    /// The lanes of the bodies beside a path.
+    beside: Vec<u32>,
 }
 
 /// The place of a lane that is not in the list.
@@ -50,6 +52,7 @@ const NOWHERE: u32 = u32::MAX;
 /// What the search reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
+    pub(crate) path: Path,
     pub(crate) scene: Scene<'a>,
     pub(crate) settings: &'a Settings,
     pub(crate) working: &'a Working,
@@ -87,7 +90,7 @@ impl Strikes {
             self.next.clear();
             for at in 0..self.present.len() {
                 let runner = self.present[at];
-                if let Some((other, met, place)) = first_met(&runner, field, lanes, marks) {
+                if let Some((other, met, place)) = first_met(&runner, field, lanes, marks, &mut self.beside) {
                     let time = runner.time + place;
                     for strike in self.collide(&runner, other, &met, field) {
                         self.note(Strike { time, ..strike }, field, marks);
@@ -167,8 +170,9 @@ fn first_met(
     field: Field<'_>,
     lanes: &Lanes,
     marks: &FastMarks,
+    beside: &mut Vec<u32>,
 ) -> Option<(u32, Manifold, u64)> {
-    let Field { scene, working, .. } = field;
+    let Field { path, scene, working, .. } = field;
     let own = working.shells[runner.lane as usize];
     let is_sensor = |shell: &Shell| scene.bodies[shell.slot as usize].has(flag::SENSOR);
     if is_sensor(&own) {
@@ -179,22 +183,21 @@ fn first_met(
     let moved = |corner: [i32; 2]| [corner[0] + way[0], corner[1] + way[1]];
     let area = start.union(&RawBox { min: moved(start.min), max: moved(start.max) });
     let mut first: Option<(u64, u32, Manifold)> = None;
-    lanes.tree.visit_lanes(base(), &area, |lane| {
-        let lane = lane as u32;
+    beside.clear();
+    path.lanes_in(&lanes.tree, &area, beside);
+    for &lane in &*beside {
         let other = &working.shells[lane as usize];
-        if lane == runner.lane
-            || lane == runner.by
-            || !scene.interact(own.slot, other.slot)
-            || is_sensor(other)
-        {
-            return;
+        if lane == runner.lane || lane == runner.by {
+            continue;
         }
         let motion = marks.motion(runner.velocity, working.velocities[lane as usize].get());
         if let Some((place, _, met)) = impact(&own, other, motion)
             && first.is_none_or(|(time, known, _)| (place, lane) < (time, known))
+            && scene.interact(own.slot, other.slot)
+            && !is_sensor(other)
         {
             first = Some((place, lane, met));
         }
-    });
+    }
     first.map(|(place, lane, met)| (lane, met, place))
 }
