@@ -234,6 +234,33 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
     assert_eq!(states, [SessionPhase::Finished; 5]);
 }
 
+/// Seed 2,811,250,432 of the soak: a watcher that lacked nothing but the checksums after the last turn was given up after two seconds of silence, and lost its
+/// match when it was heard again.
+#[test]
+fn the_end_waits_for_who_lacks_only_the_last_checksums() {
+    for (topology, cut_off) in
+        [(Topology::Host, 1), (Topology::Host, 3), (Topology::Relay, 1), (Topology::Relay, 4)]
+    {
+        let mut close = 0;
+        for cut_at in (29_300..30_300).step_by(20) {
+            let mut game = toy_match(&config(3, topology), 1, 1, LinkConfig::new());
+            run(&mut game, cut_at);
+            game.net_mut().set_partition(&[cut_off]);
+            run(&mut game, cut_at + 2_800);
+            let turn = game.drivers()[cut_off as usize].session().next_turn().0;
+            let phase = game.drivers()[cut_off as usize].session().phase();
+            close += u32::from(turn == 150 && phase != SessionPhase::Finished);
+            game.net_mut().set_partition(&[]);
+            let what = format!("{topology:?}: {cut_off} in turn {turn} cut off at {cut_at}");
+            assert!(run(&mut game, 600_000), "{what}");
+            let all = game.drivers().iter();
+            let phases: Vec<SessionPhase> = all.map(|driver| driver.session().phase()).collect();
+            assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
+        }
+        assert!(close > 1, "{topology:?}: {cut_off} never lacked the last checksums alone");
+    }
+}
+
 /// A peer that lacks turns when the others are done is not gone: its link may come back.
 #[test]
 fn the_end_waits_for_who_is_cut_off_and_comes_back() {
