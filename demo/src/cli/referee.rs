@@ -96,6 +96,7 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
         print_json(&serde_json::json!({
             "holds": checked.is_ok(), "doubt": doubt, "key": signed.key,
             "simulated": checked.as_ref().is_ok_and(|found| found.is_simulated),
+            "resumed_at": checked.as_ref().ok().and_then(|found| found.resumed_at),
             "convicted": numbers(shown.convicted),
             "accused": numbers(shown.accused),
             "misled": numbers(shown.misled),
@@ -107,8 +108,13 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
     say(&signed, &options.file, false);
     match &checked {
         Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
-        Ok(Found { is_simulated: true, shown }) => {
+        Ok(Found { is_simulated: true, resumed_at, shown }) => {
             println!("holds           signed by the key; simulated again, the match comes to the same");
+            if let Some(turn) = resumed_at {
+                println!(
+                    "resumed         before turn {turn}, from the state with which the replay begins; whether that is the players' save shows in what they have signed"
+                );
+            }
             let lists = [
                 (
                     "convicted",

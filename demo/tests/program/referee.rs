@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::network::Process;
 use crate::run::{program, run_json};
 
+const GAME: &str = "--players 2 --units 12 --turns 40 --seed 3";
+
 /// A folder that goes with its test.
 struct Folder(std::path::PathBuf);
 
@@ -16,10 +18,16 @@ impl Drop for Folder {
     }
 }
 
-/// Plays a match of two in which player 1's copy may be damaged. Returns the referee's exit code, what it says, and where.
-fn refereed(name: &str, fault: &str) -> (i32, Value, Folder, String) {
-    let folder = Folder(std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id())));
-    let mut host = Process::start("host --players 2 --units 12 --turns 40 --seed 3");
+impl Folder {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id())))
+    }
+}
+
+/// Plays a match of two in which the guest's copy may be damaged. Returns the referee's exit code, what it says, and where.
+fn refereed(name: &str, game: &str, fault: &str) -> (i32, Value, Folder, String) {
+    let folder = Folder::new(name);
+    let mut host = Process::start(&format!("host {game}"));
     let (_, code) = host.invitation();
     let own = host.referee_code();
     let archive = folder.0.display();
@@ -41,7 +49,7 @@ fn refereed(name: &str, fault: &str) -> (i32, Value, Folder, String) {
 
 #[test]
 fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
-    let (code, said, _folder, file) = refereed("damaged", "--corrupt 10,5");
+    let (code, said, _folder, file) = refereed("damaged", GAME, "--corrupt 10,5");
     let difference = &said["judgement"]["difference"];
     assert_eq!((code, &difference["turn"]), (1, &10.into()), "{said}");
     assert_eq!(difference["at_fault"], serde_json::json!([1]), "{said}");
@@ -63,9 +71,41 @@ fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
     assert!(checked["doubt"].as_str().is_some_and(|doubt| doubt.contains("signature")), "{checked}");
 }
 
+/// The replay of a resumed match was thrown away, so nobody could check the judgement.
+#[test]
+#[cfg(unix)]
+fn the_judgement_of_a_resumed_match_can_be_checked() {
+    let files = Folder::new("interrupted");
+    let replay = files.0.join("a.replay");
+    std::fs::create_dir_all(&files.0).expect("a folder");
+    let mut host = Process::with_replay(&format!(
+        "host --players 2 --units 12 --turns 100 --seed 3 --replay {}",
+        replay.display()
+    ));
+    let (_, code) = host.invitation();
+    let guest = Process::start(&format!("join {code}"));
+    let save = replay.with_extension("save");
+    while !save.exists() {
+        std::thread::yield_now();
+    }
+    host.signal("-TERM");
+    let _ = (host.end(), guest.end());
+
+    let game = format!("--resume {}", save.display());
+    let (code, said, _folder, file) = refereed("resumed", &game, "--corrupt 80,5");
+    let difference = &said["judgement"]["difference"];
+    assert_eq!((code, &difference["turn"]), (1, &80.into()), "{said}");
+    let checked = run_json(&format!("verdict {file}"), 0);
+    assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
+    assert!(checked["resumed_at"].as_u64().is_some_and(|turn| (1..80).contains(&turn)), "{checked}");
+    assert_eq!(checked["accused"], difference["at_fault"], "{checked}");
+    let archived = std::path::Path::new(&file).with_extension("replay");
+    run_json(&format!("verify {}", archived.display()), 0);
+}
+
 #[test]
 fn a_match_without_a_difference_is_judged_too() {
-    let (code, said, _folder, file) = refereed("sound", "");
+    let (code, said, _folder, file) = refereed("sound", GAME, "");
     assert_eq!((code, &said["judgement"]["difference"]), (0, &Value::Null), "{said}");
     assert_eq!(said["judgement"]["turns"], 40, "{said}");
     let other = "0".repeat(64);

@@ -125,6 +125,7 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
         assert!(hosted["turn_ms_mean"].as_f64().is_some_and(|ms| ms > 195.0), "{hosted}");
         let (code, report) = guest.end();
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
+        assert_eq!(run(&format!("verify {}", replay.display())).code, 0, "a resumed match has a replay, too");
         std::fs::remove_dir_all(folder).expect("a folder");
         ends.push(checksum(&hosted).to_owned());
     }

@@ -98,3 +98,61 @@ impl Calling {
         }
     }
 }
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use testudo_lockstep::PeerId;
+    use testudo_lockstep::transport::sealed::{
+        ClientEvent, SealedClient, SealedConfig, SealedEvent, SealedServer,
+    };
+
+    use super::*;
+    use crate::app::online::greeting::Pass;
+    use crate::app::online::name::Name;
+
+    fn greeting_at(server: &mut SealedServer) -> PeerId {
+        loop {
+            if let Some(SealedEvent::Greeting { peer, .. }) = server.poll() {
+                return peer;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Strangers had taken all places of a host, and a player who had crashed gave up after a tenth of a second.
+    #[test]
+    fn a_side_that_takes_no_more_connections_is_called_again() {
+        let config = SealedConfig::new().connections_max(1);
+        let mut server = SealedServer::bind("127.0.0.1:0".parse().unwrap(), &config).unwrap();
+        let (address, hash) = (server.local_address(), server.certificate_hash());
+        let mut stranger = SealedClient::connect(&[address], hash, b"stranger", &config).unwrap();
+        let peer = greeting_at(&mut server);
+        server.accept(peer, b"come in");
+        while !matches!(stranger.poll(), Some(ClientEvent::Accepted(_))) {
+            std::thread::yield_now();
+        }
+        let code = JoinCode::new(&[address], hash, [1; 16]).unwrap();
+        let pass = Pass { secret: [1; 16], token: [2; 16] };
+        let greeting = Greeting::Come { pass, name: Name::cleaned("Ada") };
+        let mut calling = Calling::begin(code, &greeting).unwrap();
+        while calling.delay().is_none() {
+            assert!(calling.step().is_ok_and(|answer| answer.is_none()));
+            std::thread::yield_now();
+        }
+        assert!(
+            calling.delay().is_some_and(|why| why.contains("no more connections")),
+            "{:?}",
+            calling.delay()
+        );
+        drop(stranger);
+        // The second call arrives.
+        loop {
+            assert!(calling.step().is_ok_and(|answer| answer.is_none()));
+            if let Some(SealedEvent::Greeting { bytes, .. }) = server.poll() {
+                assert_eq!(bytes, greeting.to_bytes());
+                break;
+            }
+            std::thread::yield_now();
+        }
+    }
+}

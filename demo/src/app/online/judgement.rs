@@ -96,6 +96,8 @@ pub(crate) enum Doubt {
 pub(crate) struct Found {
     /// The match was simulated again.
     pub(crate) is_simulated: bool,
+    /// The match was resumed before this turn, and simulated again from the state with which the replay begins.
+    pub(crate) resumed_at: Option<u32>,
     /// What the players' own signatures show.
     pub(crate) shown: Conviction,
 }
@@ -203,25 +205,33 @@ impl Judgement {
 
     fn compare(&self, replay: Replay, terms: Terms) -> Result<Found, Doubt> {
         let wrong = |what: &str| Err(Doubt::Simulation(what.into()));
-        if replay.turns() < self.turns || terms.setup.players != self.players {
+        let resumed_at = replay.start().map(|(turn, _)| turn);
+        let first = resumed_at.unwrap_or(0);
+        if first > terms.turns || first + replay.turns() < self.turns || terms.setup.players != self.players {
             return wrong("the replay is of another match, or shorter");
+        }
+        if self.difference.as_ref().is_some_and(|difference| !(first..self.turns).contains(&difference.turn))
+        {
+            return wrong("the turn of the difference is none of those that are in the replay");
         }
         let game = Game::new(terms.setup).map_err(|error| Doubt::Replay(error.to_string()))?;
         let mut player = ReplayPlayer::new(replay, game);
-        let (mut shown, mut sums) = (Conviction::default(), vec![0]);
-        while player.turn() < self.turns && player.step_turn() {
+        // Of the turns before a match was resumed, no statement says anything.
+        let (mut shown, mut sums) = (Conviction::default(), vec![0; first as usize + 1]);
+        while first + player.turn() < self.turns && player.step_turn() {
+            let turn = first + player.turn();
             sums.push(fold_checksum(player.simulation().checksum()));
-            if let Some(testimony) = self.testimony.as_ref().filter(|said| said.turn == player.turn()) {
+            if let Some(testimony) = self.testimony.as_ref().filter(|said| said.turn == turn) {
                 shown = testimony.convicts(&self.session, &sums).map_err(Doubt::Testimony)?;
             }
             if let Some(difference) = &self.difference
-                && player.turn() == difference.turn + 1
+                && turn.checked_sub(1) == Some(difference.turn)
                 && format!("{:08x}", fold_checksum(player.simulation().checksum())) != difference.referee
             {
                 return wrong("the referee's own checksum in the turn of the difference is wrong");
             }
         }
-        if player.turn() != self.turns || player.divergence().is_some() {
+        if first + player.turn() != self.turns || player.divergence().is_some() {
             return wrong("the replay does not come to its own checksums");
         }
         let checksum = format!("{:016x}", player.simulation().checksum());
@@ -237,7 +247,7 @@ impl Judgement {
         if named.iter().flat_map(|players| players.iter()).any(|player| !at_fault.contains(&player.0)) {
             return wrong("somebody who is not said to be at fault has signed a wrong checksum");
         }
-        Ok(Found { is_simulated: true, shown })
+        Ok(Found { is_simulated: true, resumed_at, shown })
     }
 }
 
@@ -269,26 +279,40 @@ mod tests {
 
     /// A judgement of 30 turns, of whose seventh player 1 has said something else, in a folder with its replay.
     fn judged(name: &str) -> (Signed, PathBuf) {
+        judged_from(name, 0)
+    }
+
+    /// The same of a match that was resumed before this turn, with its own numbers of turns: the eighth turn after that differs.
+    fn judged_from(name: &str, first: u32) -> (Signed, PathBuf) {
         let folder = std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let terms = Terms { setup: Setup { players: 2, units: 8, seed: 3, map: None }, turns: 30 };
+        let turns = first + 30;
+        let terms = Terms { setup: Setup { players: 2, units: 8, seed: 3, map: None }, turns };
         let path = folder.join("a.replay");
         let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
-        client.record(Recording::create(&path, &terms).unwrap());
-        let mut seventh = 0;
-        for turn in 0..30 {
+        let play = |client: &mut Client, turn: u32| {
             client.turn_started(Turn(turn), 4);
             (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(turn)));
             (0..4).for_each(|_| client.step(20));
             let checksum = client.checksum();
             client.turn_ended(Turn(turn), checksum);
-            if turn == 7 {
+            checksum
+        };
+        for turn in 0..first {
+            play(&mut client, turn);
+        }
+        let resumed_at = (first > 0).then_some(Turn(first));
+        client.record_from(Recording::create(&path, &terms).unwrap(), resumed_at);
+        let mut seventh = 0;
+        for turn in first..turns {
+            let checksum = play(&mut client, turn);
+            if turn == first + 7 {
                 seventh = fold_checksum(checksum);
             }
         }
         client.finish_recording().unwrap();
         let difference = Difference {
-            turn: 7,
+            turn: first + 7,
             referee: format!("{seventh:08x}"),
             values: vec![(0, format!("{seventh:08x}")), (1, format!("{:08x}", seventh ^ 1))],
             at_fault: vec![1],
@@ -296,7 +320,7 @@ mod tests {
         let judgement = Judgement {
             session: format!("{:016x}", 5),
             players: 2,
-            turns: 30,
+            turns,
             checksum: Some(format!("{:016x}", client.game().checksum())),
             winner: None,
             difference: Some(difference),
@@ -313,10 +337,26 @@ mod tests {
         let path = folder.join("a.json");
         signed.store(&path).unwrap();
         assert_eq!(Signed::open(&path).unwrap(), signed);
-        let found = Found { is_simulated: true, shown: Conviction::default() };
+        let found = Found { is_simulated: true, ..Found::default() };
         assert_eq!(signed.check(&folder, None), Ok(found.clone()));
         assert_eq!(signed.check(&folder, Some(&signed.key)), Ok(found));
         assert_eq!(signed.check(&folder, Some(&"0".repeat(64))), Err(Doubt::OtherKey));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// The turns of the replay were counted from 0, those of the judgement from the start of the match, so no judgement of a resumed match held.
+    #[test]
+    fn a_judgement_of_a_resumed_match_holds() {
+        let (signed, folder) = judged_from("resumed", 20);
+        let found = Found { is_simulated: true, resumed_at: Some(20), ..Found::default() };
+        assert_eq!(signed.check(&folder, None), Ok(found));
+        // A turn that is not in the replay was never compared, so any checksum in it held.
+        for (turns, turn) in [(30, 27), (51, 27), (50, 26), (50, 7), (50, 50), (50, u32::MAX)] {
+            let mut judgement = Judgement { turns, ..signed.judgement.clone() };
+            judgement.difference.as_mut().unwrap().turn = turn;
+            let found = Signed::new(judgement, [7; 32]).check(&folder, None);
+            assert!(matches!(found, Err(Doubt::Simulation(_))), "{turns} {turn}: {found:?}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -104,8 +104,17 @@ impl Client {
 
     /// Writes a replay from now on, before the first turn.
     pub(crate) fn record(&mut self, recording: Recording) {
+        self.record_from(recording, None);
+    }
+
+    /// Writes a replay from now on, before the first turn, or before this turn of a match that is resumed.
+    pub(crate) fn record_from(&mut self, recording: Recording, resumed_at: Option<Turn>) {
         let watched = &mut self.watched;
-        watched.recorded = recording.recorded(watched.game().clone());
+        let recorded = recording.recorded(watched.game().clone());
+        watched.recorded = match resumed_at {
+            None => recorded,
+            Some(turn) => recorded.starting_at(turn),
+        };
         watched.recording = Some(recording);
         watched.store();
     }
@@ -138,7 +147,7 @@ impl Client {
         self.watched.save_point.as_ref().filter(|(at, _)| *at == turn).map(|(_, state)| state.as_slice())
     }
 
-    /// Goes on from a saved state. The replay is given up, because a replay begins with the first turn.
+    /// Goes on from a saved state. A replay that was begun is given up.
     ///
     /// Returns false if the bytes are not a state of this match.
     pub(crate) fn resume(&mut self, bytes: &[u8]) -> bool {

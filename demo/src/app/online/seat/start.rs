@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
+use testudo_lockstep::{
+    Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology, Turn,
+};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -78,11 +80,12 @@ impl Seat {
             // For questions of another copy; a relay has none.
             client.keep_moments();
         }
-        let save_path = record(&mut client, &terms, &options.replay)?;
         if save.is_some_and(|save| !save.load_into(&mut client)) {
             let what = "its state is not the one that was saved".into();
             return Err(MatchError::Invitation(InvitationError::Save { what }));
         }
+        let resumed_at = save.map(|save| save.saved.turn());
+        let save_path = record(&mut client, &terms, &options.replay, resumed_at)?;
         let mut seat = Self {
             terms,
             agreement,
@@ -185,7 +188,12 @@ pub(crate) fn config(
 }
 
 /// Begins a replay if one is wanted. Returns where saves are kept: next to it.
-fn record(client: &mut Client, terms: &Terms, file: &ReplayFile) -> Result<Option<PathBuf>, MatchError> {
+fn record(
+    client: &mut Client,
+    terms: &Terms,
+    file: &ReplayFile,
+    resumed_at: Option<Turn>,
+) -> Result<Option<PathBuf>, MatchError> {
     let recording = match (Recording::wanted(file, terms), file) {
         // A folder that cannot be written is no reason not to play.
         (Err(_), ReplayFile::In(_)) => None,
@@ -193,7 +201,7 @@ fn record(client: &mut Client, terms: &Terms, file: &ReplayFile) -> Result<Optio
     };
     let path = recording.as_ref().and_then(Recording::path).map(|path| path.with_extension("save"));
     if let Some(recording) = recording {
-        client.record(recording);
+        client.record_from(recording, resumed_at);
     }
     Ok(path)
 }

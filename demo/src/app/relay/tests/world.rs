@@ -15,6 +15,9 @@ use crate::app::relay::limits::Limits;
 use crate::app::relay::rooms::{Reply, Rooms};
 use crate::game::{Command, Dice, Order, Selection};
 
+/// Time between two steps.
+pub(super) const TICK: Duration = Duration::from_millis(5);
+
 /// What a client calls the relay.
 const RELAY: PeerId = PeerId(0);
 
@@ -245,7 +248,7 @@ impl World {
 
     /// Five milliseconds pass.
     pub(super) fn step(&mut self) {
-        self.now += Duration::from_millis(5);
+        self.now += TICK;
         let now = self.now;
         while let Some(entry) = self.flights.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
