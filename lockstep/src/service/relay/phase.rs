@@ -5,7 +5,7 @@
 //! its players' clocks and this one go equally fast: clocks that differ by 20 millionths move it by a millisecond in 50 s. So a
 //! new match looks where the others are now.
 
-use testudo_lockstep::Duration;
+use crate::value::time::Duration;
 
 /// Parts of a frame.
 const PARTS: usize = 50;
