@@ -7,7 +7,7 @@
 //!
 //! - `udp` (default): [`transport::udp`], plain UDP, for networks that are trusted.
 //! - `sealed`: `transport::sealed`, packets that nobody on the way can read or alter. Brings `tokio`, `quinn` and `rustls`, and a thread.
-//! - `codes`: `transport::code`, join codes alone, for a browser page.
+//! - `codes`: `service::code`, join codes alone, for a browser page.
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
@@ -33,6 +33,7 @@ mod packet;
 pub mod packet;
 pub mod predict;
 pub mod replay;
+pub mod service;
 mod session;
 mod signed;
 #[cfg(feature = "simnet")]
@@ -50,7 +51,7 @@ pub use drive::frame_objects::{FrameObject, FrameObjectId, FrameObjects};
 pub use drive::simulation::Simulation;
 pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use pace::playout::{Playout, PlayoutMode};
-pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
+pub use packet::{MESSAGE_BYTES_MAX, PACKET_BYTES_MAX, PROFILE_BYTES_MAX, PROTOCOL_VERSION, Refusal};
 pub use session::checksum::{Desync, fold_checksum};
 pub use session::commands::Successor;
 pub use session::config::{ConfigError, Controls, SessionConfig, Topology};
@@ -63,6 +64,7 @@ pub use session::match_result::MatchResult;
 pub use session::outbox::SubmitError;
 pub use session::saved_match::{SavedMatch, SavedMatchError};
 pub use session::stats::Stats;
+pub use session::talk::{Message, MessageError, To};
 pub use session::{AnySession, Blame, PlayerReport, Session, SessionPhase, TurnStatus};
 pub use signed::chain::Opening;
 pub use signed::conviction::Conviction;

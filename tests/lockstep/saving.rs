@@ -329,3 +329,76 @@ fn a_damaged_save_is_an_error() {
 fn xxhash(bytes: &[u8]) -> [u8; 8] {
     xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()
 }
+
+/// A session of each peer of a resumed match; only the host has the save and the state.
+fn resumed_by_the_host_alone(
+    config: &SessionConfig,
+    saved: SavedMatch,
+    state: Toy,
+    seed: u64,
+) -> VirtualMatch<Toy> {
+    let mut drivers = Vec::new();
+    let identities = (0..3).map(|player| Identity::Player(PlayerId(player))).chain([Identity::Watcher]);
+    for identity in identities {
+        let is_host = identity == Identity::Player(PlayerId(0));
+        let config = if is_host { config.clone().resume(saved.clone()) } else { config.clone() };
+        let mut session = Session::new(config, identity, Instant::ZERO).unwrap();
+        if !is_host {
+            session.connect(PeerId(0));
+        }
+        let toy = if is_host { Toy { gives_state: true, ..state.clone() } } else { Toy::default() };
+        drivers.push(testudo_lockstep::Driver::new(toy, session));
+    }
+    let mut net = testudo_lockstep::simnet::SimNet::new(seed);
+    net.set_default(terrible());
+    VirtualMatch::new(drivers, net)
+}
+
+/// The demo had a protocol of its own for this.
+#[test]
+fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {
+    for (seed, watchers_needed) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
+        let config = config(3, Topology::Host).late_watchers(true).watchers_min(watchers_needed);
+        let mut game = toy_match(&config.clone().watchers_min(0), 0, seed, LinkConfig::new());
+        play(&mut game, |turn, identity, session| {
+            if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+                session.save();
+            }
+        });
+        let (saved, state) = the_save(&mut game);
+        let mut second = resumed_by_the_host_alone(&config, saved, state, seed);
+        play(&mut second, |turn, identity, _| {
+            assert!(turn >= 42 && (turn > 42 || identity != Identity::Relay), "{identity:?} in {turn}");
+        });
+        let whole = game.drivers()[0].simulation();
+        for (node, driver) in second.drivers().iter().enumerate() {
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "seed {seed}: {node}");
+            let toy = driver.simulation();
+            assert_eq!((toy.history, toy.frames), (whole.history, whole.frames), "seed {seed}: {node}");
+            assert!(node == 0 || !toy.loaded.is_empty(), "seed {seed}: {node}");
+        }
+    }
+}
+
+#[test]
+fn a_save_whose_state_is_another_one_is_not_played() {
+    let config = config(3, Topology::Host).lobby_timeout(Duration::from_secs(60));
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    play(&mut game, |turn, identity, session| {
+        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+            session.save();
+        }
+    });
+    let (saved, mut state) = the_save(&mut game);
+    state.values[1] ^= 1;
+    let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
+    second.run(Instant::from_millis(120_000), |_, turn, _, _| panic!("turn {turn} runs"));
+    for node in 1..3 {
+        let session = second.drivers_mut()[node].session_mut();
+        let (phase, stats) = (session.phase(), session.stats());
+        let told: Vec<Event> = std::iter::from_fn(|| session.poll_event()).collect();
+        assert_eq!(phase, SessionPhase::Failed(Failure::NoState), "{node}: {told:?} {stats:?}");
+        let suspects = vec![Identity::Player(PlayerId(0))];
+        assert!(told.contains(&Event::WrongState { turn: testudo_lockstep::Turn(42), suspects }), "{told:?}");
+    }
+}

@@ -1,11 +1,14 @@
 //! The public types go to other threads and are shared by them: a resource of an engine must.
 
 use testudo_lockstep::replay::{Recorded, Recorder, Replay, ReplayPlayer, ReplayViewer, Timetable};
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::host::Host;
+use testudo_lockstep::service::places::Places;
+use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::simnet::SimNet;
 use testudo_lockstep::state::Recent;
 use testudo_lockstep::state::inquiry::{Inquiry, Moments};
 use testudo_lockstep::transport::memory::MemoryHub;
-use testudo_lockstep::transport::places::Places;
 use testudo_lockstep::{
     AnyAction, Driver, Event, FrameObjects, PlayerKey, Playout, Proof, Roster, SavedMatch, Session,
     SessionConfig, VirtualMatch,
@@ -25,6 +28,6 @@ fn public_types_are_send_and_sync() {
     is_promised::<(Driver<Toy>, Playout, VirtualMatch<Toy>, SimNet)>();
     is_promised::<(Recorded<Toy>, Recorder, Replay, ReplayPlayer<Toy>, ReplayViewer<Toy>, Timetable)>();
     is_promised::<(Recent, Inquiry<Toy>, Moments, FrameObjects<Toy>)>();
-    is_promised::<(MemoryHub, Places)>();
+    is_promised::<(MemoryHub, Agreement, Places, Host, Rooms)>();
     is_promised::<(PlayerKey, Roster, Proof)>();
 }

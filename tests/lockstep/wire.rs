@@ -1,8 +1,9 @@
 //! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
 
 use testudo_lockstep::packet::{
-    Bye, Challenge, Chunk, Echo, Hello, Lobby, LobbyKeys, Manifest, Packet, PayloadFormat, Received, Refuse,
-    Segment, Signed, Transfer, TurnsPacket, Want, Welcome, link_key, session_mark,
+    Address, Bye, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages,
+    Packet, PayloadFormat, Received, Refuse, Segment, Signed, Transfer, TurnsPacket, Want, Welcome, link_key,
+    session_mark,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
@@ -92,6 +93,15 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         hash: 0x0102_0304_0506_0708,
         blocks: vec![0xdead_beef, 0xcafe_f00d],
     };
+    let said = |from, to, bytes: &[u8]| Frame::Message { from, to, bytes: bytes.to_vec() };
+    let frames = vec![
+        Frame::Profile { player: PlayerId(1), bytes: b"Ada".to_vec() },
+        said(Identity::Player(PlayerId(2)), Address::Everybody, b"hi"),
+        said(Identity::Watcher, Address::Receiver, b"?"),
+        said(Identity::Relay, Address::Player(PlayerId(0)), b""),
+        Frame::Undelivered { players: 9 },
+    ];
+    let messages = Messages { ack: 3, first: 7, frames };
     let have = [0b101].into_iter().collect();
     let want = Want { turn: 258, next: 2, received: 4, echo_ms: 513, held_ms: 3, have };
     vec![
@@ -108,6 +118,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             COMMAND,
             Packet::Lobby(Lobby {
                 ready: true,
+                members: Some(Members { here: 7, ready: 5 }),
                 sent_us: 0x0a0b_0c0d,
                 echo,
                 start_in_us: Some(150_000),
@@ -178,6 +189,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         ("refuse-state", COMMAND, Packet::Transfer(Transfer::Refuse { turn: 258 })),
         ("here", COMMAND, Packet::Transfer(Transfer::Here)),
         ("ask", COMMAND, Packet::Transfer(Transfer::Ask { not_before: 257 })),
+        ("messages", COMMAND, Packet::Messages(messages)),
     ]
 }
 

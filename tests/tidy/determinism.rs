@@ -72,8 +72,8 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
             let lent = name == "rayon" && (line.contains("optional = true") || line.contains("dep:rayon"));
             // The runtime of the sealed transport, and of the program's servers, and the source of keys and join codes: edges.
             let in_demo = manifest == "demo/Cargo.toml";
-            let edge = name == "tokio" && (line.contains("optional = true") || in_demo)
-                || name == "getrandom" && in_demo;
+            let is_optional = line.contains("optional = true");
+            let edge = ["tokio", "getrandom"].contains(&name) && (is_optional || in_demo);
             (STRANGE_CRATES.contains(&name) && !lent && !edge).then_some((at, name))
         });
         findings.extend(strange.map(|(at, name)| Finding {

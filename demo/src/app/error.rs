@@ -17,6 +17,8 @@ pub(crate) enum MatchError {
     Setup(SetupError),
     /// The session's settings are out of range.
     Config(ConfigError),
+    /// The settings are not those of any match.
+    Agreement(testudo_lockstep::service::agreement::AgreementError),
     /// The bit to flip does not exist or must not be flipped.
     Fault(FaultError),
     /// A session ended early, after this many turns.
@@ -54,6 +56,7 @@ impl MatchError {
             self,
             Self::Setup(_)
                 | Self::Config(_)
+                | Self::Agreement(_)
                 | Self::Fault(_)
                 | Self::NoPage(_)
                 | Self::Key { .. }
@@ -67,6 +70,7 @@ impl fmt::Display for MatchError {
         match self {
             Self::Setup(error) => write!(f, "{error}"),
             Self::Config(error) => write!(f, "{error}"),
+            Self::Agreement(error) => write!(f, "{error}"),
             Self::Fault(error) => write!(f, "{error}"),
             Self::Failed { failure: failure @ Failure::OtherKey, .. } => write!(f, "{failure}"),
             Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {failure}"),

@@ -3,7 +3,11 @@
 
 mod imports;
 
+use std::io;
+
 use serde_json::json;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::guest::{Dial, Line, LineEvent, LossKind};
 
 /// Largest message of the page: a kind, and the answer to a greeting with its verdict.
 const MESSAGE_BYTES_MAX: usize = 1 + 1 + 16_384;
@@ -40,38 +44,52 @@ pub(crate) struct Link {
     message: Vec<u8>,
 }
 
-/// What happened on a connection.
-pub(crate) enum LinkEvent {
-    /// The answer to the greeting, with the verdict as its first byte.
-    Answer(Vec<u8>),
-    Packet(Vec<u8>),
-    /// There is no connection, for this reason.
-    Lost(String),
+/// Makes connections by the browser.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dialer;
+
+impl Dial for Dialer {
+    type Line = Link;
+
+    fn dial(&mut self, code: &JoinCode, greeting: &[u8]) -> io::Result<Link> {
+        let addresses: Vec<String> = code.addresses().iter().map(ToString::to_string).collect();
+        let link = Link::open(&addresses, &code.certificate_hash(), greeting);
+        link.ok_or_else(|| io::Error::other("this browser has no WebTransport"))
+    }
 }
 
 impl Link {
     /// Begins to connect to the first of these addresses that answers and shows the certificate with this hash. None: the browser has no
     /// WebTransport.
-    pub(crate) fn open(addresses: &[String], certificate_hash: &[u8], greeting: &[u8]) -> Option<Self> {
+    fn open(addresses: &[String], certificate_hash: &[u8], greeting: &[u8]) -> Option<Self> {
         let request = json!({ "addresses": addresses, "hash": certificate_hash, "greeting": greeting });
         let number = imports::open(request.to_string().as_bytes());
         (number != 0).then(|| Self { number, message: vec![0; MESSAGE_BYTES_MAX] })
     }
+}
 
-    /// The next event, if there is one.
-    pub(crate) fn poll(&mut self) -> Option<LinkEvent> {
+impl Line for Link {
+    fn poll(&mut self) -> Option<LineEvent> {
         let length = imports::poll(self.number, &mut self.message);
         let (kind, bytes) = self.message.get(..length)?.split_first()?;
         match *kind {
-            PACKET => Some(LinkEvent::Packet(bytes.to_vec())),
-            ANSWER => Some(LinkEvent::Answer(bytes.to_vec())),
-            LOST => Some(LinkEvent::Lost(String::from_utf8_lossy(bytes).into_owned())),
+            PACKET => Some(LineEvent::Packet(bytes.to_vec())),
+            ANSWER => {
+                // The stream of the answer begins with the verdict.
+                let (verdict, answer) = bytes.split_first()?;
+                let answer = answer.to_vec();
+                Some(if *verdict == 1 { LineEvent::Accepted(answer) } else { LineEvent::Refused(answer) })
+            }
+            // A browser does not say why.
+            LOST => {
+                let why = String::from_utf8_lossy(bytes).into_owned();
+                Some(LineEvent::Lost { why, kind: LossKind::Other })
+            }
             _ => None,
         }
     }
 
-    /// Sends a packet. It may be lost.
-    pub(crate) fn send(&mut self, packet: &[u8]) {
+    fn send(&mut self, packet: &[u8]) {
         imports::send(self.number, packet);
     }
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{EndReason, Identity, Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
@@ -232,7 +232,7 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
             let player =
                 number.parse().ok().filter(|number| *number < seat.terms().setup.players).map(PlayerId);
             match player {
-                Some(player) if seat.kick(player) => format!("{} is removed", seat.roll().called(player)),
+                Some(player) if seat.kick(player) => format!("{} is removed", seat.called(player)),
                 Some(_) => "only the host can remove another player".into(),
                 None => format!("there is no player {number}"),
             }
@@ -269,7 +269,7 @@ fn vote(seat: &mut OnlineSeat, number: &str, word: Option<&str>) -> String {
         Some(_) => return "type: vote PLAYER, or to take it back: vote PLAYER no".into(),
     };
     let Some(player) = player else { return format!("there is no player {number}") };
-    let called = seat.roll().called(player);
+    let called = seat.called(player);
     match (seat.vote_out(player, out), out) {
         (false, _) => format!("nobody can vote {called} out: a host who plays is left, and not voted out"),
         (true, true) => {
@@ -291,7 +291,7 @@ fn join_team(seat: &mut OnlineSeat, player: PlayerId, team: u8) -> String {
     if !seat.set_team(player, team) {
         return TEAM_USAGE.into();
     }
-    let called = seat.roll().called(player);
+    let called = seat.called(player);
     let told =
         if team == 0 { format!("{called} is in no team") } else { format!("{called} is in team {team}") };
     let nobody = if seat.are_all_friends() { ": all are in one team, so teams would not count" } else { "" };
@@ -308,11 +308,11 @@ fn army_colour(player: PlayerId) -> &'static str {
 fn who(seat: &OnlineSeat) -> String {
     let lines = (0..seat.terms().setup.players).map(PlayerId).map(|player| {
         let report = seat.session().player_report(player);
-        let is_ready = seat.session().phase() != SessionPhase::Lobby || seat.is_ready(player);
+        let is_ready = seat.session().phase() != SessionPhase::Lobby || seat.session().is_ready(player);
         let ready = if is_ready { "" } else { ", asks to wait" };
         let state = match () {
             () if player == seat.player() && !seat.is_watching() => format!("this is you{ready}"),
-            () if !seat.roll().is_here(player) => "away".into(),
+            () if !seat.session().is_here(player) => "away".into(),
             () => format!(
                 "here{ready}, {} ms, delayed {} turns by {:.1} s",
                 report.network_ms,
@@ -324,7 +324,7 @@ fn who(seat: &OnlineSeat) -> String {
             0 => String::new(),
             team => format!(", team {team}"),
         };
-        format!("{}, {}{team}: {state}", seat.roll().called(player), army_colour(player))
+        format!("{}, {}{team}: {state}", seat.called(player), army_colour(player))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -348,7 +348,7 @@ fn invitations(codes: &Codes) -> String {
 /// The line on a terminal about what has happened, if it is worth one.
 fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
     let called =
-        |player: PlayerId| seat.map_or_else(|| format!("player {player}"), |seat| seat.roll().called(player));
+        |player: PlayerId| seat.map_or_else(|| format!("player {player}"), |seat| seat.called(player));
     Some(match news {
         News::Listening(codes) => invitations(codes),
         News::NewCode { player, code } => format!("join {player}: {code}"),

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{Conviction, Desync, PlayerSet};
 
 use crate::app::online::judgement::{Archived, Difference, Found, Judgement, Signed};

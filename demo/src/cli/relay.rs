@@ -1,10 +1,10 @@
 //! `relay`.
 
-use testudo_lockstep::transport::code::JoinCodeError;
+use testudo_lockstep::service::code::JoinCodeError;
+use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
-use crate::app::relay::limits::Limits;
 use crate::app::relay::load::{self, LoadOptions};
 use crate::app::relay::process::Cores;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
@@ -15,14 +15,12 @@ use crate::game::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
-    let limits = Limits {
-        rooms_max: options.rooms_max as usize,
-        rooms_per_address_max: options.rooms_per_address_max as usize,
-        watch_delay: Duration::from_secs(options.watch_delay_s),
-        drain: Duration::from_secs(options.drain_s),
-        states_bytes_max: options.states_mib << 20,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.rooms_max = options.rooms_max as usize;
+    limits.rooms_per_address_max = options.rooms_per_address_max as usize;
+    limits.watch_delay = Duration::from_secs(options.watch_delay_s);
+    limits.drain = Duration::from_secs(options.drain_s);
+    limits.states_bytes_max = options.states_mib << 20;
     let relay = Relay::bind(&RelayOptions {
         bind: options.bind,
         public: options.public.clone(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
 use crate::run::run;

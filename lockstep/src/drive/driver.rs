@@ -107,6 +107,11 @@ impl<S: Simulation> Driver<S> {
         self.session.handle_timeout(now);
         let mut advance = Advance::default();
         self.take_state();
+        if self.session.wants_save() {
+            let mut state = Vec::new();
+            let saved = self.simulation.save_state(&mut state);
+            self.session.give_save(saved.then_some(state.as_slice()));
+        }
         if self.session.phase() == crate::SessionPhase::Lobby || self.session.is_joining() {
             return advance;
         }

@@ -135,6 +135,8 @@ pub struct Echo {
 pub struct Lobby {
     /// Whether the sender has all its links and may start.
     pub ready: bool,
+    /// Who is here and wants to begin, from the middle of a star.
+    pub members: Option<Members>,
     /// The sender's time in microseconds, low 32 bits.
     pub sent_us: u32,
     /// Echo of the receiver's time.
@@ -143,6 +145,15 @@ pub struct Lobby {
     pub start_in_us: Option<u32>,
     /// The players' keys; none in a match without keys.
     pub keys: Option<Box<LobbyKeys>>,
+}
+
+/// Players who are connected to the middle of a star, as the middle says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Members {
+    /// Bit n: player n is here.
+    pub here: u16,
+    /// Bit n: player n is here and wants to begin.
+    pub ready: u16,
 }
 
 /// The key part of a lobby packet.
@@ -168,7 +179,7 @@ pub enum Bye {
 }
 
 /// Identity on the wire, 5 bits: 0..=15 players, 16 watcher, 17 relay.
-fn write_identity(writer: &mut BitWriter, identity: Identity) {
+pub(super) fn write_identity(writer: &mut BitWriter, identity: Identity) {
     let number = match identity {
         Identity::Player(player) => player.0,
         Identity::Watcher => 16,
@@ -177,7 +188,7 @@ fn write_identity(writer: &mut BitWriter, identity: Identity) {
     writer.write_bits(u64::from(number), 5);
 }
 
-fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, DecodeError> {
+pub(super) fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, DecodeError> {
     Ok(match reader.read_max(5, 17)? as u8 {
         16 => Identity::Watcher,
         17 => Identity::Relay,
@@ -304,6 +315,11 @@ impl Lobby {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
         begin(writer, Packet::LOBBY);
         writer.write_bool(self.ready);
+        writer.write_bool(self.members.is_some());
+        if let Some(Members { here, ready }) = self.members {
+            writer.write_bits(u64::from(here), 16);
+            writer.write_bits(u64::from(ready), 16);
+        }
         writer.write_bits(u64::from(self.sent_us), 32);
         writer.write_bool(self.echo.is_some());
         if let Some(echo) = self.echo {
@@ -322,6 +338,7 @@ impl Lobby {
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
         let ready = reader.read_bool()?;
+        let members = if reader.read_bool()? { Some(Members::read(&mut reader)?) } else { None };
         let sent_us = reader.read_bits(32)? as u32;
         let echo = if reader.read_bool()? {
             Some(Echo { sent_us: reader.read_bits(32)? as u32, held_us: reader.read_bits(32)? as u32 })
@@ -331,7 +348,14 @@ impl Lobby {
         let start_in_us = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
         let keys = if reader.read_bool()? { Some(Box::new(LobbyKeys::read(&mut reader)?)) } else { None };
         reader.finish()?;
-        Ok(Self { ready, sent_us, echo, start_in_us, keys })
+        Ok(Self { ready, members, sent_us, echo, start_in_us, keys })
+    }
+}
+
+impl Members {
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let (here, ready) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
+        if ready & !here == 0 { Ok(Self { here, ready }) } else { Err(DecodeError::NotCanonical) }
     }
 }
 

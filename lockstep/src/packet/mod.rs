@@ -4,13 +4,15 @@
 //! of a link know. So damaged packets, packets of another match and packets of strangers are recognised before anything in them is read.
 
 mod handshake;
+mod messages;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod transfer;
 mod turns;
 
-pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Refusal, Refuse, Welcome};
+pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Members, Refusal, Refuse, Welcome};
+pub use messages::{Address, Frame, MESSAGE_BYTES_MAX, Messages, PROFILE_BYTES_MAX};
 pub use statement::{Received, Signed, SignedEnd};
 pub use transfer::{
     BLOCKS_MAX, CHUNK_BYTES, Chunk, Manifest, STATE_BYTES_MAX, Transfer, WANT_WORDS_MAX, Want, block_bytes,
@@ -18,6 +20,7 @@ pub use transfer::{
 };
 pub use turns::{Segment, TurnsPacket};
 
+pub(crate) use messages::{FRAMES_MAX, HEAD_BITS_MAX as MESSAGES_HEAD_BITS_MAX};
 pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
 pub(crate) use turns::{
     BODY_BITS_MAX, ENTRIES_MAX, SegmentPlan, end_reason, end_reason_number, entry_content, segment_cost,
@@ -68,6 +71,8 @@ pub enum Packet {
     Challenge(Challenge),
     /// Kind 7: the state of a running match, for a peer that joins.
     Transfer(Transfer),
+    /// Kind 8: messages between members.
+    Messages(Messages),
 }
 
 /// Opens a packet: checks length and tag, then reads the kind.
@@ -129,6 +134,7 @@ impl Packet {
     pub(crate) const BYE: u8 = 5;
     pub(crate) const CHALLENGE: u8 = 6;
     pub(crate) const TRANSFER: u8 = 7;
+    pub(crate) const MESSAGES: u8 = 8;
 
     /// Writes the whole packet, tag included, into `out`. The key of the tag is 0 for a hello, the hello's nonce for a challenge and a
     /// refusal, and the [`link_key`] for all others.
@@ -142,6 +148,7 @@ impl Packet {
             Self::Bye(packet) => packet.encode(writer),
             Self::Challenge(packet) => packet.encode(writer),
             Self::Transfer(packet) => packet.encode(writer),
+            Self::Messages(packet) => packet.encode(writer),
         }
         seal(writer, key, out);
     }
@@ -165,6 +172,7 @@ impl Packet {
             Self::BYE => Self::Bye(Bye::decode(reader)?),
             Self::CHALLENGE => Self::Challenge(Challenge::decode(reader)?),
             Self::TRANSFER => Self::Transfer(Transfer::decode(reader)?),
+            Self::MESSAGES => Self::Messages(Messages::decode(reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         })
     }

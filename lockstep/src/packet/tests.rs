@@ -211,9 +211,40 @@ fn transfer() -> impl Strategy<Value = Transfer> {
     ]
 }
 
+fn messages() -> impl Strategy<Value = Messages> {
+    let profile = ((0_u8..16).prop_map(PlayerId), prop::collection::vec(any::<u8>(), 0..=PROFILE_BYTES_MAX));
+    let address = prop_oneof![
+        (0_u8..16).prop_map(|player| Address::Player(PlayerId(player))),
+        Just(Address::Everybody),
+        Just(Address::Receiver),
+    ];
+    let message = (identity(), address, prop::collection::vec(any::<u8>(), 0..=MESSAGE_BYTES_MAX));
+    let frame = prop_oneof![
+        profile.prop_map(|(player, bytes)| Frame::Profile { player, bytes }),
+        message.prop_map(|(from, to, bytes)| Frame::Message { from, to, bytes }),
+        (1..=u16::MAX).prop_map(|players| Frame::Undelivered { players }),
+    ];
+    (any::<(u32, u32)>(), prop::collection::vec(frame, 0..6)).prop_map(|((ack, first), frames)| {
+        let mut bits = MESSAGES_HEAD_BITS_MAX;
+        let fits = |frame: &Frame| {
+            bits += frame.bits();
+            bits <= BODY_BITS_MAX
+        };
+        let frames: Vec<Frame> = frames.into_iter().take_while(fits).collect();
+        Messages { ack, first: if frames.is_empty() { 0 } else { first }, frames }
+    })
+}
+
 fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
     let echo = any::<(u32, u32)>().prop_map(|(sent_us, held_us)| Echo { sent_us, held_us });
-    let lobby = (any::<bool>(), any::<u32>(), prop::option::of(echo), prop::option::of(any::<u32>()));
+    let members = any::<(u16, u16)>().prop_map(|(here, ready)| Members { here, ready: here & ready });
+    let lobby = (
+        any::<bool>(),
+        prop::option::of(members),
+        any::<u32>(),
+        prop::option::of(echo),
+        prop::option::of(any::<u32>()),
+    );
     prop_oneof![
         hello().prop_map(Packet::Hello),
         transfer().prop_map(Packet::Transfer),
@@ -221,9 +252,10 @@ fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
         (identity(), any::<u16>())
             .prop_map(|(identity, connection)| Packet::Welcome(Welcome { identity, connection })),
         refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),
-        (lobby, prop::option::of(keys())).prop_map(|((ready, sent_us, echo, start_in_us), keys)| {
-            Packet::Lobby(Lobby { ready, sent_us, echo, start_in_us, keys })
+        (lobby, prop::option::of(keys())).prop_map(|((ready, members, sent_us, echo, start_in_us), keys)| {
+            Packet::Lobby(Lobby { ready, members, sent_us, echo, start_in_us, keys })
         }),
+        messages().prop_map(Packet::Messages),
         turns(format).prop_map(|packet| Packet::Turns(Box::new(packet))),
         prop_oneof![Just(Bye::Finished), Just(Bye::Left), Just(Bye::Dropped)].prop_map(Packet::Bye),
     ]

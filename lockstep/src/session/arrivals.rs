@@ -79,10 +79,21 @@ impl AnySession {
         }
     }
 
+    /// A peer has come to the lobby of a resumed match without the save.
+    pub(super) fn arrival_in_lobby(&mut self, index: usize) {
+        let mut arrival = Arrival::new(self.common.now);
+        arrival.stage = ArrivalStage::InLobby;
+        self.common.links[index].arrival = Some(Box::new(arrival));
+    }
+
     // ---- messages of joining peers
 
     /// A joining peer reports that the state is not valid.
     pub(super) fn arrival_refuses(&mut self, index: usize, turn: u32) {
+        if self.common.phase == SessionPhase::Lobby {
+            self.common.send_away(index);
+            return;
+        }
         let front = self.common.front();
         let arrival = &mut self.common.links[index].arrival;
         if arrival.as_mut().is_some_and(|arrival| arrival.refuse(turn, front)) {
@@ -95,6 +106,7 @@ impl AnySession {
 
     /// A joining peer has run every turn that it has: a player is brought back.
     pub(super) fn arrival_is_here(&mut self, index: usize) {
+        self.saver_is_here(index);
         let link = &self.common.links[index];
         if let (Some(arrival), Some(Identity::Player(player))) = (&link.arrival, link.identity)
             && arrival.stage == ArrivalStage::CatchingUp

@@ -14,7 +14,8 @@ impl AnySession {
         if !self.lobby.answers.is_empty() {
             at = Some(self.common.now);
         }
-        at = [at, self.transfers.due_at(&self.common, &self.delayed), self.delayed.due_at(&self.common)]
+        let of_states = self.transfers.due_at(&self.common, &self.delayed);
+        at = [at, of_states, self.messages_due_at(), self.delayed.due_at(&self.common)]
             .into_iter()
             .flatten()
             .min();

@@ -159,7 +159,7 @@ impl AnySession {
         self.lobby.is_ready = is_ready;
     }
 
-    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a peer that is not the middle knows only of itself and the host.
+    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star the others know it from the middle.
     #[must_use]
     pub fn is_ready(&self, player: PlayerId) -> bool {
         let identity = Identity::Player(player);
@@ -168,7 +168,7 @@ impl AnySession {
         if identity == self.common.setup.identity {
             self.lobby.is_ready
         } else {
-            link.is_some_and(|link| link.lobby.ready)
+            link.is_some_and(|link| link.lobby.ready) || self.is_told_ready(player)
         }
     }
 

@@ -1,12 +1,13 @@
 //! What all parts of a session read: the settings, the time, the links, the streams and the position of the match.
 
 use crate::pace::pacing::Pace;
+use crate::packet::Bye;
 use crate::session::SessionPhase;
 use crate::session::config::SessionConfig;
 use crate::session::event::Event;
 use crate::session::events::EventQueue;
 use crate::session::gate::Gate;
-use crate::session::link::Link;
+use crate::session::link::{Link, LinkPhase};
 use crate::session::links::Links;
 use crate::session::setup::Setup;
 use crate::session::stats::Stats;
@@ -98,7 +99,7 @@ impl Common {
 
     /// Whether what goes over this link is delayed.
     pub(super) fn is_delayed(&self, link: &Link) -> bool {
-        self.delays() && link.identity == Some(Identity::Watcher)
+        self.phase != SessionPhase::Lobby && self.delays() && link.identity == Some(Identity::Watcher)
     }
 
     /// Whether every link that this peer needs before the start exists.
@@ -247,6 +248,19 @@ impl Common {
         let next = live.map(Stream::next).min().unwrap_or(horizon);
         let end = self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
         next.min(end).saturating_sub(self.gate.turn).min(self.setup.config.limits.window)
+    }
+
+    /// There is no state for a joining peer.
+    pub(super) fn send_away(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        if link.lacks_state() {
+            let peer = link.peer;
+            tracing::info!(peer = peer.0, "nobody has a state for a joining peer");
+            (link.arrival, link.sender) = (None, None);
+            link.phase = LinkPhase::Closed;
+            link.outflow.owe_bye(Bye::Left);
+            self.emit(Event::JoinFailed(peer));
+        }
     }
 
     pub(super) fn may_state(&self, link: &Link, author: PlayerId) -> bool {

@@ -8,7 +8,7 @@ use crate::session::failure::Failure;
 use crate::session::match_result::MatchResult;
 use crate::signed::roster::Roster;
 use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PeerId, PlayerId, PlayerSet, Turn};
 use crate::value::time::Duration;
 
 /// Something that the application may want to show or react to. [`Session::poll_event`](crate::AnySession::poll_event) returns events.
@@ -44,6 +44,16 @@ pub enum Event {
         claimed: Identity,
         /// Whose link it is; none if it is bound to nobody and only bound peers may come.
         bound: Option<Identity>,
+    },
+    /// A player shows something else of itself ([`crate::AnySession::profile`]).
+    Profile {
+        /// The player.
+        player: PlayerId,
+    },
+    /// A message of this peer has not reached these players: they are not connected, or have taken nothing for long.
+    Undelivered {
+        /// The players.
+        players: PlayerSet,
     },
     /// All peers are here; turn 0 may begin.
     Started,

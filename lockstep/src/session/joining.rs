@@ -13,6 +13,7 @@ use crate::session::transfer::blob::{Blob, Taken};
 use crate::session::transfer::header::{Header, HeaderPlayer};
 use crate::session::transfer::joiner::Due;
 use crate::session::transfer::middle::Load;
+use crate::session::transfer::resuming::Resuming;
 use crate::session::{AnySession, SessionPhase, players_in};
 use crate::signed::statement::Since;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
@@ -46,6 +47,9 @@ impl AnySession {
     /// Returns the state that the simulation must load, once it has arrived and the other players' checksums agree with it.
     /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`](crate::AnySession::state_taken).
     pub fn take_state(&mut self) -> Option<JoinedState> {
+        if let Some((turn, bytes)) = self.saved_state() {
+            return Some(JoinedState { turn, frame: 0, bytes });
+        }
         if !self.transfers.joiner.confirm(&self.common)? {
             self.refuse_wrong_state();
             return None;
@@ -57,6 +61,12 @@ impl AnySession {
     /// The simulation has loaded the state and has this checksum, computed from what was loaded; none if it could not load it. A checksum
     /// that was stored in the state would be compared with itself, and a wrong state believed.
     pub fn state_taken(&mut self, checksum: Option<u64>) {
+        if let Some(is_right) = self.save_taken(checksum) {
+            if !is_right {
+                self.refuse_wrong_state();
+            }
+            return;
+        }
         match self.transfers.joiner.loaded(checksum) {
             None => {}
             Some(true) => self.common.emit(Event::Joined { turn: Turn(self.common.gate.turn) }),
@@ -203,6 +213,7 @@ impl AnySession {
             return;
         }
         self.transfers.joiner.expect(manifest.source);
+        self.transfers.resuming = Resuming::None;
         tracing::debug!(turn = manifest.turn, bytes, "a state is promised");
         self.transfers.blob = Some(Blob::promised(manifest));
         self.common.emit(Event::StateProgress { received: 0, total: bytes });
@@ -224,8 +235,16 @@ impl AnySession {
         }
         let whole = self.transfers.blob.take_if(|blob| blob.is_whole());
         let Some(blob) = whole else { return };
-        let turn = blob.turn();
-        match blob.into_bytes().and_then(|bytes| self.read_state(turn, bytes)) {
+        let (turn, is_save) = (blob.turn(), Self::is_save(&blob));
+        let bytes = blob.into_bytes();
+        if is_save {
+            self.transfers.joiner.note_turn(turn);
+            if !bytes.is_some_and(|bytes| self.take_save(turn, &bytes)) {
+                self.refuse_state_of(turn);
+            }
+            return;
+        }
+        match bytes.and_then(|bytes| self.read_state(turn, bytes)) {
             Some((header, state)) => self.go_on_from(header, state),
             None => self.refuse_state_of(turn),
         }
@@ -325,6 +344,10 @@ impl AnySession {
         self.join_timeout();
         if !self.common.setup.forwards() {
             self.transfers.forget_idle_senders(&mut self.common);
+            return;
+        }
+        if self.common.phase == SessionPhase::Lobby {
+            self.serve_lobby();
             return;
         }
         let common = &mut self.common;

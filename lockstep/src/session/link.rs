@@ -153,6 +153,14 @@ impl Link {
         }
     }
 
+    /// The match begins with another entry than was thought.
+    pub(crate) fn begin_at(&mut self, first: u32, now: Instant) {
+        let progress = &mut self.progress;
+        progress.acked = [first; PLAYERS_MAX as usize];
+        (progress.confirmed, progress.base) = (first, first);
+        progress.marks = [(first, now); PLAYERS_MAX as usize];
+    }
+
     /// The machine was suspended for this long: the time does not count.
     pub(crate) fn shift(&mut self, jump: Duration, now: Instant) {
         self.last_heard = (self.last_heard + jump).min(now);

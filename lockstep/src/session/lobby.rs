@@ -168,6 +168,7 @@ impl AnySession {
             return;
         }
         self.common.phase = SessionPhase::Running;
+        self.end_serving_lobby();
         for link in self.common.links.values_mut() {
             link.last_heard = self.common.now;
         }
@@ -183,6 +184,7 @@ impl AnySession {
                 >= u64::from(self.common.setup.config.watchers.watchers_min)
             && self.common.links.values().all(|link| {
                 let measured = link.lobby.ready
+                    && link.arrival.is_none()
                     && link.lobby.round_trip_min.is_some()
                     && self.signing.as_ref().is_none_or(|signing| signing.agrees_with(link));
                 let present = measured && self.common.now.since(link.last_heard) < LOBBY_SILENCE;
@@ -245,6 +247,7 @@ impl AnySession {
             self.common.links[index].outflow.owes_welcome = true;
             if !is_known {
                 self.arrival_comes(index);
+                self.saver_comes(index, &hello);
             }
         }
         true
@@ -259,7 +262,7 @@ impl AnySession {
         if u32::from(hello.frames_per_second) != config.frames_per_second {
             return Some(Refusal::FrameRate { expected: config.frames_per_second as u16 });
         }
-        if hello.config_hash != self.common.setup.config_hash {
+        if hello.config_hash != self.common.setup.config_hash && !self.gives_save_to(&hello) {
             return Some(Refusal::Config { expected: self.common.setup.config_hash });
         }
         let known = |link: &&Link| link.peer == peer;
@@ -324,6 +327,7 @@ impl AnySession {
             link.phase = LinkPhase::Connected;
             link.identity = Some(identity);
             self.common.emit(Event::Connected { peer, identity });
+            self.show_profiles(index);
         }
     }
 
@@ -333,6 +337,7 @@ impl AnySession {
         {
             self.fail(failure);
         }
+        self.take_members(index, lobby.members);
         let now = self.common.now;
         let from_coordinator = self.common.links[index].identity == Some(self.common.setup.coordinator());
         let link = &mut self.common.links[index];
@@ -362,7 +367,10 @@ impl AnySession {
         let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         LobbyPacket {
             // Whether it has the roster, its mark says.
-            ready: self.lobby.is_ready && self.common.links_are_complete(),
+            ready: self.lobby.is_ready
+                && self.common.links_are_complete()
+                && !self.transfers.joiner.is_active(),
+            members: self.members_now(),
             sent_us: self.common.now.as_micros() as u32,
             echo: link
                 .lobby
@@ -371,7 +379,7 @@ impl AnySession {
             start_in_us: self
                 .lobby
                 .start_at
-                .filter(|_| self.common.setup.coordinates())
+                .filter(|_| self.common.setup.coordinates() && !link.lacks_state())
                 .map(|start_at| micros(start_at.since(self.common.now))),
             keys: self.signing.as_ref().map(|signing| signing.lobby_keys(&self.common, link)),
         }

@@ -4,6 +4,7 @@ mod arrivals;
 mod backoff;
 mod bound;
 mod carried;
+mod channel;
 pub(crate) mod checksum;
 mod clock;
 pub(crate) mod commands;
@@ -29,11 +30,13 @@ mod links;
 mod lobby;
 mod local;
 pub(crate) mod match_result;
+mod members;
 mod mesh;
 pub(crate) mod outbox;
 mod outflow;
 mod receive;
 mod results;
+mod resuming;
 mod roster;
 pub(crate) mod saved_match;
 mod saving;
@@ -43,6 +46,7 @@ mod statements;
 pub(crate) mod stats;
 pub(crate) mod stream;
 mod streams;
+pub(crate) mod talk;
 mod transfer;
 mod transmit;
 mod turns;
@@ -75,6 +79,7 @@ pub use gate::TurnStatus;
 use lateness::Lateness;
 use lobby::Lobby;
 use local::Local;
+use members::Membership;
 use mesh::Agreement;
 use results::Results;
 use saving::Saving;
@@ -125,6 +130,7 @@ pub struct AnySession {
     signing: Option<Box<Signing>>,
     transfers: Transfers,
     delayed: Delayed,
+    members: Membership,
     buffers: Buffers,
 }
 
@@ -236,6 +242,7 @@ impl AnySession {
             signing,
             transfers: Transfers::default(),
             delayed: Delayed::default(),
+            members: Membership::default(),
             buffers: Buffers::default(),
             common: Common::new(
                 Setup {
@@ -449,16 +456,10 @@ impl AnySession {
         self.common.links.len()
     }
 
-    /// Players who have joined, as far as this peer knows: itself, and those at the other end of a link. In a star a peer that is not
-    /// the middle knows only of the host.
+    /// Players who have joined, as far as this peer knows ([`AnySession::is_here`]).
     #[must_use]
     pub fn present_players(&self) -> Vec<PlayerId> {
-        let linked =
-            self.common.links.values().filter(|link| link.is_connected()).filter_map(|link| link.identity);
-        let mut all: Vec<Identity> = linked.chain([self.common.setup.identity]).collect();
-        all.sort_unstable();
-        let player = |identity| if let Identity::Player(player) = identity { Some(player) } else { None };
-        all.into_iter().filter_map(player).collect()
+        (0..self.common.setup.config.players).map(PlayerId).filter(|player| self.is_here(*player)).collect()
     }
 
     // ---- helpers that the parts use

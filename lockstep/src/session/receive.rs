@@ -30,7 +30,7 @@ impl AnySession {
         let (kind, reader) = packet::open(bytes, if is_answer { handshake.nonce } else { handshake.key })?;
         match kind {
             Packet::WELCOME | Packet::CHALLENGE | Packet::REFUSE => self.take_answer(index, kind, reader),
-            Packet::LOBBY | Packet::TURNS | Packet::TRANSFER | Packet::BYE => {
+            Packet::LOBBY | Packet::TURNS | Packet::TRANSFER | Packet::MESSAGES | Packet::BYE => {
                 self.take_of_peer(index, kind, reader)
             }
             unknown => Err(DecodeError::UnknownKind(unknown)),
@@ -75,6 +75,7 @@ impl AnySession {
                 self.common.links[index].last_heard = self.common.now;
                 return Ok(self.take_transfer(index, transfer));
             }
+            Packet::MESSAGES => return self.take_messages(Some(index).filter(|_| is_connected), reader),
             Packet::LOBBY => {
                 let lobby = Lobby::decode(reader)?;
                 if !is_connected {

@@ -55,6 +55,9 @@ impl AnySession {
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.common.now);
         let Some(index) = self.common.links.values().position(is_due) else {
+            if let Some(peer) = self.messages_packet(out) {
+                return Some(peer);
+            }
             let writer = &mut self.buffers.writer;
             return self.transfers.packet(&mut self.common, &self.delayed, writer, out);
         };

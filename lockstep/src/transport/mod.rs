@@ -1,9 +1,6 @@
 //! Transports: they carry packets. Thin, non-blocking, and outside of everything that is deterministic.
 
-#[cfg(feature = "codes")]
-pub mod code;
 pub mod memory;
-pub mod places;
 #[cfg(feature = "sealed")]
 #[expect(
     clippy::disallowed_types,

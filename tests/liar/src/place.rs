@@ -2,16 +2,17 @@
 
 use std::time::Duration as Time;
 
-use testudo_lockstep::transport::code::JoinCode;
-use testudo_lockstep::{Driver, Event, Failure, Identity, Pace, PeerId, PlayerId, Session, SessionPhase};
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::codes::Codes as JoinCodes;
+use testudo_lockstep::service::greeting::{Answer, Greeting, Welcome};
+use testudo_lockstep::service::guest::{Dial, Line, LineEvent, MIDDLE};
+use testudo_lockstep::transport::sealed::{SealedClient, SealedDialer};
+use testudo_lockstep::{Driver, Event, Failure, Identity, Pace, PlayerId, Session, SessionPhase, Topology};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
-use crate::app::online::edge::{Edge, EdgeEvent};
-use crate::app::online::greeting::{Answer, Greeting, Welcome};
 use crate::app::online::keys;
-use crate::app::online::name::Name;
-use crate::app::online::seat::start::{config, terms_of};
+use crate::app::online::seat::start::{completed, terms_of};
 use crate::app::watch::client::Client;
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::{Clock, Terms};
@@ -20,9 +21,6 @@ use crate::copy::Copy;
 use crate::game::{Game, Setup};
 use crate::lie::Lie;
 use crate::twist::Twist;
-
-/// The middle of the star.
-const MIDDLE: PeerId = PeerId(0);
 
 /// Time between two looks at the network.
 const PAUSE: Time = Time::from_millis(2);
@@ -42,7 +40,7 @@ type Done = Result<serde_json::Value, String>;
 pub(crate) fn join(lie: &str, code: &str) -> Done {
     let (lie, code) = (read_lie(lie)?, read_code(code)?);
     let pass = keys::pass(&code).map_err(|error| error.to_string())?;
-    let greeting = || Greeting::Come { pass, name: Name::cleaned("liar") };
+    let greeting = || Greeting::Come { pass };
     let life = Clock::start();
     let mut ends = Vec::new();
     for _ in 0..=RETURNS_MAX {
@@ -74,21 +72,16 @@ pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
     let number = |text: &str| text.parse::<u32>().map_err(|error| format!("{text}: {error}"));
     let setup = Setup { players: number(players)? as u8, units: 10, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: number(turns)? }, Pace::Fixed, true);
+    let told = agreement.told().map_err(|error| error.to_string())?;
     let pass = keys::pass(&relay).map_err(|error| error.to_string())?;
-    let greeting = Greeting::Open { pass, agreement, name: Name::cleaned("liar") };
+    let greeting = Greeting::Open { pass, agreement: Box::new(told) };
     let (answer, edge) = call(&relay, &greeting)?;
     let Answer::Opened(opened) = answer else { return Err(format!("{answer:?}")) };
-    let codes = Codes::sealed(
-        relay.addresses(),
-        relay.certificate_hash(),
-        &opened.players,
-        PlayerId(0),
-        (opened.watchers, opened.referee),
-    );
-    let codes = codes.map_err(|error| error.to_string())?;
+    let secret = opened.secrets.players.first().copied().unwrap_or_default();
+    let codes = JoinCodes::new(relay.addresses(), relay.certificate_hash(), opened.secrets);
+    let codes = Codes::sealed(&codes.map_err(|error| error.to_string())?, PlayerId(0), agreement.players);
     codes.players.iter().for_each(|(player, code)| eprintln!("join {player}: {code}"));
     eprintln!("watch: {}", codes.watch);
-    let secret = opened.players.first().copied().unwrap_or_default();
     let (end, _) = play(lie, opened.welcome, secret, edge, &Clock::start())?;
     Ok(serde_json::json!({ "lie": format!("{lie:?}"), "ends": [end] }))
 }
@@ -99,7 +92,7 @@ pub(crate) fn knock(code: &str, times: &str, ms: &str) -> Done {
     let number = |text: &str| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
     let (times, pause) = (number(times)?, Time::from_millis(number(ms)?));
     let pass = keys::pass(&code).map_err(|error| error.to_string())?;
-    let greeting = Greeting::Come { pass, name: Name::cleaned("liar") };
+    let greeting = Greeting::Come { pass };
     let (mut came, mut refused) = (0_u64, 0_u64);
     for _ in 0..times {
         match call(&code, &greeting) {
@@ -140,17 +133,18 @@ fn read_code(text: &str) -> Result<JoinCode, String> {
 }
 
 /// Connects, and waits for the answer.
-fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, Edge), String> {
-    let mut edge = Edge::connect(code, &greeting.to_bytes()).map_err(|error| error.to_string())?;
+fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, SealedClient), String> {
+    let edge = SealedDialer::default().dial(code, &greeting.to_bytes());
+    let mut edge = edge.map_err(|error| error.to_string())?;
     loop {
-        match edge.poll() {
+        match Line::poll(&mut edge) {
             None => std::thread::sleep(PAUSE),
-            Some(EdgeEvent::Accepted(bytes) | EdgeEvent::Refused(bytes)) => {
+            Some(LineEvent::Accepted(bytes) | LineEvent::Refused(bytes)) => {
                 let answer = Answer::read(&bytes).ok_or("an answer that makes no sense")?;
                 return Ok((answer, edge));
             }
-            Some(EdgeEvent::Lost(loss)) => return Err(loss.why),
-            Some(EdgeEvent::Packet(_)) => return Err("a packet before the answer".into()),
+            Some(LineEvent::Lost { why, .. }) => return Err(why),
+            Some(LineEvent::Packet(_)) => return Err("a packet before the answer".into()),
         }
     }
 }
@@ -160,12 +154,16 @@ fn play(
     lie: Lie,
     welcome: Welcome,
     secret: [u8; 16],
-    mut edge: Edge,
+    mut edge: SealedClient,
     life: &Clock,
 ) -> Result<(String, bool), String> {
     let Identity::Player(own) = welcome.place else { return Err("a place of a player is needed".into()) };
-    let terms = terms_of(&welcome.agreement, u32::MAX).map_err(|error| error.to_string())?;
-    let config = config(&welcome, Some(secret), false, None).map_err(|error| error.to_string())?;
+    let agreement = Agreement::of(&welcome.agreement).ok_or("another match")?;
+    let terms = terms_of(&agreement, u32::MAX).map_err(|error| error.to_string())?;
+    let topology = if welcome.is_relayed { Topology::Relay } else { Topology::Host };
+    let config = agreement.config().session_id(welcome.session_id).topology(topology).seat_secret(secret);
+    let config = completed(config, welcome.place, welcome.is_relayed, false, None);
+    let config = config.map_err(|error| error.to_string())?;
     let key = keys::player_key(welcome.session_id, own).map_err(|error| error.to_string())?;
     let mut twist = Twist::new(lie, own, key, &config);
     let clock = Clock::start();
@@ -175,11 +173,11 @@ fn play(
     let mut driver = Driver::new(Copy::new(Client::new(game, None, false), lie), session);
     let mut packet = Vec::new();
     loop {
-        while let Some(event) = edge.poll() {
+        while let Some(event) = Line::poll(&mut edge) {
             match event {
-                EdgeEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
-                EdgeEvent::Lost(loss) => return Ok((told(&driver, &loss.why), true)),
-                EdgeEvent::Refused(_) | EdgeEvent::Accepted(_) => {}
+                LineEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
+                LineEvent::Lost { why, .. } => return Ok((told(&driver, &why), true)),
+                LineEvent::Refused(_) | LineEvent::Accepted(_) => {}
             }
         }
         let now = clock.now();

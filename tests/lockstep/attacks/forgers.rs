@@ -5,7 +5,8 @@
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, toy_match};
 use testudo_lockstep::packet::{
-    Bye, Echo, Lobby, LobbyKeys, Packet, Received, Segment, Signed, SignedEnd, TurnsPacket, Welcome,
+    Address, Bye, Echo, Frame, Lobby, LobbyKeys, Members, Messages, Packet, Received, Segment, Signed,
+    SignedEnd, TurnsPacket, Welcome,
 };
 use testudo_lockstep::{
     Duration, EndReason, Entry, Event, Extra, Identity, Instant, Payload, PlayerId, Roster, Seat,
@@ -109,11 +110,37 @@ fn lobby(dice: &mut Generator) -> Packet {
     let roster = (0..below(dice, 2) * u32::from(PLAYERS)).map(|_| seat(dice)).collect();
     let keys = LobbyKeys { own: seat(dice), mark: Some(u64::from(dice.next_u32())), roster };
     let keys = (below(dice, 2) == 0).then(|| Box::new(keys));
-    Packet::Lobby(Lobby { ready: true, sent_us: dice.next_u32(), echo, start_in_us, keys })
+    let here = below(dice, 16) as u16;
+    let members = (below(dice, 2) == 0).then(|| Members { here, ready: here & below(dice, 16) as u16 });
+    Packet::Lobby(Lobby { ready: true, members, sent_us: dice.next_u32(), echo, start_in_us, keys })
+}
+
+fn messages(dice: &mut Generator) -> Packet {
+    let frame = |dice: &mut Generator| match below(dice, 3) {
+        0 => Frame::Profile {
+            player: PlayerId(below(dice, 16) as u8),
+            bytes: vec![1; below(dice, 65) as usize],
+        },
+        1 => Frame::Undelivered { players: 1 + below(dice, 0xffff) as u16 },
+        _ => {
+            let from = [Identity::Player(PlayerId(below(dice, 4) as u8)), Identity::Watcher]
+                [below(dice, 2) as usize];
+            let to = match below(dice, 6) {
+                0 => Address::Everybody,
+                1 => Address::Receiver,
+                other => Address::Player(PlayerId(4 * other as u8 - 6)),
+            };
+            Frame::Message { from, to, bytes: vec![2; below(dice, 300) as usize] }
+        }
+    };
+    let frames: Vec<Frame> = (0..below(dice, 4)).map(|_| frame(dice)).collect();
+    let first = if frames.is_empty() { 0 } else { below(dice, 8) };
+    Packet::Messages(Messages { ack: below(dice, 6), first, frames })
 }
 
 pub(super) fn packet(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&Roster>) -> Packet {
-    match below(dice, 12) {
+    match below(dice, 13) {
+        3 => messages(dice),
         0 => Packet::Bye([Bye::Finished, Bye::Left, Bye::Dropped][below(dice, 3) as usize]),
         1 => lobby(dice),
         2 => Packet::Welcome(Welcome {

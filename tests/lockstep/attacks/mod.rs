@@ -5,6 +5,7 @@ mod controls;
 mod forgers;
 mod members;
 mod mesh;
+mod messages;
 mod returns;
 mod roles;
 mod seats;
@@ -215,7 +216,7 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let key = host.packet_key(PeerId(1)).unwrap();
     // 59 seconds ago, it says.
     let echo = Some(Echo { sent_us: (now.as_micros() - 59_000_000) as u32, held_us: 0 });
-    let lie = Packet::Lobby(Lobby { ready: true, sent_us: 0, echo, start_in_us: None, keys: None });
+    let lie = Packet::Lobby(Lobby { ready: true, echo, ..Lobby::default() });
     lie.encode(key, FORMAT, &mut BitWriter::new(), &mut packet);
     let begun = now;
     while host.phase() == SessionPhase::Lobby {

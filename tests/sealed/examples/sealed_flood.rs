@@ -7,7 +7,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::transport::sealed::{SealedClient, SealedConfig};
 use testudo_lockstep::{Duration, Identity, PlayerId, SessionConfig};
 use testudo_sealed_tests::clock::{Clock, Group, patient};

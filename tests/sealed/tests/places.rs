@@ -1,8 +1,13 @@
 //! A host whose connections act for the place that their secret opened.
 
-use testudo_lockstep::transport::places::Places;
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::greeting::{Answer, Greeting, Refused, Secrets};
+use testudo_lockstep::service::guest::Guest;
+use testudo_lockstep::service::host::Host;
+use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::transport::sealed::{
-    ClientEvent, LostReason, SealedClient, SealedConfig, SealedHost, SealedServer,
+    ClientEvent, LostReason, SealedClient, SealedConfig, SealedDialer, SealedEvent, SealedHost, SealedServer,
 };
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
@@ -15,7 +20,7 @@ const PLAYER: [u8; 16] = [7; 16];
 const WATCHER: [u8; 16] = [9; 16];
 
 fn settings() -> SessionConfig {
-    SessionConfig::new(2).simulated().session_id(77)
+    SessionConfig::new(2).simulated().session_id(77).watchers_max(3)
 }
 
 /// A host with one place to play and two to watch.
@@ -28,9 +33,11 @@ struct Table {
 impl Table {
     fn new() -> Self {
         let server: SealedServer = server(&SealedConfig::new());
-        let mut session = Session::host(settings().bound_peers_only(), Instant::ZERO).unwrap();
-        let places = Places::new().player(PlayerId(1), PLAYER).watchers(WATCHER, 2);
-        let host = SealedHost::new(server, places, &mut session);
+        let agreement = Agreement::new::<NoAction>(&settings(), b"lakes").unwrap();
+        let mut session = Session::host(Host::config(&agreement, 77).simulated(), Instant::ZERO).unwrap();
+        let secrets = Secrets { players: vec![[1; 16], PLAYER], watchers: WATCHER, referee: [8; 16] };
+        let addresses = [server.local_address()];
+        let host = SealedHost::new(server, &addresses, &mut session, agreement, secrets).unwrap();
         Self { clock: std::time::Instant::now(), session, host }
     }
 
@@ -38,10 +45,12 @@ impl Table {
         Instant::from(self.clock.elapsed())
     }
 
-    fn client(&self, secret: &[u8]) -> SealedClient {
+    fn client(&self, secret: &[u8; 16]) -> SealedClient {
+        let greeting = Greeting::Come { pass: Pass::from(secret) }.to_bytes();
         let server = self.host.server();
         let config = SealedConfig::new();
-        SealedClient::connect(&[server.local_address()], server.certificate_hash(), secret, &config).unwrap()
+        SealedClient::connect(&[server.local_address()], server.certificate_hash(), &greeting, &config)
+            .unwrap()
     }
 
     /// Moves everything until this client has an event, at most for two minutes.
@@ -71,7 +80,7 @@ impl Table {
     fn round(&mut self, client: &mut SealedClient, session: Option<&mut Session<NoAction>>) {
         self.host.server().wait(Duration::from_millis(10));
         let now = self.now();
-        self.host.pump(&mut self.session, now, b"");
+        self.host.round(&mut self.session, now);
         let Some(session) = session else { return };
         session.handle_timeout(now);
         let mut packet = Vec::new();
@@ -87,7 +96,8 @@ fn a_watchers_code_does_not_open_a_players_place() {
     let mut table = Table::new();
     let mut client = table.client(&WATCHER);
     let ClientEvent::Accepted(answer) = table.next(&mut client, None) else { panic!("the code is good") };
-    assert_eq!(SealedHost::read_answer(&answer), Some((Identity::Watcher, &b""[..])));
+    let Some(Answer::Come(welcome)) = Answer::read(&answer) else { panic!("no welcome") };
+    assert_eq!((welcome.place, welcome.agreement.game()), (Identity::Watcher, &b"lakes"[..]));
     let mut liar: Session<NoAction> = Session::join(settings(), PlayerId(1), HOST, table.now()).unwrap();
     assert_eq!(table.next(&mut client, Some(&mut liar)), ClientEvent::Lost(LostReason::Closed));
     assert_eq!(table.session.stats().hellos_forged, 1);
@@ -113,7 +123,7 @@ fn who_loses_its_place_to_the_same_code_is_told_why() {
     assert_eq!(table.next(&mut first, None), ClientEvent::Lost(LostReason::Displaced));
     let mut wrong = table.client(&[3; 16]);
     let ClientEvent::Refused(why) = table.next(&mut wrong, None) else { panic!("the code is wrong") };
-    assert_eq!(why, b"the secret opens no place here");
+    assert_eq!(Answer::read(&why), Some(Answer::Refused(Refused::WrongSecret)));
 }
 
 /// Without a network: who is bound to nobody comes where that is not forbidden, and nowhere else.
@@ -149,5 +159,44 @@ fn who_is_bound_to_nobody_comes_only_where_that_is_allowed() {
         (settings().bound_peers_only(), Some(Identity::Player(PlayerId(0))), false),
     ] {
         assert_eq!(run(config, bound), (comes, !comes), "{bound:?}");
+    }
+}
+
+/// Strangers had taken all places of a host, and a player who had crashed gave up after a tenth of a second.
+#[test]
+fn a_side_that_takes_no_more_connections_is_called_again() {
+    let mut server: SealedServer = server(&SealedConfig::new().connections_max(1));
+    let greeting_at = |server: &mut SealedServer| loop {
+        if let Some(SealedEvent::Greeting { peer, bytes, .. }) = server.poll() {
+            return (peer, bytes);
+        }
+        std::thread::yield_now();
+    };
+    let (address, hash) = (server.local_address(), server.certificate_hash());
+    let mut stranger = SealedClient::connect(&[address], hash, b"stranger", &SealedConfig::new()).unwrap();
+    let (peer, _) = greeting_at(&mut server);
+    server.accept(peer, b"come in");
+    while !matches!(stranger.poll(), Some(ClientEvent::Accepted(_))) {
+        std::thread::yield_now();
+    }
+    let code = JoinCode::new(&[address], hash, [1; 16]).unwrap();
+    let clock = std::time::Instant::now();
+    let now = || Instant::from(clock.elapsed());
+    let mut guest = Guest::join(SealedDialer::default(), code, [2; 16], now()).unwrap();
+    while guest.delay().is_none() {
+        assert_eq!(guest.round(None, now()), Ok(None));
+        std::thread::yield_now();
+    }
+    assert!(guest.delay().is_some_and(|why| why.contains("no more connections")), "{:?}", guest.delay());
+    drop(stranger);
+    // The second call arrives.
+    let pass = Pass { secret: [1; 16], token: [2; 16] };
+    loop {
+        assert_eq!(guest.round(None, now()), Ok(None));
+        if let Some(SealedEvent::Greeting { bytes, .. }) = server.poll() {
+            assert_eq!(bytes, Greeting::Come { pass }.to_bytes());
+            break;
+        }
+        std::thread::yield_now();
     }
 }

@@ -4,6 +4,7 @@
 //! Guards against accidental damage (a hash at the end) do not stop an attacker, so each function makes them valid.
 
 mod action;
+mod greeting;
 mod packet;
 mod pairs;
 mod proof;
@@ -13,6 +14,7 @@ mod toy;
 mod world;
 
 pub use action::action;
+pub use greeting::greeting;
 pub use packet::packet;
 pub use pairs::{pairs, script};
 pub use proof::proof;
@@ -24,8 +26,9 @@ pub use world::world;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("action", action, action::action_seeds),
+    ("greeting", greeting, greeting::greeting_seeds),
     ("packet", packet, packet::packet_seeds),
     ("pairs", pairs, pairs::pair_seeds),
     ("proof", proof, proof::proof_seeds),

@@ -1,8 +1,8 @@
 //! The decoder of packets.
 
 use testudo_lockstep::packet::{
-    Challenge, Chunk, Echo, Hello, Lobby, LobbyKeys, Manifest, Packet, PayloadFormat, Received, Segment,
-    Signed, SignedEnd, Transfer, TurnsPacket, Want,
+    Address, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages, Packet,
+    PayloadFormat, Received, Segment, Signed, SignedEnd, Transfer, TurnsPacket, Want,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
@@ -94,6 +94,14 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
     let echo = Some(Echo { sent_us: 5, held_us: 6 });
     let seat = Some(Seat { key: [3; 32], salt: 4 });
     let keys = Some(Box::new(LobbyKeys { own: seat, mark: Some(5), roster: vec![seat, None, seat] }));
+    let members = Some(Members { here: 7, ready: 3 });
+    let frames = vec![
+        Frame::Profile { player: PlayerId(2), bytes: b"Ada".to_vec() },
+        Frame::Message { from: Identity::Watcher, to: Address::Everybody, bytes: b"hello".to_vec() },
+        Frame::Message { from: Identity::Relay, to: Address::Receiver, bytes: Vec::new() },
+        Frame::Undelivered { players: 5 },
+    ];
+    let messages = Messages { ack: 4, first: 6, frames };
     let packets = [
         Packet::Hello(Hello {
             version: PROTOCOL_VERSION,
@@ -107,7 +115,8 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
             seat: 6,
         }),
         Packet::Challenge(Challenge { cookie: 6 }),
-        Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000), keys }),
+        Packet::Lobby(Lobby { ready: true, members, sent_us: 9, echo, start_in_us: Some(100_000), keys }),
+        Packet::Messages(messages),
         Packet::Turns(Box::new(turns)),
         Packet::Transfer(Transfer::Wait),
         Packet::Transfer(Transfer::Manifest(Manifest {

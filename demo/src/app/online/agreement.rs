@@ -1,37 +1,33 @@
-//! What the middle of a star has to know of a match, and what every peer agrees on. A relay reads it without the game.
+//! What every peer of a battle agrees on.
 
-use testudo_lockstep::{Duration, Pace, PlayerId, SessionConfig, Topology};
+use testudo_lockstep::service::agreement::Agreement as Agreed;
+use testudo_lockstep::{Action as _, Controls, Duration, Pace, PlayerId, SessionConfig};
 
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms, base_config};
 use crate::app::watch::pilot::ORDERS_PER_TURN;
-use crate::game::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
+use crate::game::{ARMIES_MAX, Order, Setup, SetupError, UNITS_MAX};
 
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
 /// Those who watch at once, besides a referee.
-pub(crate) const WATCHERS_MAX: u32 = 16;
+const WATCHERS_MAX: u32 = 16;
 
 /// The largest state of a running match that is sent or taken: a battle of some 200,000 units.
 const STATE_BYTES_MAX: u32 = 64 << 20;
-
-/// Bits of the second byte.
-const ADAPTIVE: u8 = 1;
-const NO_BOTS: u8 = 2;
-const ANY_SPEED: u8 = 64;
-
-/// The host's player is in the four bits above the first two.
-const HOST_SHIFT: u32 = 2;
-const HOST_MASK: u8 = 15;
-const UNUSED: u8 = 128;
 
 /// How often and how long each player may pause a match. Nobody changes its speed: the program has no button for it.
 const PAUSES_MAX: u32 = 8;
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// Bytes of an agreement.
-pub(crate) const AGREEMENT_BYTES: usize = 38;
+/// What the settings of a session do not tell, or tell nobody but the session.
+const GAME_BYTES: usize = 30;
+
+/// Bits of the last byte.
+const ADAPTIVE: u8 = 1;
+const NO_BOTS: u8 = 2;
+const ANY_SPEED: u8 = 4;
 
 /// The terms of a match as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +50,6 @@ pub(crate) struct Agreement {
     pub(crate) map: u64,
     /// [`Setup::content_hash`].
     pub(crate) content: u64,
-    /// Bytes of the save from which the match goes on; 0: it begins.
-    pub(crate) save: u32,
 }
 
 /// Why a program cannot play what was agreed on.
@@ -72,19 +66,7 @@ impl Agreement {
         let Setup { players, units, seed, map } = terms.setup;
         let map = map.map_or(0, |map| map.hash);
         let (turns, content) = (terms.turns, terms.setup.content_hash());
-        Self {
-            players,
-            host: PlayerId(0),
-            pace,
-            bots,
-            any_speed: false,
-            units,
-            turns,
-            seed,
-            map,
-            content,
-            save: 0,
-        }
+        Self { players, host: PlayerId(0), pace, bots, any_speed: false, units, turns, seed, map, content }
     }
 
     /// Whether a battle can be like this, on a map that this program has.
@@ -115,67 +97,70 @@ impl Agreement {
     /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is split into parts. Who was lost
     /// may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks decides who may
     /// take the place of a lost player: anybody.)
-    pub(crate) fn config(&self, session_id: u64, topology: Topology) -> SessionConfig {
+    pub(crate) fn config(&self) -> SessionConfig {
         base_config(self.players, self.turns, self.content)
-            .session_id(session_id)
-            .topology(topology)
             .host_player(self.host)
             .pace(self.pace)
+            .controls(Controls::Everybody)
             .actions_per_turn_max(ORDERS_PER_TURN)
             .bots_take_over(self.bots)
             .drop_after(DROP_AFTER)
             .late_joins(Duration::ZERO)
             .late_watchers(true)
             .watchers_max(WATCHERS_MAX + 1)
-            .state_bytes_max(STATE_BYTES_MAX)
             .pauses_max(PAUSES_MAX)
             .pause_max(PAUSE_MAX)
             .speed_changes_max(u32::from(self.any_speed))
             .signed()
     }
 
-    /// Players, flags (1 adaptive pace, 2 no bots, 64 any speed) and host * 4, units, turns, seed, map, content, save; little-endian.
-    pub(crate) fn to_bytes(self) -> [u8; AGREEMENT_BYTES] {
-        let mut bytes = [0; AGREEMENT_BYTES];
-        bytes[0] = self.players;
-        let flags = u8::from(self.pace == Pace::Adaptive) * ADAPTIVE + u8::from(!self.bots) * NO_BOTS;
-        bytes[1] = flags | self.host.0 << HOST_SHIFT | (u8::from(self.any_speed) * ANY_SPEED);
-        bytes[2..6].copy_from_slice(&self.units.to_le_bytes());
-        bytes[6..10].copy_from_slice(&self.turns.to_le_bytes());
-        bytes[10..18].copy_from_slice(&self.seed.to_le_bytes());
-        bytes[18..26].copy_from_slice(&self.map.to_le_bytes());
-        bytes[26..34].copy_from_slice(&self.content.to_le_bytes());
-        bytes[34..].copy_from_slice(&self.save.to_le_bytes());
-        bytes
+    /// A peer's settings with the limits of this program.
+    pub(crate) fn limited(config: SessionConfig) -> SessionConfig {
+        config.state_bytes_max(STATE_BYTES_MAX)
     }
 
-    /// Reads what [`Agreement::to_bytes`] wrote; none if a number is out of range.
-    pub(crate) fn from_bytes(bytes: &[u8; AGREEMENT_BYTES]) -> Option<Self> {
-        let pace = if bytes[1] & ADAPTIVE == 0 { Pace::Fixed } else { Pace::Adaptive };
+    /// As the library passes it on.
+    ///
+    /// # Errors
+    /// A setting that no session can have.
+    pub(crate) fn told(&self) -> Result<Agreed, testudo_lockstep::service::agreement::AgreementError> {
+        let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        let flags = flag(self.pace == Pace::Adaptive, ADAPTIVE)
+            | flag(!self.bots, NO_BOTS)
+            | flag(self.any_speed, ANY_SPEED);
+        let numbers = [self.seed, self.map, self.content].map(u64::to_le_bytes).concat();
+        let game = [&self.units.to_le_bytes()[..], &numbers, &[self.host.0, flags]].concat();
+        Agreed::new::<Order>(&self.config(), &game)
+    }
+
+    /// What the library has passed on; none if a number is out of range, or it is not a battle of this program.
+    pub(crate) fn of(agreed: &Agreed) -> Option<Self> {
+        let game: &[u8; GAME_BYTES] = agreed.game().try_into().ok()?;
+        let (units, rest) = game.split_first_chunk()?;
+        let (seed, rest) = rest.split_first_chunk()?;
+        let (map, rest) = rest.split_first_chunk()?;
+        let (content, rest) = rest.split_first_chunk()?;
+        let &[host, flags] = rest else { return None };
+        let config = agreed.config();
         let agreement = Self {
-            players: bytes[0],
-            host: PlayerId(bytes[1] >> HOST_SHIFT & HOST_MASK),
-            pace,
-            bots: bytes[1] & NO_BOTS == 0,
-            any_speed: bytes[1] & ANY_SPEED != 0,
-            units: u32::from_le_bytes(part(bytes, 2)),
-            turns: u32::from_le_bytes(part(bytes, 6)),
-            seed: u64::from_le_bytes(part(bytes, 10)),
-            map: u64::from_le_bytes(part(bytes, 18)),
-            content: u64::from_le_bytes(part(bytes, 26)),
-            save: u32::from_le_bytes(part(bytes, 34)),
+            players: config.players,
+            host: PlayerId(host),
+            pace: if flags & ADAPTIVE > 0 { Pace::Adaptive } else { Pace::Fixed },
+            bots: flags & NO_BOTS == 0,
+            any_speed: flags & ANY_SPEED > 0,
+            units: u32::from_le_bytes(*units),
+            turns: config.turns?,
+            seed: u64::from_le_bytes(*seed),
+            map: u64::from_le_bytes(*map),
+            content: u64::from_le_bytes(*content),
         };
-        let in_range = bytes[1] & UNUSED == 0
-            && (1..=ARMIES_MAX).contains(&agreement.players)
-            && agreement.host.0 < agreement.players
+        let in_range = agreement.players <= ARMIES_MAX
             && (1..=UNITS_MAX).contains(&agreement.units)
-            && (1..=TURNS_MAX).contains(&agreement.turns);
+            && agreement.turns <= TURNS_MAX
+            && agreed.action_bits() == Order::MAX_BITS
+            && agreement.told().as_ref() == Ok(agreed);
         in_range.then_some(agreement)
     }
-}
-
-fn part<const N: usize>(bytes: &[u8; AGREEMENT_BYTES], at: usize) -> [u8; N] {
-    core::array::from_fn(|index| bytes[at + index])
 }
 
 #[cfg(test)]
@@ -185,6 +170,35 @@ mod tests {
     fn agreement(map: Option<&str>) -> Agreement {
         let setup = Setup { players: 2, units: 7, seed: 9, map: map.and_then(maps::named) };
         Agreement::new(&Terms { setup, turns: 50 }, Pace::Fixed, true)
+    }
+
+    #[test]
+    fn what_is_told_is_what_was_agreed_on() {
+        let base = agreement(None);
+        let others = [
+            base,
+            Agreement { host: PlayerId(1), pace: Pace::Adaptive, ..base },
+            Agreement { bots: false, any_speed: true, units: UNITS_MAX, ..base },
+            Agreement { players: 16, turns: TURNS_MAX, seed: u64::MAX, map: 77, content: 5, ..base },
+        ];
+        for agreement in others {
+            assert_eq!(Agreement::of(&agreement.told().unwrap()), Some(agreement));
+        }
+        for wrong in [Agreement { units: 0, ..base }, Agreement { turns: TURNS_MAX + 1, ..base }] {
+            assert_eq!(Agreement::of(&wrong.told().unwrap()), None, "{wrong:?}");
+        }
+        assert!(Agreement { host: PlayerId(2), ..base }.told().is_err(), "two players");
+    }
+
+    /// A host with other settings of its own would be a match that this program does not know.
+    #[test]
+    fn other_settings_than_those_of_this_program_are_none() {
+        let base = agreement(None);
+        let game = base.told().unwrap().game().to_vec();
+        for config in [base.config().drop_after(Duration::from_secs(1)), base.config().pauses_max(9)] {
+            assert_eq!(Agreement::of(&Agreed::new::<Order>(&config, &game).unwrap()), None);
+        }
+        assert_eq!(Agreement::of(&Agreed::new::<Order>(&base.config(), &game[1..]).unwrap()), None);
     }
 
     #[test]
@@ -204,25 +218,13 @@ mod tests {
         assert_eq!(agreement(None).check_setup(), Ok(()));
     }
 
-    #[test]
-    fn the_host_is_one_of_the_players() {
-        let mut bytes = Agreement { host: PlayerId(1), ..agreement(None) }.to_bytes();
-        assert_eq!(Agreement::from_bytes(&bytes).map(|read| read.host), Some(PlayerId(1)));
-        bytes[1] += 1 << HOST_SHIFT;
-        assert_eq!(Agreement::from_bytes(&bytes), None, "two players");
-    }
-
     /// A member that slowed a match down to a tenth did so for ever.
     #[test]
     fn nobody_changes_the_speed_but_in_a_match_that_allows_it() {
         let usual = agreement(None);
-        let config = |any_speed| Agreement { any_speed, ..usual }.config(1, Topology::Host);
+        let config = |any_speed| Agreement { any_speed, ..usual }.config();
         assert_eq!(config(false), config(false).speed_changes_max(0));
         assert_eq!(config(true), config(true).speed_changes_max(1));
-        let mut bytes = Agreement { any_speed: true, ..usual }.to_bytes();
-        assert!(Agreement::from_bytes(&bytes).is_some_and(|read| read.any_speed));
-        bytes[1] |= UNUSED;
-        assert_eq!(Agreement::from_bytes(&bytes), None, "the bit has no meaning");
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 
 use testudo_lockstep::PlayerId;
-use testudo_lockstep::transport::code::{JoinCode, JoinCodeError};
-
-use crate::app::online::greeting::Secret;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::codes::Codes as JoinCodes;
 
 /// The join codes of a match. Without a seal they are its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,8 +22,6 @@ pub(crate) struct Codes {
     pub(crate) back: Option<String>,
     /// Where a page is that takes codes; none: they are typed.
     page: Option<String>,
-    addresses: Vec<SocketAddr>,
-    certificate_hash: [u8; 32],
 }
 
 impl Codes {
@@ -33,57 +30,30 @@ impl Codes {
         let code = address.to_string();
         let others = (0..players).filter(|player| *player != host.0);
         let players = others.map(|player| (player, code.clone())).collect();
-        let (addresses, certificate_hash) = (vec![address], [0; 32]);
+        Self { address, is_sealed: false, players, watch: code, referee: None, back: None, page: None }
+    }
+
+    /// The codes of a sealed match in which this player is here.
+    pub(crate) fn sealed(codes: &JoinCodes, own: PlayerId, players: u8) -> Self {
+        let text = |code: Option<JoinCode>| code.map(|code| code.to_string());
+        let others = (0..players).filter(|player| *player != own.0);
+        let code = |player| Some((player, text(codes.player(PlayerId(player)))?));
         Self {
-            address,
-            is_sealed: false,
-            players,
-            watch: code,
-            referee: None,
+            address: codes.addresses()[0],
+            is_sealed: true,
+            players: others.filter_map(code).collect(),
+            watch: text(codes.watchers()).unwrap_or_default(),
+            referee: text(codes.referee()),
             back: None,
             page: None,
-            addresses,
-            certificate_hash,
         }
     }
 
-    /// The codes of a sealed match. `players`: the secrets of all players, also the host's own; then those of who watches and of a referee.
-    ///
-    /// # Errors
-    /// No address, or more than four.
-    pub(crate) fn sealed(
-        addresses: &[SocketAddr],
-        certificate_hash: [u8; 32],
-        players: &[Secret],
-        host: PlayerId,
-        (watch, referee): (Secret, Secret),
-    ) -> Result<Self, JoinCodeError> {
-        let address = *addresses.first().ok_or(JoinCodeError::Addresses)?;
-        let code = |secret: &Secret| {
-            JoinCode::new(addresses, certificate_hash, *secret).map(|code| code.to_string())
-        };
-        let player = |(player, secret)| code(secret).map(|code| (player, code));
-        let others = (0_u8..).zip(players).filter(|(player, _)| *player != host.0);
-        let players = others.map(player).collect::<Result<_, _>>()?;
-        let (addresses, watch, referee) = (addresses.to_vec(), code(&watch)?, Some(code(&referee)?));
-        Ok(Self {
-            address,
-            is_sealed: true,
-            players,
-            watch,
-            referee,
-            back: None,
-            page: None,
-            addresses,
-            certificate_hash,
-        })
-    }
-
-    /// Another secret opens a player's place from now on. Returns its code.
-    pub(crate) fn renew(&mut self, player: u8, secret: Secret) -> Option<&str> {
-        let (_, code) = self.players.iter_mut().find(|(place, _)| *place == player)?;
-        *code = JoinCode::new(&self.addresses, self.certificate_hash, secret).ok()?.to_string();
-        Some(code)
+    /// Another code opens a player's place from now on.
+    pub(crate) fn renew(&mut self, player: PlayerId, code: &JoinCode) {
+        if let Some((_, old)) = self.players.iter_mut().find(|(place, _)| *place == player.0) {
+            *old = code.to_string();
+        }
     }
 
     /// The others open a page at this address.

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::{PlayerId, PlayerKey};
 
 use crate::app::error::MatchError;
-use crate::app::online::greeting::Pass;
 
 /// Bytes of a player's secret.
 const OWN_BYTES: usize = 32;

@@ -6,28 +6,26 @@ mod tests;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::greeting::Welcome;
+use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Duration, Failure, Identity, PlayerId, Refusal, SessionPhase};
+use testudo_lockstep::{Duration, Failure, Identity, PlayerId, SessionPhase, Topology, state};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::calling::Calling;
+use crate::app::online::asking::Asking;
 use crate::app::online::codes::Codes;
-use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
-use crate::app::online::invitation::Asking;
 use crate::app::online::keys;
 use crate::app::online::news::News;
 use crate::app::online::own_saves::{self, Compared};
-use crate::app::online::saves::{Getting, Save};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::seat::hosting::Hosting;
-use crate::app::online::seat::start::terms_of;
+use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
-use crate::app::online::wire::{Client, Wire};
-use crate::app::terms::Terms;
+use crate::app::online::wire::{Dialer, Wire};
 use crate::app::watch::foresight::Foresight;
 use crate::app::watch::outcome::Outcome;
 use crate::app::watch::recording::Kept;
@@ -38,9 +36,11 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// How often a guest whose connection was lost asks for its place again, one time after the other without success. Each time takes half a minute
-/// if nobody answers.
+/// How often a guest without a seal whose connection was lost asks for its place again, one time after the other without success.
 const RETURNS_MAX: u32 = 3;
+
+/// How long a guest without a seal waits for the host.
+const SILENCE: Duration = Duration::from_secs(80);
 
 /// The way to a place.
 #[derive(Clone, Debug)]
@@ -64,12 +64,15 @@ pub(crate) struct NetworkMatch {
     options: SeatOptions,
     /// A guest's way, also back.
     wish: Option<Wish>,
+    clock: Clock,
     stage: Stage,
     news: VecDeque<News>,
     /// The seat before the connection was lost.
     former: Option<Box<Seat>>,
-    /// Attempts to come back since the last success.
+    /// Attempts to come back without a seal since the last success.
     returns: u32,
+    /// The host's save was compared with those that were kept here.
+    has_compared: bool,
     is_leaving: bool,
     /// What is shown ahead of the seat's copy, if that is wanted.
     foresight: Option<Box<Foresight>>,
@@ -78,28 +81,11 @@ pub(crate) struct NetworkMatch {
 enum Stage {
     /// The host has not yet named a free place.
     Asking(Asking),
-    /// A sealed connection is being made.
-    Calling(Box<Calling>),
-    /// The match goes on from a save, which is on its way.
-    Getting(Box<Arrival>, Box<Getting>),
+    /// The host or relay has not yet opened the place.
+    Calling(Box<Guest<Dialer>>),
     Seated(Box<Seat>),
     /// Between two of the others.
     Nowhere,
-}
-
-/// A guest that has a place.
-struct Arrival {
-    welcome: Welcome,
-    terms: Terms,
-    pipe: Pipe,
-    secret: Option<Secret>,
-    codes: Option<Codes>,
-}
-
-/// How a guest without a session reaches the host.
-enum Pipe {
-    Plain(Asking),
-    Sealed(Box<Client>),
 }
 
 impl NetworkMatch {
@@ -110,7 +96,7 @@ impl NetworkMatch {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn host(hosting: &Hosting, options: SeatOptions) -> Result<Self, MatchError> {
         let seat = Seat::host(hosting, &options)?;
-        Ok(Self::at(Stage::Seated(Box::new(seat)), None, options))
+        Ok(Self::at(Stage::Seated(Box::new(seat)), None, options, Clock::start()))
     }
 
     /// Opens a room at a relay, and plays in it as player 0.
@@ -124,10 +110,13 @@ impl NetworkMatch {
     ) -> Result<Self, MatchError> {
         // The relay does not know the game: without this, the others would be told of other rules.
         agreement.check_setup().map_err(MatchError::Setup)?;
-        let greeting = Greeting::Open { pass: keys::pass(&relay)?, agreement, name: options.name.clone() };
-        let calling = Calling::begin(relay.clone(), &greeting)?;
+        let clock = Clock::start();
+        let told = agreement.told().map_err(MatchError::Agreement)?;
+        let guest =
+            Guest::open(Dialer::default(), relay.clone(), keys::pass(&relay)?.token, told, clock.now());
+        let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
         let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };
-        Ok(Self::at(Stage::Calling(Box::new(calling)), Some(wish), options))
+        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(wish), options, clock))
     }
 
     /// Joins a match.
@@ -135,32 +124,32 @@ impl NetworkMatch {
     /// # Errors
     /// No socket is available.
     pub(crate) fn join(wish: Wish, options: SeatOptions) -> Result<Self, MatchError> {
-        let stage = Self::ask(&wish, &options)?;
-        Ok(Self::at(stage, Some(wish), options))
+        let clock = Clock::start();
+        let stage = match &wish.way {
+            Way::Plain(host) => Stage::Asking(Asking::begin(*host, wish.watches)?),
+            Way::Sealed(code) => {
+                let guest =
+                    Guest::join(Dialer::default(), code.clone(), keys::pass(code)?.token, clock.now());
+                Stage::Calling(Box::new(guest.map_err(|error| MatchError::Invitation(error.into()))?))
+            }
+        };
+        Ok(Self::at(stage, Some(wish), options, clock))
     }
 
-    fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions) -> Self {
+    fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions, clock: Clock) -> Self {
+        let news = VecDeque::new();
         Self {
             options,
             wish,
+            clock,
             stage,
-            news: VecDeque::new(),
+            news,
             former: None,
             returns: 0,
+            has_compared: false,
             is_leaving: false,
             foresight: None,
         }
-    }
-
-    fn ask(wish: &Wish, options: &SeatOptions) -> Result<Stage, MatchError> {
-        let name = options.name.clone();
-        Ok(match &wish.way {
-            Way::Plain(host) => Stage::Asking(Asking::begin(*host, wish.watches, name)?),
-            Way::Sealed(code) => {
-                let greeting = Greeting::Come { pass: keys::pass(code)?, name };
-                Stage::Calling(Box::new(Calling::begin(code.clone(), &greeting)?))
-            }
-        })
     }
 
     /// Does everything that is due.
@@ -177,33 +166,18 @@ impl NetworkMatch {
     fn advance(&mut self) -> Result<(), MatchError> {
         match core::mem::replace(&mut self.stage, Stage::Nowhere) {
             Stage::Asking(mut asking) => match asking.step().map_err(MatchError::Invitation)? {
-                Some(welcome) => self.arrive(welcome, Pipe::Plain(asking), None, None)?,
+                Some(welcome) => self.sit_down_at(asking.host(), welcome)?,
                 None => self.stage = Stage::Asking(asking),
             },
-            Stage::Calling(mut calling) => {
-                let was_delayed = calling.delay().is_some();
-                match calling.step().map_err(MatchError::Invitation)? {
-                    Some((answer, client)) => self.come(calling.code(), answer, client)?,
+            Stage::Calling(mut guest) => {
+                let was_delayed = guest.delay().is_some();
+                let arrival = guest.round(None, self.clock.now());
+                match arrival.map_err(|error| MatchError::Invitation(error.into()))? {
+                    Some(arrival) => self.arrive(&arrival, guest)?,
                     None => {
-                        let why = calling.delay().filter(|_| !was_delayed);
+                        let why = guest.delay().filter(|_| !was_delayed);
                         self.news.extend(why.map(|why| News::Later(why.into())));
-                        self.stage = Stage::Calling(calling);
-                    }
-                }
-            }
-            Stage::Getting(mut arrival, mut getting) => {
-                let before = getting.percent();
-                match arrival.get(&mut getting)? {
-                    Some(save) => {
-                        self.compare(&save)?;
-                        self.sit_down(*arrival, Some(&save))?;
-                    }
-                    None => {
-                        let percent = getting.percent();
-                        if percent / 10 > before / 10 {
-                            self.news.push_back(News::State { percent });
-                        }
-                        self.stage = Stage::Getting(arrival, getting);
+                        self.stage = Stage::Calling(guest);
                     }
                 }
             }
@@ -211,6 +185,7 @@ impl NetworkMatch {
                 let stepped = seat.step();
                 self.stage = Stage::Seated(seat);
                 stepped?;
+                self.compare()?;
                 self.come_back()?;
             }
             Stage::Nowhere => {}
@@ -218,159 +193,129 @@ impl NetworkMatch {
         Ok(())
     }
 
-    /// The other side has answered.
-    fn come(&mut self, code: &JoinCode, answer: Answer, mut client: Client) -> Result<(), MatchError> {
-        let (welcome, secret, codes) = match answer {
-            Answer::Opened(opened) => {
-                let secret = opened.players.first().copied().unwrap_or_default();
-                let (addresses, hash) = (code.addresses(), code.certificate_hash());
-                let codes = Codes::sealed(
-                    addresses,
-                    hash,
-                    &opened.players,
-                    PlayerId(0),
-                    (opened.watchers, opened.referee),
-                );
-                let own = JoinCode::new(addresses, hash, secret);
-                let (Ok(codes), Ok(own)) = (codes, own) else {
-                    return Err(MatchError::Invitation(InvitationError::NotUnderstood));
-                };
-                let pass = keys::pass(&own)?;
-                let greeting = Greeting::Come { pass, name: self.options.name.clone() };
-                client.come_back_with(own.clone(), greeting.to_bytes());
-                let codes = codes.by_page(self.options.page.clone()).back_by(own.to_string());
-                if let Some(wish) = &mut self.wish {
-                    wish.way = Way::Sealed(own);
-                }
-                (opened.welcome, secret, Some(codes))
-            }
-            Answer::Come(welcome) => (welcome, *code.secret(), None),
-            _ => return Err(MatchError::Invitation(InvitationError::NotUnderstood)),
-        };
-        let watches = self.wish.as_ref().is_some_and(|wish| wish.watches);
-        if watches && welcome.place != Identity::Watcher {
-            return Err(MatchError::Invitation(InvitationError::NotForWatching));
-        }
-        self.arrive(welcome, Pipe::Sealed(Box::new(client)), Some(secret), codes)
-    }
-
-    fn arrive(
-        &mut self,
-        welcome: Welcome,
-        pipe: Pipe,
-        secret: Option<Secret>,
-        codes: Option<Codes>,
-    ) -> Result<(), MatchError> {
-        let units_max = self.wish.as_ref().map_or(u32::MAX, |wish| wish.units_max);
-        let terms = terms_of(&welcome.agreement, units_max).map_err(MatchError::Invitation)?;
-        let arrival = Arrival { welcome, terms, pipe, secret, codes };
-        if welcome.agreement.save == 0 {
-            return self.sit_down(arrival, None);
-        }
-        let getting = Getting::begin(&welcome).map_err(MatchError::Invitation)?;
-        self.stage = Stage::Getting(Box::new(arrival), Box::new(getting));
-        Ok(())
-    }
-
     /// The host's save is not believed if this program has kept another one of the same match and turn.
-    fn compare(&mut self, save: &Save) -> Result<(), MatchError> {
-        // The save is agreed before the first turn, so nobody has to compare it again after a break.
-        if self.former.is_some() {
-            return Ok(());
-        }
-        let is_own = match own_saves::compare(save, &self.options.replay) {
+    fn compare(&mut self) -> Result<(), MatchError> {
+        let Stage::Seated(seat) = &self.stage else { return Ok(()) };
+        // The state is loaded, and no turn has run from it.
+        let is_at_start = seat.session().phase() == SessionPhase::Lobby && !seat.session().is_joining();
+        let is_due = is_at_start && self.wish.is_some() && !self.has_compared && self.former.is_none();
+        let Some(saved) = seat.session().resumed().filter(|_| is_due) else { return Ok(()) };
+        let mut state = Vec::new();
+        state::save(&mut seat.client().game().clone(), &mut state);
+        let is_own = match own_saves::compare(saved, &state, seat.agreement(), &self.options.replay) {
             Compared::Unknown => false,
             Compared::Equal(_) => true,
             Compared::Changed(path) => {
                 return Err(MatchError::Invitation(InvitationError::ChangedSave { path }));
             }
         };
+        self.has_compared = true;
         self.news.push_back(News::Resumes { is_own });
         Ok(())
     }
 
-    fn sit_down(&mut self, arrival: Arrival, save: Option<&Save>) -> Result<(), MatchError> {
-        let Arrival { welcome, terms, pipe, secret, codes } = arrival;
-        let wire = match pipe {
-            Pipe::Sealed(client) => Wire::Client(client),
-            Pipe::Plain(asking) => {
-                let host = asking.host();
-                let address: SocketAddr =
-                    if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-                let udp = UdpTransport::bind(address);
-                let mut udp = udp.map_err(|error| MatchError::Bind { address, error })?;
-                udp.add_peer(host);
-                Wire::Plain(Box::new(udp))
-            }
-        };
-        let mut seat =
-            Seat::guest(welcome, terms, wire, secret, save, &self.options, self.former.as_deref())?;
-        if let Some(codes) = codes {
+    /// The other side has opened a place.
+    fn arrive(&mut self, arrival: &Arrival, guest: Box<Guest<Dialer>>) -> Result<(), MatchError> {
+        let Welcome { place, ref agreement, .. } = arrival.welcome;
+        if self.wish.as_ref().is_some_and(|wish| wish.watches) && place != Identity::Watcher {
+            return Err(MatchError::Invitation(InvitationError::NotForWatching));
+        }
+        let codes = arrival.codes.as_ref().map(|codes| {
+            let codes = Codes::sealed(codes, PlayerId(0), agreement.players());
+            codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string())
+        });
+        let config = arrival.config();
+        self.sit_down(&arrival.welcome, config, Wire::Guest(guest))?;
+        if let (Some(codes), Stage::Seated(seat)) = (codes, &mut self.stage) {
             seat.opened(codes);
         }
+        Ok(())
+    }
+
+    /// A host without a seal has named a free place.
+    fn sit_down_at(&mut self, host: SocketAddr, welcome: Welcome) -> Result<(), MatchError> {
+        let address: SocketAddr =
+            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+        let udp = UdpTransport::bind(address);
+        let mut udp = udp.map_err(|error| MatchError::Bind { address, error })?;
+        let middle = udp.add_peer(host);
+        debug_assert_eq!(middle, MIDDLE);
+        let config = welcome.agreement.config().topology(Topology::Host).session_id(welcome.session_id);
+        let config = config.silence_timeout(SILENCE);
+        self.sit_down(&welcome, config, Wire::Plain(Box::new(udp), None))
+    }
+
+    fn sit_down(
+        &mut self,
+        welcome: &Welcome,
+        config: testudo_lockstep::SessionConfig,
+        wire: Wire,
+    ) -> Result<(), MatchError> {
+        let units_max = self.wish.as_ref().map_or(u32::MAX, |wish| wish.units_max);
+        let agreement = Agreement::of(&welcome.agreement)
+            .ok_or(MatchError::Invitation(InvitationError::NotUnderstood))?;
+        let terms = terms_of(&agreement, units_max).map_err(MatchError::Invitation)?;
+        let start = Start {
+            terms,
+            agreement,
+            place: welcome.place,
+            is_relayed: welcome.is_relayed,
+            config,
+            clock: self.clock,
+            wire,
+            middle: Some(MIDDLE),
+            save: None,
+        };
+        let seat = Seat::guest(start, &self.options, self.former.as_deref())?;
         self.stage = Stage::Seated(Box::new(seat));
         Ok(())
     }
 
-    /// The middle has the place, but not yet: whoever comes and goes too often waits. Returns whether that is so.
-    fn come_back_later(&mut self) -> bool {
-        let (Stage::Seated(seat), Some(wish)) = (&self.stage, &self.wish) else { return false };
-        let SessionPhase::Failed(failure @ Failure::Refused(Refusal::ComeBackIn { seconds })) =
-            seat.session().phase()
-        else {
-            return false;
-        };
-        let Way::Sealed(code) = &wish.way else { return false };
-        if self.is_leaving {
-            return false;
-        }
-        let Ok(pass) = keys::pass(code) else { return false };
-        let greeting = Greeting::Come { pass, name: self.options.name.clone() };
-        let wait = Duration::from_secs(u64::from(seconds) + 1);
-        let calling = Calling::after(wait, code.clone(), &greeting, failure.to_string());
-        self.news.push_back(News::Later(failure.to_string()));
-        self.stage = Stage::Calling(Box::new(calling));
-        true
-    }
-
     /// Asks for the place again if the others went on without this process.
     fn come_back(&mut self) -> Result<(), MatchError> {
-        if self.come_back_later() {
-            return Ok(());
-        }
-        let (Stage::Seated(seat), Some(wish)) = (&self.stage, &self.wish) else { return Ok(()) };
-        if seat.session().phase() == SessionPhase::Running && seat.has_played() {
+        let Stage::Seated(seat) = &mut self.stage else { return Ok(()) };
+        let phase = seat.session().phase();
+        if phase == SessionPhase::Running && seat.has_played() {
             (self.returns, self.former) = (0, None);
         }
+        if let Some(guest) = seat.take_calling_guest() {
+            // Why it is not let in at once is told by the way.
+            self.news.push_back(guest.delay().map_or(News::ComingBack, |why| News::Later(why.into())));
+            self.keep_seat(Stage::Calling(guest));
+            return Ok(());
+        }
         let is_lost = matches!(
-            seat.session().phase(),
+            phase,
             SessionPhase::Failed(
                 Failure::Dropped | Failure::ConnectionLost(_) | Failure::JoinTimeout | Failure::NoState
             )
         );
-        // The connection was tried again and again while the middle was silent: that was long enough.
-        let is_silent = matches!(seat.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(_)));
-        let is_lost = is_lost && !(is_silent && seat.is_cut_off());
         let has_played = seat.has_played() || self.former.is_some();
-        if !is_lost || self.is_leaving || self.returns >= RETURNS_MAX || !has_played {
-            return Ok(());
-        }
-        let stage = Self::ask(wish, &self.options)?;
-        self.returns += 1;
-        self.news.push_back(News::ComingBack);
-        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, stage) {
-            self.former.get_or_insert(seat);
+        let Some(Wish { way: Way::Plain(host), watches, .. }) = &self.wish else { return Ok(()) };
+        if is_lost && has_played && !self.is_leaving && self.returns < RETURNS_MAX {
+            let stage = Stage::Asking(Asking::begin(*host, *watches)?);
+            self.returns += 1;
+            self.news.push_back(News::ComingBack);
+            self.keep_seat(stage);
         }
         Ok(())
     }
 
-    /// The last attempt to come back has failed.
+    fn keep_seat(&mut self, next: Stage) {
+        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, next) {
+            self.former.get_or_insert(seat);
+        }
+    }
+
+    /// The attempt to come back has failed.
     fn try_again(&mut self, error: &InvitationError) -> Result<(), MatchError> {
         let is_final = !matches!(error, InvitationError::Lost { .. } | InvitationError::NoAnswer { .. });
         self.returns = if is_final || self.is_leaving { RETURNS_MAX } else { self.returns + 1 };
         match (&self.wish, self.former.take()) {
-            (Some(wish), Some(former)) if self.returns < RETURNS_MAX => {
-                self.stage = Self::ask(wish, &self.options)?;
+            (Some(Wish { way: Way::Plain(host), watches, .. }), Some(former))
+                if self.returns < RETURNS_MAX =>
+            {
+                self.stage = Stage::Asking(Asking::begin(*host, *watches)?);
                 self.former = Some(former);
             }
             (_, Some(mut former)) => {
@@ -388,19 +333,8 @@ impl NetworkMatch {
     pub(crate) fn asked(&self) -> Option<SocketAddr> {
         match &self.stage {
             Stage::Asking(asking) => Some(asking.host()),
-            Stage::Calling(calling) => calling.code().addresses().first().copied(),
-            Stage::Getting(arrival, _) => match &arrival.pipe {
-                Pipe::Plain(asking) => Some(asking.host()),
-                Pipe::Sealed(_) => self.way_to(),
-            },
+            Stage::Calling(guest) => guest.code().addresses().first().copied(),
             Stage::Seated(_) | Stage::Nowhere => None,
-        }
-    }
-
-    fn way_to(&self) -> Option<SocketAddr> {
-        match &self.wish.as_ref()?.way {
-            Way::Plain(host) => Some(*host),
-            Way::Sealed(code) => code.addresses().first().copied(),
         }
     }
 
@@ -451,6 +385,9 @@ impl NetworkMatch {
     /// Leaves in good order: a few steps later it is over.
     pub(crate) fn leave(&mut self) {
         self.is_leaving = true;
+        if let Stage::Calling(guest) = &mut self.stage {
+            guest.leave();
+        }
         if let Some(seat) = self.seat_mut().filter(|seat| !seat.is_over()) {
             seat.leave();
         }
@@ -501,30 +438,5 @@ impl NetworkMatch {
             (Stage::Seated(seat), None) => seat.end(),
             _ => Ok(None),
         }
-    }
-}
-
-impl Arrival {
-    /// Gets more of the save.
-    fn get(&mut self, getting: &mut Getting) -> Result<Option<Save>, MatchError> {
-        match &mut self.pipe {
-            Pipe::Plain(asking) => {
-                while let Some(bytes) = asking.poll_packet() {
-                    getting.hear(&bytes);
-                }
-                while let Some(question) = getting.question() {
-                    asking.send(&question);
-                }
-            }
-            Pipe::Sealed(client) => {
-                while let Some(bytes) = client.poll_packet() {
-                    getting.hear(&bytes);
-                }
-                while let Some(question) = getting.question() {
-                    client.send(&question);
-                }
-            }
-        }
-        getting.take().map_err(MatchError::Invitation)
     }
 }

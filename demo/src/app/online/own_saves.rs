@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::fs;
 use std::path::PathBuf;
 
+use testudo_lockstep::SavedMatch;
+
 use crate::app::online::agreement::Agreement;
 use crate::app::online::saves::Save;
 use crate::app::watch::recording::ReplayFile;
@@ -22,8 +24,13 @@ pub(crate) enum Compared {
     Changed(PathBuf),
 }
 
-/// Compares a save with those in the folder in which this program keeps them.
-pub(crate) fn compare(given: &Save, replay: &ReplayFile) -> Compared {
+/// Compares a save and the state that was loaded with those in the folder in which this program keeps them.
+pub(crate) fn compare(
+    given: &SavedMatch,
+    state: &[u8],
+    agreement: Agreement,
+    replay: &ReplayFile,
+) -> Compared {
     let folder = match replay {
         ReplayFile::At(path) => path.parent().map(PathBuf::from),
         ReplayFile::In(folder) => Some(folder.clone()),
@@ -37,13 +44,13 @@ pub(crate) fn compare(given: &Save, replay: &ReplayFile) -> Compared {
     files.sort_by_cached_key(|path| Reverse(fs::metadata(path).and_then(|about| about.modified()).ok()));
     for path in files.into_iter().take(FILES_MAX) {
         let Ok(kept) = Save::open(&path) else { continue };
-        if kept.saved.contradicts(&given.saved) {
+        if kept.saved.contradicts(given) {
             return Compared::Changed(path);
         }
-        if kept.saved == given.saved {
+        if kept.saved == *given {
             // Everybody's save names its own player as the host.
-            let agreement = Agreement { host: given.agreement.host, ..kept.agreement };
-            let is_equal = (agreement, &kept.state) == (given.agreement, &given.state);
+            let agreed = Agreement { host: agreement.host, ..kept.agreement };
+            let is_equal = agreed == agreement && kept.state == state;
             return if is_equal { Compared::Equal(path) } else { Compared::Changed(path) };
         }
     }
@@ -65,6 +72,8 @@ mod tests {
         own.store(&path).unwrap();
         other.store(&folder.join("other.save")).unwrap();
         fs::write(folder.join("damaged.save"), b"TESTSAVE").unwrap();
+        let compare =
+            |save: &Save, replay: &ReplayFile| compare(&save.saved, &save.state, save.agreement, replay);
         let mut wounded = own.clone();
         *wounded.state.last_mut().unwrap() ^= 1;
         let mut longer = own.clone();

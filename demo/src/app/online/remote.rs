@@ -1,50 +1,36 @@
-//! Finds the number in which this copy differs from one in another process: a guest asks the host, and the host the guest whose checksum is another.
+//! Finds the number in which this copy differs from one in another process: a guest asks the host, and the host the player whose checksum is another.
 //!
-//! Questions use the sockets of the match, in datagrams of their own that begin with a mark and the match's number. Only members get
-//! answers, and only a limited number per second.
+//! Questions and answers are messages beside the match. Only a limited number per second is answered.
 
 use testudo_lockstep::state::inquiry::{Finding, Inquiry, Step};
-use testudo_lockstep::transport::udp::Aside;
-use testudo_lockstep::{Duration, Instant, PeerId, Simulation};
+use testudo_lockstep::{Duration, Identity, Instant, Message, Session, Simulation, To};
 
-use crate::app::online::wire::Wire;
 use crate::app::watch::client::Deed;
-use crate::game::Game;
+use crate::game::{Game, Order};
 
 /// The rate of every match of the demo.
 const FRAMES_PER_SECOND: u32 = 20;
 
-/// First bytes of a question and of an answer.
-const ASK: [u8; 8] = *b"TESTASK1";
-const TELL: [u8; 8] = *b"TESTTEL1";
+/// First byte of a question and of an answer.
+const ASK: u8 = 0;
+const TELL: u8 = 1;
 
-/// Mark and number of the match.
-const HEAD: usize = 16;
+/// An answer that has not come after this time does not come.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A question is asked again after this time, ...
-const PATIENCE: Duration = Duration::from_millis(150);
-
-/// ... and this many times in total.
-const TRIES_MAX: u32 = 40;
-
-fn wrapped(mark: [u8; 8], session_id: u64, message: &[u8]) -> Vec<u8> {
-    [mark.as_slice(), &session_id.to_le_bytes(), message].concat()
-}
-
-fn unwrapped(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<&[u8]> {
-    let (head, message) = bytes.split_at_checked(HEAD)?;
-    (head[..8] == mark && head[8..] == session_id.to_le_bytes()).then_some(message)
-}
+/// Questions that are kept until this copy's own search begins: the other one has noticed the difference first.
+pub(crate) const EARLY_MAX: usize = 8;
 
 /// A search in progress. It answers the other side's questions, too.
 pub(crate) struct Search {
     /// Who is asked; none if nobody can be.
-    other: Option<PeerId>,
-    session_id: u64,
+    other: Option<(To, Identity)>,
     inquiry: Inquiry<Game>,
-    question: Vec<u8>,
+    /// What is to be said next, and to whom.
+    unsaid: Vec<(To, Vec<u8>)>,
+    /// Since when an answer is awaited.
     asked: Option<Instant>,
-    tries: u32,
+    is_in_vain: bool,
     finding: Option<Finding>,
     deeds: Vec<Deed>,
     is_reproduced: Option<bool>,
@@ -52,20 +38,15 @@ pub(crate) struct Search {
 
 impl Search {
     /// Starts the questions to the other side.
-    pub(crate) fn begin(
-        other: Option<PeerId>,
-        session_id: u64,
-        mut inquiry: Inquiry<Game>,
-        deeds: Vec<Deed>,
-    ) -> Self {
+    pub(crate) fn begin(other: Option<(To, Identity)>, mut inquiry: Inquiry<Game>, deeds: Vec<Deed>) -> Self {
         let question = inquiry.ask();
+        let unsaid = other.map(|(other, _)| (other, tagged(ASK, &question))).into_iter().collect();
         Self {
             other,
-            session_id,
             inquiry,
-            question,
+            unsaid,
             asked: None,
-            tries: 0,
+            is_in_vain: false,
             finding: None,
             deeds,
             is_reproduced: None,
@@ -97,44 +78,45 @@ impl Search {
 
     /// No more answers are expected.
     pub(crate) fn is_over(&self) -> bool {
-        self.finding.is_some() || self.tries > TRIES_MAX || self.other.is_none()
+        self.finding.is_some() || self.is_in_vain || self.other.is_none()
     }
 
-    /// Handles a datagram if it is a question or an answer. Only members of the match are answered, and only they are heard.
-    pub(crate) fn hear(&mut self, member: Option<PeerId>, now: Instant, bytes: &[u8]) -> Aside {
-        if let Some(question) = unwrapped(ASK, self.session_id, bytes) {
-            let Some(member) = member else { return Aside::Taken };
-            let answer = self.inquiry.answer(member, now, question);
-            return answer
-                .map_or(Aside::Taken, |message| Aside::Reply(wrapped(TELL, self.session_id, &message)));
-        }
-        let Some(message) = unwrapped(TELL, self.session_id, bytes) else { return Aside::Session };
-        if member.is_none() || member != self.other || self.is_over() {
-            return Aside::Taken;
-        }
-        match self.inquiry.hear(message) {
-            Ok(Step::Send(question)) => (self.question, self.asked, self.tries) = (question, None, 0),
-            Ok(Step::Found(finding)) => {
-                self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
-                self.finding = Some(finding);
+    /// Handles a message: a question or an answer.
+    pub(crate) fn hear(&mut self, message: &Message, now: Instant) {
+        let is_theirs = self.other.is_some_and(|(_, identity)| message.from == identity);
+        match message.bytes.split_first() {
+            Some((&ASK, question)) => {
+                if let Ok(answer) = self.inquiry.answer(message.link, now, question) {
+                    self.unsaid.push((To::Link(message.link), tagged(TELL, &answer)));
+                }
             }
-            // A duplicate answer, or one that does not fit the question.
-            Err(_) => {}
+            Some((&TELL, answer)) if !self.is_over() && is_theirs => match self.inquiry.hear(answer) {
+                Ok(Step::Send(question)) => {
+                    self.unsaid.extend(self.other.map(|(other, _)| (other, tagged(ASK, &question))));
+                    self.asked = None;
+                }
+                Ok(Step::Found(finding)) => {
+                    self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
+                    self.finding = Some(finding);
+                }
+                // An answer that does not fit the question.
+                Err(_) => {}
+            },
+            _ => {}
         }
-        Aside::Taken
     }
 
-    /// Sends the question, and repeats it because datagrams may be lost.
-    pub(crate) fn advance(&mut self, now: Instant, wire: &mut Wire) {
-        let Some(other) = self.other.filter(|_| !self.is_over()) else { return };
-        if self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
-            wire.send_aside(other, &wrapped(ASK, self.session_id, &self.question));
-            (self.asked, self.tries) = (Some(now), self.tries + 1);
+    /// Says what is to be said, as far as the session takes it now.
+    pub(crate) fn advance(&mut self, session: &mut Session<Order>, now: Instant) {
+        self.unsaid.truncate(EARLY_MAX);
+        self.unsaid.retain(|(to, bytes)| session.send_message(*to, bytes).is_err());
+        if self.other.is_some() && self.finding.is_none() {
+            let asked = *self.asked.get_or_insert(now);
+            self.is_in_vain |= now.since(asked) >= PATIENCE;
         }
     }
 }
 
-/// Whether a datagram is a question about a difference that nobody has noticed here yet.
-pub(crate) fn is_early_question(session_id: u64, bytes: &[u8]) -> bool {
-    unwrapped(ASK, session_id, bytes).is_some()
+fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[tag], bytes].concat()
 }

@@ -1,16 +1,14 @@
-//! Matches that can be resumed: as files, and for guests who come to a resumed match.
+//! Matches that can be resumed, as files.
 
 use std::fs;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use testudo_lockstep::transport::udp::Aside;
-use testudo_lockstep::{Duration, Instant, SavedMatch};
+use testudo_lockstep::SavedMatch;
+use testudo_lockstep::service::agreement::Agreement as Agreed;
 
-use crate::app::clock::Clock;
-use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::agreement::{AGREEMENT_BYTES, Agreement};
-use crate::app::online::greeting::Welcome;
+use crate::app::error::MatchError;
+use crate::app::online::agreement::Agreement;
 use crate::app::watch::client::Client;
 use crate::game::Setup;
 
@@ -18,32 +16,13 @@ use crate::game::Setup;
 const MAGIC: [u8; 8] = *b"TESTSAVE";
 
 /// Version of the file.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 /// Bytes of the hash at the end of a file.
 const HASH_BYTES: usize = 32;
 
 /// Largest file that is read: a battle of some 200,000 units.
-pub(crate) const BYTES_MAX: u32 = 64 << 20;
-
-/// First bytes of a question for a part of a save, and of its answer. Both datagrams have the same length.
-const ASK: [u8; 8] = *b"TESTSVQ1";
-const TELL: [u8; 8] = *b"TESTSVA1";
-
-/// Mark, number of the match, number of the part.
-const HEAD: usize = 20;
-
-/// Bytes of a part.
-const PART: usize = 1_000;
-
-/// Parts that are asked for at once.
-const WINDOW: usize = 32;
-
-/// Time between two questions for the same part.
-const AGAIN: Duration = Duration::from_millis(250);
-
-/// Silence after which getting a save is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BYTES_MAX: u32 = 64 << 20;
 
 /// A match before one of its turns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,15 +35,18 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// Mark, version, version of the simulation, agreement, length of the state, the state, the session's part, SHA-256 of all that.
-    /// Little-endian.
+    /// Mark, version, version of the simulation, length of the agreement, the agreement, length of the state, the state, the session's part,
+    /// SHA-256 of all that. Little-endian.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let length = u32::try_from(self.state.len()).unwrap_or(u32::MAX);
+        // It was agreed on.
+        let agreement = self.agreement.told().map(|told| told.to_bytes()).unwrap_or_default();
         let mut bytes = [
             &MAGIC[..],
             &VERSION.to_le_bytes(),
             &Setup::sim_version().to_le_bytes(),
-            &Agreement { save: 0, ..self.agreement }.to_bytes(),
+            &(agreement.len() as u16).to_le_bytes(),
+            &agreement,
             &length.to_le_bytes(),
             &self.state,
             &self.saved.to_bytes(),
@@ -96,9 +78,11 @@ impl Save {
         if u32::from_le_bytes(*sim_version) != Setup::sim_version() {
             return Err(OTHER.into());
         }
-        let (agreement, rest) = rest.split_first_chunk::<AGREEMENT_BYTES>().ok_or(DAMAGED)?;
-        let agreement =
-            Agreement::from_bytes(agreement).filter(|agreement| agreement.save == 0).ok_or(DAMAGED)?;
+        let (length, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
+        let told = rest.split_at_checked(u16::from_le_bytes(*length).into());
+        let (told, rest) = told.ok_or(DAMAGED)?;
+        let told = Agreed::read(told).map_err(|_| DAMAGED)?;
+        let agreement = Agreement::of(&told).ok_or(DAMAGED)?;
         let (length, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
         let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| DAMAGED)?;
         let (state, saved) = rest.split_at_checked(length).ok_or(DAMAGED)?;
@@ -141,105 +125,9 @@ impl Save {
     }
 }
 
-/// The host's answer to a question for a part of the save from which the match goes on.
-pub(crate) fn answer(save: Option<&[u8]>, session_id: u64, bytes: &[u8]) -> Option<Aside> {
-    let number = part_number(ASK, session_id, bytes)?;
-    // As long as the question, so that nobody can use a host to amplify traffic.
-    let part = save.filter(|_| bytes.len() == HEAD + PART).and_then(|save| save.chunks(PART).nth(number));
-    Some(part.map_or(Aside::Taken, |part| Aside::Reply(message(TELL, session_id, number, part))))
-}
-
-fn message(mark: [u8; 8], session_id: u64, number: usize, part: &[u8]) -> Vec<u8> {
-    [&mark[..], &session_id.to_le_bytes(), &(number as u32).to_le_bytes(), part].concat()
-}
-
-fn part_number(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<usize> {
-    let (head, _) = bytes.split_first_chunk::<HEAD>()?;
-    let number = head.last_chunk::<4>().map(|four| u32::from_le_bytes(*four))?;
-    (head[..8] == mark && head[8..16] == session_id.to_le_bytes()).then_some(number as usize)
-}
-
-/// A guest gets the save from which the match goes on. Nothing here waits.
-pub(crate) struct Getting {
-    session_id: u64,
-    bytes: Vec<u8>,
-    /// When each part was asked for; none once it is here.
-    parts: Vec<Option<Instant>>,
-    /// Parts that are here.
-    count: usize,
-    clock: Clock,
-    heard: Instant,
-}
-
-impl Getting {
-    /// # Errors
-    /// The save is too large.
-    pub(crate) fn begin(welcome: &Welcome) -> Result<Self, InvitationError> {
-        let length = welcome.agreement.save;
-        if length > BYTES_MAX {
-            return Err(InvitationError::Save { what: format!("it has {length} bytes") });
-        }
-        let clock = Clock::start();
-        Ok(Self {
-            session_id: welcome.session_id,
-            bytes: vec![0; length as usize],
-            parts: vec![Some(Instant::ZERO); (length as usize).div_ceil(PART)],
-            count: 0,
-            heard: clock.now(),
-            clock,
-        })
-    }
-
-    /// Part of the save that is here.
-    pub(crate) fn percent(&self) -> u8 {
-        (self.count * 100 / self.parts.len().max(1)) as u8
-    }
-
-    /// Handles a datagram, if it is an answer.
-    pub(crate) fn hear(&mut self, bytes: &[u8]) {
-        let Some(number) = part_number(TELL, self.session_id, bytes) else { return };
-        let part = &bytes[HEAD..];
-        let start = number.saturating_mul(PART);
-        let wanted = self.bytes.len().saturating_sub(start).min(PART);
-        if part.len() == wanted
-            && let Some(asked) = self.parts.get_mut(number)
-            && asked.take().is_some()
-        {
-            self.bytes[start..start + wanted].copy_from_slice(part);
-            self.count += 1;
-            self.heard = self.clock.now();
-        }
-    }
-
-    /// The next question, while there is one to send now.
-    pub(crate) fn question(&mut self) -> Option<Vec<u8>> {
-        let now = self.clock.now();
-        let missing =
-            self.parts.iter_mut().enumerate().filter_map(|(number, asked)| Some((number, asked.as_mut()?)));
-        let due = |asked: &Instant| *asked == Instant::ZERO || now.since(*asked) >= AGAIN;
-        let (number, asked) = missing.take(WINDOW).find(|(_, asked)| due(asked))?;
-        *asked = now.max(Instant::from_micros(1));
-        Some(message(ASK, self.session_id, number, &[0; PART]))
-    }
-
-    /// The save, once it is here.
-    ///
-    /// # Errors
-    /// Nothing comes any more, or it is no save that can be resumed.
-    pub(crate) fn take(&mut self) -> Result<Option<Save>, InvitationError> {
-        if self.count == self.parts.len() {
-            return Save::read(&self.bytes).map(Some).map_err(|what| InvitationError::Save { what });
-        }
-        if self.clock.now().since(self.heard) >= PATIENCE {
-            return Err(InvitationError::Save { what: "the host does not send it".into() });
-        }
-        Ok(None)
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use testudo_lockstep::{Driver, Identity, Pace, PlayerId, Session, Topology, state};
+    use testudo_lockstep::{Driver, Duration, Instant, Pace, PlayerId, Session, state};
 
     use super::*;
     use crate::app::online::keys;
@@ -254,10 +142,8 @@ pub(crate) mod tests {
     pub(crate) fn save_of(session_id: u64) -> Save {
         let terms = Terms { setup: Setup { players: 1, units: 8, seed: 3, map: None }, turns: 60 };
         let agreement = Agreement::new(&terms, Pace::Fixed, true);
-        let config = agreement
-            .config(session_id, Topology::Host)
-            .simulated()
-            .player_key(keys::player_key(9, PlayerId(0)).unwrap());
+        let config = agreement.config().simulated().session_id(session_id);
+        let config = config.player_key(keys::player_key(9, PlayerId(0)).unwrap());
         let session = Session::host(config, Instant::ZERO).unwrap();
         let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
         driver.session_mut().save();
@@ -326,7 +212,7 @@ pub(crate) mod tests {
             let Ok(read) = Save::read(&damaged) else { continue };
             assert!(count % 2 == 0, "damage {count} was read");
             let mut client = Client::new(start.clone(), None, false);
-            let config = read.agreement.config(9, Topology::Host).simulated().player_key(key.clone());
+            let config = read.agreement.config().simulated().session_id(9).player_key(key.clone());
             let fits = read.agreement == agreement
                 && Session::<Order>::host(config.resume(read.saved.clone()), Instant::ZERO).is_ok();
             if fits && read.load_into(&mut client) {
@@ -367,29 +253,5 @@ pub(crate) mod tests {
         bytes[8..10].copy_from_slice(&1_u16.to_le_bytes());
         bytes.truncate(bytes.len() - HASH_BYTES);
         assert_eq!(Save::read(&bytes), Err("it was saved by another version of this program".into()));
-    }
-
-    #[test]
-    fn a_guest_gets_the_save_part_by_part_over_a_bad_line() {
-        let bytes = save().to_bytes();
-        let mut agreement = save().agreement;
-        agreement.save = bytes.len() as u32;
-        let place = Identity::Player(PlayerId(0));
-        let welcome = Welcome { place, is_relayed: false, session_id: 5, agreement };
-        let mut getting = Getting::begin(&welcome).unwrap();
-        let mut number = 0;
-        while getting.take().unwrap().is_none() {
-            let Some(question) = getting.question() else { continue };
-            number += 1;
-            assert_eq!(answer(None, 5, &question), Some(Aside::Taken), "no save");
-            assert_eq!(answer(Some(&bytes), 6, &question), None, "another match");
-            assert_eq!(answer(Some(&bytes), 5, &question[..HEAD]), Some(Aside::Taken), "a short question");
-            let Some(Aside::Reply(reply)) = answer(Some(&bytes), 5, &question) else { panic!("no answer") };
-            assert!(reply.len() <= question.len());
-            // Every fifth is lost, and some come twice.
-            (0..number % 5 % 3).for_each(|_| getting.hear(&reply));
-            getting.hear(&reply[..reply.len() - 1]);
-        }
-        assert_eq!(getting.take().unwrap(), Some(save()));
     }
 }

@@ -10,30 +10,26 @@ mod told;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::guest::Guest;
+use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::simnet::SimNetStats;
-use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    ControlError, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
-    Simulation as _, SubmitError, Turn,
+    ControlError, Driver, Duration, Failure, Identity, Instant, Message, PeerId, PlayerId, Session,
+    SessionPhase, Simulation as _, SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
-use crate::app::online::greeting::Secret;
-use crate::app::online::invitation::Offers;
 use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::News;
-use crate::app::online::remote;
-use crate::app::online::removal::Removal;
-use crate::app::online::repeated::Repeated;
-use crate::app::online::roll::Roll;
-use crate::app::online::saves;
+use crate::app::online::profile::{Profile, called};
+use crate::app::online::remote::EARLY_MAX;
 use crate::app::online::seat::evidence::Evidence;
-use crate::app::online::team_wish::TeamWish;
-use crate::app::online::wire::Wire;
+use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
@@ -76,13 +72,11 @@ pub(crate) struct Seat {
     agreement: Agreement,
     place: Identity,
     pilot: Pilot,
-    name: Name,
+    /// The teams with which the lobby begins, as the host wants them.
+    teams: Teams,
     clock: Clock,
     wire: Wire,
     driver: Driver<Client>,
-    /// The places of a host without a seal.
-    offers: Option<Offers>,
-    session_id: u64,
     /// The middle of the star, unless it is here.
     middle: Option<PeerId>,
     /// The middle is a relay.
@@ -96,12 +90,8 @@ pub(crate) struct Seat {
     telemetry: Telemetry,
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
-    /// Everybody who has been connected.
-    links: Vec<(PeerId, Identity)>,
-    roll: Roll,
-    /// What this seat has asked for, and the middle has not told of yet.
-    wishes: Repeated<TeamWish>,
-    removals: Repeated<Removal>,
+    /// Questions of others about a difference that nobody has noticed here yet.
+    early: Vec<Message>,
     /// Why this guest is not taken back.
     refused: Option<String>,
     /// Players who were lost, and who came back.
@@ -109,8 +99,6 @@ pub(crate) struct Seat {
     back: u32,
     /// Players who are gone just now, bit n for player n.
     away: u16,
-    /// The whole save from which the match goes on, for guests who ask.
-    resumed: Option<Vec<u8>>,
     /// Where saves are kept, and the last one.
     save_path: Option<PathBuf>,
     saved: Option<u32>,
@@ -140,13 +128,8 @@ impl Seat {
         self.pump()?;
         self.take_events();
         let now = self.clock.now();
-        if let Some(search) = &mut self.evidence.search {
-            search.advance(now, &mut self.wire);
-        }
+        self.take_messages(now);
         self.watch_wait(now);
-        self.call_roll(now);
-        self.send_wishes(now);
-        self.send_removals(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
@@ -210,6 +193,7 @@ impl Seat {
 
     /// Leaves in good order: a few steps later the session is over.
     pub(crate) fn leave(&mut self) {
+        self.wire.leave();
         self.driver.session_mut().leave();
     }
 
@@ -256,26 +240,24 @@ impl Seat {
         self.codes.as_ref()
     }
 
-    /// Who is here.
-    pub(crate) fn roll(&self) -> &Roll {
-        &self.roll
+    /// A player's name; none if it is unknown or empty.
+    pub(crate) fn name(&self, player: PlayerId) -> Option<String> {
+        Profile::of(self.session(), player).name().map(str::to_owned)
     }
 
-    /// Before the start: whether a player wants to begin.
-    pub(crate) fn is_ready(&self, player: PlayerId) -> bool {
-        let is_known = player == self.player() || self.is_host();
-        if is_known { self.session().is_ready(player) } else { self.roll.is_ready(player) }
+    /// How a player is called on a terminal.
+    pub(crate) fn called(&self, player: PlayerId) -> String {
+        called(self.session(), player)
     }
 
     /// Before the start: whether this player wants to begin, as all do at first.
     pub(crate) fn set_ready(&mut self, is_ready: bool) {
         self.driver.session_mut().set_ready(is_ready);
-        self.roll.hurry(self.clock.now());
     }
 
     /// Whether the connection to the middle of the star is broken and is made again.
     pub(crate) fn is_cut_off(&self) -> bool {
-        self.wire.is_broken()
+        self.wire.is_cut_off()
     }
 
     /// The player who hosts; behind a relay, who has opened the room.
@@ -301,18 +283,19 @@ impl Seat {
         if !self.is_host() {
             return self.ask_for_removal(player);
         }
-        self.driver.session_mut().kick(player);
-        // The last packet tells the player. If the socket is broken, the next step says so.
-        let _ = self.pump();
-        if let Some(connection) = self.wire.places_mut().and_then(|places| places.shut(player)) {
-            self.wire.close(connection);
-        }
-        if self.session().phase() == SessionPhase::Lobby
-            && let Ok(secret) = keys::random()
-        {
-            self.renew_code(player, secret);
-            self.wire.places_mut().into_iter().for_each(|places| places.renew(player, &secret));
-        }
+        let session = self.driver.session_mut();
+        let code = match &mut self.wire {
+            #[cfg(not(target_arch = "wasm32"))]
+            Wire::Host(host) => {
+                let Ok(secret) = keys::random() else { return false };
+                host.remove(session, player, secret, self.clock.now())
+            }
+            _ => {
+                session.kick(player);
+                None
+            }
+        };
+        code.into_iter().for_each(|code| self.renew_code(player, &code));
         true
     }
 
@@ -324,25 +307,40 @@ impl Seat {
     /// The relay does it, soon.
     fn ask_for_removal(&mut self, player: PlayerId) -> bool {
         let Ok(secret) = keys::random() else { return false };
-        self.removals.add(Removal { player, secret });
-        if self.session().phase() == SessionPhase::Lobby {
-            self.renew_code(player, secret);
+        let removal = Removal { player, secret };
+        if removal.ask(self.driver.session_mut()).is_err() {
+            return false;
         }
+        let code = match &self.wire {
+            Wire::Guest(guest) => {
+                let code = guest.code();
+                JoinCode::new(code.addresses(), code.certificate_hash(), secret).ok()
+            }
+            _ => None,
+        };
+        let is_before = self.session().phase() == SessionPhase::Lobby;
+        code.filter(|_| is_before).iter().for_each(|code| self.renew_code(player, code));
         true
     }
 
     /// Before the start somebody else may come instead, with a new code.
-    fn renew_code(&mut self, player: PlayerId, secret: Secret) {
-        let code = self.codes.as_mut().and_then(|codes| codes.renew(player.0, secret));
-        if let Some(code) = code {
-            self.news.push_back(News::NewCode { player, code: code.to_owned() });
-        }
+    fn renew_code(&mut self, player: PlayerId, code: &JoinCode) {
+        self.codes.iter_mut().for_each(|codes| codes.renew(player, code));
+        self.news.push_back(News::NewCode { player, code: code.to_string() });
     }
 
-    fn send_removals(&mut self, now: Instant) {
-        let Some(middle) = self.middle else { return };
-        for removal in self.removals.take_due(now, |_| false) {
-            self.wire.send_aside(middle, &removal.to_bytes(self.session_id));
+    /// What members say: questions after a difference.
+    fn take_messages(&mut self, now: Instant) {
+        while let Some(message) = self.driver.session_mut().poll_message() {
+            match &mut self.evidence.search {
+                Some(search) => search.hear(&message, now),
+                None if self.early.len() < EARLY_MAX => self.early.push(message),
+                None => {}
+            }
+        }
+        if let Some(search) = &mut self.evidence.search {
+            self.early.drain(..).for_each(|message| search.hear(&message, now));
+            search.advance(self.driver.session_mut(), now);
         }
     }
 
@@ -369,6 +367,11 @@ impl Seat {
     /// Whether all packets pass through a relay.
     pub(crate) fn is_relayed(&self) -> bool {
         self.is_relayed
+    }
+
+    /// What all members have agreed on.
+    pub(crate) fn agreement(&self) -> Agreement {
+        self.agreement
     }
 
     /// The protocol.
@@ -404,7 +407,7 @@ impl Seat {
 
     /// The number of the match.
     pub(crate) fn session_id(&self) -> u64 {
-        self.session_id
+        self.session().config().session_id
     }
 
     /// Whether there was a match to be lost from.
@@ -419,8 +422,11 @@ impl Seat {
 
     /// Why the session has ended before its time.
     pub(crate) fn failure(&self) -> Option<MatchError> {
-        if let Some(why) = self.refused.as_deref().or_else(|| self.wire.refusal()) {
-            return Some(MatchError::Invitation(InvitationError::Lost { why: why.into() }));
+        if let Some(why) = &self.refused {
+            return Some(MatchError::Invitation(InvitationError::Lost { why: why.clone() }));
+        }
+        if let Some(error) = self.wire.error() {
+            return Some(MatchError::Invitation(error));
         }
         let session = self.driver.session();
         MatchError::of_state(session.phase(), session.next_turn().0)
@@ -437,7 +443,7 @@ impl Seat {
 
     /// The session has ended, one way or another.
     pub(crate) fn is_over(&self) -> bool {
-        self.driver.session().is_over() || self.wire.refusal().is_some()
+        self.driver.session().is_over() || self.wire.error().is_some()
     }
 
     /// Events since the last call.
@@ -506,67 +512,21 @@ impl Seat {
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {
-        let is_open = self.is_before_first_turn();
-        let Self { clock, wire, driver, offers, session_id, evidence, roll, resumed, middle, links, .. } =
-            self;
-        let now = clock.now();
-        let aside = |member: Option<PeerId>, bytes: &[u8]| {
-            if middle.is_some() && roll.hear(*session_id, member, bytes) {
-                return Aside::Taken;
-            }
-            if middle.is_none()
-                && let Some(wish) = TeamWish::read(*session_id, bytes)
-            {
-                let asker = links.iter().find(|(link, _)| member == Some(*link)).map(|(_, place)| *place);
-                if let Some(Identity::Player(asker)) = asker.filter(|_| is_open)
-                    && wish.is_granted_to(asker)
-                {
-                    roll.set_team(wish.player, wish.team);
-                    roll.hurry(now);
-                }
-                return Aside::Taken;
-            }
-            let heard = match &mut evidence.search {
-                Some(search) => search.hear(member, now, bytes),
-                None if remote::is_early_question(*session_id, bytes) => Aside::Taken,
-                None => Aside::Session,
-            };
-            if !matches!(heard, Aside::Session) {
-                return heard;
-            }
-            if let Some(answer) = saves::answer(resumed.as_deref(), *session_id, bytes) {
-                return answer;
-            }
-            let invitation = offers.as_mut().filter(|_| member.is_none());
-            match invitation.and_then(|offers| offers.answer(bytes, now)) {
-                Some(invitation) => Aside::Reply(invitation.to_vec()),
-                None => Aside::Session,
-            }
-        };
-        wire.pump(driver.session_mut(), now, aside)
+        let now = self.clock.now();
+        self.wire.round(self.driver.session_mut(), now)
     }
 
-    /// The host tells everybody who is here.
-    fn call_roll(&mut self, now: Instant) {
-        let has_begun = self.session().phase() != SessionPhase::Lobby;
-        if self.middle.is_some() || !self.roll.is_due(now, has_begun) {
-            return;
+    /// A guest that asks for its place again: the others went on without it.
+    pub(super) fn take_calling_guest(&mut self) -> Option<Box<Guest<Dialer>>> {
+        if !self.wire.is_calling() {
+            return None;
         }
-        let session = self.driver.session();
-        let here = session.present_players();
-        for player in (0..self.terms.setup.players).map(PlayerId) {
-            let name = match (&self.offers, self.wire.places()) {
-                _ if player == self.player() => Some(&self.name),
-                (Some(offers), _) => offers.name(player),
-                (None, Some(places)) => places.name(player),
-                (None, None) => None,
-            };
-            self.roll.note(player, here.contains(&player), session.is_ready(player), name);
-        }
-        let bytes = self.roll.to_bytes(self.session_id);
-        self.links.retain(|(link, _)| session.knows(*link));
-        for (link, _) in &self.links {
-            self.wire.send_aside(*link, &bytes);
+        match core::mem::replace(&mut self.wire, Wire::None) {
+            Wire::Guest(guest) => Some(guest),
+            other => {
+                self.wire = other;
+                None
+            }
         }
     }
 }

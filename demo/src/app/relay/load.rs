@@ -6,17 +6,18 @@
 use std::io;
 use std::thread;
 
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::greeting::{Answer, Greeting, Welcome};
+use testudo_lockstep::service::guest::MIDDLE;
+use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedConfig, SealedThread};
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, Simulation, Topology,
+    Driver, Duration, Identity, Instant, PlayerId, PlayerKey, Session, Simulation, Topology,
 };
 
 use crate::app::clock::Clock;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Answer, Greeting, Pass, Secret, Welcome};
 use crate::app::online::keys;
-use crate::app::online::name::Name;
 use crate::app::relay::process::{self, Cores, Process};
 use crate::game::{Command as Deed, Order, Selection};
 
@@ -327,13 +328,13 @@ impl Load {
     /// Makes the next connections.
     fn call(&mut self) -> io::Result<()> {
         while self.calls.len() < CALLS_MAX {
-            let name = Name::default();
             let (room, secret, greeting) = if let Some((room, secret)) = self.empty.pop() {
-                (room, Some(secret), Greeting::Come { pass: Pass::from(&secret), name })
+                (room, Some(secret), Greeting::Come { pass: Pass::from(&secret) })
             } else if self.opened < self.options.rooms {
                 self.opened += 1;
-                let (pass, agreement) = (Pass::from(self.code.secret()), self.options.agreement);
-                (self.opened - 1, None, Greeting::Open { pass, agreement, name })
+                let pass = Pass::from(self.code.secret());
+                let told = self.options.agreement.told().map_err(io::Error::other)?;
+                (self.opened - 1, None, Greeting::Open { pass, agreement: Box::new(told) })
             } else {
                 return Ok(());
             };
@@ -363,11 +364,11 @@ impl Load {
             };
             let (welcome, secret) = match answer {
                 Some(Answer::Opened(opened)) => {
-                    let others = opened.players[1..].iter().map(|secret| (bot.room, *secret));
+                    let others = opened.secrets.players[1..].iter().map(|secret| (bot.room, *secret));
                     self.empty.extend(others);
                     let watchers = self.options.watchers as usize;
-                    self.empty.extend(core::iter::repeat_n((bot.room, opened.watchers), watchers));
-                    (opened.welcome, opened.players[0])
+                    self.empty.extend(core::iter::repeat_n((bot.room, opened.secrets.watchers), watchers));
+                    (opened.welcome, opened.secrets.players[0])
                 }
                 Some(Answer::Come(welcome)) => (welcome, bot.secret.unwrap_or_default()),
                 other => return Err(io::Error::other(format!("a bot was told {other:?}"))),
@@ -427,12 +428,11 @@ impl Load {
     }
 }
 
-const MIDDLE: PeerId = PeerId(0);
-
 fn session(welcome: &Welcome, secret: Secret, now: Instant) -> io::Result<Session<Order>> {
     let failed = |error: &dyn core::fmt::Display| io::Error::other(error.to_string());
     let entropy = keys::random().map_err(|error| failed(&error))?;
-    let mut config = welcome.agreement.config(welcome.session_id, Topology::Relay).entropy(entropy);
+    let config = welcome.agreement.config().topology(Topology::Relay).session_id(welcome.session_id);
+    let mut config = Agreement::limited(config).entropy(entropy);
     if welcome.place != Identity::Watcher {
         let key = keys::random().map_err(|error| failed(&error))?;
         config = config.seat_secret(secret).player_key(PlayerKey::from_secret(key));

@@ -16,12 +16,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use testudo_lockstep::Instant;
+use testudo_lockstep::service::relay::counters::Counters;
+use testudo_lockstep::service::relay::forwarding::Spread;
+use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::transport::sealed::SealedStats;
 
-use crate::app::relay::counters::Counters;
-use crate::app::relay::forwarding::Spread;
 use crate::app::relay::http::Http;
-use crate::app::relay::rooms::Rooms;
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Lines, Read};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 
-use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::service::code::JoinCode;
 
 /// Where the processes run: both on any core, or the relay on the first one and all that loads it on the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -90,7 +90,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
         pen.text(text, x + 270.0, card.y + card.h - 30.0, SMALL, WARN);
     }
     let button = Rect::new(card.x + card.w - 188.0, card.y + card.h - 50.0, 160.0, 32.0);
-    let is_ready = seat.is_ready(seat.player());
+    let is_ready = seat.session().is_ready(seat.player());
     let word = if is_ready { "Wait for me" } else { "I am ready" };
     if !seat.is_watching() && ui.button(pen, "ready", button, word, !is_ready) {
         return Some(Wish::Ready(!is_ready));
@@ -179,7 +179,6 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
     let mut asked = None;
     pen.text("team", rect.x, rect.y - 4.0, SMALL, TEXT_DIM);
-    let here = seat.session().present_players();
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);
@@ -190,14 +189,14 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
         }
         let x = x + TEAM_WIDTH + 8.0;
         let is_host = player == seat.host_player();
-        let name = match seat.roll().name(player) {
-            Some(name) => name.to_owned(),
+        let name = match seat.name(player) {
+            Some(name) => name,
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
         };
         let named = pen.strong(&name, x, y, SIZE, army(player.0));
         let is_own = player == seat.player() && !seat.is_watching();
-        let is_here = is_own || here.contains(&player) || seat.roll().is_here(player);
-        let (text, color) = match (is_here, seat.is_ready(player)) {
+        let is_here = is_own || seat.session().is_here(player);
+        let (text, color) = match (is_here, seat.session().is_ready(player)) {
             (true, true) if is_own => ("you are ready", GOOD),
             (true, false) if is_own => ("the others wait for you", WARN),
             (true, true) => ("ready", GOOD),

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use macroquad::file::load_string;
 use macroquad::miniquad::conf::LinuxBackend;
 use serde::Deserialize;
+use testudo_lockstep::service::code::JoinCodeError;
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::transport::code::JoinCodeError;
 use testudo_lockstep::{Duration, Pace, PlayoutMode};
 
 use crate::app::online::agreement::Agreement;

@@ -33,6 +33,8 @@ pub(crate) enum ArrivalStage {
     Fed,
     /// Has the state, and gets the turns after it.
     CatchingUp,
+    /// Has come to the lobby of a resumed match without the save.
+    InLobby,
 }
 
 impl Arrival {

@@ -96,6 +96,11 @@ impl Blob {
         self.next == self.chunks()
     }
 
+    /// Whether its first bytes are here, and are these. They are not checked yet.
+    pub(crate) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.has(0) && self.blocks.first().is_some_and(|block| block.bytes.starts_with(bytes))
+    }
+
     /// A chunk of a block with the right hash.
     pub(crate) fn chunk(&self, index: u32) -> Option<&[u8]> {
         let (block, place) = self.place_of(index)?;

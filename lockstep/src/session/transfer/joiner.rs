@@ -182,6 +182,11 @@ impl Joiner {
         core::mem::replace(&mut joining.told, part) != part
     }
 
+    /// The whole state of this turn is here.
+    pub(in crate::session) fn note_turn(&mut self, turn: u32) {
+        self.0.iter_mut().for_each(|joining| joining.turn = turn);
+    }
+
     /// The state is here, and the session stands where it was taken.
     pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
         if let Some(joining) = &mut self.0 {

@@ -337,13 +337,7 @@ fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
 fn dismiss_waiting(common: &mut Common, delayed: &Delayed) {
     for index in 0..common.links.len() {
         if delayed.wants_new_state(common, &common.links[index]) {
-            let link = &mut common.links[index];
-            let peer = link.peer;
-            tracing::info!(peer = peer.0, "nobody has a state for a joining peer");
-            link.arrival = None;
-            link.phase = LinkPhase::Closed;
-            link.outflow.owe_bye(Bye::Left);
-            common.emit(Event::JoinFailed(peer));
+            common.send_away(index);
         }
     }
 }

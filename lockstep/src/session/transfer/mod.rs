@@ -13,6 +13,7 @@ pub(super) mod header;
 pub(super) mod horizon;
 pub(super) mod joiner;
 pub(super) mod middle;
+pub(super) mod resuming;
 pub(super) mod seats;
 pub(super) mod sender;
 pub(super) mod source;
@@ -32,6 +33,7 @@ use blob::{Blob, Taken};
 use giver::Giver;
 use joiner::Joiner;
 use middle::Middle;
+use resuming::Resuming;
 use sender::{Bucket, Sender};
 
 /// Time between two messages of a peer that receives a state.
@@ -52,6 +54,8 @@ pub(super) struct Transfers {
     pub(super) giver: Giver,
     pub(super) middle: Middle,
     pub(super) joiner: Joiner,
+    /// A save that came before the start.
+    pub(super) resuming: Resuming,
 }
 
 impl Transfers {
@@ -115,6 +119,9 @@ impl Transfers {
 
     /// The message of this peer as a receiver of a state.
     fn control(&self, common: &Common) -> Option<(PeerId, Transfer)> {
+        if matches!(self.resuming, Resuming::Done) && common.phase == SessionPhase::Lobby {
+            return Some((common.links.with(common.setup.coordinator())?.peer, Transfer::Here));
+        }
         if let Some(peer) = self.joiner.peer() {
             return Some((peer, self.joiner_control(common)?));
         }

@@ -1,36 +1,63 @@
-//! A sealed server whose connections act for the place that their secret opened, and for no other.
+//! A host on a sealed socket, and the way of a guest to it.
 
+use std::io;
+use std::net::SocketAddr;
+
+use super::client::{ClientEvent, LostReason, SealedClient};
+use super::config::SealedConfig;
 use super::server::{SealedEvent, SealedServer};
-use crate::session::{AnySession, SessionPhase};
-use crate::transport::places::{Pass, Places};
-use crate::value::ids::{Identity, PlayerId};
+use crate::service::agreement::Agreement;
+use crate::service::code::{JoinCode, JoinCodeError};
+use crate::service::codes::Codes;
+use crate::service::greeting::Secrets;
+use crate::service::guest::{Dial, Line, LineEvent, LossKind};
+use crate::service::host::Host;
+use crate::service::places::{Places, Secret};
+use crate::session::AnySession;
+use crate::value::ids::PlayerId;
 use crate::value::time::Instant;
 
 /// Greatest number of events in one call, so that a flood cannot starve the game.
 const EVENTS_MAX: u32 = 512;
 
-/// A place on the wire: players have their number.
-const WATCHER: u8 = 255;
-
-/// The middle of a star on a [`SealedServer`]: it lets in whoever has the secret of a place, and moves the packets of a session.
+/// Bytes that nobody can guess: for secrets, session ids, and [`crate::SessionConfig::entropy()`].
 ///
-/// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](crate::transport::code::JoinCode), and 16 bytes of a token ([`Pass`]), or nothing instead. (More
-/// bytes may follow; they are not looked at.) In a signed match that has begun a place stays with the token that came to it last. The answer to
-/// it is the place and what the application adds: [`SealedHost::read_answer`]. Each link of the session is bound to the identity that its
-/// secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another identity is closed. A secret that comes a second time
-/// takes the place: the former connection is closed, and its client reads [`LostReason::Displaced`](super::LostReason::Displaced).
+/// # Errors
+/// The system has none.
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// The middle of a star on a [`SealedServer`]: it lets in whoever has the code of a place, and moves the packets of a session.
+///
+/// Each link of the session is bound to the identity that its secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another
+/// identity is closed. A secret that comes a second time takes the place: the former connection is closed, and its client reads
+/// [`LostReason::Displaced`].
 #[derive(Debug)]
 pub struct SealedHost {
     server: SealedServer,
-    places: Places,
+    host: Host,
+    codes: Codes,
     outgoing: Vec<u8>,
 }
 
 impl SealedHost {
-    /// With these places, which are bound in the session.
-    pub fn new(server: SealedServer, places: Places, session: &mut AnySession) -> Self {
-        places.bind(session);
-        Self { server, places, outgoing: Vec::new() }
+    /// The places of `session`, which was made with [`Host::config`]. `addresses`, one to four, are those at which guests find the server.
+    ///
+    /// # Errors
+    /// No address, or more than four.
+    pub fn new(
+        server: SealedServer,
+        addresses: &[SocketAddr],
+        session: &mut AnySession,
+        agreement: Agreement,
+        secrets: Secrets,
+    ) -> Result<Self, JoinCodeError> {
+        let host = Host::new(session, agreement, &secrets);
+        let codes = Codes::new(addresses, server.certificate_hash(), secrets)?;
+        Ok(Self { server, host, codes, outgoing: Vec::new() })
     }
 
     /// The server: its address, certificate and counters.
@@ -39,80 +66,114 @@ impl SealedHost {
         &self.server
     }
 
+    /// The codes of the places: one for each person.
+    #[must_use]
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
     /// The places, and who is there.
     #[must_use]
     pub fn places(&self) -> &Places {
-        &self.places
+        self.host.places()
     }
 
-    /// Another secret opens a player's place from now on, also after [`SealedHost::shut`].
-    pub fn renew(&mut self, player: PlayerId, secret: &[u8; 16]) {
-        self.places.renew(player, secret);
-    }
-
-    /// Closes a player's connection, and nobody comes to the place any more.
-    pub fn shut(&mut self, player: PlayerId) {
-        if let Some(connection) = self.places.shut(player) {
-            self.server.close(connection);
+    /// Removes a player for good. Before the match has begun, somebody else may come instead with a new code, which is returned; `secret` is
+    /// random.
+    pub fn remove(
+        &mut self,
+        session: &mut AnySession,
+        player: PlayerId,
+        secret: Secret,
+        now: Instant,
+    ) -> Option<JoinCode> {
+        let connection = self.host.remove(session, player, &secret);
+        // The last packets tell the player.
+        while let Some(link) = session.poll_transmit(now, &mut self.outgoing) {
+            let is_its = u32::from(player.0) == link.0;
+            if let Some(connection) = self.host.connection(link).or(connection.filter(|_| is_its)) {
+                self.server.send(connection, &self.outgoing);
+            }
         }
+        connection.into_iter().for_each(|connection| self.server.close(connection));
+        let is_before = session.phase() == crate::SessionPhase::Lobby;
+        is_before.then(|| self.codes.renew(player, secret)).flatten()
     }
 
-    /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in who may come. `answer` is what a newcomer is told besides its
-    /// place, such as the settings and the session id; at most 16,383 bytes. A client that may not come gets the words of
-    /// [`NoPlace`](crate::transport::places::NoPlace).
+    /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in what may come.
     ///
-    /// Call it once per round of the application's loop, and sleep with [`SealedServer::wait`].
-    pub fn pump(&mut self, session: &mut AnySession, now: Instant, answer: &[u8]) {
-        if session.config().signed && session.phase() != SessionPhase::Lobby {
-            self.places.settle();
-        }
+    /// Call it in every round of the application's loop, before and after running frames, and sleep with [`SealedServer::wait`].
+    pub fn round(&mut self, session: &mut AnySession, now: Instant) {
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {
                 None => break,
                 Some(SealedEvent::Greeting { peer, bytes, .. }) => {
-                    let secret = bytes.first_chunk().copied().unwrap_or_default();
-                    let token =
-                        bytes.get(16..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
-                    match self.places.come(peer, Pass { secret, token }, now) {
-                        Ok(seated) => {
-                            seated.former.into_iter().for_each(|former| self.server.displace(former));
-                            let place = match seated.identity {
-                                Identity::Player(player) => player.0,
-                                _ => WATCHER,
-                            };
-                            self.server.accept(peer, &[&[place], answer].concat());
-                        }
-                        Err(why) => self.server.refuse(peer, why.to_string().as_bytes()),
+                    let reply = self.host.greet(session, peer, &bytes, now);
+                    reply.former.into_iter().for_each(|former| self.server.displace(former));
+                    let answer = reply.answer.to_bytes();
+                    if reply.is_welcome() {
+                        self.server.accept(peer, &answer);
+                    } else {
+                        self.server.refuse(peer, &answer);
                     }
                 }
                 Some(SealedEvent::Packet { peer, bytes }) => {
-                    let Some((link, _)) = self.places.seated(peer) else { continue };
-                    let forged = session.stats().hellos_forged;
-                    session.handle_packet(now, link, &bytes);
-                    if session.stats().hellos_forged != forged {
-                        self.places.gone(peer);
+                    if !self.host.receive(session, peer, &bytes, now) {
                         self.server.close(peer);
                     }
                 }
-                Some(SealedEvent::Closed { peer }) => drop(self.places.gone(peer)),
+                Some(SealedEvent::Closed { peer }) => self.host.closed(peer),
             }
         }
         session.handle_timeout(now);
         while let Some(link) = session.poll_transmit(now, &mut self.outgoing) {
-            if let Some(connection) = self.places.connection(link) {
+            if let Some(connection) = self.host.connection(link) {
                 self.server.send(connection, &self.outgoing);
             }
         }
     }
+}
 
-    /// The place that the answer to a greeting names, and what the application added. None: no [`SealedHost`] has sent it.
+/// Makes a guest's connections over the sealed transport.
+#[derive(Clone, Debug, Default)]
+pub struct SealedDialer {
+    config: SealedConfig,
+}
+
+impl SealedDialer {
+    /// With these settings.
     #[must_use]
-    pub fn read_answer(answer: &[u8]) -> Option<(Identity, &[u8])> {
-        let (place, rest) = answer.split_first()?;
-        let identity = match *place {
-            WATCHER => Identity::Watcher,
-            player => Identity::Player(PlayerId(player)),
-        };
-        Some((identity, rest))
+    pub fn new(config: SealedConfig) -> Self {
+        Self { config }
+    }
+}
+
+impl Dial for SealedDialer {
+    type Line = SealedClient;
+
+    fn dial(&mut self, code: &JoinCode, greeting: &[u8]) -> io::Result<SealedClient> {
+        SealedClient::connect(code.addresses(), code.certificate_hash(), greeting, &self.config)
+    }
+}
+
+impl Line for SealedClient {
+    fn poll(&mut self) -> Option<LineEvent> {
+        Some(match Self::poll(self)? {
+            ClientEvent::Accepted(answer) => LineEvent::Accepted(answer),
+            ClientEvent::Refused(answer) => LineEvent::Refused(answer),
+            ClientEvent::Packet(bytes) => LineEvent::Packet(bytes),
+            ClientEvent::Lost(why) => {
+                let kind = match why {
+                    LostReason::Displaced => LossKind::Displaced,
+                    LostReason::Full => LossKind::Full,
+                    _ => LossKind::Other,
+                };
+                LineEvent::Lost { why: why.to_string(), kind }
+            }
+        })
+    }
+
+    fn send(&mut self, packet: &[u8]) {
+        Self::send(self, packet);
     }
 }

@@ -1,7 +1,7 @@
 //! The sealed transport: packets that nobody on the way can read, alter, invent or repeat.
 //!
 //! A [`SealedServer`] takes connections on one UDP port; a [`SealedClient`] makes one. Both speak WebTransport, that is QUIC with TLS 1.3, so a
-//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a [`JoinCode`](crate::transport::code::JoinCode).
+//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a [`JoinCode`](crate::service::code::JoinCode).
 //! No names, no accounts, no authorities. The cryptography is that of `rustls` and `ring`.
 //!
 //! A connection begins with a **greeting**: bytes of the application that the client sends first, with a secret in them. The application
@@ -17,59 +17,45 @@
 //! The transport promises that a packet comes from the connection under whose number it is reported. Whose connection that is, only the
 //! secret in the greeting says, and the session believes what a hello claims, unless it is told better: **bind each link to the identity
 //! that the secret opened** ([`Session::bind`](crate::AnySession::bind)), and close a connection that claims another one. Otherwise the code of
-//! one place opens every place. [`SealedHost`] does both, with the table of secrets in [`Places`](crate::transport::places::Places); whoever
+//! one place opens every place. [`SealedHost`] does both, with the table of secrets in [`Places`](crate::service::places::Places); whoever
 //! calls [`SealedServer`] directly does it alone.
 //!
 //! # A match
 //!
 //! ```
-//! use testudo_lockstep::transport::places::Places;
-//! use testudo_lockstep::transport::code::JoinCode;
-//! use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedConfig, SealedHost, SealedServer};
-//! use testudo_lockstep::{Duration, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase};
+//! use testudo_lockstep::service::agreement::Agreement;
+//! use testudo_lockstep::service::code::JoinCode;
+//! use testudo_lockstep::service::greeting::Secrets;
+//! use testudo_lockstep::service::guest::Guest;
+//! use testudo_lockstep::service::host::Host;
+//! use testudo_lockstep::transport::sealed::{SealedConfig, SealedDialer, SealedHost, SealedServer, random};
+//! use testudo_lockstep::{Duration, Instant, NoAction, PlayerId, Session, SessionConfig, SessionPhase};
 //!
-//! let config = SealedConfig::new();
-//! let server = SealedServer::bind("127.0.0.1:0".parse()?, &config)?;
-//!
-//! // One string holds all that a friend needs. Secrets, the session id and the entropy of each peer are random in earnest.
-//! let (secret, watchers) = ([7; 16], [9; 16]);
-//! let code = JoinCode::new(&[server.local_address()], server.certificate_hash(), secret)?.to_string();
-//!
-//! // The host is player 0. The secret opens the place of player 1 and no other.
-//! let settings = SessionConfig::new(2).session_id(77).entropy([5; 16]);
+//! // Secrets and the session id are random bytes of the system.
 //! let clock = std::time::Instant::now();
 //! let now = || Instant::from(clock.elapsed());
-//! let mut hosting: Session<NoAction> = Session::host(settings.clone().bound_peers_only(), now())?;
-//! let places = Places::new().player(PlayerId(1), secret).watchers(watchers, 4);
-//! let mut host = SealedHost::new(server, places, &mut hosting);
+//! let agreement = Agreement::new::<NoAction>(&SessionConfig::new(2), b"what newcomers need to know")?;
+//! let config = Host::config(&agreement, u64::from_le_bytes(random()?)).entropy(random()?);
+//! let mut hosting: Session<NoAction> = Session::host(config, now())?;
+//! let server = SealedServer::bind("127.0.0.1:0".parse()?, &SealedConfig::new())?;
+//! let addresses = [server.local_address()];
+//! let secrets = Secrets::draw(2, || random().expect("the system has randomness"));
+//! let mut host = SealedHost::new(server, &addresses, &mut hosting, agreement, secrets)?;
 //!
-//! // The friend's program.
+//! // One string holds all that a friend needs.
+//! let code: String = host.codes().player(PlayerId(1)).ok_or("no such player")?.to_string();
+//!
+//! // The friend's program. The token tells this machine from others that have the same code.
 //! let code: JoinCode = code.parse()?;
-//! let mut client = SealedClient::connect(code.addresses(), code.certificate_hash(), code.secret(), &config)?;
+//! let mut guest = Guest::join(SealedDialer::default(), code, random()?, now())?;
 //! let mut playing: Option<Session<NoAction>> = None;
 //!
 //! while hosting.phase() == SessionPhase::Lobby {
 //!     host.server().wait(Duration::from_millis(2));
-//!     host.pump(&mut hosting, now(), b"what newcomers need to know");
-//!     while let Some(event) = client.poll() {
-//!         match event {
-//!             ClientEvent::Accepted(answer) => {
-//!                 let Some((Identity::Player(player), _)) = SealedHost::read_answer(&answer) else { return Err("no place".into()) };
-//!                 playing = Some(Session::join(settings.clone(), player, PeerId(0), now())?);
-//!             }
-//!             ClientEvent::Packet(bytes) => {
-//!                 playing.as_mut().into_iter().for_each(|session| session.handle_packet(now(), PeerId(0), &bytes));
-//!             }
-//!             ClientEvent::Refused(_) | ClientEvent::Lost(_) => return Err("no connection".into()),
-//!             _ => {}
-//!         }
-//!     }
-//!     if let Some(session) = &mut playing {
-//!         session.handle_timeout(now());
-//!         let mut packet = Vec::new();
-//!         while session.poll_transmit(now(), &mut packet).is_some() {
-//!             client.send(&packet);
-//!         }
+//!     host.round(&mut hosting, now());
+//!     if let Some(arrival) = guest.round(playing.as_deref_mut(), now())? {
+//!         assert_eq!(arrival.welcome.agreement.game(), b"what newcomers need to know");
+//!         playing = Some(arrival.session(arrival.config().entropy(random()?), now())?);
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,11 +75,13 @@ mod host;
 mod inbox;
 mod outbox;
 mod quic;
+mod relay;
 mod server;
 mod stream;
 
 pub use background::SealedThread;
 pub use client::{ClientEvent, LostReason, SealedClient};
 pub use config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig};
-pub use host::SealedHost;
+pub use host::{SealedDialer, SealedHost, random};
+pub use relay::SealedRelay;
 pub use server::{SealedBatch, SealedEvent, SealedServer, SealedStats};

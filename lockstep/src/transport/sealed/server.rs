@@ -236,7 +236,7 @@ impl SealedServer {
         self.address
     }
 
-    /// SHA-256 of the certificate. Clients need it from somewhere they trust, such as a [`JoinCode`](crate::transport::code::JoinCode).
+    /// SHA-256 of the certificate. Clients need it from somewhere they trust, such as a [`JoinCode`](crate::service::code::JoinCode).
     #[must_use]
     pub fn certificate_hash(&self) -> [u8; 32] {
         self.certificate_hash

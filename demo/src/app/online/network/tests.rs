@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use testudo_lockstep::{EndReason, Pace, PlayerId};
 
 use super::*;
+use crate::app::Terms;
 use crate::app::online::name::Name;
 use crate::app::{Pilot, ReplayFile};
 use crate::game::{Command, Order, Selection, Setup, Teams};
@@ -100,8 +101,8 @@ fn play_pause_and_part(is_sealed: bool) {
     });
 
     let named = |game: &NetworkMatch| {
-        let roll = game.seat().map(Seat::roll);
-        roll.is_some_and(|roll| [0, 1].iter().all(|player| roll.name(PlayerId(*player)) == Some("Ada")))
+        let is_named = |seat: &Seat, player| seat.name(PlayerId(player)).as_deref() == Some("Ada");
+        game.seat().is_some_and(|seat| [0, 1].iter().all(|player| is_named(seat, *player)))
     };
     pair.until("everybody knows the names", |pair| pair.games.iter().all(named));
     let is_it = |news: &&News| matches!(news, News::Fingerprint(_));

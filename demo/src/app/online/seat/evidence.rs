@@ -1,7 +1,7 @@
 //! What this seat knows of the others' copies, and for whom it waits.
 
 use testudo_lockstep::{
-    Desync as Difference, Duration, Identity, Instant, MatchResult, Outlier, PeerId, PlayerId, Turn,
+    Desync as Difference, Duration, Identity, Instant, MatchResult, Outlier, PlayerId, To, Turn,
 };
 
 use crate::app::online::news::News;
@@ -76,22 +76,22 @@ impl Seat {
         let client = self.driver.simulation();
         // A relay has no copy, so nobody keeps moments there.
         if let Some(inquiry) = client.inquiry() {
-            self.evidence.search = Some(Search::begin(other, self.session_id, inquiry, client.deeds()));
+            self.evidence.search = Some(Search::begin(other, inquiry, client.deeds()));
         }
         self.evidence.difference = Some(difference);
         self.news.push_back(News::Differs(turn));
     }
 
     /// Whom to ask: a guest the host; the host a guest whose checksum is another.
-    fn other_copy(&self, difference: &Difference) -> Option<PeerId> {
+    fn other_copy(&self, difference: &Difference) -> Option<(To, Identity)> {
         if self.middle.is_some() {
-            return self.middle;
+            return Some((To::Middle, Identity::Player(self.agreement.host)));
         }
-        let differs = |identity: &Identity| {
-            let value = difference.values.iter().find(|(player, _)| *identity == Identity::Player(*player));
-            value.is_some_and(|(_, value)| Some(*value) != difference.own)
+        let differs = |(player, value): &&(PlayerId, _)| {
+            Some(*value) != difference.own && self.session().is_here(*player) && *player != self.player()
         };
-        self.links.iter().find(|(_, identity)| differs(identity)).map(|(link, _)| *link)
+        let (player, _) = difference.values.iter().find(differs)?;
+        Some((To::Player(*player), Identity::Player(*player)))
     }
 
     /// Most players have signed another state than this one.

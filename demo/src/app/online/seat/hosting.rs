@@ -3,22 +3,22 @@
 use std::net::SocketAddr;
 
 use testudo_lockstep::Identity;
-use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
+use testudo_lockstep::service::greeting::Secrets;
+use testudo_lockstep::service::host::Host;
+use testudo_lockstep::service::invitation::Offers;
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer};
 use testudo_lockstep::transport::udp::UdpTransport;
 
+use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::online::address::{ADDRESSES_MAX, reachable};
-use crate::app::online::agreement::{Agreement, WATCHERS_MAX};
+use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
-use crate::app::online::greeting::{Secret, Welcome};
-use crate::app::online::invitation::Offers;
 use crate::app::online::keys;
 use crate::app::online::news::News;
-use crate::app::online::places::Places;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
-use crate::app::online::server::Server;
 use crate::app::online::wire::Wire;
 
 /// What a host offers.
@@ -48,49 +48,79 @@ impl Seat {
     /// # Errors
     /// Settings out of range, a port that is taken, a replay that cannot be written, a save that cannot be resumed.
     pub(crate) fn host(hosting: &Hosting, options: &SeatOptions) -> Result<Self, MatchError> {
-        let bind = hosting.bind;
-        let save = hosting.save.as_ref().map(Save::to_bytes);
-        let bytes = save.as_ref().map_or(0, |save| u32::try_from(save.len()).unwrap_or(u32::MAX));
-        let agreement = Agreement { save: bytes, ..hosting.agreement };
-        let session_id = keys::random_number()?;
+        let agreement = hosting.agreement;
         let host = agreement.host;
-        let place = Identity::Player(host);
-        let welcome = Welcome { place, is_relayed: false, session_id, agreement };
-        let unbound = |error| MatchError::Bind { address: bind, error };
-        let (wire, codes) = if hosting.is_sealed {
-            let sealed = SealedServer::bind(bind, &SealedConfig::new()).map_err(unbound)?;
-            let secrets =
-                (0..agreement.players).map(|_| keys::random()).collect::<Result<Vec<Secret>, _>>()?;
-            let (watch, referee) = (keys::random()?, keys::random()?);
-            let addresses = hosting.addresses(sealed.local_address());
-            let codes =
-                Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, host, (watch, referee));
-            let codes = codes.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
-            // One place is here.
-            let places: Vec<Option<Secret>> = secrets
-                .into_iter()
-                .enumerate()
-                .map(|(player, secret)| (player != host.index()).then_some(secret))
-                .collect();
-            let watchers = WATCHERS_MAX as usize;
-            let places = Places::new(&places, watch, watchers, referee);
-            (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
-        } else {
-            let udp = UdpTransport::bind(bind).map_err(unbound)?;
-            let bound = hosting.addresses(udp.local_address().map_err(MatchError::Socket)?);
-            let address = bound.first().copied().unwrap_or(bind);
-            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players, host))
-        };
+        let told = agreement.told().map_err(MatchError::Agreement)?;
         let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
-        let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };
-        let mut seat = Self::begin(start, options)?;
-        if !hosting.is_sealed {
-            seat.offers = Some(Offers::new(agreement, session_id));
-        }
-        seat.resumed = save;
+        let session_id = keys::random_number()?;
+        // Without a seal nobody proves who they are.
+        let plain = || told.config().session_id(session_id);
+        let config = if hosting.is_sealed { Host::config(&told, session_id) } else { plain() };
+        let start = Start {
+            terms,
+            agreement,
+            place: Identity::Player(host),
+            is_relayed: false,
+            config,
+            clock: Clock::start(),
+            wire: Wire::None,
+            middle: None,
+            save: hosting.save.as_ref(),
+        };
+        let (mut seat, codes) = if hosting.is_sealed {
+            Self::host_sealed(hosting, start, options)?
+        } else {
+            Self::host_plain(hosting, start, options)?
+        };
         let codes = codes.by_page(options.page.clone());
         seat.news.push_front(News::Listening(codes.clone()));
         seat.codes = Some(codes);
         Ok(seat)
+    }
+
+    fn host_sealed(
+        hosting: &Hosting,
+        start: Start<'_>,
+        options: &SeatOptions,
+    ) -> Result<(Self, Codes), MatchError> {
+        let unbound = |error| MatchError::Bind { address: hosting.bind, error };
+        let server = SealedServer::bind(hosting.bind, &SealedConfig::new()).map_err(unbound)?;
+        let addresses = hosting.addresses(server.local_address());
+        let Agreement { players, host, .. } = start.agreement;
+        let told = start.agreement.told().map_err(MatchError::Agreement)?;
+        let mut failed = None;
+        let secrets = Secrets::draw(players, || {
+            keys::random().unwrap_or_else(|error| {
+                failed = Some(error);
+                [0; 16]
+            })
+        });
+        // Without randomness there are no secrets.
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut seat = Self::begin(start, options)?;
+        let sealed = SealedHost::new(server, &addresses, seat.driver.session_mut(), told, secrets);
+        let sealed = sealed.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
+        let codes = Codes::sealed(sealed.codes(), host, players);
+        seat.wire = Wire::Host(Box::new(sealed));
+        Ok((seat, codes))
+    }
+
+    fn host_plain(
+        hosting: &Hosting,
+        start: Start<'_>,
+        options: &SeatOptions,
+    ) -> Result<(Self, Codes), MatchError> {
+        let unbound = |error| MatchError::Bind { address: hosting.bind, error };
+        let udp = UdpTransport::bind(hosting.bind).map_err(unbound)?;
+        let bound = hosting.addresses(udp.local_address().map_err(MatchError::Socket)?);
+        let address = bound.first().copied().unwrap_or(hosting.bind);
+        let Agreement { players, host, .. } = start.agreement;
+        let told = start.agreement.told().map_err(MatchError::Agreement)?;
+        let mut seat = Self::begin(start, options)?;
+        let offers = Offers::new(seat.session(), told);
+        seat.wire = Wire::Plain(Box::new(udp), Some(Box::new(offers)));
+        Ok((seat, Codes::plain(address, players, host)))
     }
 }

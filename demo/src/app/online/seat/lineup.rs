@@ -1,16 +1,16 @@
 //! Teams, as far as this seat has a say: before the start everybody's wishes, at the start the first player's word.
 
-use testudo_lockstep::{Identity, Instant, PlayerId, SessionPhase};
+use testudo_lockstep::{Identity, PlayerId, SessionPhase};
 
+use crate::app::online::profile::Profile;
 use crate::app::online::seat::Seat;
-use crate::app::online::team_wish::TeamWish;
 use crate::game::{Command, Order, Selection, TEAMS_MAX, Teams};
 
 impl Seat {
     /// A player's team, 0 for none: before the start as the lobby has it, then as it is in the battle.
     pub(crate) fn team_of(&self, player: PlayerId) -> u8 {
         if self.is_before_first_turn() {
-            self.wished_or_told(player)
+            self.shown_team(player)
         } else {
             self.client().game().teams().of(player.0)
         }
@@ -18,8 +18,8 @@ impl Seat {
 
     /// Whether this seat may put a player into a team: before the start everybody chooses their own, and the first player all.
     pub(crate) fn may_set_team(&self, player: PlayerId) -> bool {
-        let wish = TeamWish { player, team: 0 };
-        let is_granted = matches!(self.place, Identity::Player(own) if wish.is_granted_to(own));
+        let is_granted =
+            self.place == Identity::Player(player) || self.place == Identity::Player(PlayerId(0));
         is_granted && self.is_before_first_turn() && player.0 < self.terms.setup.players
     }
 
@@ -33,13 +33,17 @@ impl Seat {
         if team > TEAMS_MAX || !self.may_set_team(player) {
             return false;
         }
-        if self.middle.is_none() {
-            self.roll.set_team(player, team);
-            self.roll.hurry(self.clock.now());
-        } else {
-            self.wishes.add(TeamWish { player, team });
+        let session = self.driver.session_mut();
+        let profile = Profile { team: Some(team), ..Profile::of(session, player) };
+        session.set_profile(player, &profile.to_bytes()).is_ok()
+    }
+
+    /// The host puts who has come and not chosen into the team that it has for them.
+    pub(super) fn choose_team_of(&mut self, player: PlayerId) {
+        let is_unchosen = Profile::of(self.session(), player).team.is_none();
+        if self.place == Identity::Player(PlayerId(0)) && is_unchosen {
+            let _ = self.set_team(player, self.teams.of(player.0));
         }
-        true
     }
 
     /// Whether the teams as they stand would leave nobody to fight; then they do not count.
@@ -52,13 +56,13 @@ impl Seat {
     fn lineup(&self) -> Teams {
         let mut teams = Teams::default();
         for player in (0..self.terms.setup.players).map(PlayerId) {
-            teams.set(player.0, self.wished_or_told(player));
+            teams.set(player.0, self.shown_team(player));
         }
         teams
     }
 
-    fn wished_or_told(&self, player: PlayerId) -> u8 {
-        self.wishes.of(player).map_or_else(|| self.roll.team(player), |wish| wish.team)
+    fn shown_team(&self, player: PlayerId) -> u8 {
+        Profile::of(self.session(), player).team.unwrap_or(0)
     }
 
     /// The order with which the first player's program settles the teams, in the first turn.
@@ -66,16 +70,5 @@ impl Seat {
         let is_first = self.place == Identity::Player(PlayerId(0)) && self.session().next_turn().0 == 0;
         let teams = is_first.then(|| self.lineup()).filter(Teams::are_any)?;
         Some(Order::new(Selection::All, Command::Teams(teams)))
-    }
-
-    /// Tells the middle of the star what it has not told back yet.
-    pub(super) fn send_wishes(&mut self, now: Instant) {
-        let Some(middle) = self.middle.filter(|_| self.session().phase() == SessionPhase::Lobby) else {
-            return;
-        };
-        let Self { wishes, roll, wire, session_id, .. } = self;
-        for wish in wishes.take_due(now, |wish| roll.team(wish.player) == wish.team) {
-            wire.send_aside(middle, &wish.to_bytes(*session_id));
-        }
     }
 }

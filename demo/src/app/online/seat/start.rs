@@ -2,23 +2,19 @@
 
 use std::path::PathBuf;
 
-use testudo_lockstep::{
-    Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology, Turn,
-};
+use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Turn};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::online::agreement::{Agreement, AgreementError};
 use crate::app::online::codes::Codes;
-use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::keys;
 use crate::app::online::news::News;
-use crate::app::online::repeated::Repeated;
-use crate::app::online::roll::Roll;
+use crate::app::online::profile::Profile;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
-use crate::app::online::wire::{MIDDLE, Wire};
+use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::recording::{Recording, ReplayFile};
@@ -26,31 +22,29 @@ use crate::app::watch::telemetry::Telemetry;
 use crate::game::Game;
 
 /// What every seat starts from.
-pub(super) struct Start<'a> {
-    pub(super) terms: Terms,
-    pub(super) welcome: Welcome,
-    pub(super) wire: Wire,
-    pub(super) middle: Option<PeerId>,
-    pub(super) secret: Option<Secret>,
-    pub(super) save: Option<&'a Save>,
+pub(crate) struct Start<'a> {
+    pub(crate) terms: Terms,
+    pub(crate) agreement: Agreement,
+    pub(crate) place: Identity,
+    pub(crate) is_relayed: bool,
+    /// What was agreed on; the rest is added here.
+    pub(crate) config: SessionConfig,
+    pub(crate) clock: Clock,
+    pub(crate) wire: Wire,
+    pub(crate) middle: Option<PeerId>,
+    pub(crate) save: Option<&'a Save>,
 }
 
 impl Seat {
-    /// A guest's, who was told these terms. `secret` opens the place; a match without a seal has none. `former`: its seat before the connection
-    /// was lost, whose replay stays as it is.
+    /// A guest's. `former`: its seat before the connection was lost, whose replay stays as it is.
     ///
     /// # Errors
-    /// Settings out of range, a replay that cannot be written, a save that cannot be resumed.
+    /// Settings out of range, a replay that cannot be written.
     pub(crate) fn guest(
-        welcome: Welcome,
-        terms: Terms,
-        wire: Wire,
-        secret: Option<Secret>,
-        save: Option<&Save>,
+        start: Start<'_>,
         options: &SeatOptions,
         former: Option<&Self>,
     ) -> Result<Self, MatchError> {
-        let start = Start { terms, welcome, wire, middle: Some(MIDDLE), secret, save };
         let Some(former) = former else { return Self::begin(start, options) };
         let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
@@ -66,12 +60,9 @@ impl Seat {
     }
 
     pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
-        let Start { terms, welcome, wire, middle, secret, save } = start;
-        let Welcome { place, is_relayed, session_id, agreement } = welcome;
-        let clock = Clock::start();
-        let config = config(&welcome, secret, middle.is_none(), save)?;
+        let Start { terms, agreement, place, is_relayed, config, clock, wire, middle, save } = start;
+        let config = completed(config, place, is_relayed, middle.is_none(), save)?;
         let mut session = Session::new(config, place, clock.now())?;
-        wire.places().into_iter().for_each(|places| places.bind(&mut session));
         middle.into_iter().for_each(|middle| session.connect(middle));
         let player = session.player();
         let fault = options.fault.map(|fault| Fault { player: player.map_or(0, |player| player.0), ..fault });
@@ -91,11 +82,9 @@ impl Seat {
             agreement,
             place,
             pilot: options.pilot,
-            name: options.name.clone(),
+            teams: options.teams,
             wire,
             driver: Driver::new(client, session),
-            offers: None,
-            session_id,
             middle,
             is_relayed,
             evidence: Evidence::default(),
@@ -105,29 +94,30 @@ impl Seat {
             telemetry: Telemetry::new(clock.now()),
             clock,
             codes: None,
-            links: Vec::new(),
-            roll: Roll::new(terms.setup.players),
-            wishes: Repeated::default(),
-            removals: Repeated::default(),
+            early: Vec::new(),
             refused: None,
             lost: 0,
             back: 0,
             away: 0,
-            resumed: None,
             save_path,
             saved: None,
             is_unsaved: false,
             began: None,
             ended: None,
         };
-        if place == Identity::Player(PlayerId(0)) {
-            for player in (0..terms.setup.players).map(PlayerId) {
-                let team = options.teams.of(player.0);
-                let _ = team > 0 && seat.set_team(player, team);
-            }
-        }
+        seat.show_profile(options);
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });
         Ok(seat)
+    }
+
+    /// What the others see of this player. The host chooses its team, and those of others once they come.
+    fn show_profile(&mut self, options: &SeatOptions) {
+        let Identity::Player(own) = self.place else { return };
+        let team = (own == PlayerId(0)).then(|| options.teams.of(own.0));
+        let profile = Profile { team, name: options.name.clone() };
+        // The match has not begun, and nothing has been said yet.
+        let shown = self.driver.session_mut().set_profile(own, &profile.to_bytes());
+        debug_assert!(shown.is_ok(), "{shown:?}");
     }
 }
 
@@ -150,29 +140,21 @@ pub(crate) fn terms_of(agreement: &Agreement, units_max: u32) -> Result<Terms, I
 /// Time that a watcher has for joining at a relay, which may delay what watchers get by up to ten minutes.
 const DELAYED_JOIN: Duration = Duration::from_secs(660);
 
-/// How long a guest waits for the middle, and makes its connection again. Longer than a minute: a virtual machine that is moved stands for so long, and
-/// through a relay nobody would be left who has the match, if all gave up.
-const SILENCE: Duration = Duration::from_secs(80);
-
-pub(crate) fn config(
-    welcome: &Welcome,
-    secret: Option<Secret>,
+/// The settings with what is this peer's own choice.
+pub(crate) fn completed(
+    config: SessionConfig,
+    place: Identity,
+    is_relayed: bool,
     hosts: bool,
     save: Option<&Save>,
 ) -> Result<SessionConfig, MatchError> {
-    let Welcome { place, is_relayed, session_id, agreement } = *welcome;
-    let topology = if is_relayed { Topology::Relay } else { Topology::Host };
-    let mut config = agreement.config(session_id, topology).entropy(keys::random()?);
+    let session_id = config.session_id;
+    let mut config = Agreement::limited(config).entropy(keys::random()?);
     if let Identity::Player(player) = place {
         config = config.player_key(keys::player_key(session_id, player)?);
     }
-    if let Some(secret) = secret {
-        config = config.seat_secret(secret);
-    }
     if hosts {
         config = config.lobby_timeout(LOBBY);
-    } else {
-        config = config.silence_timeout(SILENCE);
     }
     if cfg!(target_arch = "wasm32") {
         // Browsers send by their own judgement, so a state of some size takes long.

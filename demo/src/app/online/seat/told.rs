@@ -1,6 +1,6 @@
 //! What the session reports, and what becomes of it.
 
-use testudo_lockstep::{Event, Identity, Turn};
+use testudo_lockstep::{Event, Identity, PlayerId, Turn};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::news::News;
@@ -22,11 +22,8 @@ impl Seat {
                 self.began = Some(self.clock.now());
                 self.news.push_back(News::Started);
             }
-            Event::Connected { peer, identity } => {
-                self.links.retain(|(link, _)| *link != peer);
-                self.links.push((peer, identity));
-                self.came(identity);
-            }
+            Event::Connected { identity, .. } => self.came(identity),
+            Event::Profile { player } => self.choose_team_of(player),
             Event::StateProgress { received, total } => {
                 let percent = u64::from(received) * 100 / u64::from(total.max(1));
                 self.news.push_back(News::State { percent: percent as u8 });
@@ -39,13 +36,13 @@ impl Seat {
             Event::PlayerReturned { player, .. } => {
                 self.back += 1;
                 self.away &= !(1 << player.0);
-                self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
+                self.note_connected(player, true);
                 self.news.push_back(News::Back(player));
             }
             Event::PlayerGone { player, reason, .. } => {
                 self.lost += 1;
                 self.away |= 1 << player.0;
-                self.offers.iter_mut().for_each(|offers| offers.set_connected(player, false));
+                self.note_connected(player, false);
                 let is_taken_over = self.driver.session().config().is_played_on(reason);
                 self.news.push_back(News::Gone { player, reason, is_taken_over });
             }
@@ -83,7 +80,7 @@ impl Seat {
             }
             Event::JoinFailed(_) => self.remark(Remark::JoinFailed),
             Event::Lost { events } => self.remark(Remark::Lost { events }),
-            // The phase of the session says these two, the battle and the roll the next two; the rest is of no use to a person.
+            // The phase of the session says these two, the battle the next two; the rest is of no use to a person.
             Event::Finished
             | Event::Failed(_)
             | Event::TeamOut { .. }
@@ -96,15 +93,19 @@ impl Seat {
     }
 
     fn came(&mut self, identity: Identity) {
-        self.roll.hurry(self.clock.now());
         match identity {
             Identity::Player(player) => {
-                self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
+                self.note_connected(player, true);
                 self.news.push_back(News::Joined(player));
             }
             Identity::Watcher => self.news.push_back(News::Watcher),
             Identity::Relay => {}
         }
+    }
+
+    /// Without a seal, places are offered to whoever asks.
+    fn note_connected(&mut self, player: PlayerId, is_connected: bool) {
+        self.wire.offers().into_iter().for_each(|offers| offers.set_connected(player, is_connected));
     }
 
     /// A save is complete: it replaces the one before.

@@ -339,8 +339,8 @@ impl NetworkDesk {
 
     /// A player's name, or number.
     fn called(&self, player: PlayerId) -> String {
-        let name = self.game.seat().and_then(|seat| seat.roll().name(player));
-        name.map_or_else(|| format!("Player {}", player.0 + 1), str::to_owned)
+        let name = self.game.seat().and_then(|seat| seat.name(player));
+        name.unwrap_or_else(|| format!("Player {}", player.0 + 1))
     }
 
     /// Logs agreed checksums from time to time, and findings about a difference.

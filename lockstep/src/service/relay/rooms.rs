@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
-use testudo_lockstep::transport::places::Bucket;
-use testudo_lockstep::{Identity, Instant, PROTOCOL_VERSION, PeerId};
 
-use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Answer, Greeting, GreetingError, Pass, Secret};
-use crate::app::online::name::Name;
-use crate::app::online::places::NoPlace;
-use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::{EXCESS_MAX, Limits, take_packet};
-use crate::app::relay::lot::Lot;
-use crate::app::relay::phase::freest;
-use crate::app::relay::room::{Haste, Removed, Room, Secrets};
+use crate::service::agreement::Agreement;
+use crate::service::greeting::{Answer, Greeting, Opened, Refused, Secrets};
+use crate::service::host::Reply;
+use crate::service::places::{Bucket, Pass, Secret};
+use crate::service::relay::counters::Counters;
+use crate::service::relay::limits::{EXCESS_MAX, Limits, take_packet};
+use crate::service::relay::lot::Lot;
+use crate::service::relay::phase::freest;
+use crate::service::relay::room::{Haste, Removed, Room};
+use crate::value::ids::PeerId;
+use crate::value::time::Instant;
 
 /// Secrets of matches that are over, so that who comes too late is told so.
 const PAST_SECRETS_MAX: usize = 4_096;
@@ -29,41 +29,23 @@ fn shadow(secret: &Secret) -> Shadow {
 
 /// The number of a room. Never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct RoomId(pub(crate) u64);
-
-/// The answer to a greeting.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Reply {
-    pub(crate) answer: Answer,
-    /// The connection that led to the same place before; it is to be closed.
-    pub(crate) former: Option<PeerId>,
-}
-
-impl Reply {
-    fn only(answer: Answer) -> Self {
-        Self { answer, former: None }
-    }
-
-    /// Whether packets may flow now.
-    pub(crate) fn is_welcome(&self) -> bool {
-        matches!(self.answer, Answer::Come(_) | Answer::Opened(_))
-    }
-}
+struct RoomId(u64);
 
 /// Who is at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Guest {
     room: RoomId,
     link: PeerId,
-    place: Identity,
     bucket: Bucket,
     /// Packets that were too many.
     excess: u32,
 }
 
-/// All rooms.
+/// All rooms of a relay. Connections have numbers that the transport chooses. `SealedRelay` puts them on a sealed port.
+///
+/// A relay knows nothing of the games: of each match it reads the settings in its [`Agreement`], and forwards bytes.
 #[derive(Debug)]
-pub(crate) struct Rooms {
+pub struct Rooms {
     limits: Limits,
     /// Whoever knows it may open a room.
     secret: u128,
@@ -93,7 +75,8 @@ pub(crate) struct Rooms {
 
 impl Rooms {
     /// No rooms yet. Whoever knows `secret` may open one.
-    pub(crate) fn new(secret: Secret, limits: Limits) -> Self {
+    #[must_use]
+    pub fn new(secret: Secret, limits: Limits) -> Self {
         Self {
             limits,
             secret: u128::from_le_bytes(secret),
@@ -116,7 +99,7 @@ impl Rooms {
     }
 
     /// Answers the greeting of a new connection. `draw` gives random bytes.
-    pub(crate) fn greet(
+    pub fn greet(
         &mut self,
         connection: PeerId,
         address: IpAddr,
@@ -125,15 +108,12 @@ impl Rooms {
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
         let reply = match Greeting::read(bytes) {
-            Ok(Greeting::Come { pass, name }) => self.come(connection, pass, name, now),
-            Ok(Greeting::Open { pass, agreement, name })
-                if u128::from_le_bytes(pass.secret) == self.secret =>
-            {
-                self.open(connection, address, agreement, (pass, name), now, draw)
+            Ok(Greeting::Come { pass }) => self.come(connection, pass, now),
+            Ok(Greeting::Open { pass, agreement }) if u128::from_le_bytes(pass.secret) == self.secret => {
+                self.open(connection, address, (*agreement, pass), now, draw)
             }
-            Ok(Greeting::Open { .. }) => Reply::only(Answer::WrongSecret),
-            Err(GreetingError::Version(_)) => Reply::only(Answer::Version(PROTOCOL_VERSION)),
-            Err(GreetingError::Malformed) => Reply::only(Answer::Malformed),
+            Ok(Greeting::Open { .. }) => Reply::only(Refused::WrongSecret),
+            Err(why) => Reply::only(why),
         };
         self.counters.greetings_refused += u64::from(!reply.is_welcome());
         reply
@@ -143,26 +123,24 @@ impl Rooms {
         &mut self,
         connection: PeerId,
         address: IpAddr,
-        agreement: Agreement,
-        (pass, name): (Pass, Name),
+        (agreement, pass): (Agreement, Pass),
         now: Instant,
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
         if self.stopping.is_some() || self.is_renewing {
-            return Reply::only(Answer::GoingAway);
+            return Reply::only(Refused::GoingAway);
         }
         let from_here = self.rooms.values().filter(|room| room.opener == address).count();
         if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
-            return Reply::only(Answer::TooManyRooms);
+            return Reply::only(Refused::TooManyRooms);
         }
-        let secrets = Secrets {
-            players: (0..agreement.players).map(|_| draw()).collect(),
-            watch: draw(),
-            referee: draw(),
-        };
+        if agreement.config().limits.turn_bytes_max > self.limits.turn_bytes_max {
+            return Reply::only(Refused::Malformed);
+        }
+        let secrets = Secrets::draw(agreement.players(), &mut *draw);
         let session_id = draw().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let room = Room::new(agreement, session_id, secrets.clone(), draw(), address, &self.limits, now);
-        let Ok(room) = room else { return Reply::only(Answer::Malformed) };
+        let room = Room::new(agreement, secrets.clone(), (session_id, draw()), address, &self.limits, now);
+        let Ok(room) = room else { return Reply::only(Refused::Malformed) };
         let id = RoomId(self.next_id);
         self.next_id += 1;
         for secret in secrets.all() {
@@ -171,47 +149,38 @@ impl Rooms {
         self.rooms.insert(id, room);
         self.counters.rooms += 1;
         self.touch(id, now);
-        let pass = Pass { secret: secrets.players[0], ..pass };
-        let reply = self.come(connection, pass, name, now);
+        let reply = self.come(connection, Pass { secret: secrets.players[0], ..pass }, now);
         match reply.answer {
-            Answer::Come(welcome) => Reply { answer: Answer::Opened(secrets.told(welcome)), ..reply },
+            Answer::Come(welcome) => {
+                Reply { answer: Answer::Opened(Opened { welcome, secrets }), former: reply.former }
+            }
             _ => reply,
         }
     }
 
-    fn come(&mut self, connection: PeerId, pass: Pass, name: Name, now: Instant) -> Reply {
+    fn come(&mut self, connection: PeerId, pass: Pass, now: Instant) -> Reply {
         let Some(&id) = self.secrets.get(&shadow(&pass.secret)) else {
             let is_past = self.past.contains(&shadow(&pass.secret));
-            return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
+            return Reply::only(if is_past { Refused::Over } else { Refused::WrongSecret });
         };
         let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
-        let Some(room) = room else { return Reply::only(Answer::Over) };
-        match room.come(connection, pass, name, &mut self.counters, now) {
+        let Some(room) = room else { return Reply::only(Refused::Over) };
+        match room.come(connection, pass, &mut self.counters, now) {
             Ok((seated, welcome)) => {
                 if let Some(former) = seated.former {
                     self.guests.remove(&former);
                 }
-                let guest = Guest {
-                    room: id,
-                    link: seated.link,
-                    place: seated.place,
-                    bucket: Bucket::default(),
-                    excess: 0,
-                };
+                let guest = Guest { room: id, link: seated.link, bucket: Bucket::default(), excess: 0 };
                 self.guests.insert(connection, guest);
                 self.touch(id, now);
                 Reply { answer: Answer::Come(welcome), former: seated.former }
             }
-            Err(NoPlace::Full) => Reply::only(Answer::Full),
-            Err(NoPlace::Shut) => Reply::only(Answer::Removed),
-            Err(NoPlace::Later { .. }) => Reply::only(Answer::Later),
-            Err(NoPlace::OtherProgram) => Reply::only(Answer::OtherProgram),
-            Err(_) => Reply::only(Answer::WrongSecret),
+            Err(why) => Reply::only(why.into()),
         }
     }
 
     /// Takes a packet. It reaches the room of its connection, and no other.
-    pub(crate) fn packet(&mut self, connection: PeerId, packet: &[u8], now: Instant) {
+    pub fn packet(&mut self, connection: PeerId, packet: &[u8], now: Instant) {
         self.counters.packets_in += 1;
         self.counters.bytes_in += packet.len() as u64;
         let Some(guest) = self.guests.get_mut(&connection) else {
@@ -222,17 +191,17 @@ impl Rooms {
             self.counters.packets_refused += 1;
             guest.excess += 1;
             if guest.excess == EXCESS_MAX {
-                let Guest { room: id, place, .. } = *guest;
-                self.rooms.get_mut(&id).into_iter().for_each(|room| room.drop_flooding(place));
+                let Guest { room: id, link, .. } = *guest;
+                self.rooms.get_mut(&id).into_iter().for_each(|room| room.drop_flooding(link));
                 self.closed(connection, now);
                 self.closing.push_back(connection);
             }
             return;
         }
-        let Guest { room: id, link, place, .. } = *guest;
+        let Guest { room: id, link, .. } = *guest;
         let Some(room) = self.rooms.get_mut(&id) else { return };
         room.allow_states(self.limits.states_bytes_max.saturating_sub(self.states));
-        let is_genuine = room.hear(link, place, packet, now);
+        let is_genuine = room.hear(link, packet, now);
         room.count_states(&mut self.states);
         if is_genuine {
             self.wake(id, now);
@@ -244,7 +213,7 @@ impl Rooms {
     }
 
     /// A connection is gone.
-    pub(crate) fn closed(&mut self, connection: PeerId, now: Instant) {
+    pub fn closed(&mut self, connection: PeerId, now: Instant) {
         if let Some(guest) = self.guests.remove(&connection)
             && let Some(room) = self.rooms.get_mut(&guest.room)
         {
@@ -255,7 +224,7 @@ impl Rooms {
 
     /// Does what is due in all rooms, those first that have waited longest, and hands every packet that is to be sent to `send`: to the players
     /// of all rooms, and then to those who watch.
-    pub(crate) fn step(&mut self, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
+    pub fn step(&mut self, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
         self.run_due(now, &mut send);
         self.later.take(send);
     }
@@ -297,18 +266,19 @@ impl Rooms {
     }
 
     /// When [`Rooms::step`] has something to do, unless something arrives before.
-    pub(crate) fn next_due(&self) -> Option<Instant> {
+    #[must_use]
+    pub fn next_due(&self) -> Option<Instant> {
         let due = self.due.first().map(|(at, _)| *at);
         [due, self.drained_at()].into_iter().flatten().min()
     }
 
     /// The next connection that is to be closed.
-    pub(crate) fn poll_close(&mut self) -> Option<PeerId> {
+    pub fn poll_close(&mut self) -> Option<PeerId> {
         self.closing.pop_front()
     }
 
     /// Opens no more rooms. Matches that run may go on for [`Limits::drain`]; those that have not begun end now.
-    pub(crate) fn stop(&mut self, now: Instant) {
+    pub fn stop(&mut self, now: Instant) {
         if self.stopping.is_none() {
             self.stopping = Some(now);
             self.end_rooms(now, |room| !room.has_begun());
@@ -316,7 +286,7 @@ impl Rooms {
     }
 
     /// Whether new rooms are refused because who comes back to them would find another certificate.
-    pub(crate) fn set_renewing(&mut self, is_renewing: bool) {
+    pub fn set_renewing(&mut self, is_renewing: bool) {
         self.is_renewing = is_renewing;
     }
 
@@ -372,7 +342,7 @@ impl Rooms {
     }
 
     /// The window of the times that are shown is over after a while.
-    pub(crate) fn close_window(&mut self, now: Instant) {
+    pub fn close_window(&mut self, now: Instant) {
         if self.counters.forwarding.is_over(now) {
             let worst =
                 self.rooms.values_mut().filter(|room| room.has_begun()).map(Room::take_worst).collect();
@@ -396,30 +366,43 @@ impl Rooms {
     }
 
     /// Bytes of states that all rooms hold.
-    pub(crate) fn states(&self) -> u64 {
+    #[must_use]
+    pub fn states(&self) -> u64 {
         self.states
     }
 
     /// Number of rooms now.
-    pub(crate) fn len(&self) -> usize {
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.rooms.len()
     }
 
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rooms.is_empty()
+    }
+
     /// Whether there is no room for another one.
-    pub(crate) fn is_full(&self) -> bool {
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         self.rooms.len() >= self.limits.rooms_max
     }
 
     /// Number of connections with a place.
-    pub(crate) fn guests(&self) -> usize {
+    #[must_use]
+    pub fn guests(&self) -> usize {
         self.guests.len()
     }
 
-    pub(crate) fn counters(&self) -> &Counters {
+    /// What has happened since the start.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    pub(crate) fn counters_mut(&mut self) -> &mut Counters {
+    /// The counters, mutable: to take times.
+    pub fn counters_mut(&mut self) -> &mut Counters {
         &mut self.counters
     }
 }

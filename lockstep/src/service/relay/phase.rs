@@ -5,7 +5,7 @@
 //! its players' clocks and this one go equally fast: clocks that differ by 20 millionths move it by a millisecond in 50 s. So a
 //! new match looks where the others are now.
 
-use testudo_lockstep::Duration;
+use crate::value::time::Duration;
 
 /// Parts of a frame.
 const PARTS: usize = 50;
@@ -15,7 +15,8 @@ const PARTS: usize = 50;
 const STEP: usize = 31;
 
 /// The middle of the part of a frame in which the fewest of these are.
-pub(super) fn freest(frame: Duration, phases: impl Iterator<Item = Duration>) -> Duration {
+#[must_use]
+pub fn freest(frame: Duration, phases: impl Iterator<Item = Duration>) -> Duration {
     let length = (frame.as_micros() / PARTS as u64).max(1);
     let mut taken = [0_u32; PARTS];
     phases.for_each(|phase| taken[(phase.as_micros() / length) as usize % PARTS] += 1);

@@ -1,15 +1,16 @@
-//! Rooms with real sessions, in virtual time.
+//! The rooms of a relay with real sessions, in virtual time.
 
+mod games;
 mod world;
 
+use testudo_lockstep::service::greeting::{Answer, Refused};
+use testudo_lockstep::service::places::{Pass, Secret};
+use testudo_lockstep::service::relay::limits::Limits;
+use testudo_lockstep::service::relay::phase;
+use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::{Duration, Failure, Instant, PeerId, PlayerId, SessionPhase};
 
-use crate::app::online::greeting::{Answer, Pass, Secret};
-use crate::app::online::removal::Removal;
-use crate::app::online::roll::Roll;
-use crate::app::relay::limits::Limits;
-use crate::app::relay::phase;
-use world::{TICK, World, agreement, come, come_with, open};
+use world::{TICK, World, agreement, come, come_with, limits, open};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -24,9 +25,9 @@ struct Match {
 /// Somebody opens a room and the others come.
 fn gather(world: &mut World, address: u8, players: u8, turns: u32) -> Match {
     let (first, opened) = world.open(address, agreement(players, turns));
-    let others: Vec<usize> = opened.players[1..].iter().map(|secret| world.come(*secret)).collect();
+    let others: Vec<usize> = opened.secrets.players[1..].iter().map(|secret| world.come(*secret)).collect();
     let players = [first].into_iter().chain(others).collect();
-    Match { players, watchers: Vec::new(), secrets: opened.players, watch: opened.watchers }
+    Match { players, watchers: Vec::new(), secrets: opened.secrets.players, watch: opened.secrets.watchers }
 }
 
 /// Everybody who was there at the end has finished, with the same copy.
@@ -88,7 +89,7 @@ fn twenty_rooms_with_everything_at_once() {
             // Strangers guess, and members repeat by their own connection what they have seen elsewhere.
             let guess: Secret = core::array::from_fn(|_| world.dice.between(0, 255) as u8);
             let (_, reply) = world.greet_from(99, &come(guess));
-            assert_eq!(reply.answer, Answer::WrongSecret);
+            assert_eq!(reply.answer, Answer::Refused(Refused::WrongSecret));
             if let Some((from, packet)) = world.captured.last().cloned() {
                 let others =
                     (0..world.clients.len()).filter(|client| world.clients[*client].connection != from);
@@ -101,7 +102,7 @@ fn twenty_rooms_with_everything_at_once() {
                 }
             }
         }
-        assert!(world.until(120, |world| world.rooms.len() == 0), "seed {seed}: {} rooms", world.rooms.len());
+        assert!(world.until(120, |world| world.rooms.is_empty()), "seed {seed}: {} rooms", world.rooms.len());
         for (room, game) in games.iter().enumerate() {
             assert_agreed(&world, game, &format!("seed {seed}, room {room}"));
         }
@@ -128,7 +129,7 @@ fn a_broken_connection_is_replaced_without_a_word_to_the_others() {
     let (connection, reply) = world.greet_from(1, &come(game.secrets[1]));
     assert!(reply.is_welcome() && reply.former.is_none(), "{reply:?}");
     world.rename(former, connection);
-    assert!(world.until(60, |world| world.rooms.len() == 0));
+    assert!(world.until(60, |world| world.rooms.is_empty()));
     assert_agreed(&world, &game, "both");
     assert_eq!(world.rooms.counters().players_lost, 0);
 }
@@ -137,7 +138,7 @@ fn a_broken_connection_is_replaced_without_a_word_to_the_others() {
 fn who_claims_another_place_is_disconnected() {
     let mut world = World::new(Limits::default(), 8);
     let (first, opened) = world.open(1, agreement(3, 100));
-    let second = world.come(opened.players[1]);
+    let second = world.come(opened.secrets.players[1]);
     world.step();
     let hello = world.captured.iter().find(|(from, _)| *from == world.clients[second].connection).cloned();
     let (_, hello) = hello.expect("a hello");
@@ -149,26 +150,36 @@ fn who_claims_another_place_is_disconnected() {
 
 #[test]
 fn limits_are_kept_and_told() {
-    let limits = Limits { rooms_max: 3, rooms_per_address_max: 2, watchers_max: 1, ..Limits::default() };
-    let mut world = World::new(limits, 9);
+    let few = limits(|limits| {
+        (limits.rooms_max, limits.rooms_per_address_max, limits.watchers_max) = (3, 2, 1);
+    });
+    let mut world = World::new(few, 9);
     let (_, opened) = world.open(1, agreement(2, 100));
     world.open(1, agreement(2, 100));
     let greeting = open(agreement(2, 100));
-    assert_eq!(world.greet_from(1, &greeting).1.answer, Answer::TooManyRooms, "two from one address");
+    assert_eq!(
+        world.greet_from(1, &greeting).1.answer,
+        Answer::Refused(Refused::TooManyRooms),
+        "two from one address"
+    );
     world.open(2, agreement(2, 100));
-    assert_eq!(world.greet_from(3, &greeting).1.answer, Answer::TooManyRooms, "three in all");
-    world.come(opened.watchers);
-    assert_eq!(world.greet_from(1, &come(opened.watchers)).1.answer, Answer::Full);
-    world.come(opened.referee);
+    assert_eq!(
+        world.greet_from(3, &greeting).1.answer,
+        Answer::Refused(Refused::TooManyRooms),
+        "three in all"
+    );
+    world.come(opened.secrets.watchers);
+    assert_eq!(world.greet_from(1, &come(opened.secrets.watchers)).1.answer, Answer::Refused(Refused::Full));
+    world.come(opened.secrets.referee);
     let mut other = greeting.clone();
     other[0] ^= 1;
-    assert!(matches!(world.greet_from(3, &other).1.answer, Answer::Version(_)));
-    assert_eq!(world.greet_from(3, &greeting[..9]).1.answer, Answer::Malformed);
+    assert!(matches!(world.greet_from(3, &other).1.answer, Answer::Refused(Refused::Version(_))));
+    assert_eq!(world.greet_from(3, &greeting[..9]).1.answer, Answer::Refused(Refused::Malformed));
     let mut guess = greeting;
     guess[3] ^= 1;
     assert_eq!(
         world.greet_from(3, &guess).1.answer,
-        Answer::WrongSecret,
+        Answer::Refused(Refused::WrongSecret),
         "only who knows the relay's secret opens rooms"
     );
 }
@@ -187,7 +198,7 @@ fn who_comes_again_and_again_is_told_to_come_later() {
     let answers: Vec<Answer> = (0..100).map(|_| come_and_go(&mut world)).collect();
     let (first, later) = answers.split_at(32);
     assert!(first.iter().all(|answer| matches!(answer, Answer::Come(_))));
-    assert!(later.iter().all(|answer| *answer == Answer::Later));
+    assert!(later.iter().all(|answer| *answer == Answer::Refused(Refused::Later)));
     let _ = world.until(3, |_| false);
     assert!(matches!(come_and_go(&mut world), Answer::Come(_)), "one each two seconds");
 }
@@ -205,7 +216,7 @@ fn who_comes_again_and_again_keeps_nobody_else_out() {
         for _ in 0..500 {
             let (connection, reply) = world.greet_from(7, &come(code));
             world.rooms.closed(connection, world.now);
-            later += u32::from(reply.answer == Answer::Later);
+            later += u32::from(reply.answer == Answer::Refused(Refused::Later));
             world.step();
             world.step();
         }
@@ -272,21 +283,12 @@ fn no_player_waits_for_a_watcher_of_another_room() {
     let mut mixed = 0;
     for _ in 0..2_000 {
         world.step();
-        let session_of = |client: usize| world.session(client).config().session_id;
         let is_of = |clients: &[usize], connection: PeerId| {
             clients.iter().any(|client| world.clients[*client].connection == connection)
         };
-        // Nobody waits for the roll.
-        let is_roll = |packet: &[u8]| {
-            let hears = |game: &Match| Roll::new(2).hear(session_of(game.players[0]), None, packet);
-            games.iter().any(hears)
-        };
-        let sent: Vec<bool> = world
-            .last_sent
-            .iter()
-            .filter(|(_, packet)| !is_roll(packet))
-            .map(|(connection, _)| games.iter().any(|game| is_of(&game.players, *connection)))
-            .collect();
+        let is_player =
+            |(connection, _): &(PeerId, Vec<u8>)| games.iter().any(|game| is_of(&game.players, *connection));
+        let sent: Vec<bool> = world.last_sent.iter().map(is_player).collect();
         assert!(sent.is_sorted_by(|first, second| first >= second), "players first: {sent:?}");
         mixed += u32::from(sent.contains(&true) && sent.contains(&false));
     }
@@ -298,12 +300,12 @@ fn no_player_waits_for_a_watcher_of_another_room() {
 fn those_who_watch_leave_the_referee_its_place() {
     let mut world = World::new(Limits::default(), 22);
     let (first, opened) = world.open(1, agreement(2, 100));
-    let second = world.come(opened.players[1]);
-    let mut watchers: Vec<usize> = (0..16).map(|_| world.come(opened.watchers)).collect();
+    let second = world.come(opened.secrets.players[1]);
+    let mut watchers: Vec<usize> = (0..16).map(|_| world.come(opened.secrets.watchers)).collect();
     assert!(world.until(20, |world| watchers.iter().all(|client| world.copy(*client).frames > 20)));
-    assert_eq!(world.greet_from(1, &come(opened.watchers)).1.answer, Answer::Full);
-    watchers.push(world.come(opened.referee));
-    assert!(world.until(120, |world| world.rooms.len() == 0));
+    assert_eq!(world.greet_from(1, &come(opened.secrets.watchers)).1.answer, Answer::Refused(Refused::Full));
+    watchers.push(world.come(opened.secrets.referee));
+    assert!(world.until(120, |world| world.rooms.is_empty()));
     let (players, secrets) = (vec![first, second], Vec::new());
     assert_agreed(&world, &Match { players, watchers, secrets, watch: [0; 16] }, "with a referee");
 }
@@ -317,10 +319,10 @@ fn a_code_in_a_program_with_another_key_does_not_displace_whoever_plays() {
     for token in 1..100 {
         let pass = Pass { secret: game.secrets[2], token: [token; 16] };
         let reply = world.greet_from(2, &come_with(pass)).1;
-        assert_eq!((reply.answer, reply.former), (Answer::OtherProgram, None));
+        assert_eq!((reply.answer, reply.former), (Answer::Refused(Refused::OtherProgram), None));
         world.step();
     }
-    assert!(world.until(120, |world| world.rooms.len() == 0));
+    assert!(world.until(120, |world| world.rooms.is_empty()));
     assert!(game.players.iter().all(|player| world.session(*player).stats().drops == 0));
     assert_agreed(&world, &game, "nobody was displaced");
 }
@@ -339,7 +341,7 @@ fn a_connection_that_floods_is_closed() {
     assert!(world.clients[game.players[2]].is_closed);
     assert!(!world.clients[game.players[1]].is_closed);
     let rest = Match { players: game.players[..2].to_vec(), ..game };
-    assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+    assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
     assert_agreed(&world, &rest, "without the one who floods");
 }
 
@@ -366,7 +368,7 @@ fn a_member_that_floods_keeps_the_others_waiting_no_longer_than_it_is_tolerated(
         let stalled = stalled(&world) - before;
         assert!(stalled <= u64::from(most), "{rate} packets per second: {stalled} frames of at most {most}");
         let rest = Match { players: game.players[..2].to_vec(), ..game };
-        assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+        assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
         assert_agreed(&world, &rest, "without the one who floods");
     }
 }
@@ -379,7 +381,7 @@ fn states_of_all_rooms_have_one_limit() {
     let most = Cell::new(0);
     let mut size = u64::MAX;
     for is_limited in [false, true] {
-        let mut world = World::new(Limits { states_bytes_max: size, ..Limits::default() }, 14);
+        let mut world = World::new(limits(|limits| limits.states_bytes_max = size), 14);
         let games: Vec<Match> = (0..8).map(|room| gather(&mut world, room, 2, 4_000)).collect();
         let plays = |world: &World, client: usize| world.copy(client).frames > 100;
         assert!(world.until(60, |world| games.iter().all(|game| plays(world, game.players[0]))));
@@ -400,64 +402,75 @@ fn states_of_all_rooms_have_one_limit() {
     }
 }
 
-/// Only who has opened the room removes players; it says so several times, and each is removed once.
+/// Only who has opened the room removes players, and each is removed once.
 #[test]
 fn who_has_opened_a_room_removes_players() {
     let mut world = World::new(Limits::default(), 17);
     let (first, opened) = world.open(1, agreement(3, 200));
-    let session_id = opened.welcome.session_id;
-    let removal = |player, secret: Secret| Removal { player: PlayerId(player), secret }.to_bytes(session_id);
-    let second = world.come(opened.players[1]);
-    assert!(!world.until(1, |_| false));
-    let from = world.clients[second].connection;
-    let opener = world.clients[first].connection;
-    world.inject(from, &removal(2, [5; 16]));
-    world.inject(opener, &removal(0, [5; 16]));
-    world.inject(opener, &removal(3, [5; 16]));
-    world.step();
-    assert!(matches!(world.greet_from(1, &come(opened.players[2])).1.answer, Answer::Come(_)));
-    assert_eq!(world.greet_from(1, &come([5; 16])).1.answer, Answer::WrongSecret);
+    let secrets = opened.secrets.players;
+    let second = world.come(secrets[1]);
+    assert!(!world.until(2, |_| false));
+    let ask = |world: &mut World, client: usize, player: u8, secret: Secret| {
+        let session = world.clients[client].driver.session_mut();
+        Removal { player: PlayerId(player), secret }.ask(session).unwrap();
+        let _ = world.until(2, |_| false);
+    };
+    ask(&mut world, second, 2, [5; 16]);
+    ask(&mut world, first, 0, [5; 16]);
+    ask(&mut world, first, 3, [5; 16]);
+    assert!(matches!(world.greet_from(1, &come(secrets[2])).1.answer, Answer::Come(_)));
+    let wrong = Answer::Refused(Refused::WrongSecret);
+    assert_eq!(world.greet_from(1, &come([5; 16])).1.answer, wrong);
 
-    (0..3).for_each(|_| world.inject(opener, &removal(1, [6; 16])));
-    world.step();
+    ask(&mut world, first, 1, [6; 16]);
     assert!(world.clients[second].is_closed && !world.clients[first].is_closed);
-    assert_eq!(world.greet_from(1, &come(opened.players[1])).1.answer, Answer::WrongSecret);
+    assert_eq!(world.greet_from(1, &come(secrets[1])).1.answer, wrong);
     let instead = world.come([6; 16]);
-    let third = world.come(opened.players[2]);
-    world.inject(opener, &removal(1, [6; 16]));
+    let third = world.come(secrets[2]);
+    ask(&mut world, first, 1, [6; 16]);
     assert!(world.until(10, |world| world.copy(third).frames > 20));
-    assert!(!world.clients[instead].is_closed, "the last of the repetitions was about somebody else");
+    assert!(!world.clients[instead].is_closed, "the second question was about somebody else");
 
-    world.inject(opener, &removal(2, [7; 16]));
-    world.step();
+    ask(&mut world, first, 2, [7; 16]);
     assert!(world.clients[third].is_closed);
-    for secret in [opened.players[2], [7; 16]] {
+    for secret in [secrets[2], [7; 16]] {
         let answer = world.greet_from(1, &come(secret)).1.answer;
-        assert_eq!(answer, if secret == [7; 16] { Answer::WrongSecret } else { Answer::Removed });
+        let removed = Answer::Refused(Refused::Removed);
+        assert_eq!(answer, if secret == [7; 16] { wrong.clone() } else { removed });
     }
-    assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+    assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
     let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };
     assert_agreed(&world, &rest, "without who was removed");
 }
 
+/// A game whose turns are too large for the relay's memory gets no room.
+#[test]
+fn turns_have_a_size_that_the_relay_allows() {
+    let mut world = World::new(limits(|limits| limits.turn_bytes_max = 100), 23);
+    let refused = Answer::Refused(Refused::Malformed);
+    assert_eq!(world.greet_from(3, &open(agreement(2, 100))).1.answer, refused);
+    let mut world = World::new(limits(|limits| limits.turn_bytes_max = 256), 23);
+    assert!(matches!(world.greet_from(3, &open(agreement(2, 100))).1.answer, Answer::Opened(_)));
+}
+
 #[test]
 fn rooms_in_which_nobody_is_end() {
-    let limits = Limits::default();
-    let mut world = World::new(limits, 10);
+    let usual = Limits::default();
+    let mut world = World::new(usual, 10);
     let (client, opened) = world.open(1, agreement(2, 100));
     world.kill(client);
     world.lose(client);
-    assert!(!world.until(limits.idle.as_millis() / 1_000 - 2, |world| world.rooms.len() == 0), "too soon");
-    assert!(world.until(5, |world| world.rooms.len() == 0));
+    assert!(!world.until(usual.idle.as_millis() / 1_000 - 2, |world| world.rooms.is_empty()), "too soon");
+    assert!(world.until(5, |world| world.rooms.is_empty()));
     assert_eq!(
-        world.greet_from(1, &come(opened.players[1])).1.answer,
-        Answer::Over,
+        world.greet_from(1, &come(opened.secrets.players[1])).1.answer,
+        Answer::Refused(Refused::Over),
         "who comes too late is told"
     );
 
     let (client, _) = world.open(1, agreement(2, 100));
     assert!(
-        world.until(limits.lobby.as_millis() / 1_000 + 10, |world| world.rooms.len() == 0),
+        world.until(usual.lobby.as_millis() / 1_000 + 10, |world| world.rooms.is_empty()),
         "nobody else came"
     );
     assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
@@ -470,26 +483,25 @@ fn a_relay_that_is_told_to_stop_lets_matches_finish() {
     let (waiting, _) = world.open(2, agreement(2, 100));
     assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
     world.rooms.stop(world.now);
-    assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::GoingAway);
+    assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::Refused(Refused::GoingAway));
     assert!(world.until(5, |world| world.rooms.len() == 1), "the lobby ends at once");
     assert!(matches!(world.session(waiting).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
-    assert!(world.until(60, |world| world.rooms.len() == 0));
+    assert!(world.until(60, |world| world.rooms.is_empty()));
     assert_agreed(&world, &game, "the match that ran");
 }
 
 #[test]
 fn a_relay_does_not_wait_for_ever() {
-    let limits = Limits { drain: SECOND.times(5), ..Limits::default() };
-    let mut world = World::new(limits, 12);
+    let mut world = World::new(limits(|limits| limits.drain = SECOND.times(5)), 12);
     let game = gather(&mut world, 1, 2, 10_000);
     assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
     world.rooms.stop(world.now);
-    assert!(!world.until(4, |world| world.rooms.len() == 0), "the match goes on");
+    assert!(!world.until(4, |world| world.rooms.is_empty()), "the match goes on");
     let is_over = |world: &World| game.players.iter().all(|client| world.session(*client).is_over());
     assert!(world.until(3, is_over), "everybody is told");
     assert_eq!(world.rooms.len(), 1, "the room lingers for those who have not heard");
-    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Over);
-    assert!(world.until(6, |world| world.rooms.len() == 0));
+    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::Over));
+    assert!(world.until(6, |world| world.rooms.is_empty()));
     for client in game.players {
         assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
     }

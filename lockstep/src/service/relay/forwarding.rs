@@ -1,6 +1,6 @@
 //! How long whole turns wait at a relay, of all rooms and of the worst ones.
 
-use testudo_lockstep::{Duration, Instant};
+use crate::value::time::{Duration, Instant};
 
 /// Greatest number of times that wait to be read.
 const TIMES_MAX: usize = 16_384;
@@ -10,15 +10,19 @@ const WINDOW: Duration = Duration::from_secs(10);
 
 /// Half of some times are below the first one, 99 of 100 below the second, all of them at most the third.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Spread {
-    pub(crate) half: Duration,
-    pub(crate) most: Duration,
-    pub(crate) worst: Duration,
+#[non_exhaustive]
+pub struct Spread {
+    /// Half of them are below.
+    pub half: Duration,
+    /// 99 of 100 are below.
+    pub most: Duration,
+    /// The longest one.
+    pub worst: Duration,
 }
 
 impl Spread {
     /// Of these times, which are sorted by it. Zero if there are none.
-    pub(crate) fn of(times: &mut [Duration]) -> Self {
+    pub(super) fn of(times: &mut [Duration]) -> Self {
         times.sort_unstable();
         let at = |percent: usize| times.get((times.len() * percent / 100).min(times.len().saturating_sub(1)));
         let [half, most, worst] = [50, 99, 100].map(|percent| at(percent).copied().unwrap_or_default());
@@ -28,39 +32,41 @@ impl Spread {
 
 /// The times from the arrival of the last entry of a turn to the packets that forward the turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Forwarding {
+pub struct Forwarding {
     /// Since the last look.
     fresh: Vec<Duration>,
     /// Since the window began.
     recent: Vec<Duration>,
     began: Instant,
     /// Of the last whole window: of all turns, and of the worst turn of each room.
-    pub(crate) turns: Spread,
-    pub(crate) rooms: Spread,
+    pub turns: Spread,
+    /// Of the worst turn of each room.
+    pub rooms: Spread,
 }
 
 impl Forwarding {
     /// Notes how long a whole turn waited here.
-    pub(crate) fn note(&mut self, time: Duration) {
+    pub(super) fn note(&mut self, time: Duration) {
         if self.fresh.len() < TIMES_MAX {
             self.fresh.push(time);
         }
     }
 
     /// Takes the times that were noted since the last call.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = Duration> + '_ {
+    pub fn take(&mut self) -> impl Iterator<Item = Duration> + '_ {
         let room = TIMES_MAX.saturating_sub(self.recent.len()).min(self.fresh.len());
         self.recent.extend_from_slice(&self.fresh[..room]);
         self.fresh.drain(..)
     }
 
     /// Whether the window is over; then [`Forwarding::close`] begins the next one.
-    pub(crate) fn is_over(&self, now: Instant) -> bool {
+    #[must_use]
+    pub fn is_over(&self, now: Instant) -> bool {
         now.since(self.began) >= WINDOW
     }
 
     /// Shows the times of the window, and begins the next one. `worst`: of each room in the window.
-    pub(crate) fn close(&mut self, now: Instant, mut worst: Vec<Duration>) {
+    pub fn close(&mut self, now: Instant, mut worst: Vec<Duration>) {
         self.turns = Spread::of(&mut self.recent);
         self.rooms = Spread::of(&mut worst);
         self.recent.clear();

@@ -50,7 +50,7 @@ const WATCHER_GAP: Duration = Duration::from_secs(2);
 /// The places of one match at the middle of its star. See [the module](self).
 ///
 /// ```
-/// use testudo_lockstep::transport::places::{NoPlace, Places};
+/// use testudo_lockstep::service::places::{NoPlace, Places};
 /// use testudo_lockstep::{Identity, Instant, PeerId, PlayerId};
 ///
 /// // Player 0 is the host itself. The secrets are random in earnest.

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use testudo_lockstep::PeerId;
+use crate::value::ids::PeerId;
 
 /// Packets in the order in which they came. It keeps its memory.
 #[derive(Debug, Default)]

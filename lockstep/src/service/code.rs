@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 /// breaks do not matter.
 ///
 /// ```
-/// use testudo_lockstep::transport::code::JoinCode;
+/// use testudo_lockstep::service::code::JoinCode;
 /// let code = JoinCode::new(&["203.0.113.5:7777".parse()?], [1; 32], [2; 16])?;
 /// let text = code.to_string();
 /// assert_eq!(text.len(), 96);

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::greeting::{Answer, Greeting, Opened, Welcome};
+use testudo_lockstep::service::host::Reply;
+use testudo_lockstep::service::places::{Pass, Secret};
+use testudo_lockstep::service::relay::limits::Limits;
+use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::{
-    Action, BitWriter, Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, Simulation,
-    Topology, Turn,
+    Action, BitWriter, Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session,
+    SessionConfig, Simulation, Topology, Turn,
 };
+use testudo_tests::scenes::Generator;
 
-use crate::app::online::agreement::{AGREEMENT_BYTES, Agreement};
-use crate::app::online::greeting::{Answer, Greeting, Opened, Pass, Secret, Welcome};
-use crate::app::online::name::Name;
-use crate::app::relay::limits::Limits;
-use crate::app::relay::rooms::{Reply, Rooms};
-use crate::game::{Command, Dice, Order, Selection};
+use crate::toy::Order;
 
 /// Time between two steps.
 pub(super) const TICK: Duration = Duration::from_millis(5);
@@ -104,7 +106,7 @@ pub(super) struct World {
     pub(super) rooms: Rooms,
     pub(super) clients: Vec<Client>,
     pub(super) now: Instant,
-    pub(super) dice: Dice,
+    pub(super) dice: Generator,
     /// Parts of 1,000 that are lost.
     pub(super) loss: i32,
     /// Least and greatest time on the way, milliseconds.
@@ -121,14 +123,27 @@ pub(super) struct World {
 
 /// A match of some content that only its players know, with constant turns.
 pub(super) fn agreement(players: u8, turns: u32) -> Agreement {
-    let mut bytes = [0; AGREEMENT_BYTES];
-    (bytes[0], bytes[2]) = (players, 5);
-    bytes[6..10].copy_from_slice(&turns.to_le_bytes());
-    Agreement::from_bytes(&bytes).unwrap()
+    let config = SessionConfig::new(players)
+        .turns(turns)
+        .content_hash(5)
+        .actions_per_turn_max(8)
+        .bots_take_over(true)
+        .drop_after(Duration::from_secs(8))
+        .late_joins(Duration::ZERO)
+        .late_watchers(true)
+        .signed();
+    Agreement::new::<Order>(&config, b"a map").unwrap()
+}
+
+/// The usual limits, but for some.
+pub(super) fn limits(set: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    set(&mut limits);
+    limits
 }
 
 pub(super) fn open(agreement: Agreement) -> Vec<u8> {
-    Greeting::Open { pass: Pass::from(&RELAY_SECRET), agreement, name: Name::default() }.to_bytes()
+    Greeting::Open { pass: Pass::from(&RELAY_SECRET), agreement: Box::new(agreement) }.to_bytes()
 }
 
 pub(super) fn come(secret: Secret) -> Vec<u8> {
@@ -136,7 +151,7 @@ pub(super) fn come(secret: Secret) -> Vec<u8> {
 }
 
 pub(super) fn come_with(pass: Pass) -> Vec<u8> {
-    Greeting::Come { pass, name: Name::default() }.to_bytes()
+    Greeting::Come { pass }.to_bytes()
 }
 
 impl World {
@@ -145,7 +160,7 @@ impl World {
             rooms: Rooms::new(RELAY_SECRET, limits),
             clients: Vec::new(),
             now: Instant::from_millis(1),
-            dice: Dice::new(seed),
+            dice: Generator::new(seed),
             loss: 20,
             delay: (5, 40),
             last_sent: Vec::new(),
@@ -175,7 +190,7 @@ impl World {
     pub(super) fn open(&mut self, address: u8, agreement: Agreement) -> (usize, Opened) {
         let (connection, reply) = self.greet_from(address, &open(agreement));
         let Answer::Opened(opened) = reply.answer else { panic!("{reply:?}") };
-        let client = self.start(connection, &opened.welcome, opened.players[0]);
+        let client = self.start(connection, &opened.welcome, opened.secrets.players[0]);
         (client, opened)
     }
 
@@ -190,7 +205,12 @@ impl World {
         assert!(welcome.is_relayed);
         // New bytes for every process.
         let entropy = core::array::from_fn(|_| self.dice.between(0, 255) as u8);
-        let config = welcome.agreement.config(welcome.session_id, Topology::Relay).entropy(entropy);
+        let config = welcome
+            .agreement
+            .config()
+            .topology(Topology::Relay)
+            .session_id(welcome.session_id)
+            .entropy(entropy);
         let key: [u8; 32] = core::array::from_fn(|index| secret[index % 16]);
         let session = match welcome.place {
             Identity::Player(player) => {
@@ -284,7 +304,7 @@ impl World {
         let (dice, player) = (&mut self.dice, client.driver.session().player());
         client.driver.advance_with(now, |_, _, session| {
             if player.is_some() && dice.between(0, 2) == 0 {
-                let order = Order::new(Selection::All, Command::Assign(dice.between(0, 9) as u8));
+                let order = Order::Shout(dice.next_u32());
                 // Refused at the end of the match, and while the player is away.
                 let _ = session.submit(&order);
             }

@@ -2,29 +2,25 @@
 
 use std::net::IpAddr;
 
-use testudo_lockstep::AnyAction;
-use testudo_lockstep::{
-    Action, ConfigError, Duration, Identity, Instant, PLAYERS_MAX, PeerId, PlayerId, Session, Topology,
-};
+use crate::service::agreement::Agreement;
+use crate::service::greeting::{Secrets, Welcome};
+use crate::service::places::{NoPlace, Pass, Places, Seated, Secret};
+use crate::service::relay::counters::Counters;
+use crate::service::relay::limits::Limits;
+use crate::service::removal::Removal;
+use crate::session::config::{ConfigError, Topology};
+use crate::session::{Session, SessionPhase};
+use crate::value::action::AnyAction;
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
 
-use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Opened, Pass, Secret, Welcome};
-use crate::app::online::name::Name;
-use crate::app::online::places::{NoPlace, Places, Seated};
-use crate::app::online::removal::Removal;
-use crate::app::online::roll::Roll;
-use crate::app::online::team_wish::TeamWish;
-use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::Limits;
-use crate::game::Order;
-
-/// All that a relay has to know of the orders that it forwards.
-const ACTION_BITS: u32 = Order::MAX_BITS;
+/// The player who has opened the room, and may remove others.
+const OPENER: PlayerId = PlayerId(0);
 
 /// Time in which everybody is told that the match is over.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Which packets leave first. Players wait for what they get; those who watch do not, and nobody waits for the roll.
+/// Which packets leave first. Players wait for what they get; those who watch do not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Haste {
     Now,
@@ -38,29 +34,6 @@ impl Haste {
     }
 }
 
-/// The secrets of a room.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Secrets {
-    /// Of the players, in order.
-    pub(crate) players: Vec<Secret>,
-    /// Of everybody who watches.
-    pub(crate) watch: Secret,
-    /// Of one more who watches.
-    pub(crate) referee: Secret,
-}
-
-impl Secrets {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Secret> {
-        self.players.iter().chain([&self.watch, &self.referee])
-    }
-
-    /// What whoever opened the room is told.
-    pub(super) fn told(self, welcome: Welcome) -> Opened {
-        let Self { players, watch: watchers, referee } = self;
-        Opened { welcome, players, watchers, referee }
-    }
-}
-
 /// A player who was removed.
 pub(super) struct Removed {
     /// To be closed.
@@ -71,10 +44,9 @@ pub(super) struct Removed {
 
 /// One match.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(super) struct Room {
     session: Session<AnyAction>,
     places: Places,
-    roll: Roll,
     secrets: Secrets,
     agreement: Agreement,
     session_id: u64,
@@ -109,34 +81,35 @@ struct Noted {
 }
 
 impl Room {
-    /// A new room. `entropy` is random.
+    /// A new room. `session_id` and `entropy` are random.
     ///
     /// # Errors
     /// The agreement is not one that a session can have.
     pub(super) fn new(
         agreement: Agreement,
-        session_id: u64,
         secrets: Secrets,
-        entropy: [u8; 16],
+        (session_id, entropy): (u64, [u8; 16]),
         opener: IpAddr,
         limits: &Limits,
         now: Instant,
     ) -> Result<Self, ConfigError> {
         let config = agreement
-            .config(session_id, Topology::Relay)
+            .config()
+            .topology(Topology::Relay)
+            .session_id(session_id)
             .entropy(entropy)
             .lobby_timeout(limits.lobby)
             .watchers_max(limits.watchers_max + 1)
             .watch_delay(limits.watch_delay)
             .state_bytes_max(limits.state_bytes_max);
-        let mut session = Session::relay(config.bound_peers_only(), ACTION_BITS, now)?;
-        let players: Vec<Option<Secret>> = secrets.players.iter().copied().map(Some).collect();
-        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize, secrets.referee);
+        let mut session = Session::relay(config.bound_peers_only(), agreement.action_bits(), now)?;
+        let players = (0..).map(PlayerId).zip(&secrets.players);
+        let places = players.fold(Places::new(), |places, (player, secret)| places.player(player, *secret));
+        let places = places.watchers(secrets.watchers, limits.watchers_max).referee(secrets.referee);
         places.bind(&mut session);
         Ok(Self {
             session,
             places,
-            roll: Roll::new(agreement.players),
             secrets,
             agreement,
             session_id,
@@ -161,17 +134,15 @@ impl Room {
         &mut self,
         connection: PeerId,
         pass: Pass,
-        name: Name,
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
         if self.has_begun() {
             self.places.settle();
         }
-        let seated = self.places.come(connection, pass, name, now)?;
-        self.roll.hurry(now);
+        let seated = self.places.come(connection, pass, now)?;
         self.empty_since = None;
-        match seated.place {
+        match seated.identity {
             Identity::Player(player) => {
                 let bit = 1 << player.0;
                 let (seen, back) = if self.seen & bit == 0 { (1, 0) } else { (0, 1) };
@@ -181,8 +152,8 @@ impl Room {
             }
             _ => counters.watchers_seen += 1,
         }
-        let Self { session_id, agreement, .. } = *self;
-        Ok((seated, Welcome { place: seated.place, is_relayed: true, session_id, agreement }))
+        let (session_id, agreement) = (self.session_id, self.agreement.clone());
+        Ok((seated, Welcome { place: seated.identity, is_relayed: true, session_id, agreement }))
     }
 
     /// A connection is closed.
@@ -193,23 +164,15 @@ impl Room {
         }
     }
 
-    /// The connection of this place floods, and is closed. Nobody waits for its player until the time for drops is over.
-    pub(super) fn drop_flooding(&mut self, place: Identity) {
-        if let Identity::Player(player) = place {
+    /// The connection of this link floods, and is closed. Nobody waits for its player until the time for drops is over.
+    pub(super) fn drop_flooding(&mut self, link: PeerId) {
+        if let Some(Identity::Player(player)) = self.session.bound(link) {
             self.session.kick(player);
         }
     }
 
-    /// Takes a packet that came by the connection of this place. Returns false if it claims to come from another place.
-    pub(super) fn hear(&mut self, link: PeerId, place: Identity, packet: &[u8], now: Instant) -> bool {
-        if let Some(wish) = TeamWish::read(self.session_id, packet) {
-            self.note_wish(place, wish, now);
-            return true;
-        }
-        if let Some(removal) = Removal::read(self.session_id, packet) {
-            self.note_removal(place, removal);
-            return true;
-        }
+    /// Takes a packet that came by the connection of this link. Returns false if it claims to come from another place.
+    pub(super) fn hear(&mut self, link: PeerId, packet: &[u8], now: Instant) -> bool {
         let forged = self.session.stats().hellos_forged;
         self.session.handle_packet(now, link, packet);
         if self.session.stats().hellos_forged != forged {
@@ -222,26 +185,19 @@ impl Room {
         true
     }
 
-    /// A player's team, until the match begins.
-    fn note_wish(&mut self, place: Identity, wish: TeamWish, now: Instant) {
-        let is_granted = matches!(place, Identity::Player(asker) if wish.is_granted_to(asker));
-        if is_granted && !self.has_begun() {
-            self.roll.set_team(wish.player, wish.team);
-            self.roll.hurry(now);
-        }
-    }
-
-    /// Who has opened the room removes a player, and says so several times.
-    fn note_removal(&mut self, place: Identity, removal: Removal) {
-        let opener = PlayerId(0);
-        let is_new = removal.player.0 < self.agreement.players
-            && removal.player != opener
-            && !self.places.is_shut(removal.player)
-            && self.secrets.players[removal.player.index()] != removal.secret
-            && self.removed.iter().all(|former| former.player != removal.player);
-        if place == Identity::Player(opener) && is_new {
-            self.session.kick(removal.player);
-            self.removed.push(removal);
+    /// What members say to the relay itself: whoever has opened the room removes a player.
+    fn take_messages(&mut self) {
+        while let Some(message) = self.session.poll_message() {
+            let Some(removal) = Removal::read(&message.bytes) else { continue };
+            let is_new = removal.player.0 < self.agreement.players()
+                && removal.player != OPENER
+                && !self.places.is_shut(removal.player)
+                && self.secrets.players[removal.player.index()] != removal.secret
+                && self.removed.iter().all(|former| former.player != removal.player);
+            if message.from == Identity::Player(OPENER) && is_new {
+                self.session.kick(removal.player);
+                self.removed.push(removal);
+            }
         }
     }
 
@@ -285,6 +241,7 @@ impl Room {
         send: &mut impl FnMut(PeerId, &[u8], Haste),
     ) {
         self.session.handle_timeout(now);
+        self.take_messages();
         let mut has_sent = false;
         while let Some(link) = self.session.poll_transmit(now, packet) {
             // The session does not know who is connected just now; nothing is kept for who is not.
@@ -301,38 +258,13 @@ impl Room {
             self.forwarded_at = Some(now);
             counters.forwarding.note(time);
         }
-        self.call_roll(now, counters, send);
         while self.session.poll_event().is_some() {}
         let stats = self.session.stats();
-        let refused = stats.packets_malformed + stats.packets_unexpected;
+        let refused = stats.packets_malformed + stats.packets_unexpected + stats.messages_refused;
         counters.packets_refused += refused - core::mem::replace(&mut self.noted.refused, refused);
         counters.players_lost += stats.drops - core::mem::replace(&mut self.noted.drops, stats.drops);
         if self.session.is_over() {
             self.over_since.get_or_insert(now);
-        }
-    }
-
-    /// Tells everybody the players' names, and who is here. Nobody is woken for it.
-    fn call_roll(
-        &mut self,
-        now: Instant,
-        counters: &mut Counters,
-        send: &mut impl FnMut(PeerId, &[u8], Haste),
-    ) {
-        let has_begun = self.has_begun();
-        if !self.roll.is_due(now, has_begun) {
-            return;
-        }
-        for player in (0..self.agreement.players).map(PlayerId) {
-            let is_here = self.places.connection(PeerId(player.0.into())).is_some();
-            let is_ready = self.session.is_ready(player);
-            self.roll.note(player, is_here, is_ready, self.places.name(player));
-        }
-        let bytes = self.roll.to_bytes(self.session_id);
-        for connection in self.places.connections() {
-            counters.packets_out += 1;
-            counters.bytes_out += bytes.len() as u64;
-            send(connection, &bytes, Haste::Later);
         }
     }
 
@@ -349,7 +281,7 @@ impl Room {
     /// Whether all players are here, and nobody has said yet when the turns are to be forwarded.
     pub(super) fn awaits_phase(&self) -> bool {
         let is_here = |player: u8| self.places.connection(PeerId(player.into())).is_some();
-        self.forwarded_at.is_none() && !self.has_begun() && (0..self.agreement.players).all(is_here)
+        self.forwarded_at.is_none() && !self.has_begun() && (0..self.agreement.players()).all(is_here)
     }
 
     /// The match is to begin so that its turns are forwarded `phase` after a multiple of `frame`.
@@ -391,7 +323,7 @@ impl Room {
 
     /// Whether the first turn has begun.
     pub(super) fn has_begun(&self) -> bool {
-        self.session.phase() != testudo_lockstep::SessionPhase::Lobby
+        self.session.phase() != SessionPhase::Lobby
     }
 
     /// Ends the match for all, and tells them.

@@ -1,31 +1,35 @@
 //! What a relay allows.
 
-use testudo_lockstep::transport::places::Bucket;
-use testudo_lockstep::{Duration, Instant};
+use crate::service::places::Bucket;
+use crate::value::time::{Duration, Instant};
 
 /// Limits of a relay. Whatever clients do, it uses no more than this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Limits {
+#[non_exhaustive]
+pub struct Limits {
     /// Rooms at once.
-    pub(crate) rooms_max: usize,
+    pub rooms_max: usize,
     /// Rooms at once that were opened from one address.
-    pub(crate) rooms_per_address_max: usize,
+    pub rooms_per_address_max: usize,
     /// Watchers of one room at once.
-    pub(crate) watchers_max: u32,
+    pub watchers_max: u32,
     /// How much later than the players they get everything.
-    pub(crate) watch_delay: Duration,
+    pub watch_delay: Duration,
     /// Bytes of one match's state on its way to somebody who joins.
-    pub(crate) state_bytes_max: u32,
+    pub state_bytes_max: u32,
     /// Bytes of states in all rooms together.
-    pub(crate) states_bytes_max: u64,
+    pub states_bytes_max: u64,
+    /// Bytes of one player's actions in one turn ([`crate::SessionConfig::turn_bytes_max()`]): rooms of games that want more are not opened. A
+    /// relay keeps up to 4,096 turns for whoever is behind.
+    pub turn_bytes_max: u32,
     /// Time in which everybody must come to a new room.
-    pub(crate) lobby: Duration,
+    pub lobby: Duration,
     /// A room without any connection ends after this time.
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// A room ends after this time whatever happens in it.
-    pub(crate) age_max: Duration,
+    pub age_max: Duration,
     /// Time that running matches have after the relay was told to stop.
-    pub(crate) drain: Duration,
+    pub drain: Duration,
 }
 
 impl Default for Limits {
@@ -37,6 +41,7 @@ impl Default for Limits {
             watch_delay: Duration::ZERO,
             state_bytes_max: 16 << 20,
             states_bytes_max: 256 << 20,
+            turn_bytes_max: 256,
             lobby: Duration::from_secs(600),
             idle: Duration::from_secs(60),
             age_max: Duration::from_secs(12 * 3_600),
@@ -54,10 +59,10 @@ const BURST: u64 = 1_000;
 /// A connection that has sent so many packets too many is closed, and its player dropped: orders are among the packets that are not looked at, and
 /// the others wait for them. Nobody honest has one too many: the transport keeps at most 512 packets of a connection, which is less than a
 /// burst, however long this process has stood.
-pub(crate) const EXCESS_MAX: u32 = 1_000;
+pub(super) const EXCESS_MAX: u32 = 1_000;
 
 /// Takes one packet of a connection out; false if there are too many.
-pub(crate) fn take_packet(bucket: &mut Bucket, now: Instant) -> bool {
+pub(super) fn take_packet(bucket: &mut Bucket, now: Instant) -> bool {
     bucket.take(now, Duration::from_micros(1_000_000 / RATE), BURST).is_ok()
 }
 

@@ -1,0 +1,67 @@
+//! What a player shows to the others before and during a match: its team and its name.
+
+use testudo_lockstep::{PlayerId, Session};
+
+use crate::app::online::name::Name;
+use crate::game::{Order, TEAMS_MAX};
+
+/// On the wire: the player has not chosen a team, and the host may do it.
+const UNCHOSEN: u8 = u8::MAX;
+
+/// The profile of a player.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Profile {
+    /// 0: none. Not chosen: none, unless the host chooses.
+    pub(crate) team: Option<u8>,
+    pub(crate) name: Name,
+}
+
+impl Profile {
+    /// As a player shows it; what makes no sense is left out.
+    pub(crate) fn of(session: &Session<Order>, player: PlayerId) -> Self {
+        let Some((team, name)) = session.profile(player).split_first() else { return Self::default() };
+        let team = Some(*team).filter(|team| *team <= TEAMS_MAX);
+        Self { team, name: Name::read(name).unwrap_or_default() }
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&[self.team.unwrap_or(UNCHOSEN)], self.name.as_str().as_bytes()].concat()
+    }
+
+    /// The name; none if it is unknown or empty.
+    pub(crate) fn name(&self) -> Option<&str> {
+        Some(self.name.as_str()).filter(|name| !name.is_empty())
+    }
+}
+
+/// How a player is called: with the number that lines on a terminal use, counted from 0.
+pub(crate) fn called(session: &Session<Order>, player: PlayerId) -> String {
+    match Profile::of(session, player).name() {
+        Some(name) => format!("player {player} ({name})"),
+        None => format!("player {player}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{Instant, SessionConfig};
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_player_shows_is_a_profile() {
+        let mut session = Session::<Order>::host(SessionConfig::new(2).simulated(), Instant::ZERO).unwrap();
+        let mut shown = |bytes: &[u8]| {
+            session.set_profile(PlayerId(0), bytes).unwrap();
+            Profile::of(&session, PlayerId(0))
+        };
+        let ada = Profile { team: Some(2), name: Name::cleaned("Ada") };
+        assert_eq!(shown(&ada.to_bytes()), ada);
+        let unchosen = Profile { team: None, ..ada };
+        assert_eq!(shown(&unchosen.to_bytes()), unchosen);
+        assert_eq!(shown(&[TEAMS_MAX + 1, b'A']).team, None);
+        assert_eq!(shown(&[1, 0xff]), Profile { team: Some(1), name: Name::default() });
+        assert_eq!(shown(&[]), Profile::default());
+        assert_eq!(called(&session, PlayerId(1)), "player 1");
+    }
+}

@@ -1,0 +1,144 @@
+//! A game over the internet: host or join by a code, come back after a crash, watch late, go on from a save.
+//!
+//! `cargo run -p testudo-lockstep --features sealed --example internet_game -- host` prints a code for each place; `... -- join CODE` takes one.
+//! Without arguments one process plays all parts. `docs/first-game.md` walks through it.
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, clippy::print_stdout, reason = "a program")]
+
+mod toy;
+
+use std::error::Error;
+
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::greeting::Secrets;
+use testudo_lockstep::service::guest::Guest;
+use testudo_lockstep::service::host::Host;
+use testudo_lockstep::transport::sealed::{SealedDialer, SealedHost, SealedServer, random};
+use testudo_lockstep::{
+    AnySession, Driver, Duration, Event, Instant, PlayerId, SavedMatch, Session, SessionConfig, state,
+};
+
+use toy::{Add, Game};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+enum Way {
+    Host(Box<SealedHost>),
+    Guest(Box<Guest<SealedDialer>>),
+}
+
+/// One program's part. A guest has a driver as soon as it has a place.
+struct Peer {
+    way: Way,
+    driver: Option<Driver<Game>>,
+}
+
+impl Peer {
+    fn host(saved: Option<(SavedMatch, Vec<u8>)>, now: Instant) -> Result<Self> {
+        // Two players, turns of 50 ms, 10 s. Everybody gets these settings from the host.
+        let config = SessionConfig::new(2).frames_per_turn(1).turns(200).late_watchers(true);
+        let agreement = Agreement::new::<Add>(&config.bots_take_over(true), b"no map")?;
+        let mut config = Host::config(&agreement, u64::from_le_bytes(random()?)).entropy(random()?);
+        let mut game = Game::default();
+        if let Some((saved, state)) = saved {
+            state::load(&mut game, &state)?;
+            config = config.resume(saved);
+        }
+        let mut session = Session::host(config, now)?;
+        session.set_profile(PlayerId(0), b"Ada")?;
+        let server = SealedServer::bind("127.0.0.1:0".parse()?, &Default::default())?;
+        let (address, mut secret) = (server.local_address(), || random().expect("the system has randomness"));
+        let secrets = Secrets::draw(2, &mut secret);
+        let host = SealedHost::new(server, &[address], &mut session, agreement, secrets)?;
+        Ok(Self { way: Way::Host(Box::new(host)), driver: Some(Driver::new(game, session)) })
+    }
+
+    /// `token` tells this machine from others that have the same code. A program with signed matches keeps it in a file, beside its key.
+    fn join(code: JoinCode, token: [u8; 16], now: Instant) -> Result<Self> {
+        let guest = Guest::join(SealedDialer::default(), code, token, now)?;
+        Ok(Self { way: Way::Guest(Box::new(guest)), driver: None })
+    }
+
+    /// One round of the program's loop: packets, turns, events.
+    fn round(&mut self, now: Instant) -> Result<()> {
+        let session = self.driver.as_mut().map(|driver| -> &mut AnySession { driver.session_mut() });
+        match (&mut self.way, session) {
+            (Way::Host(host), session) => host.round(session.ok_or("a host has a session")?, now),
+            (Way::Guest(guest), session) => {
+                if let Some(arrival) = guest.round(session, now)? {
+                    let session = arrival.session(arrival.config().entropy(random()?), now)?;
+                    self.driver = Some(Driver::new(Game::default(), session));
+                }
+            }
+        }
+        let Some(driver) = &mut self.driver else { return Ok(()) };
+        driver.advance_with(now, |turn, _, session| {
+            // Refused by the session of a watcher, and where the match ends before it would run.
+            let _ = session.submit(&Add(turn.0 as u8));
+        });
+        while let Some(event) = driver.session_mut().poll_event() {
+            match event {
+                Event::Desync(_) | Event::Failed(_) => return Err(format!("{event:?}").into()),
+                Event::PlayerReturned { .. } | Event::Joined { .. } => println!("{event:?}"),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&self) -> u32 {
+        self.driver.as_ref().map_or(0, |driver| driver.session().next_turn().0)
+    }
+    fn is_over(&self) -> bool {
+        self.driver.as_ref().is_some_and(|driver| driver.session().is_over())
+    }
+    fn codes(&self) -> Result<[JoinCode; 2]> {
+        let Way::Host(host) = &self.way else { return Err("a guest has no codes".into()) };
+        let codes = host.codes();
+        Ok([codes.player(PlayerId(1)).ok_or("no place")?, codes.watchers().ok_or("no place")?])
+    }
+}
+
+fn main() -> Result<()> {
+    let clock = std::time::Instant::now();
+    let now = || Instant::from(clock.elapsed());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let token = random()?;
+    let mut peers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["join", code] => vec![Peer::join(code.parse()?, token, now())?],
+        _ => vec![Peer::host(None, now())?],
+    };
+    let until = |peers: &mut Vec<Peer>, is_done: &dyn Fn(&[Peer]) -> bool| -> Result<()> {
+        while !is_done(peers) {
+            std::thread::sleep(Duration::from_millis(2).into());
+            peers.iter_mut().try_for_each(|peer| peer.round(now()))?;
+        }
+        Ok(())
+    };
+    if !arguments.is_empty() {
+        peers[0].codes().into_iter().flatten().for_each(|code| println!("{code}"));
+        return until(&mut peers, &|peers| peers[0].is_over());
+    }
+    // A guest comes, crashes, and comes back; somebody watches.
+    let [code, watch] = peers[0].codes()?;
+    peers.push(Peer::join(code.clone(), token, now())?);
+    until(&mut peers, &|peers| peers[1].turn() > 20)?;
+    peers[1] = Peer::join(code, token, now())?;
+    peers.push(Peer::join(watch, random()?, now())?);
+    until(&mut peers, &|peers| peers[1..].iter().all(|peer| peer.turn() > 60))?;
+    // The match is saved, all programs end, and it goes on with new codes. Only the host has the save.
+    let driver = peers[0].driver.as_mut().ok_or("no driver")?;
+    driver.session_mut().save();
+    until(&mut peers, &|peers| peers[0].turn() > 80)?;
+    let driver = peers[0].driver.as_mut().ok_or("no driver")?;
+    let saved = driver.session_mut().take_saved().ok_or("no save")?;
+    println!("saved before turn {}", saved.turn());
+    peers = vec![Peer::host(Some((saved, driver.simulation().kept.clone())), now())?];
+    let [code, _] = peers[0].codes()?;
+    peers.push(Peer::join(code, token, now())?);
+    until(&mut peers, &|peers| peers.iter().all(Peer::is_over))?;
+    let sums: Vec<u64> = peers.iter().flat_map(|peer| &peer.driver).map(|d| d.simulation().sum).collect();
+    assert_eq!(sums[0], sums[1]);
+    println!("both played to turn {} and have {}", peers[1].turn(), sums[1]);
+    Ok(())
+}

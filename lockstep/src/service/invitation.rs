@@ -1,0 +1,255 @@
+//! Matches without a seal, for tests and for networks in which everybody is trusted: before its session can start, a guest asks the host's
+//! address for the settings of the match and for a free place.
+//!
+//! No answer is longer than its question, so nobody can use a host to amplify traffic.
+
+use crate::packet::PROTOCOL_VERSION;
+use crate::service::agreement::Agreement;
+use crate::service::greeting::{Answer, Refused, Welcome};
+use crate::session::AnySession;
+use crate::value::ids::{Identity, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// Length of a question.
+pub const QUESTION_BYTES: usize = 1_024;
+
+const ASK: [u8; 8] = *b"testudo?";
+const ANSWER: [u8; 8] = *b"testudo!";
+
+/// Mark and nonce.
+const HEAD_BYTES: usize = 16;
+
+/// Time between two questions.
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Time for which a place is reserved for a guest that asked and has not connected.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// A question to a host, repeated until it is answered.
+#[derive(Clone, Debug)]
+pub struct Asking {
+    nonce: u64,
+    watches: bool,
+    asked: Option<Instant>,
+}
+
+impl Asking {
+    /// Asks for a place to play, or to watch. `nonce` is random.
+    #[must_use]
+    pub fn new(nonce: u64, watches: bool) -> Self {
+        Self { nonce, watches, asked: None }
+    }
+
+    /// The question, if it is time to send it to the host.
+    pub fn question(&mut self, now: Instant) -> Option<Vec<u8>> {
+        let is_due = self.asked.is_none_or(|asked| now.since(asked) >= ASK_AGAIN);
+        is_due.then(|| {
+            self.asked = Some(now);
+            Question { nonce: self.nonce, version: PROTOCOL_VERSION, watches: self.watches }.to_bytes()
+        })
+    }
+
+    /// Reads a packet of the host. None: it is no answer to this question.
+    #[must_use]
+    pub fn hear(&self, bytes: &[u8]) -> Option<Answer> {
+        let (head, answer) = bytes.split_at_checked(HEAD_BYTES)?;
+        let is_mine = head[..8] == ANSWER && head[8..] == self.nonce.to_le_bytes();
+        is_mine.then(|| Answer::read(answer)).flatten()
+    }
+}
+
+/// The places that a host has offered. Whoever asks gets one that nobody holds.
+#[derive(Clone, Debug)]
+pub struct Offers {
+    /// But for the place.
+    welcome: Welcome,
+    host: PlayerId,
+    /// Of all players; the host's own is never offered.
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// The guest that was offered it last, and when.
+    offered: Option<(u64, Instant)>,
+    connected: bool,
+}
+
+/// What a guest asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Question {
+    nonce: u64,
+    version: u16,
+    watches: bool,
+}
+
+impl Offers {
+    /// The places of a host's session.
+    #[must_use]
+    pub fn new(session: &AnySession, agreement: Agreement) -> Self {
+        let session_id = session.config().session_id;
+        let places = vec![Place::default(); usize::from(agreement.players())];
+        let host = session.player().unwrap_or_default();
+        let welcome = Welcome { place: Identity::Watcher, is_relayed: false, session_id, agreement };
+        Self { welcome, host, places }
+    }
+
+    /// Notes that a player's session has connected, or that the player is gone.
+    pub fn set_connected(&mut self, player: PlayerId, connected: bool) {
+        if let Some(place) = self.places.get_mut(player.index()) {
+            place.connected = connected;
+            place.offered = place.offered.filter(|_| connected);
+        }
+    }
+
+    /// Answers a question; none if the bytes are not a question.
+    pub fn answer(&mut self, bytes: &[u8], now: Instant) -> Option<Vec<u8>> {
+        let question = Question::read(bytes)?;
+        let answer = if question.version != PROTOCOL_VERSION {
+            Answer::Refused(Refused::Version(PROTOCOL_VERSION))
+        } else if question.watches {
+            self.come(Identity::Watcher)
+        } else {
+            match self.offer(question.nonce, now) {
+                Some(player) => self.come(Identity::Player(player)),
+                None => Answer::Refused(Refused::Full),
+            }
+        };
+        Some([&ANSWER[..], &question.nonce.to_le_bytes(), &answer.to_bytes()].concat())
+    }
+
+    fn come(&self, place: Identity) -> Answer {
+        Answer::Come(Welcome { place, ..self.welcome.clone() })
+    }
+
+    /// A guest that asks twice keeps its place. Free places come first. A place that was given away long ago, and whose player may have
+    /// gone, is offered again: if the player is still there, the session refuses the newcomer.
+    fn offer(&mut self, nonce: u64, now: Instant) -> Option<PlayerId> {
+        let since = |place: &Place| place.offered.map(|(_, at)| at);
+        let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
+        let stale = |place: &Place| since(place).is_none_or(|at| now.since(at) >= KEPT);
+        let oldest = || {
+            let others = self.places.iter().enumerate().filter(|(index, _)| *index != self.host.index());
+            let stale = others.filter(|(_, place)| stale(place));
+            stale.min_by_key(|(_, place)| (place.connected, since(place))).map(|(index, _)| index)
+        };
+        let index = same.or_else(oldest)?;
+        self.places[index].offered = Some((nonce, now));
+        u8::try_from(index).ok().map(PlayerId)
+    }
+}
+
+impl Question {
+    /// Mark, nonce, version, whether it is for watching, zeros.
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = [&ASK[..], &self.nonce.to_le_bytes(), &self.version.to_le_bytes()].concat();
+        bytes.push(u8::from(self.watches));
+        bytes.resize(QUESTION_BYTES, 0);
+        bytes
+    }
+
+    /// Of another version only mark, nonce and version are read, at any length.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (nonce, rest) = bytes.strip_prefix(&ASK)?.split_first_chunk()?;
+        let (version, rest) = rest.split_first_chunk()?;
+        let (nonce, version) = (u64::from_le_bytes(*nonce), u16::from_le_bytes(*version));
+        if version != PROTOCOL_VERSION {
+            // As long as the shortest answer.
+            return (bytes.len() >= HEAD_BYTES + 3).then_some(Self { nonce, version, watches: false });
+        }
+        let question = Self { nonce, version, watches: rest.first() == Some(&1) };
+        (question.to_bytes() == bytes).then_some(question)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::session::config::SessionConfig;
+    use crate::value::action::NoAction;
+
+    fn agreement() -> Agreement {
+        Agreement::new::<NoAction>(&SessionConfig::new(3), b"lakes").unwrap()
+    }
+
+    fn offers() -> Offers {
+        let config = SessionConfig::new(3).simulated().session_id(99);
+        Offers::new(&Session::<NoAction>::host(config, Instant::ZERO).unwrap(), agreement())
+    }
+
+    fn ask(nonce: u64, watches: bool) -> Vec<u8> {
+        Asking::new(nonce, watches).question(Instant::ZERO).unwrap()
+    }
+
+    fn place(offers: &mut Offers, nonce: u64, ms: u64) -> Option<u8> {
+        let answer = offers.answer(&ask(nonce, false), Instant::from_millis(ms))?;
+        match Asking::new(nonce, false).hear(&answer)? {
+            Answer::Come(Welcome { place: Identity::Player(player), .. }) => Some(player.0),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn an_invitation_says_all_that_a_session_needs() {
+        let mut offers = offers();
+        let question = ask(7, false);
+        let answer = offers.answer(&question, Instant::ZERO).unwrap();
+        assert!(answer.len() <= question.len());
+        let place = Identity::Player(PlayerId(1));
+        let welcome = Welcome { place, is_relayed: false, session_id: 99, agreement: agreement() };
+        assert_eq!(Asking::new(7, false).hear(&answer), Some(Answer::Come(welcome.clone())));
+        assert_eq!(Asking::new(8, false).hear(&answer), None, "an answer to somebody else's question");
+        let answer = offers.answer(&ask(8, true), Instant::ZERO).unwrap();
+        let welcome = Welcome { place: Identity::Watcher, ..welcome };
+        assert_eq!(Asking::new(8, true).hear(&answer), Some(Answer::Come(welcome)));
+    }
+
+    #[test]
+    fn a_question_is_asked_again_after_a_while() {
+        let mut asking = Asking::new(7, false);
+        let asked = (0..1_000).filter(|ms| asking.question(Instant::from_millis(*ms)).is_some()).count();
+        assert_eq!(asked, 5);
+    }
+
+    #[test]
+    fn places_are_kept_for_who_asked_and_free_again_when_nobody_comes() {
+        let mut offers = offers();
+        assert_eq!(place(&mut offers, 7, 0), Some(1));
+        assert_eq!(place(&mut offers, 8, 10), Some(2));
+        assert_eq!(place(&mut offers, 7, 20), Some(1), "who asks twice keeps the place");
+        assert_eq!(place(&mut offers, 9, 30), None, "full");
+        offers.set_connected(PlayerId(1), true);
+        assert_eq!(place(&mut offers, 9, 5_100), Some(2), "player 2 has never connected");
+        let why = "the session knows whether player 1 is still there";
+        assert_eq!(place(&mut offers, 10, 5_200), Some(1), "{why}");
+        offers.set_connected(PlayerId(1), true);
+        offers.set_connected(PlayerId(2), true);
+        offers.set_connected(PlayerId(2), false);
+        assert_eq!(place(&mut offers, 11, 5_300), Some(2), "player 2 is gone");
+    }
+
+    #[test]
+    fn whatever_arrives_is_an_answer_or_nothing() {
+        let (mut offers, asking) = (offers(), Asking::new(7, false));
+        let good = offers.answer(&ask(7, false), Instant::ZERO).unwrap();
+        for length in 0..good.len() {
+            assert_eq!(asking.hear(&good[..length]), None);
+        }
+        for length in 0..QUESTION_BYTES {
+            assert_eq!(offers.answer(&ask(7, false)[..length], Instant::ZERO), None);
+        }
+        for (at, value) in [(18, 2), (19, 25), (1_023, 1)] {
+            let mut bytes = ask(7, false);
+            bytes[at] = value;
+            assert_eq!(offers.answer(&bytes, Instant::ZERO), None, "byte {at} = {value}");
+        }
+        let mut other = ask(7, false);
+        other[16] ^= 1;
+        other[40] = 1;
+        let answer = offers.answer(&other, Instant::ZERO).unwrap();
+        assert_eq!(asking.hear(&answer), Some(Answer::Refused(Refused::Version(PROTOCOL_VERSION))));
+        assert_eq!(offers.answer(&other[..19], Instant::ZERO).map(|answer| answer.len()), Some(19));
+        assert_eq!(offers.answer(&other[..18], Instant::ZERO), None, "shorter than any answer");
+    }
+}

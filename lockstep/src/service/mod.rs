@@ -1,0 +1,27 @@
+//! Matches over the internet without IO: who may come to which place, what newcomers are told, how a guest comes back, and the rooms of a
+//! relay. Packets and time go in; packets, answers and a ready [`Session`](crate::Session) come out.
+//!
+//! - [`agreement`]: the settings that everybody must have, as plain numbers, and what the game adds.
+//! - [`greeting`]: the first message of a connection and its answer.
+//! - [`places`]: which secret opens which place.
+//! - `code`, `codes`: join codes, one for each place.
+//! - [`host`]: the middle of a star that plays itself.
+//! - [`invitation`]: the way to a place without a seal.
+//! - [`relay`]: the rooms of a relay, and its limits.
+//! - `guest`: a peer that joins by a code, loses its connection and comes back, or opens a room at a relay.
+//!
+//! `transport::sealed` puts them on a socket: `SealedHost`, `SealedDialer`, `SealedRelay`.
+
+pub mod agreement;
+#[cfg(feature = "codes")]
+pub mod code;
+#[cfg(feature = "codes")]
+pub mod codes;
+pub mod greeting;
+#[cfg(feature = "codes")]
+pub mod guest;
+pub mod host;
+pub mod invitation;
+pub mod places;
+pub mod relay;
+pub mod removal;

@@ -1,0 +1,212 @@
+//! What members show of themselves and say to each other, beside the match.
+
+use crate::toy::{Toy, bot, give, terrible, toy_match};
+use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::{
+    Duration, Event, Identity, Instant, MESSAGE_BYTES_MAX, MessageError, PROFILE_BYTES_MAX, PeerId, PlayerId,
+    SessionConfig, SessionPhase, To, Topology, VirtualMatch,
+};
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
+
+fn a_match(topology: Topology, spectators: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
+    let config = SessionConfig::new(3).simulated().turns(100).topology(topology).watchers_min(spectators);
+    let config = config.lobby_timeout(Duration::from_secs(60));
+    toy_match(&config, spectators, seed, link)
+}
+
+fn run(game: &mut VirtualMatch<Toy>, ms: u64) -> bool {
+    let until = game.now() + Duration::from_millis(ms);
+    game.run(until, |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+            give(session, &order);
+        }
+    })
+}
+
+#[test]
+fn everybody_in_the_lobby_knows_who_is_here_and_ready_and_what_each_player_shows() {
+    for topology in TOPOLOGIES {
+        let mut game = a_match(topology, 0, 1, terrible());
+        for player in 0..3_u8 {
+            let session = game.drivers_mut()[usize::from(player)].session_mut();
+            assert_eq!(session.set_profile(PlayerId(player), &[player, 7]), Ok(()));
+            session.set_ready(player != 1);
+        }
+        run(&mut game, 10_000);
+        for (node, driver) in game.drivers().iter().enumerate() {
+            let session = driver.session();
+            assert_eq!(session.phase(), SessionPhase::Lobby, "{topology:?}");
+            for player in 0..3_u8 {
+                let id = PlayerId(player);
+                let known = (session.profile(id), session.is_here(id), session.is_ready(id));
+                assert_eq!(known, (&[player, 7][..], true, player != 1), "{topology:?}, {node} of {player}");
+            }
+            assert_eq!(session.profile(PlayerId(9)), b"");
+        }
+        // A change before the start is told, too; then the match begins.
+        let changed = game.drivers_mut()[1].session_mut().set_profile(PlayerId(1), b"new");
+        assert_eq!(changed, Ok(()));
+        run(&mut game, 5_000);
+        game.drivers_mut()[1].session_mut().set_ready(true);
+        assert!(run(&mut game, 600_000), "{topology:?}");
+        for driver in game.drivers_mut() {
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
+            assert_eq!(driver.session().profile(PlayerId(1)), b"new", "{topology:?}");
+            let told = std::iter::from_fn(|| driver.session_mut().poll_event());
+            let told = told.filter(|event| matches!(event, Event::Profile { .. })).count();
+            assert!(told >= 1 || driver.session().identity() == Identity::Player(PlayerId(1)));
+        }
+    }
+}
+
+#[test]
+fn the_host_may_change_what_the_others_show_and_nobody_else_may() {
+    for topology in TOPOLOGIES {
+        let mut game = a_match(topology, 0, 1, LinkConfig::new());
+        game.drivers_mut()[2].session_mut().set_ready(false);
+        run(&mut game, 1_000);
+        let mut set = |node: usize, player: u8, bytes: &[u8]| {
+            game.drivers_mut()[node].session_mut().set_profile(PlayerId(player), bytes)
+        };
+        let is_mesh = topology == Topology::Mesh;
+        let expected = if is_mesh { Err(MessageError::Nobody) } else { Ok(()) };
+        assert_eq!(set(0, 2, b"team 1"), expected, "{topology:?}");
+        assert_eq!(set(1, 2, b"mine"), Err(MessageError::Nobody));
+        assert_eq!(set(1, 9, b"mine"), Err(MessageError::Nobody));
+        let long = [0; PROFILE_BYTES_MAX + 1];
+        assert_eq!(set(1, 1, &long), Err(MessageError::TooLong { bytes: 65, max: 64 }));
+        let all: Vec<_> = (0..1_000).map(|number| set(1, 1, &[(number % 256) as u8])).collect();
+        assert!(all.contains(&Err(MessageError::TooOften)), "a thousand changes at once");
+        run(&mut game, 1_000);
+        let shown: &[u8] = if is_mesh { b"" } else { b"team 1" };
+        assert!(game.drivers().iter().all(|driver| driver.session().profile(PlayerId(2)) == shown));
+        game.drivers_mut()[2].session_mut().set_ready(true);
+        run(&mut game, 3_000);
+        let late = game.drivers_mut()[1].session_mut().set_profile(PlayerId(1), b"late");
+        assert_eq!(late, Err(MessageError::Begun));
+    }
+}
+
+/// Everybody talks all the time, in the lobby and in the match, to everybody and to single players.
+#[test]
+fn every_message_arrives_once_and_in_order_on_a_terrible_network() {
+    for (seed, topology) in (1..).zip(TOPOLOGIES) {
+        let watchers = if topology == Topology::Mesh { 0 } else { 1 };
+        let mut game = a_match(topology, watchers, seed, terrible());
+        let nodes = game.drivers().len();
+        let mut said: Vec<Vec<u8>> = vec![Vec::new(); 3];
+        let mut heard: Vec<Vec<(Identity, u8, u8)>> = vec![Vec::new(); nodes];
+        while !game.is_over() && game.now() < Instant::from_millis(120_000) {
+            run(&mut game, 500);
+            for player in 0..3_usize {
+                let number = said[player].len() as u8;
+                let to = match number % 3 {
+                    0 => To::Everybody,
+                    other => To::Player(PlayerId((player as u8 + other) % 3)),
+                };
+                let session = game.drivers_mut()[player].session_mut();
+                // Not everybody is here yet, or some are done.
+                let is_early = (0..3).any(|other| !session.is_here(PlayerId(other)));
+                let last = session.last_turn().is_some_and(|last| session.next_turn().0 + 25 > last.0);
+                if !is_early && !last && session.send_message(to, &[number, number % 3]).is_ok() {
+                    said[player].push(number);
+                }
+            }
+            for (node, heard) in heard.iter_mut().enumerate() {
+                let session = game.drivers_mut()[node].session_mut();
+                while let Some(message) = session.poll_message() {
+                    heard.push((message.from, message.bytes[0], message.bytes[1]));
+                }
+            }
+        }
+        assert!(game.is_over(), "{topology:?}");
+        for (node, heard) in heard.iter().enumerate() {
+            let identity = game.drivers()[node].session().identity();
+            for (player, said) in said.iter().enumerate() {
+                assert!(said.len() > 15, "{topology:?}: {} messages", said.len());
+                let is_for_it = |number: &&u8| match (identity, **number % 3) {
+                    (Identity::Player(own), _) if usize::from(own.0) == player => false,
+                    (Identity::Relay, _) => false,
+                    (_, 0) => true,
+                    (Identity::Player(own), other) => own.0 == (player as u8 + other) % 3,
+                    _ => false,
+                };
+                let expected: Vec<u8> = said.iter().filter(is_for_it).copied().collect();
+                let from = Identity::Player(PlayerId(player as u8));
+                let arrived: Vec<u8> =
+                    heard.iter().filter(|(who, ..)| *who == from).map(|(_, number, _)| *number).collect();
+                assert_eq!(arrived, expected, "{topology:?} seed {seed}: {player} to {node}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_watcher_asks_the_host_and_gets_an_answer() {
+    let mut game = a_match(Topology::Host, 1, 1, LinkConfig::new());
+    run(&mut game, 2_000);
+    let watcher = 3;
+    assert_eq!(game.drivers_mut()[watcher].session_mut().send_message(To::Middle, b"why?"), Ok(()));
+    run(&mut game, 500);
+    let host = game.drivers_mut()[0].session_mut();
+    let question = host.poll_message().unwrap();
+    assert_eq!((question.from, &question.bytes[..]), (Identity::Watcher, &b"why?"[..]));
+    assert_eq!(host.send_message(To::Link(question.link), &[9; MESSAGE_BYTES_MAX]), Ok(()));
+    run(&mut game, 500);
+    let answer = game.drivers_mut()[watcher].session_mut().poll_message().unwrap();
+    assert_eq!((answer.from, answer.bytes.len()), (Identity::Player(PlayerId(0)), MESSAGE_BYTES_MAX));
+    assert_eq!(game.drivers_mut()[1].session_mut().poll_message(), None);
+}
+
+#[test]
+fn what_is_not_accepted_says_why() {
+    let mut game = a_match(Topology::Host, 0, 1, LinkConfig::new());
+    let guest = |game: &mut VirtualMatch<Toy>, to, bytes: &[u8]| {
+        game.drivers_mut()[1].session_mut().send_message(to, bytes)
+    };
+    assert_eq!(guest(&mut game, To::Everybody, b"hello"), Err(MessageError::Nobody), "not connected yet");
+    run(&mut game, 1_000);
+    let long = vec![0; MESSAGE_BYTES_MAX + 1];
+    let too_long = MessageError::TooLong { bytes: MESSAGE_BYTES_MAX + 1, max: MESSAGE_BYTES_MAX };
+    assert_eq!(guest(&mut game, To::Middle, &long), Err(too_long));
+    for to in [To::Player(PlayerId(1)), To::Player(PlayerId(9)), To::Link(PeerId(77))] {
+        assert_eq!(guest(&mut game, to, b""), Err(MessageError::Nobody), "{to:?}");
+    }
+    let many: Vec<_> = (0..40).map(|_| guest(&mut game, To::Middle, &[0; MESSAGE_BYTES_MAX])).collect();
+    assert_eq!(many[..15], [Ok(()); 15]);
+    assert_eq!(many[39], Err(MessageError::TooOften));
+    assert!(run(&mut game, 600_000));
+    assert_eq!(guest(&mut game, To::Middle, b""), Err(MessageError::Over));
+}
+
+#[test]
+fn a_message_to_a_player_who_is_gone_is_reported_to_its_sender() {
+    let config = SessionConfig::new(3).simulated().turns(200).drop_after(Duration::from_secs(2));
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    run(&mut game, 3_000);
+    game.put_to_sleep(2, Instant::from_millis(10_000_000));
+    run(&mut game, 1_000);
+    // It is still here as far as anybody knows, and takes nothing.
+    let (mut undelivered, mut accepted) = (0, 0);
+    for _ in 0..600 {
+        run(&mut game, 100);
+        let sender = game.drivers_mut()[1].session_mut();
+        accepted += u32::from(sender.send_message(To::Player(PlayerId(2)), &[0; 400]).is_ok());
+        let _ = sender.send_message(To::Player(PlayerId(0)), b"you");
+        while let Some(event) = sender.poll_event() {
+            if let Event::Undelivered { players } = event {
+                assert!(players.contains(PlayerId(2)) && !players.contains(PlayerId(0)));
+                undelivered += 1;
+            }
+        }
+        while game.drivers_mut()[0].session_mut().poll_message().is_some() {}
+        if !game.drivers()[1].session().is_here(PlayerId(2)) {
+            break;
+        }
+    }
+    assert!(!game.drivers()[1].session().is_here(PlayerId(2)), "it was dropped");
+    let gone = game.drivers_mut()[1].session_mut().send_message(To::Player(PlayerId(2)), b"");
+    assert_eq!(gone, Err(MessageError::Nobody));
+    println!("{accepted} accepted, {undelivered} reports");
+}
