@@ -209,8 +209,12 @@ impl NetworkMatch {
                 return Err(MatchError::Invitation(InvitationError::ChangedSave { path }));
             }
         };
+        let turn = saved.turn();
         self.has_compared = true;
         self.news.push_back(News::Resumes { is_own });
+        if let Stage::Seated(seat) = &mut self.stage {
+            seat.record_from(turn, &self.options.replay)?;
+        }
         Ok(())
     }
 

@@ -59,6 +59,15 @@ impl Seat {
         self.codes = Some(codes);
     }
 
+    /// Begins a replay with the host's save, which has just been loaded. One that was begun before it is gone.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn record_from(&mut self, turn: Turn, file: &ReplayFile) -> Result<(), MatchError> {
+        self.save_path = record(self.driver.simulation_mut(), &self.terms, file, Some(turn))?;
+        Ok(())
+    }
+
     pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
         let Start { terms, agreement, place, is_relayed, config, clock, wire, middle, save } = start;
         let config = completed(config, place, is_relayed, middle.is_none(), save)?;

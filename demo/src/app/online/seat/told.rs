@@ -1,6 +1,6 @@
 //! What the session reports, and what becomes of it.
 
-use testudo_lockstep::{Event, Identity, PlayerId, Turn};
+use testudo_lockstep::{Event, Identity, PlayerId, SessionPhase, Turn};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::news::News;
@@ -28,6 +28,8 @@ impl Seat {
                 let percent = u64::from(received) * 100 / u64::from(total.max(1));
                 self.news.push_back(News::State { percent: percent as u8 });
             }
+            // The save of a resumed match: the match has not begun.
+            Event::Joined { .. } if self.driver.session().phase() == SessionPhase::Lobby => {}
             Event::Joined { turn } => {
                 self.began = Some(self.clock.now());
                 self.news.push_back(News::CameIn { turn: turn.0 });
