@@ -7,7 +7,7 @@
 //! - `code`, `codes`: join codes, one for each place.
 //! - [`host`]: the middle of a star that plays itself.
 //! - [`invitation`]: the way to a place without a seal.
-//! - [`relay`]: the rooms of a relay, and its limits.
+//! - `relay`: the rooms of a relay, and its limits.
 //! - `guest`: a peer that joins by a code, loses its connection and comes back, or opens a room at a relay.
 //!
 //! `transport::sealed` puts them on a socket: `SealedHost`, `SealedDialer`, `SealedRelay`.
@@ -23,5 +23,7 @@ pub mod guest;
 pub mod host;
 pub mod invitation;
 pub mod places;
+#[cfg(feature = "codes")]
 pub mod relay;
+#[cfg(feature = "codes")]
 pub mod removal;
