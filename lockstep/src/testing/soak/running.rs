@@ -322,6 +322,10 @@ impl<'a, G: SoakGame> Running<'a, G> {
 
     /// Whether a newcomer had enough time to reach the end.
     fn had_time(&self, comer: &Comer) -> bool {
+        // The middle lets nobody in whom the others have voted out.
+        if comer.node < u32::from(self.plan.players) && self.plan.is_voted_out(comer.node as u8) {
+            return false;
+        }
         let end = self.ended.unwrap_or(self.virtual_match.now());
         // A relay lets nobody in when nobody plays any more.
         let plays_on = |node: u32| {

@@ -154,6 +154,13 @@ fn random_matches_come_through() {
     assert!(counts.iter().all(|count| *count > 0), "{sum:?}");
 }
 
+/// The plan let a player come back whom the others had voted out before, and demanded that it plays.
+#[test]
+fn a_player_that_was_voted_out_need_not_come_back() {
+    let report = play(&Plan::of(2_811_260_008), &Bots::default());
+    assert_eq!(report.findings, []);
+}
+
 #[test]
 fn a_seed_gives_the_same_report_again() {
     for seed in 100..104 {
