@@ -122,7 +122,7 @@ impl Channel {
     fn acknowledge(&mut self, ack: u32, now: Instant) {
         let count = ack.wrapping_sub(self.first);
         // Only what was sent can have been taken.
-        if count == 0 || count as usize > self.waiting.len() || count > FLIGHT_MAX {
+        if count > self.fixed || count == 0 {
             return;
         }
         for frame in self.waiting.drain(..count as usize) {
@@ -334,5 +334,12 @@ mod tests {
             assert_eq!(channel.receive(packet, at(1)).count(), 0, "{first}");
         }
         assert_eq!(channel.expected, 0);
+        // One below and one above what was sent: another frame waits and was not sent yet.
+        assert!(channel.push(message(3, 8)));
+        for (ack, waiting) in [(4, 4), (2, 2), (3, 1), (4, 1)] {
+            let packet = Messages { ack, first: 0, frames: Vec::new() };
+            assert_eq!(channel.receive(packet, at(2)).count(), 0);
+            assert_eq!(channel.waiting.len(), waiting, "{ack}");
+        }
     }
 }

@@ -225,7 +225,7 @@ pub enum Event {
         /// them may lie instead, and they are among the suspects.
         suspects: Vec<Identity>,
     },
-    /// This peer has the state of the running match and catches up.
+    /// This peer has the state of the running match and catches up, or in the lobby the save of a match that is resumed.
     Joined {
         /// The turn that it runs first.
         turn: Turn,

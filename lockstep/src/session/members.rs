@@ -107,7 +107,7 @@ impl AnySession {
     /// A link shows what a player shows. Returns whether it may.
     pub(super) fn take_profile(&mut self, index: usize, player: PlayerId, bytes: &[u8]) -> bool {
         let Some(from) = self.common.links[index].identity else { return false };
-        let from_middle = !self.common.setup.accepts() && from == self.common.setup.coordinator();
+        let from_middle = self.is_from_middle(index);
         let own = from == Identity::Player(player);
         let is_first = !self.channel(index).has_shown;
         let in_lobby = self.common.phase == SessionPhase::Lobby;
@@ -143,10 +143,7 @@ impl AnySession {
 
     /// The middle tells who is here.
     pub(super) fn take_members(&mut self, index: usize, members: Option<packet::Members>) {
-        if let Some(members) = members
-            && !self.common.setup.accepts()
-            && self.common.links[index].identity == Some(self.common.setup.coordinator())
-        {
+        if let Some(members) = members.filter(|_| self.is_from_middle(index)) {
             self.members.told = members;
         }
     }

@@ -173,6 +173,12 @@ impl AnySession {
         }
     }
 
+    /// Whether the other end of a link is the middle of the star, and this is not.
+    pub(super) fn is_from_middle(&self, index: usize) -> bool {
+        let setup = &self.common.setup;
+        !setup.accepts() && self.common.links[index].identity == Some(setup.coordinator())
+    }
+
     // ---- packets in
 
     /// Returns whether the packet was expected. Nobody becomes audible by it: it is no sign of life.
@@ -205,7 +211,14 @@ impl AnySession {
                     self.common.stats.messages_refused += 1;
                 }
             }
-            Frame::Undelivered { players } => self.note_undelivered(players),
+            Frame::Undelivered { players } => {
+                // Only the middle of a star passes messages on.
+                if self.is_from_middle(index) {
+                    self.note_undelivered(players);
+                } else {
+                    self.common.stats.messages_refused += 1;
+                }
+            }
             Frame::Message { from, to, bytes } => return self.take_message(index, from, to, bytes),
         }
         true
@@ -213,9 +226,8 @@ impl AnySession {
 
     fn take_message(&mut self, index: usize, from: Identity, to: Address, bytes: Vec<u8>) -> bool {
         let Link { peer, identity, .. } = self.common.links[index];
-        let from_middle = !self.common.setup.accepts() && identity == Some(self.common.setup.coordinator());
         // Nobody speaks for another, except for the middle of a star.
-        if identity != Some(from) && !from_middle {
+        if identity != Some(from) && !self.is_from_middle(index) {
             self.common.stats.messages_refused += 1;
             return true;
         }

@@ -82,6 +82,7 @@ fn nobody_speaks_or_shows_anything_for_another() {
             said(Identity::Relay, Address::Everybody, b"forged"),
             Frame::Profile { player: PlayerId(0), bytes: b"forged".to_vec() },
             Frame::Profile { player: PlayerId(15), bytes: b"forged".to_vec() },
+            Frame::Undelivered { players: 0b11 },
             said(attacker(), Address::Everybody, b"mine"),
         ];
         let packet = Packet::Messages(Messages { ack: 0, first: 0, frames });
@@ -89,7 +90,10 @@ fn nobody_speaks_or_shows_anything_for_another() {
         deliver(&mut game, victim, ATTACKER as u32, &packet);
         deliver(&mut game, victim, ATTACKER as u32, &packet);
         run(&mut game, 2_000);
-        assert_eq!(game.drivers()[victim].session().stats().messages_refused, 4, "{topology:?}");
+        assert_eq!(game.drivers()[victim].session().stats().messages_refused, 5, "{topology:?}");
+        let host = game.drivers_mut()[victim].session_mut();
+        let events: Vec<Event> = std::iter::from_fn(|| host.poll_event()).collect();
+        assert!(!events.iter().any(|event| matches!(event, Event::Undelivered { .. })), "{events:?}");
         assert_eq!(heard(&mut game, 1), [(attacker(), b"mine".to_vec())], "{topology:?}");
         for node in 0..3 {
             assert_eq!(game.drivers()[node].session().profile(PlayerId(0)), b"");
