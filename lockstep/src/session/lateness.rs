@@ -1,5 +1,7 @@
 //! Chronic lateness: limits how often a player may make the others wait, even if each wait is shorter than the drop time.
 
+use smallvec::SmallVec;
+
 use crate::session::backoff::Costs;
 use crate::session::common::Common;
 use crate::session::event::Event;
@@ -20,9 +22,9 @@ const SHARE_MAX: u64 = 6;
 /// the drop time.
 const FREE: u64 = 8;
 
-/// The short waits of a player count as far as they are longer than those of all others: one second of waiting outweighs this many without. So who
-/// makes the others stand for more than a third of the time, which slows the match by half, owes more and more. What everybody owes is the
-/// settings' fault, or the network's in the middle.
+/// The short waits of a player count as far as they are longer than those of half of the others: one second of waiting outweighs this many
+/// without. A player that makes the others stand for more than a third of the time, which slows the match by half, owes more and more. What half
+/// of the players owe is the settings' fault, or the network's in the middle.
 const SHARE_FORGIVING: u64 = 2;
 
 /// How long the others have waited for each player, less the forgiven part.
@@ -79,13 +81,17 @@ impl Lateness {
         }
     }
 
-    /// What counts against a player: its long waits, or its share of the time in which the match stood. The share needs somebody to compare
-    /// with: another player over whose link this peer waits.
+    /// What counts against a player: its long waits, or its share of the time in which the match stood. The share is compared with that of the
+    /// other players for whom this peer can wait: with their median, the greater one of two. Where one of them has a much better line than all others,
+    /// the others are not to blame.
     pub(super) fn owed_by(&self, common: &Common, player: PlayerId) -> Duration {
         let own = common.setup.player().map_or(0, |own| 1 << own.0);
         let others = players_in(common.streams.live() & !own & !(1 << player.0));
-        let least = others.map(|other| self.share[other.index()]).min();
-        let share = least.map_or(Duration::ZERO, |least| self.share[player.index()] - least);
+        let mut shares: SmallVec<[Duration; PLAYERS_MAX as usize]> =
+            others.map(|other| self.share[other.index()]).collect();
+        shares.sort_unstable();
+        let usual = shares.get(shares.len() / 2);
+        let share = usual.map_or(Duration::ZERO, |usual| self.share[player.index()] - *usual);
         share.max(self.of(player))
     }
 

@@ -28,7 +28,7 @@ pub struct PlayerReport {
     pub slack_tenths: Option<i16>,
     /// The greater of two numbers. Time for which the others have waited, without the first part of each wait (an eighth of the drop time), less
     /// a quarter of the time in which they did not wait. All of the time for which they waited, less half of the time in which they did not,
-    /// as far as it is more than that of any other player. A player who owes three times the drop time is dropped.
+    /// as far as it is more than that of half of the other players. A player who owes three times the drop time is dropped.
     pub owed: Duration,
     /// Parts per thousand of the player's last entries (about a hundred) that came when it already had everybody else's of the same turn,
     /// so that it could look at them first. There can be innocent reasons: the player's turns begin later. Only the middle of a star and

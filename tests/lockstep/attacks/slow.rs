@@ -95,6 +95,27 @@ fn a_network_that_is_bad_for_all_drops_nobody() {
     }
 }
 
+/// Seed 3,324,111,036 of the soak: a host dropped two players whose lines were as bad as the weather, because the third one had a good line.
+#[test]
+fn two_on_bad_lines_are_not_dropped_because_a_third_has_a_good_one() {
+    let millis = Duration::from_millis;
+    let bad = LinkConfig::new().latency(millis(109)).jitter(millis(130)).loss_ppm(140_000);
+    let config = SessionConfig::new(4)
+        .simulated()
+        .turns(300)
+        .topology(Topology::Host)
+        .pace(Pace::Fixed)
+        .frames_per_second(20)
+        .frames_per_turn(2)
+        .turns_ahead(1)
+        .drop_after(millis(4_163));
+    let mut game = toy_match(&config, 0, 1, bad);
+    game.net_mut().set_link(0, 3, LinkConfig::new());
+    game.net_mut().set_link(3, 0, LinkConfig::new());
+    assert!(run(&mut game, 1_500_000));
+    assert!(finished(&game, &[0, 1, 2, 3]), "{:?}", game.drivers()[0].simulation().gone);
+}
+
 fn middle_of(topology: Topology) -> u32 {
     if topology == Topology::Relay { 4 } else { 0 }
 }
