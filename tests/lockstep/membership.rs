@@ -261,6 +261,31 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
     }
 }
 
+/// Seed 3,024,115,158 of the soak: a player that resigned waits for no confirmations, and therefore stood a turn ahead of the others while they all waited for a
+/// silent one. When that one was dropped, it held the whole wait against the others, gave them all up and was alone.
+#[test]
+fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
+    let mut was_ahead = 0;
+    for asleep_at in (4_000..4_400).step_by(20) {
+        let config = config(8, Topology::Mesh).pace(Pace::Article).turns_ahead(1);
+        let link = LinkConfig::new().latency(Duration::from_millis(150)).jitter(Duration::from_millis(60));
+        let mut game = toy_match(&config, 0, 1, link);
+        run(&mut game, asleep_at);
+        game.put_to_sleep(2, Instant::from_millis(60_000));
+        run(&mut game, asleep_at + 1_500);
+        game.drivers_mut()[5].session_mut().resign(Successor::AsConfigured);
+        run(&mut game, asleep_at + 3_500);
+        let turn = |player: usize| game.drivers()[player].session().next_turn();
+        was_ahead += u32::from(turn(5) > turn(0));
+        assert!(run(&mut game, 600_000), "{asleep_at}");
+        for player in [0, 1, 3, 4, 5, 6, 7] {
+            let phase = game.drivers()[player].session().phase();
+            assert_eq!(phase, SessionPhase::Finished, "{player}, asleep at {asleep_at}");
+        }
+    }
+    assert!(was_ahead > 0, "nobody was ever ahead of the others");
+}
+
 /// A peer that lacks turns when the others are done is not gone: its link may come back.
 #[test]
 fn the_end_waits_for_who_is_cut_off_and_comes_back() {

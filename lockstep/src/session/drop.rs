@@ -122,11 +122,16 @@ impl AnySession {
         if self.common.setup.is_relay() {
             self.forward_whole_turns();
         }
+        self.end_wait_for(players);
+        self.settle_checksums();
+    }
+
+    /// These players have been dropped: the wait so far was for them. If the turn lacks others, too, their time begins now.
+    pub(super) fn end_wait_for(&mut self, players: u16) {
         self.waiting.missing = players;
         let waited = self.waiting.waited(&self.common, &self.pace.planner);
         self.pace.meter.turn_begins(waited, self.common.now);
         self.waiting.end(self.common.now);
-        self.settle_checksums();
     }
 
     /// A peer says that it has dropped the local player. In a star only the middle can do that. In a mesh a single peer cannot end

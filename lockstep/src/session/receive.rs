@@ -390,6 +390,10 @@ impl AnySession {
         self.mark_fresh(player, index);
         if matches!(end, Some((_, EndReason::Dropped))) && !had_ended {
             self.common.links.close_link_of(player);
+            // In a star only the middle drops players. Here this peer would drop all whom the dropped player has held up.
+            if self.common.setup.is_mesh() {
+                self.end_wait_for(1 << player.0);
+            }
         }
     }
 
