@@ -40,6 +40,7 @@ impl State for Game {
             units,
             before,
             checksum: _,
+            is_checksum_old: _,
             terrain: _,
             is_predicted: _,
             stand_in: _,
@@ -75,6 +76,7 @@ impl State for Game {
             self.survey_ground();
         }
         if V::WRITES {
+            self.is_checksum_old = false;
             self.checksum = self.hash_state();
         }
         Ok(())

@@ -95,6 +95,8 @@ pub(crate) struct Game {
     before: u64,
     // not state: hash of all of the above, so it covers every frame so far
     checksum: u64,
+    // not state: orders or players have changed something since, and no frame has followed, as in a pause
+    is_checksum_old: bool,
     // not state: a function of the field and of the standing buildings
     terrain: Terrain,
     // not state: a prediction has no checksums
@@ -161,6 +163,7 @@ impl Game {
             terrain: Terrain::new(&field, core::iter::empty()),
             before: 0,
             checksum: 0,
+            is_checksum_old: false,
             is_predicted: false,
             stand_in: None,
             scratch: Scratch {
@@ -227,6 +230,7 @@ impl Simulation for Game {
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
         self.obey(player.0, order);
+        self.is_checksum_old = true;
     }
 
     fn step(&mut self, frames_per_second: u32) {
@@ -243,12 +247,16 @@ impl Simulation for Game {
         if !self.is_predicted {
             self.before = self.checksum;
             self.checksum = self.hash_state();
+            self.is_checksum_old = false;
         }
     }
 
-    /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals. Computed after each frame and
-    /// after each walk that writes, never read from a state.
+    /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals. Computed after each frame, after
+    /// each walk that writes, and for a turn without frames; never read from a state.
     fn checksum(&mut self) -> u64 {
+        if core::mem::take(&mut self.is_checksum_old) {
+            self.checksum = self.hash_state();
+        }
         self.checksum
     }
 
@@ -270,6 +278,7 @@ impl Simulation for Game {
         if let Some(army) = self.armies.get_mut(player.index()) {
             army.is_gone = false;
         }
+        self.is_checksum_old = true;
     }
 
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
@@ -288,5 +297,6 @@ impl Simulation for Game {
             army.is_gone = true;
             self.obey(player.0, &Order::new(Selection::All, Command::Stop));
         }
+        self.is_checksum_old = true;
     }
 }

@@ -20,6 +20,7 @@ impl Clone for Game {
             units: self.units.clone(),
             before: self.before,
             checksum: self.checksum,
+            is_checksum_old: self.is_checksum_old,
             terrain: self.terrain.clone(),
             is_predicted: self.is_predicted,
             stand_in: self.stand_in,
@@ -41,11 +42,11 @@ impl Clone for Game {
         self.dice.clone_from(dice);
         self.armies.clone_from(armies);
         self.buildings.clone_from(buildings);
-        let Self { routes, units, before, checksum, terrain, is_predicted, stand_in, scratch: _, .. } =
-            source;
+        let Self { routes, units, before, checksum, is_checksum_old, .. } = source;
+        let Self { terrain, is_predicted, stand_in, .. } = source;
         self.routes.clone_from(routes);
         self.units.clone_from(units);
-        (self.before, self.checksum) = (*before, *checksum);
+        (self.before, self.checksum, self.is_checksum_old) = (*before, *checksum, *is_checksum_old);
         (self.is_predicted, self.stand_in) = (*is_predicted, *stand_in);
         if !has_same_ground {
             self.terrain.clone_from(terrain);

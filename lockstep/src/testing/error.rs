@@ -57,6 +57,13 @@ pub enum TrialFault {
     /// [`crate::Simulation::checksum`] returns this number as it came with a loaded state, whatever the rest of the state is. So a wrong state
     /// of a peer that lies would be believed.
     StoredChecksum(Leaf),
+    /// In a turn without frames, because the match was paused, a player went or came back, and [`crate::Simulation::checksum`] did not follow.
+    OldChecksum {
+        /// What it returned.
+        told: u64,
+        /// What it returns when that state has been saved and loaded.
+        computed: u64,
+    },
     /// A session would refuse this order, or apply another one.
     Order {
         /// The player who gave it.
@@ -144,6 +151,11 @@ impl fmt::Display for TrialFault {
                 f,
                 "`checksum` returns {} of {} {} as it stood in the state that was loaded; it must be computed anew",
                 leaf.name, leaf.kind, leaf.index
+            ),
+            Self::OldChecksum { told, computed } => write!(
+                f,
+                "a player goes or comes back in a pause, and `checksum` returns {told:016x} instead of {computed:016x}: it must follow changes \
+                 without a frame, too"
             ),
             Self::Order { player, fault } => write!(f, "an order of player {player}: {fault}"),
         }

@@ -105,7 +105,8 @@ impl Trial {
 ///   players: finds actions that lose something on their way.
 ///
 /// Between turns single bits are flipped in a copy, and the checksum must change. A changed state must have another checksum when it has been
-/// loaded: one that was stored in it proves nothing.
+/// loaded: one that was stored in it proves nothing. In another copy player 0 goes and comes back in paused turns, which have no frames: the checksum
+/// must be that of the state all the same, or nobody could join while the match is paused.
 ///
 /// `new` creates the game at its start. `orders` fills in the actions of a turn, in the order in which they are applied; it sees the first
 /// run's game. A game that knows the number of its local player is checked by [`check_determinism_of_peers`].
@@ -144,6 +145,9 @@ pub fn check_determinism_of_peers<S: Simulation + State>(
             *restored = new(run.local_player());
             let chosen = (flipped, trial.flips);
             if let Some(fault) = restore(&mut first, restored, &mut new(PlayerId(0)), &mut bytes, chosen) {
+                return fail(0, fault);
+            }
+            if let Some(fault) = pause(&mut new(PlayerId(0)), &mut new(PlayerId(0)), turn, &bytes) {
                 return fail(0, fault);
             }
             flipped += u64::from(trial.flips);
@@ -232,6 +236,35 @@ fn restore<S: Simulation + State>(
         return Some(TrialFault::StoredChecksum(leaf));
     }
     flips::next_unhashed(copy, bytes, chosen.0, chosen.1).map(TrialFault::NotHashed)
+}
+
+/// Player 0 goes and comes back while the match is paused: two turns without frames. The checksum of each must be that of the state.
+fn pause<S: Simulation + State>(
+    paused: &mut S,
+    copy: &mut S,
+    turn: Turn,
+    bytes: &[u8],
+) -> Option<TrialFault> {
+    if let Err(error) = state::load(paused, bytes) {
+        return Some(TrialFault::Refused(error));
+    }
+    let mut after = Vec::new();
+    for comes_back in [false, true] {
+        match comes_back {
+            false => paused.player_gone(PlayerId(0), turn),
+            true => paused.player_returned(PlayerId(0), turn),
+        }
+        let told = paused.checksum();
+        state::save(paused, &mut after);
+        if let Err(error) = state::load(copy, &after) {
+            return Some(TrialFault::Refused(error));
+        }
+        let computed = copy.checksum();
+        if told != computed {
+            return Some(TrialFault::OldChecksum { told, computed });
+        }
+    }
+    None
 }
 
 fn compare<S: Simulation + State>(run: Run, first: &mut S, other: &mut S) -> Option<TrialFault> {
