@@ -238,12 +238,18 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
 /// match when it was heard again.
 #[test]
 fn the_end_waits_for_who_lacks_only_the_last_checksums() {
-    for (topology, cut_off) in
-        [(Topology::Host, 1), (Topology::Host, 3), (Topology::Relay, 1), (Topology::Relay, 4)]
-    {
+    for (topology, cut_off) in [
+        (Topology::Host, 1),
+        (Topology::Host, 3),
+        (Topology::Relay, 1),
+        (Topology::Relay, 4),
+        (Topology::Mesh, 0),
+        (Topology::Mesh, 1),
+    ] {
+        let watchers = u32::from(topology != Topology::Mesh);
         let mut close = 0;
         for cut_at in (29_300..30_300).step_by(20) {
-            let mut game = toy_match(&config(3, topology), 1, 1, LinkConfig::new());
+            let mut game = toy_match(&config(3, topology), watchers, 1, LinkConfig::new());
             run(&mut game, cut_at);
             game.net_mut().set_partition(&[cut_off]);
             run(&mut game, cut_at + 2_800);
