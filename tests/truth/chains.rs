@@ -104,6 +104,12 @@ fn nobody_in_a_row_changes_places() {
     hear(1, 1..=60);
 }
 
+/// Eight bodies meet at up to 64 units/s. After the last pass two of them still closed at 10 units/s, and one went through the other.
+#[test]
+fn who_is_struck_from_both_sides_at_once_crosses_nobody() {
+    hear(1, 900_003..=900_003);
+}
+
 /// The greatest change of a closing speed that a contact can give in a frame, units per second: one between a light and a heavy body has to change by
 /// their ratio times their speed to stop the heavy one.
 const MOST_CHANGE: i64 = 4_096;

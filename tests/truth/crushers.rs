@@ -194,6 +194,14 @@ fn who_is_squeezed_never_changes_the_side_of_a_wall() {
     Truth::hear(law, source, 1..=8, hearing);
 }
 
+/// A column that was pressed together from the floor to the ceiling, and has no room when the crusher is gone: its bodies overlap each other, but its springs
+/// pressed the uppermost one ever deeper into the ceiling.
+#[test]
+fn a_column_without_room_does_not_press_into_the_ceiling() {
+    let (law, source, hearing) = CRUSHERS[0];
+    Truth::hear(law, source, 900_016..=900_016, hearing);
+}
+
 /// A door that does not stop for a crowd: nobody is much deeper in it than what it moves in a frame.
 fn door(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     let (side, half) = (chance.between(6, 10), [chance.between(100, 500), chance.between(1_000, 3_000)]);

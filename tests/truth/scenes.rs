@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, BodyRef, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, rect, world};
 
@@ -87,6 +87,34 @@ fn least_energy(w: &World, half: [i64; 2]) -> i128 {
     let mass: i128 =
         w.bodies().filter(|b| b.kind() == BodyKind::Dynamic).map(|b| i128::from(b.mass().to_bits())).sum();
     -(0..2).map(|x| 2 * mass * i128::from(g[x].abs()) * i128::from(half[x] * ONE / 1_000)).sum::<i128>()
+}
+
+/// By how much a body is larger than the room that walls leave it between them, thousandths; at least half of that it is in one of the two, wherever it
+/// lies. Only the sides of walls that face its centre count: there each pushes it straight into the other.
+fn missing_room(body: &BodyRef<'_>, walls: &[BodyRef<'_>]) -> i64 {
+    let centre = raw(body.position());
+    let missing = |axis: usize| {
+        let (mut low, mut high) = (i64::MIN / 4, i64::MAX / 4);
+        for wall in walls {
+            let Shape::Rect { half_extents } = wall.shape() else { continue };
+            let (at, half) = (raw(wall.position()), raw(half_extents));
+            if (at[1 - axis] - centre[1 - axis]).abs() > half[1 - axis] {
+                continue;
+            }
+            if at[axis] < centre[axis] {
+                low = low.max(at[axis] + half[axis]);
+            } else {
+                high = high.min(at[axis] - half[axis]);
+            }
+        }
+        let half = match body.shape() {
+            Shape::Circle { radius } => radius.to_bits(),
+            Shape::Rect { half_extents } => raw(half_extents)[axis],
+            _ => 0,
+        };
+        2 * half - (high - low)
+    };
+    missing(0).max(missing(1)).max(0) * 1_000 / ONE
 }
 
 impl Scene {
@@ -278,12 +306,8 @@ impl Scene {
         if self.place == Place::Open {
             return;
         }
-        let walls: Vec<_> = self
-            .world
-            .bodies()
-            .filter(|b| b.kind() == BodyKind::Static && !b.is_sensor())
-            .map(|b| b.id())
-            .collect();
+        let is_wall = |body: &BodyRef<'_>| body.kind() == BodyKind::Static && !body.is_sensor();
+        let walls: Vec<_> = self.world.bodies().filter(is_wall).collect();
         let (mut seen, mut through) = (Vec::new(), false);
         for body in self.world.bodies().filter(|b| b.kind() == BodyKind::Dynamic) {
             let [x, y] = raw(body.position()).map(|c| c.abs() * 1_000 / ONE);
@@ -291,9 +315,10 @@ impl Scene {
             if x > self.half[0] || y > self.half[1] {
                 seen.push((body.id(), "is outside of the box".to_owned()));
             }
-            for wall in walls.iter().filter_map(|&id| self.world.body(id)) {
-                let depth = overlap(&body, &wall) * 1_000 / ONE;
-                if depth > IN_WALL[usize::from(self.settled)] {
+            for wall in &walls {
+                let depth = overlap(&body, wall) * 1_000 / ONE;
+                let allowed = IN_WALL[usize::from(self.settled)];
+                if depth > allowed && depth > allowed + missing_room(&body, &walls) {
                     seen.push((body.id(), format!("is {depth}/1000 inside of {:?}", wall.id())));
                 }
             }
@@ -528,4 +553,23 @@ fn light_bodies_between_heavy_ones_and_walls_stay_out_of_the_walls() {
 #[test]
 fn scenes_that_broke_a_law_keep_it() {
     keep_the_laws([4338, 1_004_421, 5687, 1_003_528]);
+}
+
+/// A body in a gap between walls that is narrower than the body is held where it is, but kept a speed with which it went nowhere: in 3626 a disc
+/// without gravity, in 7506 a heap that lies on such a body.
+#[test]
+fn who_is_wedged_between_walls_comes_to_rest() {
+    keep_the_laws([3626, 7506]);
+}
+
+/// Contacts of fast bodies with each other were solved after those with walls, and the last of them pressed a small disc beyond the wall.
+#[test]
+fn walls_have_the_last_word_against_fast_bodies() {
+    keep_the_laws([WIDE + 12_441]);
+}
+
+/// A box of thirty times the mass becomes a wall while a disc is between it and the floor, which are closer together than the disc is wide.
+#[test]
+fn who_has_no_room_between_walls_is_in_them_by_no_more_than_it_lacks() {
+    keep_the_laws([WIDE + 20_465]);
 }

@@ -118,6 +118,16 @@ pub(crate) fn impact(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<(u64, [i3
     (inward < 0).then_some((place, moved, Manifold { normal, gap }))
 }
 
+/// How two shapes meet while `b` moves by `motion` relative to `a`: the normal there, and their distance along it at the start. `None` if they do not,
+/// or if `b` does not move inwards.
+pub(crate) fn crossing(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<Manifold> {
+    if is_beyond(a, b, [motion, [0; 2]], 0) {
+        return None;
+    }
+    let (place, moved, Manifold { normal, gap }) = impact(a, b, motion)?;
+    Some(Passage::from_begin(normal, gap, moved, place).manifold)
+}
+
 /// Where a path that passes a convex shape is nearest to it: a fraction of the path in [`FRACTION_BITS`]. `distance` is that of a point of
 /// the path, in any unit that grows with it. Along a straight path it has one minimum, so a search that compares two neighbouring points finds it.
 pub(crate) fn nearest_place(distance: impl Fn(u64) -> u64) -> u64 {

@@ -4,3 +4,4 @@ pub(crate) mod cache;
 pub(crate) mod ignored;
 pub(crate) mod sensors;
 pub(crate) mod setup;
+pub(crate) mod share;

@@ -16,7 +16,7 @@ use crate::solve::coloring::{Origin, Origins, WindowBatches, batch_and_lane};
 use crate::solve::colors::Places;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::notes::Notes;
-use crate::solve::push::{OVERLAP_ALLOWED, push_speed};
+use crate::solve::push::{OVERLAP_ALLOWED, PUSH_MAX, push_speed};
 use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
 use crate::tree::block_join::IndexPair;
@@ -314,9 +314,6 @@ impl ContactSetup<'_> {
 
 /// Number of bodies one behind the other that all press on a contact: 128. Longer rows in a crowd press a little deeper.
 const ROW: i32 = 128;
-
-/// Greatest speed at which shallow overlaps are separated, raw units per second: 1 unit per second. Some of it stays in the velocities.
-pub(crate) const PUSH_MAX: i64 = 1 << 16;
 
 /// Least separating speed in biased passes. Apart: the gap may close within this frame, no faster. Overlapping: a part
 /// of the overlap beyond what is allowed is pushed out per frame.

@@ -76,4 +76,16 @@ impl Run<'_> {
             batches[batch as usize].solve_stiff(lane as usize, true, false, self.bodies.velocities);
         }
     }
+
+    /// Stops the pairs of some contacts that come closer. The contacts do not keep these impulses: where walls squeeze from two sides, they would add up
+    /// from frame to frame.
+    pub(crate) fn stop_closing(&mut self, places: &[(u32, u32)]) {
+        for &(batch, lane) in places {
+            let (batch, lane) = (&self.contacts.batches.as_slice()[batch as usize], lane as usize);
+            let closing = batch.approach(lane, self.bodies.velocities);
+            if closing > 0 {
+                batch.apply(lane, closing, self.bodies.velocities);
+            }
+        }
+    }
 }

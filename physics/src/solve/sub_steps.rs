@@ -13,6 +13,7 @@ use crate::solve::run::{Kernels, Run};
 use crate::solve::settling::{Settling, still_the_carried};
 use crate::solve::soft::SoftContacts;
 use crate::solve::solver::{Pass, Velocity};
+use crate::solve::squeezed::Squeezed;
 use crate::solve::step_contacts::StepContacts;
 use crate::solve::walls::{Pressing, WallContacts};
 use crate::solve::{deep, soft};
@@ -36,6 +37,7 @@ pub(crate) struct Solver {
     deep: DeepContacts,
     walls: WallContacts,
     settling: Settling,
+    squeezed: Squeezed,
 }
 
 impl Solver {
@@ -54,7 +56,7 @@ impl Solver {
         let mut run = Run { contacts, bodies, kernels };
         self.settling.begin();
         let driven = run.bodies.some_kinematic;
-        self.walls.find(&mut run, Pressing { ranks, heavy: leans && !gravity, driven });
+        self.walls.find(&mut run, Pressing { ranks, heavy: leans && !gravity, driven, soft: gravity });
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
             stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);
@@ -85,6 +87,7 @@ impl Solver {
         let StepContacts { batches, notes, .. } = &*run.contacts;
         self.deep.solve(&notes.deep, batches, &mut self.moving, run.bodies.velocities, speed);
         self.walls.hold_off(run, &mut self.moving, speed);
+        self.squeezed.still(run, &self.moving, settings);
     }
 
     /// Twice as many passes as without gravity, divided among the sub-steps, half of them soft and half relaxing: with fewer, friction drove
@@ -116,6 +119,8 @@ impl Solver {
         }
         if run.contacts.stiff.uneven {
             still_the_carried(run, &self.moving);
+        } else {
+            self.squeezed.still(run, &self.moving, settings);
         }
     }
 
@@ -131,6 +136,7 @@ impl Solver {
             settling.hold_at_walls(run);
         }
         run.solve_rigid(&walls.places);
+        run.stop_closing(&walls.deep);
         for (moving, velocity) in moving.iter_mut().zip(&*run.bodies.velocities) {
             let (sum, v) = (moving.get(), velocity.get());
             *moving = Velocity::new([0, 1].map(|x| sum[x].wrapping_add(v[x])));

@@ -8,7 +8,7 @@ use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
 use crate::solve::deep;
 use crate::solve::run::Run;
-use crate::solve::solver::{IMPULSE_MAX, Velocity};
+use crate::solve::solver::{IMPULSE_MAX, NO_LIMIT, Velocity};
 
 /// What may press bodies against walls in a step.
 #[derive(Clone, Copy)]
@@ -19,6 +19,8 @@ pub(crate) struct Pressing<'a> {
     pub(crate) heavy: bool,
     /// Whether there is a kinematic body.
     pub(crate) driven: bool,
+    /// Whether contacts are springs.
+    pub(crate) soft: bool,
 }
 
 /// Batch and lane of the contacts with walls that have the last word: who is squeezed between a wall and a rank, a heavy body or a kinematic body
@@ -26,6 +28,8 @@ pub(crate) struct Pressing<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
     pub(crate) places: Vec<(u32, u32)>,
+    /// Where bodies are deep in walls while contacts are springs, which may be squeezed: these do not get any deeper.
+    pub(crate) deep: Vec<(u32, u32)>,
     /// Bodies that touch, directly or through others that contacts can move, by working index.
     groups: DisjointSets,
     /// What a kinematic body pushes, by the working index that names the group.
@@ -66,6 +70,10 @@ impl WallContacts {
     /// Notes the contacts with walls that something presses on.
     pub(crate) fn find(&mut self, run: &mut Run<'_>, pressing: Pressing<'_>) {
         self.places.clear();
+        self.deep.clear();
+        if pressing.soft {
+            self.list_deep(run);
+        }
         if pressing.ranks.is_some() || pressing.heavy {
             self.list_all(run, pressing);
         }
@@ -92,13 +100,33 @@ impl WallContacts {
         }
     }
 
+    /// The contacts in which bodies are deep in a wall.
+    fn list_deep(&mut self, run: &Run<'_>) {
+        let (batches, shells) = (&run.contacts.batches, run.bodies.shells);
+        let origins = (0..).zip(batches.origins()).skip(batches.between_movers());
+        for (at, origins) in origins {
+            for lane in 0..LANES {
+                let batch = &batches.as_slice()[at as usize];
+                if origins.gap[lane] < -deep::OVERLAP_SHALLOW && batch.biased[lane] != NO_LIMIT {
+                    let pair = [batch.a[lane], batch.b[lane]];
+                    let is_wall = |body: u32| {
+                        shells[body as usize].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
+                    };
+                    if pair.into_iter().any(is_wall) {
+                        self.deep.push((at, lane as u32));
+                    }
+                }
+            }
+        }
+    }
+
     /// The contacts with walls of the bodies that a kinematic body pushes, directly or through others.
     #[cold]
     fn list_driven(&mut self, run: &mut Run<'_>) {
         if !self.find_driven(run) {
             return;
         }
-        let Self { places, groups, driven } = self;
+        let Self { places, groups, driven, .. } = self;
         let (shells, parked) = (run.bodies.shells, run.bodies.parked);
         let dummy = run.contacts.batches.dummy();
         run.contacts.list(places, |batch, lane| {

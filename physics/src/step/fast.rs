@@ -14,6 +14,7 @@ use crate::collide::passage::{impact, meets};
 use crate::collide::rounded_box::FRACTION_BITS;
 use crate::contact::sensors::SensorOverlaps;
 use crate::solve::solver::Velocity;
+use crate::step::crossings::Crossings;
 use crate::step::fast_marks::FastMarks;
 use crate::step::input::ContactInput;
 use crate::step::near::NearPair;
@@ -52,6 +53,7 @@ pub(crate) struct FastMovers {
     stops: Vec<Stop>,
     /// Pairs that need a closer test, in the order of the broad phase.
     pub(crate) pairs: Vec<IndexPair>,
+    pub(crate) crossings: Crossings,
     /// Pairs of a sensor and a body beside it, also those of slow bodies: they are tested when the bodies have moved.
     pub(crate) sensors: Vec<IndexPair>,
     /// Pairs that meet, and the contacts that they get, in the order in which they meet.
@@ -78,6 +80,7 @@ impl FastMovers {
         self.strikes.begin();
         self.stops.clear();
         self.pairs.clear();
+        self.crossings.pairs.clear();
         self.sensors.clear();
     }
 
@@ -182,8 +185,17 @@ impl FastMovers {
             if self.is_swept(pair, input) {
                 self.pairs.push(pair);
             }
+            if self.may_cross(pair, input) {
+                self.crossings.pairs.push(pair);
+            }
         }
         hits.retain(|_, pair| !self.is_swept(pair, input));
+    }
+
+    /// Whether the solver may send a fast body and another one that is no wall through each other.
+    fn may_cross(&self, pair: IndexPair, input: &ContactInput<'_>) -> bool {
+        let is_wall = pair[1] >= input.movers() && input.working.shells[pair[1] as usize].mass == 0;
+        !self.in_pile_up && !is_wall && pair.iter().any(|&index| self.marks.contains(index))
     }
 
     /// Overlaps with sensors that began on the way from where the bodies were (`solved.shells`) to where they are now.

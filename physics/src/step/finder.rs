@@ -37,6 +37,8 @@ impl Finder {
         found.coloring.colors.begin(input.working.shells.len());
         found.fast.find_stops(input);
         self.find_between_movers(input, found, crew);
+        // All contacts between moving bodies come before those with walls, which have the last word in each pass.
+        add_passages(input, found);
         found.contacts.batches.end_movers();
         self.find_at_rest(input, found);
         self.terrain.add(input, found);

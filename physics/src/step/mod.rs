@@ -2,6 +2,7 @@
 
 pub(crate) mod broad_phase;
 pub(crate) mod crew;
+pub(crate) mod crossings;
 mod fast;
 mod fast_marks;
 mod finder;

@@ -11,22 +11,25 @@ use crate::step::near::NearPair;
 use crate::step::scene::Scene;
 use crate::tree::block_join::IndexPair;
 
-/// Adds contacts of the pairs that were set aside, in the order in which they meet: what is met first is struck first. Bodies at rest come last,
-/// because walls have the last word.
+/// Adds contacts of the pairs that were set aside until now, in the order in which they meet: what is met first is struck first.
 pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
+    if found.fast.pairs.is_empty() {
+        return;
+    }
     let scene = input.phase.scene;
     let all_meet = input.working.any_flags & flag::SPECIAL == 0 && !scene.has_ignored_pairs();
+    let mut pairs = core::mem::take(&mut found.fast.pairs);
     let mut met = core::mem::take(&mut found.fast.met);
-    for at in 0..found.fast.pairs.len() {
-        let pair = found.fast.pairs[at];
+    for &pair in &pairs {
         if all_meet || meet_at_all(pair, scene, input, found) {
             met.extend(passage_of(pair, input, found));
         }
     }
-    met.sort_unstable_by_key(|&(time, hit)| (hit.b >= input.movers(), time, hit.a, hit.b));
+    met.sort_unstable_by_key(|&(time, hit)| (time, hit.a, hit.b));
     met.drain(..).for_each(|(_, hit)| found.add_solid(&hit, input));
-    found.fast.met = met;
-    found.coloring.end_window(&found.fast.pairs, &mut found.contacts.batches);
+    found.coloring.end_window(&pairs, &mut found.contacts.batches);
+    pairs.clear();
+    (found.fast.met, found.fast.pairs) = (met, pairs);
 }
 
 /// Whether a pair can have a contact at all; notes those with a sensor.

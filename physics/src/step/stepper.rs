@@ -1,6 +1,6 @@
 //! What a step keeps from phase to phase. Each part owns its fields; a phase is a function of the parts that it needs.
 
-use crate::body::record::Body;
+use crate::body::record::{Body, Extra};
 use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
 use crate::motion::movers::{Movement, MoverVelocities};
@@ -8,6 +8,7 @@ use crate::simd::Path;
 use crate::solve::step_contacts::StepContacts;
 use crate::solve::sub_steps::{Rates, Solver};
 use crate::step::crew::Crew;
+use crate::step::crossings::Crossing;
 use crate::step::fast::{FastMovers, Solved};
 use crate::step::finder::Finder;
 use crate::step::found::{Coloring, Found};
@@ -113,10 +114,17 @@ impl Stepper {
         near.forget_indices();
     }
 
-    /// Solves the contacts.
+    /// Solves the contacts. `extras` are by slot.
     #[inline(never)]
-    pub(crate) fn solve(&mut self, rates: Rates<'_>) {
-        self.solver.solve(&mut self.contacts, self.working.bodies(), rates, &self.path);
+    pub(crate) fn solve(&mut self, rates: Rates<'_>, scene: Scene<'_>, extras: &[Extra]) {
+        let Self { path, lanes, working, fast, contacts, solver, .. } = self;
+        solver.solve(contacts, working.bodies(), rates, path);
+        if !fast.crossings.pairs.is_empty() {
+            let (batches, movers) = (&contacts.batches, lanes.count() as u32);
+            let (fps, box_margin) = (rates.fps, rates.settings.box_margin());
+            let field = Crossing { scene, extras, working, batches, movers, fps, box_margin };
+            fast.crossings.stop(&field, &mut solver.moving);
+        }
     }
 
     /// Counts the contacts that `cache` will keep, see [`ContactCache::count_contacts`].

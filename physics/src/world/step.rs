@@ -58,7 +58,9 @@ impl World {
         self.wake_sleepers(per_frame, crew);
         self.find_contacts(frames_per_second, crew);
         let ranks = self.ever.ranks.then_some(self.extras.as_slice());
-        self.stepper.solve(Rates { settings: &self.settings, fps: frames_per_second, ranks });
+        let rates = Rates { settings: &self.settings, fps: frames_per_second, ranks };
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
+        self.stepper.solve(rates, scene, &self.extras);
         let rests = self.keep_contacts_and_move(per_frame, crew);
         self.wake_guests();
         self.activity.dozed.clear();
