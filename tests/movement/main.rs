@@ -3,6 +3,8 @@
 mod crowds;
 mod golden;
 mod maps;
+mod mirror;
 mod paths;
+mod sectors;
 mod state;
 mod truths;

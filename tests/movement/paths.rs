@@ -8,7 +8,7 @@ use crate::maps::{HALF as HALF_SIDE, KINDS, area, draw};
 /// Half the side of a map, units.
 const HALF: Fx = Fx::const_from_int(HALF_SIDE as i64);
 
-fn size(ground: &Ground) -> SizeClass {
+pub(crate) fn size(ground: &Ground) -> SizeClass {
     ground.size_of(Fx::ONE / 2).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn exact(ground: &Ground, cells: &[Vec2], goal: usize) -> Vec<Option<Fx>> {
 }
 
 /// The length of the path that a point walks along a field, from aim to aim.
-fn walked(ground: &Ground, flows: &Flows, flow: FlowId, from: Vec2) -> Option<Fx> {
+pub(crate) fn walked(ground: &Ground, flows: &Flows, flow: FlowId, from: Vec2) -> Option<Fx> {
     let (mut place, mut length) = (from, Fx::ZERO);
     for _ in 0..1_000 {
         match flows.way(ground, flow, place) {

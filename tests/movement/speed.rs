@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use testudo_movement::{Crowd, CrowdDef, Flows, Ground, GroundDef, MoverDef, Order};
+use testudo_movement::{Crowd, CrowdDef, Flows, Ground, GroundDef, MoverDef, Order, Way};
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 const HALF: i32 = 256;
@@ -91,11 +91,60 @@ fn crowd(houses: u32) {
     );
 }
 
+/// One unit far away on 2,048 x 2,048 cells: planning, and the cells that are searched.
+fn far(houses: u32) {
+    let half = 4 * HALF;
+    let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
+    let mut rng = Pcg32::new(3, 3);
+    for _ in 0..houses {
+        let mut part = |of: u32| Fx::from_num(rng.below(of));
+        let place = Vec2::new(part(2_048) - Fx::from_num(half), part(2_048) - Fx::from_num(half));
+        let shape = Shape::rect(part(4) + Fx::ONE, part(8) + Fx::ONE);
+        world.create_body(&BodyDef::static_body(shape).position(place)).expect("all values are in range");
+    }
+    let area = Aabb::from_corners(Vec2::from_ints(-half, -half), Vec2::from_ints(half, half));
+    let mut ground = Ground::new(&GroundDef::new(area)).expect("a valid ground");
+    ground.survey(&world);
+    let size = ground.size_of(Fx::ONE / 2).expect("the default size");
+    for turn in 0..3 {
+        let (goal, from) = (Vec2::from_ints(900, 400 + turn), Vec2::from_ints(-900, -300 + turn));
+        let mut flows = Flows::new(2);
+        let start = Instant::now();
+        let flow = flows.to(&ground, goal, size).expect("there is ground");
+        let way = flows.follow(&ground, flow, from, false);
+        let planned = start.elapsed();
+        let mut cells = 0;
+        while way == Way::Unknown && flows.follow(&ground, flow, from, false) == Way::Unknown {
+            cells += flows.search(&ground, 16_384);
+        }
+        let corridor = start.elapsed();
+        // Its tiles are known now.
+        let start = Instant::now();
+        let other = flows.to(&ground, goal + Vec2::from_ints(9, 9), size);
+        let again =
+            other.map(|flow| flows.follow(&ground, flow, from, false)).is_ok().then(|| start.elapsed());
+        let mut whole = Flows::new(1).whole_up_to(u32::MAX);
+        let start = Instant::now();
+        let flow = whole.to(&ground, goal, size).expect("there is ground");
+        whole.search_all(&ground, flow);
+        println!(
+            "{houses} houses, 2,048 x 2,048: planned in {planned:?} (again {again:?}), {cells} cells and a path of {:?} units after \
+             {corridor:?}; whole field {:?}, path {:?}",
+            flows.way(&ground, flow, from).left().map(Fx::to_num::<i32>),
+            start.elapsed(),
+            whole.way(&ground, flow, from).left().map(Fx::to_num::<i32>),
+        );
+    }
+}
+
 fn main() {
     for houses in [0, 500, 3_000] {
         fields(houses);
     }
     for houses in [0, 500] {
         crowd(houses);
+    }
+    for houses in [0, 8_000, 40_000] {
+        far(houses);
     }
 }

@@ -5,7 +5,6 @@ use testudo_physics::{Fx, World};
 use crate::crowd::step::Company;
 use crate::crowd::wish::{APPROACH, PATIENCE_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
-use crate::flow::Way;
 use crate::steer::Yielding;
 use crate::steer::raw::{dot, length, raw, resized};
 
@@ -48,10 +47,8 @@ impl Crowd {
         let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
         let (at_post, radius) = (dot(to_post, to_post), i64::from(walker.sight.radius));
         let is_within = |part: i64| at_post <= part * part;
-        if walker.sight.left == i64::MAX
-            && let Some(event) = self.is_cut_off(number)
-        {
-            return self.end(world, number, event);
+        if mover.is_closed {
+            return self.end(world, number, MoveEvent::Unreachable(body));
         }
         if is_within(radius / 4) {
             return self.end(world, number, MoveEvent::Arrived(body));
@@ -141,13 +138,6 @@ impl Crowd {
             let rank = mover.rank.saturating_add(i8::from(pushes));
             let _ = world.set_dominance(self.walkers[number].body, rank);
         }
-    }
-
-    /// Whether no path leads from a unit to its goal.
-    fn is_cut_off(&self, number: usize) -> Option<MoveEvent> {
-        let Task::Go(errand) = self.movers[number].task else { return None };
-        let way = self.flows.way(&self.ground, errand.flow, self.walkers[number].place());
-        (way == Way::Closed).then_some(MoveEvent::Unreachable(self.walkers[number].body))
     }
 
     fn end(&mut self, world: &mut World, number: usize, event: MoveEvent) {

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use testudo_physics::{Aabb, BodyId, BodyKind, Fx, Vec2, World};
 
-use crate::flow::Flows;
+use crate::flow::{Flows, WHOLE_UP_TO};
 use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
@@ -29,13 +29,14 @@ pub struct CrowdDef {
     pub(crate) ground: GroundDef,
     pub(crate) fields_max: u32,
     pub(crate) cells_per_frame: u32,
+    pub(crate) whole_up_to: u32,
 }
 
 impl CrowdDef {
-    /// 64 fields, 16,384 searched cells per frame.
+    /// 64 fields, 16,384 searched cells per frame, corridors on ground above 2^18 cells.
     #[must_use]
     pub fn new(ground: GroundDef) -> Self {
-        Self { ground, fields_max: 64, cells_per_frame: 16_384 }
+        Self { ground, fields_max: 64, cells_per_frame: 16_384, whole_up_to: WHOLE_UP_TO }
     }
 
     /// Greatest number of goals at a time, 1..=1,024. A field takes four bytes per cell of the ground.
@@ -48,6 +49,12 @@ impl CrowdDef {
     #[must_use]
     pub fn cells_per_frame(self, cells_per_frame: u32) -> Self {
         Self { cells_per_frame: cells_per_frame.max(1), ..self }
+    }
+
+    /// On ground with more cells than this, fields cover only corridors to their goals, see [`Flows::whole_up_to`].
+    #[must_use]
+    pub fn whole_up_to(self, cells: u32) -> Self {
+        Self { whole_up_to: cells, ..self }
     }
 }
 
@@ -82,7 +89,7 @@ impl Crowd {
     pub fn new(def: &CrowdDef) -> Result<Self, GroundError> {
         Ok(Self {
             ground: Ground::new(&def.ground)?,
-            flows: Flows::new(def.fields_max),
+            flows: Flows::new(def.fields_max).whole_up_to(def.whole_up_to),
             cells_per_frame: def.cells_per_frame,
             walkers: Vec::new(),
             movers: Vec::new(),
@@ -98,7 +105,7 @@ impl Crowd {
         self.ground.survey(world);
         let changes = [Some(self.ground.grid.whole()); crate::ground::SIZES_MAX as usize];
         self.flows.forget(&self.ground, &changes);
-        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+        self.movers.iter_mut().for_each(Mover::look_again);
     }
 
     /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went. Fields keep what does not
@@ -106,14 +113,14 @@ impl Crowd {
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         let changes = self.ground.resurvey(world, area);
         self.flows.forget(&self.ground, &changes);
-        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+        self.movers.iter_mut().for_each(Mover::look_again);
     }
 
     /// Sets the cost of an area, see [`Ground::set_cost`].
     pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) {
         let changes = self.ground.change_cost(world, area, cost);
         self.flows.forget(&self.ground, &changes);
-        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+        self.movers.iter_mut().for_each(Mover::look_again);
     }
 
     /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
@@ -144,6 +151,8 @@ impl Crowd {
             is_back: false,
             straight: 0,
             is_around: false,
+            is_new: false,
+            is_closed: false,
             to_go: Fx::ZERO,
             is_straight: false,
             stalled_ms: 0,

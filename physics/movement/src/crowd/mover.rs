@@ -19,6 +19,11 @@ pub(crate) struct Mover {
     pub(crate) is_told: bool,
     /// Where it stands, or wants to stand.
     pub(crate) post: Vec2,
+    /// Whether nobody planned its path yet, or the ground has changed since.
+    pub(crate) is_new: bool,
+    /// Whether no path leads to its goal.
+    // not state: computed whenever it thinks, before it is read
+    pub(crate) is_closed: bool,
     /// Where it goes straight now.
     pub(crate) aim: Option<Vec2>,
     /// Whether it took the straight way to its aim when it thought last.
@@ -82,9 +87,14 @@ impl Mover {
         self.forget();
     }
 
+    /// The ground has changed: it looks for its way again.
+    pub(crate) fn look_again(&mut self) {
+        (self.aim, self.is_new) = (None, true);
+    }
+
     /// Forgets what it knows of its way.
     pub(crate) fn forget(&mut self) {
-        (self.aim, self.beyond, self.best) = (None, Fx::ZERO, Fx::MAX);
+        (self.aim, self.is_new, self.beyond, self.best) = (None, true, Fx::ZERO, Fx::MAX);
         (self.setbacks, self.is_back, self.is_straight) = (0, false, false);
         (self.stalled_ms, self.off_ms) = (0, 0);
     }

@@ -7,12 +7,12 @@ use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World, hash_bytes};
 
 use crate::crowd::def::MoverDef;
 use crate::crowd::{Crowd, CrowdDef, Errand, Mover, Task, Walker};
-use crate::flow::{Field, FlowId, Used};
+use crate::flow::{Field, FlowId, Tiles, Used};
 use crate::ground::{Cell, Ground, GroundError, SizeClass};
 use crate::steer::Sight;
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 2;
+pub const MOVEMENT_VERSION: u32 = 3;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ impl fmt::Display for StateError {
 impl core::error::Error for StateError {}
 
 impl Crowd {
-    /// Appends the whole state: 90 to 190 bytes per unit, 19 per field, and two for each run of cells of equal cost.
+    /// Appends the whole state: 90 to 190 bytes per unit, 20 per field, two bits per field and tile where fields cover corridors, and two bytes for each
+    /// run of cells of equal cost.
     pub fn save(&self, out: &mut Vec<u8>) {
         let mut numbers = Writer(out);
         numbers.put(MOVEMENT_VERSION.into(), 4);
@@ -63,6 +64,12 @@ impl Crowd {
             numbers.put(field.size.0.into(), 1);
             numbers.put(field.level().into(), 4);
             numbers.put(field.is_complete().into(), 1);
+            numbers.put(field.is_whole().into(), 1);
+            if !field.is_whole() {
+                let (allowed, planned) = field.bounds();
+                numbers.tiles(allowed);
+                numbers.tiles(planned);
+            }
             numbers.put(*last as i64, 8);
         }
         numbers.put(self.movers.len() as i64, 4);
@@ -156,11 +163,21 @@ impl Crowd {
         let (goal, size) = numbers.goal(&self.ground)?;
         let level = numbers.take(4)? as u32;
         let is_complete = numbers.flag()?;
+        let is_whole = numbers.flag()?;
+        let mut field = Field::new(&self.ground, goal, size, is_whole);
+        if !is_whole {
+            let total = field.bounds().0.total();
+            let (allowed, planned) = (numbers.tiles(total)?, numbers.tiles(total)?);
+            field.allow(&self.ground, &allowed);
+            planned.iter().for_each(|tile| field.plan(tile));
+            if field.bounds().0 != &allowed {
+                return Err(StateError::Invalid { what: "corridor" });
+            }
+        }
         let last = numbers.take(8)? as u64;
         if last > self.flows.frame {
             return Err(StateError::Invalid { what: "field" });
         }
-        let mut field = Field::new(&self.ground, goal, size);
         field.search_to(&self.ground, level, is_complete);
         if (field.level(), field.is_complete()) != (level, is_complete) {
             return Err(StateError::Invalid { what: "level of a field" });
@@ -181,6 +198,15 @@ impl Writer<'_> {
         if let Some((cost, count)) = run {
             self.put(i64::from(count) - 1, 1);
             self.put(cost.into(), 1);
+        }
+    }
+
+    /// One bit for each tile.
+    fn tiles(&mut self, tiles: &Tiles) {
+        for first in (0..tiles.total()).step_by(8) {
+            let bits = (first..tiles.total().min(first + 8))
+                .map(|tile| i64::from(tiles.contains(tile)) << (tile - first));
+            self.put(bits.sum(), 1);
         }
     }
 
@@ -223,7 +249,7 @@ impl Writer<'_> {
         self.length(def.speed);
         self.put(size.0.into(), 1);
         self.put((*rank).into(), 1);
-        let flags = [*pushes, *is_told, mover.is_back, aim.is_some(), mover.is_straight];
+        let flags = [*pushes, *is_told, mover.is_back, aim.is_some(), mover.is_straight, mover.is_new];
         let bits = flags.iter().enumerate().map(|(bit, &flag)| i64::from(flag) << bit).sum();
         self.put(bits, 1);
         match task {
@@ -281,6 +307,21 @@ impl Reader<'_> {
         }
     }
 
+    /// So many tiles, one bit for each.
+    fn tiles(&mut self, total: u32) -> Result<Tiles, StateError> {
+        let mut tiles = Tiles::none(total);
+        for first in (0..total).step_by(8) {
+            let bits = self.take(1)?;
+            for tile in (first..first + 8).filter(|tile| bits >> (tile - first) & 1 == 1) {
+                if tile >= total {
+                    return Err(StateError::Invalid { what: "tile" });
+                }
+                tiles.insert(tile);
+            }
+        }
+        Ok(tiles)
+    }
+
     /// A length in `0..=max` units.
     fn length(&mut self, what: &'static str, max: Fx) -> Result<Fx, StateError> {
         let value = Fx::from_bits(self.take(8)?);
@@ -335,7 +376,7 @@ impl Reader<'_> {
         }
         let rank = self.take(1)? as u8 as i8;
         let flags = self.take(1)?;
-        if flags > 31 {
+        if flags > 63 {
             return Err(StateError::Invalid { what: "flag" });
         }
         let flag = |bit: u32| flags >> bit & 1 == 1;
@@ -364,6 +405,8 @@ impl Reader<'_> {
             beside: Fx::ZERO,
             straight: 0,
             is_around: false,
+            is_new: flag(5),
+            is_closed: false,
             to_go: Fx::ZERO,
             best,
             setbacks,

@@ -35,7 +35,7 @@ impl Crowd {
         }
         let goal = self.ground.anchor(flow.goal);
         let (to, left, to_go);
-        mover.is_around = false;
+        (mover.is_around, mover.is_closed) = (false, false);
         if goes_straight(&self.ground, mover, position) {
             mover.aim = None;
             self.flows.keep(flow);
@@ -45,8 +45,10 @@ impl Crowd {
             (to, left) = (aim, mover.beyond + position.distance(aim));
             to_go = left + mover.beside;
         } else {
-            let way = self.flows.follow(&self.ground, flow, position, is_careful(mover));
+            let careful = is_careful(mover);
+            let way = self.flows.seek(&self.ground, flow, position, careful, &mut mover.is_new);
             mover.aim = None;
+            mover.is_closed = way == Way::Closed;
             (to, left, to_go) = match way {
                 Way::Straight { left } if self.ground.sees(position, mover.post, mover.size) => {
                     (mover.post, left, position.distance(mover.post))

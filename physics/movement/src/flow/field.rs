@@ -1,13 +1,15 @@
 //! The distances from everywhere to one goal.
 
 use alloc::collections::VecDeque;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use fearless_simd::{Simd, dispatch};
 
 use crate::flow::sight::look;
 use crate::flow::tile::{self, FAR, SIDE, Tile};
-use crate::ground::{Cell, CellRect, Ground, SizeClass};
+use crate::flow::tiles::Tiles;
+use crate::ground::{Cell, CellRect, Ground, SizeClass, TILE};
 
 /// Length of a straight step over cost 1.
 pub(crate) const STRAIGHT: u32 = tile::STRAIGHT as u32;
@@ -17,6 +19,12 @@ const UNKNOWN: u32 = (1 << 29) - 1;
 
 /// Marks beside a distance that the goal is in sight.
 const SIGHT: u32 = 1 << 31;
+
+/// A distance as it is kept: an unknown one is 0, therefore memory that no search has touched costs nothing.
+#[inline(always)]
+const fn kept(distance: u32) -> u32 {
+    !distance & UNKNOWN
+}
 
 /// Distances that are found at a time: 64 cells.
 const WAVE: u32 = 64 * STRAIGHT;
@@ -45,7 +53,8 @@ impl Look {
     const UNKNOWN: Self = Self { next: UNKNOWN, found: 0, waits: false, is_seen: false };
 }
 
-/// The distances to one goal for one size of units, in 1/256 of a cell: a pure function of the ground, the goal, the size and [`Field::level`].
+/// The distances to one goal for one size of units, in 1/256 of a cell: a pure function of the ground, the goal, the size, the tiles in which
+/// paths may go, and [`Field::level`].
 ///
 /// The field grows outward from its goal in waves. A wave visits the tiles in which it may find distances, and again those that a
 /// neighbour may improve (after Jeong and Whitaker, "A Fast Iterative Method for Eikonal Equations", 2008). Within a tile all cells of a row get their
@@ -59,7 +68,11 @@ pub(crate) struct Field {
     /// All distances below this are final.
     level: u32,
     is_complete: bool,
-    // not state: the result of the search, a pure function of the fields above and of the ground
+    /// The tiles in which paths may go.
+    allowed: Tiles,
+    /// Those from which a path was planned since the ground changed.
+    planned: Tiles,
+    // not state: the result of the search, a pure function of the fields above and of the ground; see `kept`
     distances: Vec<u32>,
     // not state: as above
     tiles: Vec<Look>,
@@ -72,34 +85,97 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// A field before its search, with its lines of sight.
-    pub(crate) fn new(ground: &Ground, goal: Cell, size: SizeClass) -> Self {
+    /// A field before its search, with its lines of sight. `is_whole`: paths may go everywhere; else only around the goal.
+    pub(crate) fn new(ground: &Ground, goal: Cell, size: SizeClass, is_whole: bool) -> Self {
         let mut field = Self {
             goal,
             size,
             level: 0,
             is_complete: false,
+            allowed: Tiles::none(0),
+            planned: Tiles::none(0),
             distances: Vec::new(),
             tiles: Vec::new(),
             queue: VecDeque::new(),
             looked: CellRect { min: [0; 2], max: [0; 2] },
         };
-        field.begin(ground, goal, size);
+        field.begin(ground, goal, size, is_whole);
         field
     }
 
     /// Starts the search to a goal, in the memory of the last one.
-    pub(crate) fn begin(&mut self, ground: &Ground, goal: Cell, size: SizeClass) {
+    pub(crate) fn begin(&mut self, ground: &Ground, goal: Cell, size: SizeClass, is_whole: bool) {
         (self.goal, self.size, self.level, self.is_complete) = (goal, size, 0, false);
-        self.distances.clear();
-        self.distances.resize(ground.grid.len() as usize, UNKNOWN);
-        self.tiles.clear();
+        if self.distances.len() != ground.grid.len() as usize {
+            self.distances = vec![0; ground.grid.len() as usize];
+        } else {
+            let distances = &mut self.distances;
+            self.allowed.iter().for_each(|tile| rows(ground, tile).for_each(|row| distances[row].fill(0)));
+        }
         let [columns, rows] = ground.grid.tiles();
-        self.tiles.resize((columns * rows) as usize, Look::UNKNOWN);
+        let total = (columns * rows).unsigned_abs();
+        self.tiles.clear();
+        self.tiles.resize(total as usize, Look::UNKNOWN);
+        self.planned = Tiles::none(total);
         let distances = &mut self.distances;
-        distances[goal as usize] = SIGHT;
-        self.looked = look(ground, goal, size, |cell, distance| distances[cell as usize] = SIGHT | distance);
+        distances[goal as usize] = SIGHT | kept(0);
+        self.looked =
+            look(ground, goal, size, |cell, distance| distances[cell as usize] = SIGHT | kept(distance));
+        if is_whole {
+            self.allowed = Tiles::all(total);
+        } else {
+            self.allowed = Tiles::none(total);
+            let [min, max] = [self.looked.min, self.looked.max].map(|at| at.map(|part| part / TILE));
+            for [x, y] in (CellRect { min, max }).cells() {
+                self.allowed.insert((y * columns + x).unsigned_abs());
+            }
+        }
         self.queue_sight(ground);
+    }
+
+    /// Whether paths may go everywhere.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.allowed.is_whole()
+    }
+
+    /// The tiles in which paths may go, and those from which a path was planned.
+    pub(crate) fn bounds(&self) -> (&Tiles, &Tiles) {
+        (&self.allowed, &self.planned)
+    }
+
+    /// Notes that a path was planned from a tile.
+    pub(crate) fn plan(&mut self, tile: u32) {
+        self.planned.insert(tile);
+    }
+
+    /// Lets paths go in more tiles; everywhere, if that is half of the ground. Distances that this may improve are forgotten.
+    pub(crate) fn allow(&mut self, ground: &Ground, tiles: &Tiles) -> bool {
+        let mut floor = None;
+        for tile in tiles.iter().filter(|&tile| !self.allowed.contains(tile)) {
+            let least = floor.unwrap_or(self.level).min(self.least_around(ground, tile));
+            floor = Some(least);
+        }
+        let Some(mut floor) = floor else { return false };
+        tiles.iter().for_each(|tile| _ = self.allowed.insert(tile));
+        if self.allowed.is_half() && !self.is_whole() {
+            let total = self.allowed.total();
+            let new = (0..total).filter(|&tile| !self.allowed.contains(tile));
+            floor = new.map(|tile| self.least_around(ground, tile)).fold(floor, u32::min);
+            self.allowed = Tiles::all(total);
+        }
+        self.truncate(ground, floor);
+        true
+    }
+
+    /// The least distance that is known beside a tile.
+    fn least_around(&self, ground: &Ground, tile: u32) -> u32 {
+        let around = square(ground, tile).grown(1);
+        let rows = around.min[1]..=around.max[1];
+        let columns = around.min[0]..=around.max[0];
+        let sides = rows.flat_map(|y| [[around.min[0], y], [around.max[0], y]]);
+        let ends = columns.flat_map(|x| [[x, around.min[1]], [x, around.max[1]]]);
+        let known = sides.chain(ends).filter_map(|at| self.distance(ground.grid.cell(at)));
+        known.min().unwrap_or(UNKNOWN)
     }
 
     /// The distance below which all are final.
@@ -116,7 +192,7 @@ impl Field {
     #[inline]
     pub(crate) fn distance(&self, cell: Cell) -> Option<u32> {
         let entry = self.distances[cell as usize];
-        let distance = entry & UNKNOWN;
+        let distance = kept(entry);
         (entry & SIGHT != 0 || distance < self.level).then_some(distance)
     }
 
@@ -140,6 +216,10 @@ impl Field {
         let mut tile = Tile::new();
         while !self.is_complete && (self.level < level || is_complete) {
             self.search_wave(ground, &mut tile);
+        }
+        if self.is_complete && !is_complete {
+            // The other search did not know yet that nothing is left.
+            self.truncate(ground, level);
         }
     }
 
@@ -168,6 +248,9 @@ impl Field {
     }
 
     fn enqueue(&mut self, tile: u32) {
+        if !self.allowed.contains(tile) {
+            return;
+        }
         let look = &mut self.tiles[tile as usize];
         if !core::mem::replace(&mut look.waits, true) {
             self.queue.push_back(tile);
@@ -192,11 +275,11 @@ impl Field {
         for y in 0..SIDE + 2 {
             let cells = &self.distances[corner + y * stride..][..SIDE + 2];
             for (to, entry) in tile.row_mut(y).iter_mut().zip(cells) {
-                let local = (entry & UNKNOWN) as i32 - base - 32_768;
+                let local = kept(*entry) as i32 - base - 32_768;
                 *to = local.clamp(i16::MIN.into(), i16::MAX.into()) as i16 as u16 ^ 0x8000;
             }
         }
-        self.put_ground(ground, tile, corner);
+        tile.put_ground(ground, self.size, corner);
         let is_better = tile.solve(simd);
         let last = (BEFORE + WAVE) as u16;
         let (mut next, mut found) = (FAR, 0);
@@ -204,8 +287,8 @@ impl Field {
             let cells = &mut self.distances[corner + y * stride + 1..][..SIDE];
             for (entry, &local) in cells.iter_mut().zip(tile.row(y)) {
                 let new = (i32::from(local) + base) as u32;
-                let is_better = local < TAKEN && new < *entry & UNKNOWN;
-                *entry = if is_better { new | *entry & SIGHT } else { *entry };
+                let is_better = local < TAKEN && new < kept(*entry);
+                *entry = if is_better { kept(new) | *entry & SIGHT } else { *entry };
                 found += u32::from(local.wrapping_sub(BEFORE as u16) < WAVE as u16);
                 next = next.min(if local < last { FAR } else { local });
             }
@@ -225,31 +308,14 @@ impl Field {
         });
     }
 
-    /// Tells a tile what stands between its cells.
-    #[inline(always)]
-    fn put_ground(&self, ground: &Ground, tile: &mut Tile, corner: usize) {
-        let stride = ground.grid.stride() as usize;
-        let (steps, costs) = (ground.all_steps(self.size), ground.all_costs());
-        let rows = (1..=SIDE).map(|y| corner + y * stride + 1..corner + y * stride + 1 + SIDE);
-        let (open, other) = rows.clone().fold((0xff, 0), |(open, other), row| {
-            let open = steps[row.clone()].iter().fold(open, |all, one| all & one);
-            (open, costs[row].iter().fold(other, |all, one| all | one ^ 1))
-        });
-        if (open, other) == (0xff, 0) {
-            return tile.set_plain();
-        }
-        for (y, row) in rows.enumerate() {
-            tile.set_row(y, &steps[row.clone()], (other != 0).then_some(&costs[row]));
-        }
-    }
-
     /// Forgets what depends on a changed part of the ground. Returns whether everything starts again.
     pub(crate) fn forget(&mut self, ground: &Ground, changed: CellRect) -> bool {
+        self.planned.clear();
         let near = ground.grid.clip(changed.grown(1));
         let looks = (0..2)
             .all(|axis| near.min[axis] <= self.looked.max[axis] && near.max[axis] >= self.looked.min[axis]);
         if looks {
-            self.begin(ground, self.goal, self.size);
+            self.begin(ground, self.goal, self.size, self.is_whole());
             return true;
         }
         let known = near.cells().filter_map(|at| self.distance(ground.grid.cell(at))).min();
@@ -270,25 +336,25 @@ impl Field {
         self.level = floor - floor % WAVE;
         self.is_complete = false;
         let (level, grid) = (self.level, &ground.grid);
-        let [columns, rows] = grid.tiles();
+        let columns = grid.tiles()[0];
         self.tiles.fill(Look::UNKNOWN);
-        for number in 0..columns * rows {
-            let (column, row) = (number % columns, number / columns);
-            let corner = row as usize * SIDE * grid.stride() as usize + column as usize * SIDE;
+        for number in self.allowed.iter() {
             let mut is_front = false;
-            for y in 1..=SIDE {
-                for entry in &mut self.distances[corner + y * grid.stride() as usize + 1..][..SIDE] {
-                    let distance = *entry & UNKNOWN;
+            for row in rows(ground, number) {
+                for entry in &mut self.distances[row] {
+                    let distance = kept(*entry);
                     is_front |= distance < level && distance + BEFORE >= level;
                     let keeps = *entry & SIGHT != 0 || distance < level;
-                    *entry = if keeps { *entry } else { UNKNOWN };
+                    *entry = if keeps { *entry } else { 0 };
                 }
             }
             if is_front {
-                let around = CellRect { min: [column, row], max: [column, row] }.grown(1);
-                for [x, y] in around.cells() {
-                    if (0..columns).contains(&x) && (0..rows).contains(&y) {
-                        self.tiles[(y * columns + x) as usize].next = level;
+                let at = [number as i32 % columns, number as i32 / columns];
+                let all = CellRect { min: [0; 2], max: grid.tiles().map(|count| count - 1) };
+                for at in (CellRect { min: at, max: at }).grown(1).cells().filter(|&at| all.contains(at)) {
+                    let tile = (at[1] * columns + at[0]).unsigned_abs();
+                    if self.allowed.contains(tile) {
+                        self.tiles[tile as usize].next = level;
                     }
                 }
             }
@@ -300,13 +366,27 @@ impl Field {
     fn queue_sight(&mut self, ground: &Ground) {
         for at in self.looked.cells() {
             let entry = self.distances[ground.grid.cell(at) as usize];
-            let distance = entry & UNKNOWN;
+            let distance = kept(entry);
             if entry & SIGHT != 0 && distance >= self.level {
                 let next = &mut self.tiles[ground.grid.tile(at) as usize].next;
                 *next = (*next).min(distance);
             }
         }
     }
+}
+
+/// The cells of a tile; not all of them may be inside the area.
+fn square(ground: &Ground, tile: u32) -> CellRect {
+    let columns = ground.grid.tiles()[0];
+    let min = [tile as i32 % columns * TILE, tile as i32 / columns * TILE];
+    CellRect { min, max: min.map(|at| at + TILE - 1) }
+}
+
+/// The rows of a tile, as places of cells.
+fn rows(ground: &Ground, tile: u32) -> impl Iterator<Item = core::ops::Range<usize>> {
+    let first = ground.grid.cell(square(ground, tile).min) as usize;
+    let stride = ground.grid.stride() as usize;
+    (0..SIDE).map(move |row| first + row * stride..first + row * stride + SIDE)
 }
 
 #[cfg(test)]
@@ -334,7 +414,7 @@ mod tests {
             let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
             let size = SizeClass(0);
             let goal = ground.grid.cell_at(Vec2::from_ints(rng.below(180) as i32 - 90, -89));
-            let mut field = Field::new(&ground, goal, size);
+            let mut field = Field::new(&ground, goal, size, true);
             let mut houses = Vec::new();
             for turn in 0..30 {
                 let around = if turn % 3 < 2 || houses.is_empty() {
@@ -353,13 +433,50 @@ mod tests {
                     if field.forget(&ground, changed) { restarted += 1 } else { repaired += 1 }
                 }
                 field.search(&ground, rng.below(16_000));
-                let mut new = Field::new(&ground, goal, size);
+                let mut new = Field::new(&ground, goal, size, true);
                 new.search_to(&ground, field.level(), field.is_complete());
                 assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
                 assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
             }
         }
         assert!(repaired > 50 && restarted > 50, "{repaired} {restarted}: not interesting");
+    }
+
+    /// Corridors are added while a field is searched; it equals one that had all of them from the start.
+    #[test]
+    fn a_field_that_grew_by_corridors_equals_a_new_one() {
+        let mut partial = 0;
+        for seed in 0..10 {
+            let mut rng = Pcg32::new(seed, 5);
+            let mut world = World::new(WorldDef::new()).unwrap();
+            let area = Aabb::from_corners(Vec2::from_ints(-200, -150), Vec2::from_ints(200, 150));
+            let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+            let mut place = || Vec2::from_ints(rng.below(400) as i32 - 200, rng.below(300) as i32 - 150);
+            for _ in 0..60 {
+                let house = Shape::rect(Fx::from_num(12), Fx::ONE / 2);
+                world.create_body(&BodyDef::static_body(house).position(place())).unwrap();
+            }
+            ground.survey(&world);
+            let size = SizeClass(0);
+            let Some(goal) = ground.nearest_open_cell(place(), size) else { continue };
+            let mut field = Field::new(&ground, goal, size, false);
+            let total = field.bounds().0.total();
+            for turn in 0..24 {
+                let mut more = Tiles::none(total);
+                (0..3).for_each(|_| _ = more.insert(rng.below(total)));
+                if turn % 2 == 0 {
+                    field.allow(&ground, &more);
+                }
+                field.search(&ground, rng.below(9_000));
+                let mut new = Field::new(&ground, goal, size, field.is_whole());
+                new.allow(&ground, field.bounds().0);
+                new.search_to(&ground, field.level(), field.is_complete());
+                assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
+                assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
+                partial += u32::from(!field.is_whole());
+            }
+        }
+        assert!(partial > 50, "{partial}: not interesting");
     }
 
     /// Every cell takes the best offer of its neighbours, again and again, without tiles and waves.
@@ -382,7 +499,7 @@ mod tests {
             }
             let size = SizeClass(0);
             let Some(goal) = ground.nearest_open_cell(place(), size) else { continue };
-            let mut field = Field::new(&ground, goal, size);
+            let mut field = Field::new(&ground, goal, size, true);
             let mut plain: Vec<u32> = entries(&field);
             field.search(&ground, u32::MAX);
             while relax(&ground, &mut plain) {}
@@ -431,7 +548,7 @@ mod tests {
         ground.survey(&world);
         let whole = |budget: u32| {
             let goal = ground.grid.cell_at(Vec2::from_ints(-250, 0));
-            let mut field = Field::new(&ground, goal, SizeClass(0));
+            let mut field = Field::new(&ground, goal, SizeClass(0), true);
             while !field.is_complete() {
                 field.search(&ground, budget);
             }

@@ -6,11 +6,33 @@ use core::fmt;
 use testudo_physics::Vec2;
 
 use crate::flow::field::Field;
+use crate::flow::plan::{Sectors, corridor};
+use crate::flow::tiles::Tiles;
 use crate::flow::way::Way;
-use crate::ground::{Cell, Changes, Ground, SizeClass};
+use crate::ground::{Cell, CellRect, Changes, Ground, SIZES_MAX, SizeClass};
 
 /// Greatest number of fields of one [`Flows`].
 pub const FIELDS_MAX: u32 = 1_024;
+
+/// Fields are searched over the whole ground up to this many cells, unless [`Flows::whole_up_to`] says otherwise: 512 x 512.
+pub(crate) const WHOLE_UP_TO: u32 = 1 << 18;
+
+/// A goal at most this many tiles away is searched for in all directions, on both axes.
+const NEAR: i32 = 3;
+
+/// Greatest number of paths that are planned from tile to tile in a frame.
+const PLANS_MAX: u32 = 8;
+
+/// What came of the wish to use a field at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    /// The field leads there, or will.
+    Open,
+    /// Too many asked in this frame.
+    Later,
+    /// No path leads to the goal.
+    Closed,
+}
 
 /// Names a field. It stays valid as long as the field is used in each frame; a stale one is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,11 +75,21 @@ impl core::error::Error for FlowError {}
 ///
 /// A field that nobody used in this frame and the one before gives its place to a new one, the longest unused first. The searches are spread
 /// over frames by counted cells. What a field says is a pure function of the ground, the goal, the size and of how far its search has come.
+///
+/// On large ground a field covers corridors from those who asked to the goal, planned from tile to tile over portals (Botea, Mueller and Schaeffer,
+/// "Near Optimal Hierarchical Path-Finding", 2004). Which tiles they cover is then a part of what the field depends on.
 #[derive(Clone, Debug)]
 pub struct Flows {
     pub(crate) fields: Vec<Used>,
     pub(crate) max: u32,
     pub(crate) frame: u64,
+    whole_up_to: u32,
+    /// By size.
+    // not state: a pure function of the ground
+    sectors: [Sectors; SIZES_MAX as usize],
+    /// How many paths may still be planned in this frame.
+    // not state: the greatest number between two frames
+    plans_left: u32,
 }
 
 /// A field and its users.
@@ -76,7 +108,25 @@ impl Flows {
     /// some more while it is searched.
     #[must_use]
     pub fn new(max: u32) -> Self {
-        Self { fields: Vec::new(), max: max.clamp(1, FIELDS_MAX), frame: 0 }
+        Self {
+            fields: Vec::new(),
+            max: max.clamp(1, FIELDS_MAX),
+            frame: 0,
+            whole_up_to: WHOLE_UP_TO,
+            sectors: Default::default(),
+            plans_left: PLANS_MAX,
+        }
+    }
+
+    /// On ground with more cells than this, a field covers only corridors to its goal. Default 2^18 (512 x 512).
+    #[must_use]
+    pub fn whole_up_to(self, cells: u32) -> Self {
+        Self { whole_up_to: cells, ..self }
+    }
+
+    /// Whether fields cover the whole ground from the start.
+    pub(crate) fn are_whole(&self, ground: &Ground) -> bool {
+        ground.columns() * ground.rows() <= self.whole_up_to
     }
 
     /// The field to a goal; a new one if nobody goes there yet. If the goal is closed, it is the field to the nearest open cell.
@@ -90,8 +140,9 @@ impl Flows {
             self.fields[index].last = self.frame;
             return Ok(FlowId { index: index as u16, goal: cell, size });
         }
+        let is_whole = self.are_whole(ground);
         let index = if self.fields.len() < self.max as usize {
-            let field = Field::new(ground, cell, size);
+            let field = Field::new(ground, cell, size, is_whole);
             self.fields.push(Used { field, last: self.frame, wanted: false });
             self.fields.len() - 1
         } else {
@@ -101,7 +152,7 @@ impl Flows {
             let (index, _) = oldest.ok_or(FlowError::TooMany { max: self.max })?;
             let used = &mut self.fields[index];
             (used.last, used.wanted) = (self.frame, false);
-            used.field.begin(ground, cell, size);
+            used.field.begin(ground, cell, size, is_whole);
             index
         };
         Ok(FlowId { index: index as u16, goal: cell, size })
@@ -116,8 +167,78 @@ impl Flows {
         used.last = self.frame;
         let way =
             if careful { used.field.careful_way(ground, position) } else { used.field.way(ground, position) };
-        used.wanted |= way == Way::Unknown;
-        way
+        if way != Way::Unknown {
+            return way;
+        }
+        used.wanted = true;
+        match self.open(ground, id, position) {
+            Opening::Closed => Way::Closed,
+            Opening::Open | Opening::Later => way,
+        }
+    }
+
+    /// As [`Flows::follow`], for a unit whose path may not have been planned yet.
+    pub(crate) fn seek(
+        &mut self,
+        ground: &Ground,
+        id: FlowId,
+        position: Vec2,
+        careful: bool,
+        is_new: &mut bool,
+    ) -> Way {
+        *is_new = *is_new && self.open(ground, id, position) == Opening::Later;
+        if *is_new {
+            self.keep(id);
+            return Way::Unknown;
+        }
+        self.follow(ground, id, position, careful)
+    }
+
+    /// Lets a field grow towards a position, if it does not lead there: around a goal that is near, else along a path from tile to tile.
+    fn open(&mut self, ground: &Ground, id: FlowId, position: Vec2) -> Opening {
+        let used = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id));
+        let Some(field) = used.map(|used| &mut used.field).filter(|field| !field.is_whole()) else {
+            return Opening::Open;
+        };
+        let Some(start) = ground.nearest_open_cell(position, field.size) else { return Opening::Closed };
+        let tile = ground.grid.tile(ground.grid.split(start));
+        // The search is over, and has not come here.
+        let is_missing = field.is_complete() && field.distance(start).is_none();
+        if field.sees_goal(start) || field.bounds().1.contains(tile) && !is_missing {
+            return Opening::Open;
+        }
+        if self.plans_left == 0 {
+            return Opening::Later;
+        }
+        let [columns, rows] = ground.grid.tiles();
+        let ends = [start, field.goal].map(|cell| ground.grid.split(cell).map(|at| at / crate::ground::TILE));
+        let away = [0, 1].map(|axis| (ends[1][axis] - ends[0][axis]).abs());
+        let steps = away[0].max(away[1]);
+        let tiles = if steps <= NEAR && !is_missing {
+            let mut tiles = Tiles::none((columns * rows).unsigned_abs());
+            let around = CellRect { min: ends[1], max: ends[1] }.grown(steps + 2);
+            let exists = |at: &[i32; 2]| (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]);
+            around
+                .cells()
+                .filter(exists)
+                .for_each(|[x, y]| _ = tiles.insert((y * columns + x).unsigned_abs()));
+            tiles
+        } else {
+            let sectors = &mut self.sectors[usize::from(field.size.0)];
+            let Some(path) = sectors.path(ground, field.size, start, field.goal) else {
+                return Opening::Closed;
+            };
+            path.iter().for_each(|&cell| field.plan(ground.grid.tile(ground.grid.split(cell))));
+            corridor(ground, field.size, &path)
+        };
+        self.plans_left -= 1;
+        field.plan(tile);
+        let is_new = field.allow(ground, &tiles);
+        if is_missing && !is_new {
+            // Tiles and cells always agree about paths; should they not, the whole ground decides.
+            field.allow(ground, &Tiles::all(tiles.total()));
+        }
+        Opening::Open
     }
 
     /// Notes that a field is in use.
@@ -163,19 +284,25 @@ impl Flows {
             used.wanted = false;
         }
         self.frame = self.frame.wrapping_add(1);
+        self.plans_left = PLANS_MAX;
         found
     }
 
-    /// Searches one field to its end, whatever it costs.
+    /// Searches one field to its end over the whole ground, whatever it costs.
     pub fn search_all(&mut self, ground: &Ground, id: FlowId) {
         let used = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id));
         if let Some(used) = used {
+            let [columns, rows] = ground.grid.tiles();
+            used.field.allow(ground, &Tiles::all((columns * rows).unsigned_abs()));
             used.field.search(ground, u32::MAX);
         }
     }
 
     /// Forgets what a change of the ground makes wrong.
     pub(crate) fn forget(&mut self, ground: &Ground, changes: &Changes) {
+        for (sectors, changed) in self.sectors.iter_mut().zip(changes) {
+            changed.iter().for_each(|&changed| sectors.forget(ground, changed));
+        }
         for used in &mut self.fields {
             if let Some(changed) = changes[usize::from(used.field.size.0)] {
                 used.field.forget(ground, changed);

@@ -2,12 +2,16 @@
 
 mod field;
 mod flows;
+mod plan;
+mod portals;
 mod sight;
 mod tile;
+mod tiles;
 mod way;
 
 pub(crate) use field::{Field, STRAIGHT};
 
-pub(crate) use flows::Used;
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
+pub(crate) use flows::{Used, WHOLE_UP_TO};
+pub(crate) use tiles::Tiles;
 pub use way::Way;

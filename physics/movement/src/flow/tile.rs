@@ -1,7 +1,9 @@
 //! One square of a field, solved by itself: each cell offers its distance to its neighbours until no offer is an improvement.
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, u16x8};
+use fearless_simd::{Level, dispatch, u16x8};
+
+use crate::ground::{Ground, SizeClass};
 
 /// Columns and rows of a tile.
 pub(crate) const SIDE: usize = crate::ground::TILE as usize;
@@ -242,9 +244,32 @@ impl Tile {
         &self.upright.rows[row][FIRST..FIRST + SIDE]
     }
 
+    /// Takes what stands between the cells of a tile; `corner` is the first cell of the frame around it.
+    #[inline(always)]
+    pub(crate) fn put_ground(&mut self, ground: &Ground, size: SizeClass, corner: usize) {
+        let stride = ground.grid.stride() as usize;
+        let (steps, costs) = (ground.all_steps(size), ground.all_costs());
+        let rows = (1..=SIDE).map(|y| corner + y * stride + 1..corner + y * stride + 1 + SIDE);
+        let (open, other) = rows.clone().fold((0xff, 0), |(open, other), row| {
+            let open = steps[row.clone()].iter().fold(open, |all, one| all & one);
+            (open, costs[row].iter().fold(other, |all, one| all | one ^ 1))
+        });
+        if (open, other) == (0xff, 0) {
+            return self.set_plain();
+        }
+        for (y, row) in rows.enumerate() {
+            self.set_row(y, &steps[row.clone()], (other != 0).then_some(&costs[row]));
+        }
+    }
+
+    /// Solves a tile that was filled by hand.
+    pub(crate) fn solve_alone(&mut self) {
+        dispatch!(self.level, simd => self.solve(simd));
+    }
+
     /// All steps are open, all costs 1.
     #[inline(always)]
-    pub(crate) fn set_plain(&mut self) {
+    fn set_plain(&mut self) {
         if core::mem::replace(&mut self.kind, Kind::Plain) != Kind::Plain {
             self.upright.open = [[0xff; SIDE]; SIDE];
             self.turned.open = [[0xff; SIDE]; SIDE];
@@ -253,7 +278,7 @@ impl Tile {
 
     /// Takes the open steps of the cells in a row of the tile, 0..[`SIDE`], and the costs if they matter.
     #[inline(always)]
-    pub(crate) fn set_row(&mut self, row: usize, open: &[u8], costs: Option<&[u8]>) {
+    fn set_row(&mut self, row: usize, open: &[u8], costs: Option<&[u8]>) {
         self.upright.open[row].iter_mut().zip(open).for_each(|(to, &from)| *to = from.into());
         if let Some(costs) = costs {
             self.upright.costs[row].iter_mut().zip(costs).for_each(|(to, &from)| *to = from.into());

@@ -56,14 +56,14 @@ impl Field {
         if ground.steps(cell, self.size) == 0 || self.distance(cell).is_none() {
             return self.way_back(ground, position, cell);
         }
-        let Some(mut aim) = self.first(ground, position, cell) else {
+        let Some((mut aim, mut ahead)) = self.first(ground, position, cell) else {
             // The goal's own cell, or one without neighbours that are known yet.
             let left = position.distance(ground.anchor(self.goal));
             return if cell == self.goal { Way::Straight { left } } else { Way::Unknown };
         };
-        let mut path = [aim; LOOK_AHEAD];
-        let mut count = 0;
-        let mut ahead = aim;
+        let mut path = [ahead; LOOK_AHEAD];
+        // A unit in a narrow place may see the end of its step.
+        let mut count = usize::from(ahead != aim);
         while count < LOOK_AHEAD
             && let Some(next) = self.step(ground, ahead, ground.grid.cell_at(ahead))
         {
@@ -98,12 +98,13 @@ impl Field {
         Way::Aim { to, left: to_units(ground, distance) + position.distance(to) + to.distance(there) }
     }
 
-    /// The first step of a path from a position. Past a corner the unit keeps to the line between the anchors.
-    fn first(&self, ground: &Ground, position: Vec2, cell: Cell) -> Option<Vec2> {
+    /// The first step of a path from a position, and where it ends. Past a corner the unit keeps to the line between the anchors.
+    fn first(&self, ground: &Ground, position: Vec2, cell: Cell) -> Option<(Vec2, Vec2)> {
         if ground.steps(cell, self.size) == 0xff {
-            self.step(ground, position, cell)
+            self.step(ground, position, cell).map(|to| (to, to))
         } else {
-            self.next(ground, cell).map(|next| self.on_the_step(ground, position, cell, next))
+            self.next(ground, cell)
+                .map(|next| (self.on_the_step(ground, position, cell, next), ground.anchor(next)))
         }
     }
 
@@ -115,7 +116,7 @@ impl Field {
 
     /// From a closed cell (the unit was pushed against an obstacle), or from one that the search has not reached.
     fn way_back(&self, ground: &Ground, position: Vec2, cell: Cell) -> Way {
-        let none = if self.is_complete() { Way::Closed } else { Way::Unknown };
+        let none = if self.is_complete() && self.is_whole() { Way::Closed } else { Way::Unknown };
         if ground.steps(cell, self.size) != 0 {
             return none;
         }
@@ -184,7 +185,10 @@ impl Field {
         if along >= length {
             return end;
         }
-        start + Vec2::new(direction.x * along, direction.y * along)
+        let ahead = start + Vec2::new(direction.x * along, direction.y * along);
+        // The line may pass through a third cell, from which a path would lead back.
+        let there = ground.grid.cell_at(ahead);
+        if there == from || there == to { ahead } else { end }
     }
 }
 

@@ -250,6 +250,18 @@ impl Ground {
         self.anchors[cell as usize] == [0; 2]
     }
 
+    /// Whether all steps of a tile's cells are open to a size, and all costs 1.
+    pub(crate) fn is_tile_plain(&self, tile: u32, size: SizeClass) -> bool {
+        let [columns, _] = self.grid.tiles();
+        let corner = [tile as i32 % columns * TILE, tile as i32 / columns * TILE];
+        let (steps, costs) = (self.all_steps(size), self.all_costs());
+        (0..TILE).all(|y| {
+            let first = self.grid.cell([corner[0], corner[1] + y]) as usize;
+            let row = first..first + TILE as usize;
+            steps[row.clone()].iter().all(|&open| open == 0xff) && costs[row].iter().all(|&cost| cost == 1)
+        })
+    }
+
     /// A way from the middle of a cell, given in 1/64 of a cell.
     fn off_middle(&self, part: [i8; 2]) -> Vec2 {
         let [x, y] = part.map(|part| Fx::from_bits(i64::from(part) << (self.grid.shift - 6)));

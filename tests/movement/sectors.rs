@@ -1,0 +1,353 @@
+//! Fields that cover only corridors to their goals: against fields of the whole ground, and against brute force.
+
+use testudo_movement::{Crowd, CrowdDef, FlowId, Flows, Ground, GroundDef, MoverDef, Order, Way};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+
+use crate::maps::square;
+use crate::paths::{size, walked};
+
+/// What stands on a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Houses everywhere.
+    Town,
+    /// Long walls with a few gaps.
+    Walls,
+    /// Rooms without loops, with doors 1.1 to 3 diameters wide.
+    Maze,
+    /// Houses, and a wall from one side to the other one.
+    River,
+}
+
+const KINDS: [Kind; 4] = [Kind::Town, Kind::Walls, Kind::Maze, Kind::River];
+
+fn house(world: &mut World, place: [Fx; 2], half: [Fx; 2]) -> Aabb {
+    let house = BodyDef::static_body(Shape::rect(half[0], half[1])).position(Vec2::new(place[0], place[1]));
+    let house = world.create_body(&house).unwrap();
+    world.body(house).unwrap().aabb()
+}
+
+/// A world with the obstacles of a map, `side` units wide.
+fn draw(kind: Kind, seed: u64, side: i32) -> World {
+    let mut world = World::new(WorldDef::new().seed(seed)).unwrap();
+    let mut rng = Pcg32::new(seed, 77);
+    let half = Fx::from_num(side) / 2;
+    let mut below = |most: Fx| Fx::from_bits(i64::from(rng.below(most.to_bits() as u32)));
+    let thin = Fx::ONE / 2;
+    match kind {
+        Kind::Town | Kind::River => {
+            for _ in 0..side * side / 200 {
+                let place = [below(half * 2) - half, below(half * 2) - half];
+                let size = [below(Fx::from_num(3)) + thin, below(Fx::from_num(4)) + thin];
+                house(&mut world, place, size);
+            }
+            if kind == Kind::River {
+                house(&mut world, [below(half) - half / 2, Fx::ZERO], [Fx::ONE, half + Fx::ONE]);
+            }
+        }
+        Kind::Walls => {
+            for number in 0..side / 8 {
+                let place = [below(half * 2) - half, below(half * 2) - half];
+                let long = below(half / 2) + Fx::ONE;
+                let size = if number % 2 == 0 { [thin, long] } else { [long, thin] };
+                house(&mut world, place, size);
+            }
+        }
+        Kind::Maze => {
+            let pitch = Fx::from_num(16);
+            for at in 0..side / 16 * (side / 16) {
+                let [x, y] = [at % (side / 16), at / (side / 16)].map(|part| pitch * i64::from(part) - half);
+                // Each room has a door to the left or downward, but for the first one: all rooms hang together.
+                let door = below(Fx::lit("1.9")) + Fx::lit("1.1");
+                let is_drawn_left = below(Fx::from_num(2)) < Fx::ONE;
+                let is_left = at < side / 16 || at % (side / 16) > 0 && is_drawn_left;
+                let gap = below(pitch - door - Fx::from_num(2)) + Fx::ONE;
+                let parts = [(Fx::ZERO, gap), (gap + door, pitch)];
+                for (from, to) in parts {
+                    let (middle, long) = ((from + to) / 2, (to - from) / 2);
+                    let (with_door, whole) = if is_left {
+                        ([x, y + middle], [thin / 2, long])
+                    } else {
+                        ([x + middle, y], [long, thin / 2])
+                    };
+                    house(&mut world, with_door, whole);
+                }
+                let (place, size) = if is_left {
+                    ([x + pitch / 2, y], [pitch / 2, thin / 2])
+                } else {
+                    ([x, y + pitch / 2], [thin / 2, pitch / 2])
+                };
+                house(&mut world, place, size);
+            }
+        }
+    }
+    world
+}
+
+fn survey(world: &World, side: i32) -> Ground {
+    let mut ground = Ground::new(&GroundDef::new(square(side / 2))).unwrap();
+    ground.survey(world);
+    ground
+}
+
+fn open_place(ground: &Ground, rng: &mut Pcg32, side: i32) -> Vec2 {
+    loop {
+        let mut part = || Fx::from_num(rng.below(side as u32) as i32 - side / 2) + Fx::ONE / 2;
+        let at = Vec2::new(part(), part());
+        if ground.is_open(at, size(ground)) {
+            return at;
+        }
+    }
+}
+
+/// Searches until a field leads to the goal from a position; `None` if there is no path. Counts the cells.
+fn lead(ground: &Ground, flows: &mut Flows, flow: FlowId, from: Vec2) -> (Option<Fx>, u32) {
+    let mut cells = 0;
+    for _ in 0..10_000 {
+        match flows.follow(ground, flow, from, false) {
+            Way::Closed => return (None, cells),
+            Way::Unknown => cells += flows.search(ground, 4_096),
+            _ => return (walked(ground, flows, flow, from), cells),
+        }
+    }
+    panic!("no answer from {from:?}");
+}
+
+/// What many paths gave.
+#[derive(Debug, Default)]
+struct Tally {
+    paths: u32,
+    told: u32,
+    longer: u32,
+    worst: Fx,
+    ratios: Fx,
+    /// Cells that were searched.
+    cells: u32,
+}
+
+impl Tally {
+    fn note(&mut self, length: Fx, judge: Fx) {
+        // Both end on anchors, up to half a cell beside the middles.
+        let ratio = (length - Fx::ONE / 2) / judge;
+        self.paths += 1;
+        self.ratios += length / judge;
+        self.longer += u32::from(ratio > Fx::lit("1.05"));
+        self.worst = self.worst.max(ratio);
+    }
+}
+
+/// How many maps of each kind, and the first seed: `MOVEMENT_SCENES` and `MOVEMENT_SEED` say otherwise.
+fn seeds() -> core::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let first = number("MOVEMENT_SEED").unwrap_or(0);
+    first..first + number("MOVEMENT_SCENES").unwrap_or(1)
+}
+
+#[test]
+fn corridors_give_paths_where_whole_fields_do_and_hardly_longer_ones() {
+    const SIDE: i32 = 320;
+    let mut tally = Tally::default();
+    for seed in seeds() {
+        for kind in KINDS {
+            let ground = survey(&draw(kind, seed, SIDE), SIDE);
+            let mut rng = Pcg32::new(seed, 78);
+            let goal = open_place(&ground, &mut rng, SIDE);
+            let mut whole = Flows::new(1);
+            let all = whole.to(&ground, goal, size(&ground)).unwrap();
+            whole.search_all(&ground, all);
+            let mut flows = Flows::new(1).whole_up_to(0);
+            for _ in 0..16 {
+                let from = open_place(&ground, &mut rng, SIDE);
+                let judge = walked(&ground, &whole, all, from);
+                let mut alone = Flows::new(1).whole_up_to(0);
+                let flow = alone.to(&ground, goal, size(&ground)).unwrap();
+                let (length, cells) = lead(&ground, &mut alone, flow, from);
+                tally.cells += cells;
+                assert_eq!(length.is_some(), judge.is_some(), "{kind:?} {seed}: {from:?} to {goal:?}");
+                // One field for all of them answers as well.
+                let flow = flows.to(&ground, goal, size(&ground)).unwrap();
+                let (shared, _) = lead(&ground, &mut flows, flow, from);
+                assert_eq!(
+                    shared.is_some(),
+                    judge.is_some(),
+                    "{kind:?} {seed}: {from:?} to {goal:?}, shared"
+                );
+                match (length, judge) {
+                    (Some(length), Some(judge)) if judge > Fx::from_num(8) => {
+                        if (length - Fx::ONE / 2) / judge > Fx::lit("1.05") {
+                            println!("{kind:?} {seed}: {from:?} to {goal:?} {length} instead of {judge}");
+                        }
+                        tally.note(length, judge);
+                    }
+                    (None, None) => tally.told += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    println!("{:?}: {tally:?}, mean {}", seeds(), tally.ratios / i64::from(tally.paths));
+    assert!(tally.paths > 30 && tally.told > 2, "{tally:?}: not interesting");
+    assert!(tally.longer * 100 <= tally.paths, "{tally:?}");
+}
+
+/// Exact lengths of the shortest paths to a goal: a graph of all cells at corners, where every one in sight is a neighbour. Paths bend nowhere
+/// else.
+fn exact(ground: &Ground, goal: Vec2, starts: &[Vec2], side: i32) -> Vec<Option<Fx>> {
+    let is_corner = |at: Vec2| {
+        let steps = (0..9).map(|n| at + Vec2::from_ints(n % 3 - 1, n / 3 - 1));
+        let closed = steps.filter(|&next| !ground.sees(at, next, size(ground))).count();
+        (1..=2).contains(&closed)
+    };
+    let mut nodes: Vec<Vec2> = starts.to_vec();
+    for n in 0..side * side {
+        let at =
+            Vec2::from_ints(n % side - side / 2, n / side - side / 2) + Vec2::new(Fx::ONE / 2, Fx::ONE / 2);
+        let inner = at.x.abs().max(at.y.abs()) < Fx::from_num(side / 2 - 1);
+        if inner && ground.is_open(at, size(ground)) && is_corner(at) {
+            nodes.push(at);
+        }
+    }
+    nodes.push(goal);
+    let mut best: Vec<Option<Fx>> = vec![None; nodes.len()];
+    let mut is_done = vec![false; nodes.len()];
+    best[nodes.len() - 1] = Some(Fx::ZERO);
+    while let Some(at) =
+        (0..nodes.len()).filter(|&at| !is_done[at] && best[at].is_some()).min_by_key(|&at| best[at])
+    {
+        is_done[at] = true;
+        let Some(here) = best[at] else { break };
+        for to in 0..nodes.len() {
+            let length = here + nodes[at].distance(nodes[to]);
+            let is_better = !is_done[to] && best[to].is_none_or(|known| length < known);
+            if is_better && ground.sees(nodes[at], nodes[to], size(ground)) {
+                best[to] = Some(length);
+            }
+        }
+    }
+    best[..starts.len()].to_vec()
+}
+
+#[test]
+fn paths_across_tiles_are_hardly_longer_than_exact_ones() {
+    const SIDE: i32 = 160;
+    let mut tally = Tally::default();
+    for seed in seeds() {
+        for kind in KINDS {
+            let ground = survey(&draw(kind, seed, SIDE), SIDE);
+            let mut rng = Pcg32::new(seed, 79);
+            let goal = open_place(&ground, &mut rng, SIDE);
+            let starts: Vec<Vec2> = (0..24).map(|_| open_place(&ground, &mut rng, SIDE)).collect();
+            let shortest = exact(&ground, goal, &starts, SIDE);
+            for (&from, judge) in starts.iter().zip(shortest) {
+                let mut flows = Flows::new(1).whole_up_to(0);
+                let flow = flows.to(&ground, goal, size(&ground)).unwrap();
+                let (length, _) = lead(&ground, &mut flows, flow, from);
+                assert!(length.is_some() || judge.is_none(), "{kind:?} {seed}: {from:?} to {goal:?}");
+                if let (Some(length), Some(judge)) = (length, judge)
+                    && judge > Fx::from_num(4)
+                {
+                    tally.note(length, judge);
+                }
+            }
+        }
+    }
+    println!("{:?}: {tally:?}, mean {}", seeds(), tally.ratios / i64::from(tally.paths));
+    assert!(tally.paths > 30, "{tally:?}: not interesting");
+    assert!(tally.longer * 100 <= tally.paths, "{tally:?}");
+}
+
+#[test]
+fn a_goal_2000_cells_away_costs_a_small_part_of_the_map() {
+    let area = Aabb::from_corners(Vec2::from_ints(-1_024, -512), Vec2::from_ints(1_024, 512));
+    let mut world = World::new(WorldDef::new()).unwrap();
+    for x in [-600, -100, 300, 800] {
+        house(&mut world, [Fx::from_num(x), Fx::from_num(x / 4)], [Fx::ONE, Fx::from_num(300)]);
+    }
+    let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+    ground.survey(&world);
+    let mut flows = Flows::new(1);
+    let goal = Vec2::from_ints(1_000, 100);
+    let flow = flows.to(&ground, goal, size(&ground)).unwrap();
+    let (length, cells) = lead(&ground, &mut flows, flow, Vec2::from_ints(-1_000, 0));
+    let length = length.unwrap();
+    println!("{cells} of {} cells, path of {length} units", 2_048 * 1_024);
+    assert!((2_100..2_900).contains(&length.to_num::<i32>()), "{length}");
+    assert!(cells > 0 && cells < 2_048 * 1_024 / 4, "{cells}");
+    // Where the unit goes later, the field leads, too, and nothing more is searched.
+    let (_, more) = lead(&ground, &mut flows, flow, Vec2::from_ints(990, 60));
+    assert_eq!(more, 0);
+}
+
+const HALF: i32 = 112;
+
+fn def() -> CrowdDef {
+    let sizes = [Fx::lit("0.4"), Fx::lit("0.5")];
+    CrowdDef::new(GroundDef::new(square(HALF)).sizes(&sizes))
+        .fields_max(7)
+        .cells_per_frame(12_000)
+        .whole_up_to(0)
+}
+
+/// Two squads in opposite corners of a map, which change places; then a building comes and goes.
+fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
+    if frame.is_multiple_of(45) {
+        let half = units.len() / 2;
+        let part = frame as i32 / 45;
+        crowd.order(world, &units[..half], &Order::go(Vec2::from_ints(95 - part * 9, 90))).unwrap();
+        crowd.order(world, &units[half..], &Order::go(Vec2::from_ints(-95, part * 20 - 90))).unwrap();
+    }
+    if frame % 40 == 30 {
+        let place = [Fx::from_num(frame as i32 - 70), Fx::from_num(40 - frame as i32)];
+        let around = house(world, place, [Fx::from_num(30), Fx::ONE]);
+        crowd.survey_area(world, around);
+    }
+    if frame % 40 == 38 {
+        let last = world.bodies().rfind(|body| body.kind() == testudo_physics::BodyKind::Static);
+        let (id, around) = last.map(|body| (body.id(), body.aabb())).unwrap();
+        world.remove_body(id).unwrap();
+        crowd.survey_area(world, around);
+    }
+    crowd.step(world, 20);
+    world.step(20).unwrap();
+}
+
+#[test]
+fn a_match_with_corridors_that_is_restored_in_every_turn_goes_on_with_the_same_bits() {
+    for (kind, seed) in [(Kind::Walls, 2)] {
+        let mut world = draw(kind, seed, 2 * HALF);
+        let mut crowd = Crowd::new(&def()).unwrap();
+        crowd.survey(&world);
+        let mut units = Vec::new();
+        for n in 0..800 {
+            let corner = if n < 400 { -100 } else { 80 };
+            let at = Vec2::from_ints(corner + n % 400 % 20 * 2, corner + n % 400 / 20 * 2);
+            let size = crowd.ground().size_of(Fx::lit("0.5")).unwrap();
+            if units.len() < if n < 400 { 12 } else { 24 } && crowd.ground().is_open(at, size) {
+                let radius = if n % 2 == 0 { Fx::lit("0.4") } else { Fx::lit("0.5") };
+                let unit = world.create_body(&BodyDef::dynamic(Shape::circle(radius)).position(at)).unwrap();
+                crowd.add(&world, unit, MoverDef::default()).unwrap();
+                units.push(unit);
+            }
+        }
+        let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
+        let mut on_their_way = 0;
+        for frame in 0..70 {
+            play(frame, &mut world, &mut crowd, &units);
+            play(frame, &mut copy_world, &mut copy, &units);
+            let (mut bytes, mut other) = (Vec::new(), Vec::new());
+            crowd.save(&mut bytes);
+            copy.save(&mut other);
+            assert_eq!(world.checksum(), copy_world.checksum(), "{kind:?} frame {frame}");
+            assert!(bytes == other, "{kind:?} frame {frame}");
+            assert_eq!(crowd.events(), copy.events(), "{kind:?} frame {frame}");
+            copy = Crowd::load(&def(), &world, &bytes).unwrap();
+            let mut state = Vec::new();
+            world.snapshot(&mut state);
+            copy_world = World::from_bytes(&state).unwrap();
+            let is_fast = |unit: &&BodyId| world.body(**unit).unwrap().velocity().length() > Fx::ONE;
+            on_their_way += units.iter().filter(is_fast).count();
+        }
+        println!("{kind:?}: {on_their_way} unit-frames on the way");
+        assert!(on_their_way > 400, "{kind:?}: not interesting");
+    }
+}
