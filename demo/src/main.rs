@@ -1,7 +1,7 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
 //! `game` is the simulation and knows neither clock nor network. `bots` play it. `app` runs matches. `cubes` is the scene of Glenn
-//! Fiedler's articles. `view` shows them in a window or in a browser page; `cli` is the command line.
+//! Fiedler's articles, `pair` two copies of it over a network. `view` shows them in a window or in a browser page; `cli` is the command line.
 
 // A browser page shows the window and does not use sockets or matches without a picture.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
@@ -36,6 +36,9 @@ mod game;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
+#[expect(clippy::disallowed_types, reason = "says in floats how far two copies are apart")]
+mod pair;
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a window draws in floats")]
 mod view;
 

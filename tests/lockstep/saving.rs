@@ -354,6 +354,44 @@ fn resumed_by_the_host_alone(
     VirtualMatch::new(drivers, net)
 }
 
+/// With 100,000 bytes at 2,000 bytes a second, three receivers need 160 s. The first one got all of it, and the others gave up after 60 s.
+#[test]
+fn three_who_wait_for_a_save_on_a_slow_uplink_share_it_and_get_it() {
+    let config = config(3, Topology::Host).late_watchers(true).watchers_min(1).state_rate(2_000);
+    let mut game = toy_match(&config.clone().watchers_min(0), 0, 1, LinkConfig::new());
+    play(&mut game, |turn, identity, session| {
+        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+            session.save();
+        }
+    });
+    let (saved, state) = the_save(&mut game);
+    let state = Toy { ballast: 100_000, ..state };
+    let config = config.lobby_timeout(Duration::from_secs(400));
+    let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
+    let (mut got, mut halves) = (Vec::new(), Vec::new());
+    while second.now() < Instant::from_millis(400_000) && got.len() < 3 {
+        second.step(&mut |_, _, _, _| {});
+        for node in 1..4 {
+            while let Some(event) = second.poll_event(node) {
+                match event {
+                    Event::StateProgress { received, total } if received * 2 >= total => {
+                        halves.push((second.now().as_micros() / 1_000_000, node));
+                    }
+                    Event::Joined { .. } => got.push((second.now().as_micros() / 1_000_000, node)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let phases: Vec<SessionPhase> = second.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert_eq!(got.len(), 3, "{got:?} {phases:?}");
+    assert!(got[0].0 >= 100, "nobody has it long before the others: {got:?}");
+    // In the first half of the time nobody is far ahead.
+    let first = |node| halves.iter().find(|(_, other)| *other == node).map_or(0, |(second, _)| *second);
+    let times: Vec<u64> = (1..4).map(first).collect();
+    assert!(times.iter().max().unwrap() - times.iter().min().unwrap() < 20, "{times:?}");
+}
+
 /// The demo had a protocol of its own for this.
 #[test]
 fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {

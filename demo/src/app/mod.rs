@@ -1,10 +1,9 @@
 //! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
 //!
 //! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
-//! `local` runs all peers in this process, `online` one of them over a network; `cubes` is the other scene; `playback` plays replays.
+//! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays.
 
 mod clock;
-mod cubes;
 mod error;
 pub(crate) mod interrupt;
 mod local;
@@ -22,9 +21,6 @@ pub(crate) mod watch;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use clock::ThreadClock;
-pub(crate) use cubes::{
-    CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, LiveCubes, Moment, PLAYOUT_DELAY,
-};
 pub(crate) use error::MatchError;
 pub(crate) use local::simulated::{SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};

@@ -1,7 +1,11 @@
 //! `bench`: the standard scenes on this engine alone, and the cost of lockstep. `tests/peers` compares with other engines.
+//!
+//! `relay-load`: what a relay costs, with the processes of `process`.
 
 mod lockstep;
+pub(crate) mod process;
 mod quality;
+pub(crate) mod relay;
 mod run;
 mod table;
 

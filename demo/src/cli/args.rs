@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::app::{FRAMES_MAX, Pilot, TURNS_MAX};
+use crate::app::{Pilot, TURNS_MAX};
 use crate::cli::value::{
     FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, page, probability, socket, speed, teams,
     turn_and_body,
 };
 use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
 use crate::game::{ARMIES_MAX, UNITS_MAX};
+use crate::pair::FRAMES_MAX;
 
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///

@@ -8,13 +8,13 @@ use serde::Serialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
-use crate::app::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::cli::Failed;
 use crate::cli::args::Cubes;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
 use crate::cli::skirmish::log_file;
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
+use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};
 
 /// A cube that is displaced by its own width is visibly somewhere else. This is the mean of the widths, units.

@@ -21,10 +21,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::app::{CubesError, MatchError, trace};
+use crate::app::{MatchError, trace};
 use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
+use crate::pair::CubesError;
 use crate::view::measure_drawing;
 
 /// The reason why there is no result: one sentence and the exit code.

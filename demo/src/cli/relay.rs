@@ -5,10 +5,10 @@ use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
-use crate::app::relay::load::{self, LoadOptions};
-use crate::app::relay::process::Cores;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::{TURNS_MAX, Terms, interrupt};
+use crate::bench::process::Cores;
+use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoad};
 use crate::cli::{Failed, print_json};
 use crate::game::Setup;

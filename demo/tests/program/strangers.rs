@@ -116,7 +116,7 @@ fn a_client_of_another_version_is_told_ours() {
     for code in [&code, &relay.code] {
         let secret = *code.parse::<JoinCode>().expect("a code").secret();
         let greeting = [&[0x39, 0x30, 0][..], &secret, &[0]].concat();
-        assert_eq!(answer_to(code, &greeting), ClientEvent::Refused(vec![2, 6, 0]), "this is version 6");
+        assert_eq!(answer_to(code, &greeting), ClientEvent::Refused(vec![2, 7, 0]), "this is version 7");
         assert_eq!(answer_to(code, b"?"), ClientEvent::Refused(vec![8]), "no greeting at all");
     }
     let guest = run(&format!("join {code} --bot --headless --no-replay --json"));

@@ -136,6 +136,13 @@ pub enum Refused {
     Later,
     /// Kind 11: another program plays at this place.
     OtherProgram,
+    /// Kind 12: a player's actions of one turn may be larger than the relay allows.
+    TurnTooLarge {
+        /// Bytes of one player's actions in one turn, as the match is set ([`crate::SessionConfig::turn_bytes_max()`]).
+        bytes: u32,
+        /// The greatest number that the relay allows.
+        max: u32,
+    },
 }
 
 impl fmt::Display for Refused {
@@ -155,6 +162,9 @@ impl fmt::Display for Refused {
                 f,
                 "another program plays at this place: come back from the same machine, as the same user"
             ),
+            Self::TurnTooLarge { bytes, max } => {
+                write!(f, "a player's turn may have {bytes} bytes in this match, the relay allows {max}")
+            }
             Self::Later => {
                 write!(f, "too many have come to this match in a short time: try again in a minute")
             }
@@ -231,7 +241,7 @@ impl Greeting {
 
 impl Answer {
     /// Kind `u8`; a welcome: place `u8` (255: to watch), whether a relay is the middle `u8`, session id `u64`, the agreement; for an opened room
-    /// then the secrets of those who watch, of the referee, of the players; for another version `u16`.
+    /// then the secrets of those who watch, of the referee, of the players; for another version `u16`; for a turn that is too large two `u32`.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
@@ -244,6 +254,9 @@ impl Answer {
                 bytes
             }
             Self::Refused(Refused::Version(version)) => [&[2][..], &version.to_le_bytes()].concat(),
+            Self::Refused(Refused::TurnTooLarge { bytes, max }) => {
+                [&[12][..], &bytes.to_le_bytes(), &max.to_le_bytes()].concat()
+            }
             Self::Refused(why) => vec![match why {
                 Refused::Full => 3,
                 Refused::WrongSecret => 4,
@@ -253,7 +266,7 @@ impl Answer {
                 Refused::Removed => 9,
                 Refused::Later => 10,
                 Refused::OtherProgram => 11,
-                Refused::Malformed | Refused::Version(_) => 8,
+                Refused::Malformed | Refused::Version(_) | Refused::TurnTooLarge { .. } => 8,
             }],
         }
     }
@@ -275,6 +288,10 @@ impl Answer {
         }
         if let ([2], [low, high]) = (&[*kind], rest) {
             return Some(Self::Refused(Refused::Version(u16::from_le_bytes([*low, *high]))));
+        }
+        if let (12, Some((bytes, max))) = (*kind, rest.split_first_chunk()) {
+            let (bytes, max) = (u32::from_le_bytes(*bytes), u32::from_le_bytes(max.try_into().ok()?));
+            return Some(Self::Refused(Refused::TurnTooLarge { bytes, max }));
         }
         let why = match kind {
             3 => Refused::Full,
@@ -356,6 +373,7 @@ mod tests {
             Refused::Removed,
             Refused::Later,
             Refused::OtherProgram,
+            Refused::TurnTooLarge { bytes: 0x0102_0304, max: 256 },
         ];
         let places = [Answer::Come(watching), Answer::Opened(Opened { welcome, secrets })];
         places.into_iter().chain(refusals.map(Answer::Refused)).collect()
@@ -388,6 +406,8 @@ mod tests {
             }
             assert_eq!(Answer::read(&[&bytes[..], &[0]].concat()), None);
         }
+        let golden = [12, 4, 3, 2, 1, 0, 1, 0, 0];
+        assert_eq!(answers().last().map(Answer::to_bytes).as_deref(), Some(&golden[..]));
         for kind in 12..=u8::MAX {
             assert_eq!(Answer::read(&[kind]), None);
         }

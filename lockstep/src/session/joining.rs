@@ -162,7 +162,10 @@ impl AnySession {
             from_middle && (self.common.phase == SessionPhase::Lobby || self.transfers.joiner.is_active());
         let is_source = self.transfers.middle.has_asked(peer);
         match transfer {
-            Transfer::Wait if joins => self.join_waits(peer),
+            Transfer::Wait if joins => {
+                self.join_waits(peer);
+                self.transfers.joiner.note_running();
+            }
             Transfer::Manifest(manifest) if joins => self.join_promised(peer, manifest),
             Transfer::Manifest(manifest) if is_source => {
                 self.transfers.source_promised(&mut self.common, &self.delayed, manifest);
@@ -228,6 +231,7 @@ impl AnySession {
         }
         let is_getting = self.transfers.joiner.is_getting();
         let Some(blob) = self.transfers.blob.as_ref().filter(|_| is_getting) else { return };
+        self.transfers.joiner.renew(blob.received(), self.common.now);
         if self.transfers.joiner.note_chunks(blob.received(), blob.chunks()) {
             let total = blob.manifest().total;
             let received = (blob.received() * CHUNK_BYTES).min(total);

@@ -17,9 +17,6 @@ mod app;
 #[path = "../../../demo/src/bots.rs"]
 mod bots;
 #[allow(dead_code, unused_imports, unfulfilled_lint_expectations)]
-#[path = "../../../demo/src/cubes/mod.rs"]
-mod cubes;
-#[allow(dead_code, unused_imports, unfulfilled_lint_expectations)]
 #[path = "../../../demo/src/game/mod.rs"]
 mod game;
 

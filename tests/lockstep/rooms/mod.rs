@@ -447,7 +447,7 @@ fn who_has_opened_a_room_removes_players() {
 #[test]
 fn turns_have_a_size_that_the_relay_allows() {
     let mut world = World::new(limits(|limits| limits.turn_bytes_max = 100), 23);
-    let refused = Answer::Refused(Refused::Malformed);
+    let refused = Answer::Refused(Refused::TurnTooLarge { bytes: 256, max: 100 });
     assert_eq!(world.greet_from(3, &open(agreement(2, 100))).1.answer, refused);
     let mut world = World::new(limits(|limits| limits.turn_bytes_max = 256), 23);
     assert!(matches!(world.greet_from(3, &open(agreement(2, 100))).1.answer, Answer::Opened(_)));

@@ -99,7 +99,7 @@ impl From<GuestError> for InvitationError {
             GuestError::Refused(Refused::Over) => Self::Over,
             GuestError::Refused(Refused::Removed) => Self::Removed,
             GuestError::Refused(Refused::OtherProgram) => Self::OtherProgram,
-            GuestError::Refused(why @ (Refused::Full | Refused::Later)) => {
+            GuestError::Refused(why @ (Refused::Full | Refused::Later | Refused::TurnTooLarge { .. })) => {
                 Self::Lost { why: why.to_string() }
             }
             GuestError::Lost { why } => Self::Lost { why },

@@ -9,7 +9,8 @@ use macroquad::miniquad::conf::LinuxBackend;
 
 use crate::app::interrupt;
 use crate::app::playback::Course;
-use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
+use crate::app::{MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
+use crate::pair::{CubesError, CubesSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::hearing::Hearing;
 use crate::view::platform::conf::conf;

@@ -15,8 +15,8 @@ use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
-use crate::app::{CubesError, CubesSpec, LiveCubes};
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Input};
+use crate::pair::{CubesError, CubesSpec, LiveCubes};
 use crate::view::command::controls;
 use crate::view::command::order_log::OrderLog;
 use crate::view::hud::help;

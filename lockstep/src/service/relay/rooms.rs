@@ -134,8 +134,9 @@ impl Rooms {
         if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
             return Reply::only(Refused::TooManyRooms);
         }
-        if agreement.config().limits.turn_bytes_max > self.limits.turn_bytes_max {
-            return Reply::only(Refused::Malformed);
+        let (bytes, max) = (agreement.config().limits.turn_bytes_max, self.limits.turn_bytes_max);
+        if bytes > max {
+            return Reply::only(Refused::TurnTooLarge { bytes, max });
         }
         let secrets = Secrets::draw(agreement.players(), &mut *draw);
         let session_id = draw().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));

@@ -51,7 +51,8 @@ impl SessionConfig {
         self
     }
 
-    /// Time that a peer has for joining a running match, or for getting the save in the lobby of a resumed one, 1 ms to 24 h. Default 60 s.
+    /// Time that a peer has for joining a running match, 1 ms to 24 h. In the lobby of a resumed match, it is the longest time without a new part
+    /// of the save. Default 60 s.
     #[must_use]
     pub fn join_timeout(mut self, join_timeout: Duration) -> Self {
         self.arrivals.join_timeout = join_timeout;

@@ -31,6 +31,10 @@ struct Joining {
     refused: Option<u32>,
     /// The part that was reported to the application.
     told: u32,
+    /// The middle has said that the match runs.
+    runs: bool,
+    /// The greatest number of chunks that were here. A damaged block reduces the number of those that are.
+    most: u32,
     source: PlayerId,
     /// The turn before which the state was taken.
     turn: u32,
@@ -102,6 +106,8 @@ impl Joiner {
             stage: Stage::Getting,
             refused: None,
             told: 0,
+            runs: false,
+            most: 0,
             source: PlayerId(0),
             turn: 0,
             trust: Trust::Open,
@@ -180,6 +186,19 @@ impl Joiner {
         let Some(joining) = &mut self.0 else { return false };
         let part = (u64::from(received) * u64::from(PROGRESS_PARTS) / u64::from(all)) as u32;
         core::mem::replace(&mut joining.told, part) != part
+    }
+
+    /// The match runs, says the middle.
+    pub(in crate::session) fn note_running(&mut self) {
+        self.0.iter_mut().for_each(|joining| joining.runs = true);
+    }
+
+    /// In the lobby of a resumed match nobody waits for turns, and several may share a slow uplink: the time for joining begins again with each
+    /// new chunk of the save.
+    pub(in crate::session) fn renew(&mut self, received: u32, now: Instant) {
+        if let Some(joining) = self.0.as_mut().filter(|joining| !joining.runs && received > joining.most) {
+            (joining.most, joining.since) = (received, now);
+        }
     }
 
     /// The whole state of this turn is here.

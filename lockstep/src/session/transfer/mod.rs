@@ -183,13 +183,16 @@ impl Transfers {
     fn next_chunk(&self, common: &Common, delayed: &Delayed) -> Option<(usize, Option<u32>, Instant)> {
         let due = |(index, link): (usize, &Link)| {
             let sender = link.sender.as_ref().filter(|_| link.is_connected())?;
-            match sender.due(self.blob_for(common, delayed, link)?) {
-                None if sender.is_known => None,
-                None => Some((index, None, sender.promise_at())),
-                Some((chunk, at)) => Some((index, Some(chunk), at.max(self.bucket.free_at()))),
-            }
+            let (chunk, at) = match sender.due(self.blob_for(common, delayed, link)?) {
+                None if sender.is_known => return None,
+                None => (None, sender.promise_at()),
+                Some((chunk, at)) => (Some(chunk), at.max(self.bucket.free_at())),
+            };
+            // Several wait for the common rate at the same time: they share it.
+            Some(((at, sender.served()), (index, chunk, at)))
         };
-        common.links.values().enumerate().filter_map(due).min_by_key(|due| due.2)
+        let due = common.links.values().enumerate().filter_map(due).min_by_key(|(order, _)| *order);
+        due.map(|(_, due)| due)
     }
 
     /// Writes the next packet of a state into `out`, if one is due.

@@ -59,6 +59,8 @@ pub(crate) struct Sender {
     pub(crate) progress: Instant,
     /// When each chunk was last sent.
     sent: Vec<Option<Instant>>,
+    /// When a chunk was last sent.
+    served: Option<Instant>,
     /// All chunks below this number have arrived there.
     next: u32,
     received: u32,
@@ -79,6 +81,7 @@ impl Sender {
             is_known: false,
             progress: now,
             sent: Vec::new(),
+            served: None,
             next: 0,
             received: 0,
             have: [0; FLIGHT_MAX as usize / 64],
@@ -143,6 +146,11 @@ impl Sender {
         due.map(|(index, at)| (index, at.max(self.bucket.free_at())))
     }
 
+    /// When this remote was last sent a chunk. Among remotes whose chunks are due at the same time, the one that has waited longest comes first.
+    pub(crate) fn served(&self) -> Option<Instant> {
+        self.served
+    }
+
     /// When the manifest is sent (again).
     pub(crate) fn promise_at(&self) -> Instant {
         self.promised.map_or(Instant::ZERO, |at| at + PROMISE_EVERY)
@@ -160,6 +168,7 @@ impl Sender {
             self.sent.resize(index + 1, None);
         }
         self.sent[index] = Some(now);
+        self.served = Some(now);
         self.bucket.spend(bytes, self.rate, now);
     }
 

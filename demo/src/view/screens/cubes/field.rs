@@ -4,8 +4,8 @@ use macroquad::color::{BLACK, Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics as physics;
 
-use crate::app::LiveCubes;
 use crate::cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
+use crate::pair::LiveCubes;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::vector;

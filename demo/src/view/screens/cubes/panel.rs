@@ -4,8 +4,9 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use testudo_lockstep::simnet::Transport;
 
-use crate::app::{LiveCubes, Moment, Sample};
+use crate::app::Sample;
 use crate::cubes::FRAMES_PER_SECOND;
+use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
 use crate::view::hud::panel::{Wish, columns};
 use crate::view::paint::batch::Batch;

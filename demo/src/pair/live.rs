@@ -6,8 +6,8 @@ use testudo_lockstep::{Duration, Instant};
 use testudo_physics::Fx;
 
 use super::{CubesError, CubesMatch, CubesSpec, Moment, Side};
-use crate::app::clock::Clock;
-use crate::app::watch::telemetry::{Sample, Telemetry};
+use crate::app::watch::telemetry::Telemetry;
+use crate::app::{Clock, Sample};
 use crate::cubes::{Cubes, FRAMES_PER_SECOND, Input};
 
 /// Time for which one frame is requested before it is given up.

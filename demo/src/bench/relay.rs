@@ -15,10 +15,10 @@ use testudo_lockstep::{
     Driver, Duration, Identity, Instant, PlayerId, PlayerKey, Session, Simulation, Topology,
 };
 
-use crate::app::clock::Clock;
+use crate::app::Clock;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::keys;
-use crate::app::relay::process::{self, Cores, Process};
+use crate::bench::process::{self, Cores, Process};
 use crate::game::{Command as Deed, Order, Selection};
 
 /// Connections that are being made at once: a relay lets only a few from one address wait.
