@@ -14,12 +14,12 @@ use crate::app::online::name::Name;
 use crate::app::online::network::{Way, Wish};
 use crate::app::playback::Course;
 use crate::app::{
-    CubesSpec, FRAMES_MAX, MatchError, NetworkMatch, PLAYOUT_DELAY, Pilot, ReplayFile, SeatOptions,
-    SkirmishSpec, TURNS_MAX, Terms, maps, trace,
+    MatchError, NetworkMatch, Pilot, ReplayFile, SeatOptions, SkirmishSpec, TURNS_MAX, Terms, maps, trace,
 };
 use crate::bots::Level;
 use crate::cubes;
 use crate::game::{Setup, Teams};
+use crate::pair::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::platform::conf::conf;
 use crate::view::screens::{self, desk, network, viewing};
