@@ -6,8 +6,6 @@
 
 mod toy;
 
-use std::error::Error;
-
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::Secrets;
@@ -20,7 +18,7 @@ use testudo_lockstep::{
 
 use toy::{Add, Game};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 enum Way {
     Host(Box<SealedHost>),
@@ -53,7 +51,6 @@ impl Peer {
         Ok(Self { way: Way::Host(Box::new(host)), driver: Some(Driver::new(game, session)) })
     }
 
-    /// `token` tells this machine from others that have the same code. A program with signed matches keeps it in a file, beside its key.
     fn join(code: JoinCode, token: [u8; 16], now: Instant) -> Result<Self> {
         let guest = Guest::join(SealedDialer::default(), code, token, now)?;
         Ok(Self { way: Way::Guest(Box::new(guest)), driver: None })
@@ -99,11 +96,19 @@ impl Peer {
     }
 }
 
+/// Tells this machine from others that have the same code. It is kept, because a relay lets nobody else back.
+fn token() -> Result<[u8; 16]> {
+    let file = std::env::temp_dir().join("testudo-internet-game.token");
+    let draw = || random::<16>().and_then(|new| std::fs::write(&file, new).map(|()| new.to_vec()));
+    let kept = std::fs::read(&file).or_else(|_| draw())?;
+    Ok(kept.try_into().map_err(|_| "the file of the token is damaged")?)
+}
+
 fn main() -> Result<()> {
     let clock = std::time::Instant::now();
     let now = || Instant::from(clock.elapsed());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let token = random()?;
+    let token = token()?;
     let mut peers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["join", code] => vec![Peer::join(code.parse()?, token, now())?],
         _ => vec![Peer::host(None, now())?],

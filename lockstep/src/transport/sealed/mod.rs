@@ -45,7 +45,7 @@
 //! // One string holds all that a friend needs.
 //! let code: String = host.codes().player(PlayerId(1)).ok_or("no such player")?.to_string();
 //!
-//! // The friend's program. The token tells this machine from others that have the same code.
+//! // The friend's program. The token tells this machine from others that have the same code; a program keeps it in a file for the way back.
 //! let code: JoinCode = code.parse()?;
 //! let mut guest = Guest::join(SealedDialer::default(), code, random()?, now())?;
 //! let mut playing: Option<Session<NoAction>> = None;
