@@ -10,13 +10,14 @@ install() {
   shift
   if [[ -e $wanted ]] || command -v "$wanted" >/dev/null; then return; fi
   say "installing $*"
-  local sudo=""
-  if ((EUID != 0)); then sudo=sudo; fi
+  local apt=(flock "${APT_LOCK:-${TMPDIR:-/tmp}/testudo-apt.lock}")
+  if ((EUID != 0)); then apt+=(sudo); fi
+  apt+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
   if [[ ! -e $OUT/apt-updated ]]; then
-    $sudo apt-get update -qq
+    "${apt[@]}" update
     touch "$OUT/apt-updated"
   fi
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@" >"$OUT/apt.log" 2>&1 ||
+  "${apt[@]}" install -y --no-install-recommends "$@" >"$OUT/apt.log" 2>&1 ||
     { cat "$OUT/apt.log" >&2; return 1; }
 }
 
