@@ -13,12 +13,15 @@
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
 //! - `serde`: settings can be serialised.
 //! - `signed`: signed matches: keys, and statements that prove who lied. Brings `ed25519-dalek` and `sha2`.
+//! - `judgement`: what a referee says of a match, signed, and checked by simulating again. Brings `serde_json`.
 //! - `wire`: the structures of packets, for tests that make their own. Not a part of the stable interface.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 #![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
 
 mod drive;
+#[cfg(feature = "judgement")]
+pub mod judgement;
 mod pace;
 #[cfg(not(feature = "wire"))]
 #[allow(
@@ -48,6 +51,7 @@ mod world;
 
 pub use drive::driver::{Advance, Driver};
 pub use drive::frame_objects::{FrameObject, FrameObjectId, FrameObjects};
+pub use drive::search::Search;
 pub use drive::simulation::Simulation;
 pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use pace::playout::{Playout, PlayoutMode};

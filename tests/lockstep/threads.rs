@@ -5,12 +5,13 @@ use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::places::Places;
 use testudo_lockstep::service::relay::rooms::Rooms;
+use testudo_lockstep::service::save_file::SaveFile;
 use testudo_lockstep::simnet::SimNet;
 use testudo_lockstep::state::Recent;
 use testudo_lockstep::state::inquiry::{Inquiry, Moments};
 use testudo_lockstep::transport::memory::MemoryHub;
 use testudo_lockstep::{
-    AnyAction, Driver, Event, FrameObjects, PlayerKey, Playout, Proof, Roster, SavedMatch, Session,
+    AnyAction, Driver, Event, FrameObjects, PlayerKey, Playout, Proof, Roster, SavedMatch, Search, Session,
     SessionConfig, VirtualMatch,
 };
 use testudo_movement::{Crowd, Flows, Ground};
@@ -27,7 +28,7 @@ fn public_types_are_send_and_sync() {
     is_promised::<(Session<Order>, Session<AnyAction>, SessionConfig, SavedMatch, Event)>();
     is_promised::<(Driver<Toy>, Playout, VirtualMatch<Toy>, SimNet)>();
     is_promised::<(Recorded<Toy>, Recorder, Replay, ReplayPlayer<Toy>, ReplayViewer<Toy>, Timetable)>();
-    is_promised::<(Recent, Inquiry<Toy>, Moments, FrameObjects<Toy>)>();
-    is_promised::<(MemoryHub, Agreement, Places, Host, Rooms)>();
+    is_promised::<(Recent, Inquiry<Toy>, Moments, Search<Toy>, FrameObjects<Toy>)>();
+    is_promised::<(MemoryHub, Agreement, Places, Host, Rooms, SaveFile)>();
     is_promised::<(PlayerKey, Roster, Proof)>();
 }

@@ -4,8 +4,15 @@
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::toy::{Order, Toy, bot};
-use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase};
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::guest::{Guest, GuestError};
+use testudo_lockstep::service::invitation::Offers;
+use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
+use testudo_lockstep::{
+    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
+    SessionPhase,
+};
 
 fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -71,6 +78,106 @@ fn joining_nobody_is_a_clear_error() {
         Failure::ConnectTimeout.to_string(),
         "nobody answered: nobody is listening, or the session id differs (another match)"
     );
+}
+
+/// A host without a seal, which offers its places to whoever asks.
+struct PlainHost {
+    udp: UdpTransport,
+    offers: Offers,
+    driver: Driver<Toy>,
+    gone: u32,
+}
+
+impl PlainHost {
+    fn round(&mut self, now: Instant) {
+        let Self { udp, offers, driver, gone } = self;
+        let invite = |member: Option<PeerId>, bytes: &[u8]| {
+            let reply = if member.is_none() { offers.answer(bytes, now) } else { None };
+            reply.map_or(Aside::Session, Aside::Reply)
+        };
+        udp.pump_with(driver.session_mut(), now, invite).unwrap();
+        driver.advance(now);
+        udp.pump(driver.session_mut(), now).unwrap();
+        while let Some(event) = driver.session_mut().poll_event() {
+            match event {
+                Event::Connected { identity: Identity::Player(player), .. } => {
+                    offers.set_connected(player, true);
+                }
+                Event::PlayerGone { player, .. } => {
+                    *gone += 1;
+                    offers.set_connected(player, false);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Each demo had its own way to ask, to wait and to come back.
+#[test]
+fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
+    let settings = SessionConfig::new(2).turns(150).drop_after(Duration::from_secs(2));
+    let settings = settings.bots_take_over(true).late_joins(Duration::ZERO);
+    let agreement = Agreement::new::<Order>(&settings, b"").unwrap();
+    let mut now = Instant::ZERO;
+    let config = agreement.config().simulated().session_id(7);
+    let session = Session::host(config, now).unwrap();
+    let udp = UdpTransport::bind(loopback()).unwrap();
+    let code = JoinCode::unsealed(udp.local_address().unwrap());
+    let offers = Offers::new(&session, agreement);
+    let toy = Toy { gives_state: true, ..Toy::default() };
+    let mut host = PlainHost { udp, offers, driver: Driver::new(toy, session), gone: 0 };
+    let mut guest = Guest::join(PlainDialer::new(99, false), code, [0; 16], now).unwrap();
+    let (mut driver, mut arrivals): (Option<Driver<Toy>>, u32) = (None, 0);
+    let mut asleep_until = Instant::ZERO;
+    loop {
+        host.round(now);
+        if now >= asleep_until {
+            if let Some(arrival) =
+                guest.round(driver.as_mut().map(|driver| &mut **driver.session_mut()), now).unwrap()
+            {
+                assert_eq!(arrival.welcome.place, Identity::Player(PlayerId(1)));
+                arrivals += 1;
+                let session = arrival.session(arrival.config().simulated(), now).unwrap();
+                driver = Some(Driver::new(Toy { gives_state: true, ..Toy::default() }, session));
+            }
+            if let Some(driver) = &mut driver {
+                driver.advance(now);
+            }
+        }
+        let turn = host.driver.session().next_turn().0;
+        if turn >= 30 && asleep_until == Instant::ZERO {
+            // Longer than the others wait.
+            asleep_until = now + Duration::from_secs(5);
+        }
+        if host.driver.session().is_over() {
+            break;
+        }
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(120_000), "turn {turn}, {arrivals} arrivals, {:?}", guest.error());
+    }
+    assert_eq!((arrivals, host.gone), (2, 1));
+    assert_eq!(host.driver.session().phase(), SessionPhase::Finished);
+    let back = driver.unwrap();
+    assert!(!back.simulation().loaded.is_empty(), "it came back with the state of the running match");
+    assert!(back.session().next_turn().0 >= 140, "it plays on: {:?}", back.session().phase());
+}
+
+#[test]
+fn asking_nobody_for_a_place_is_a_clear_error() {
+    let nobody = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
+    let mut now = Instant::ZERO;
+    let code = JoinCode::unsealed(nobody);
+    let mut guest = Guest::join(PlainDialer::new(99, true), code, [0; 16], now).unwrap();
+    let error = loop {
+        match guest.round(None, now) {
+            Ok(arrival) => assert_eq!(arrival, None),
+            Err(error) => break error,
+        }
+        now += Duration::from_millis(20);
+        assert!(now < Instant::from_millis(11_000));
+    };
+    assert_eq!(error, GuestError::Lost { why: format!("nobody at {nobody} answered within 10 s") });
 }
 
 #[test]

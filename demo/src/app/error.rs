@@ -7,9 +7,6 @@ use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Session
 
 use crate::game::{FaultError, SetupError};
 
-/// Time after which a question without an answer is given up.
-pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(10);
-
 /// Why a match was not played to its end.
 #[derive(Debug)]
 pub(crate) enum MatchError {
@@ -72,7 +69,10 @@ impl fmt::Display for MatchError {
             Self::Config(error) => write!(f, "{error}"),
             Self::Agreement(error) => write!(f, "{error}"),
             Self::Fault(error) => write!(f, "{error}"),
-            Self::Failed { failure: failure @ Failure::OtherKey, .. } => write!(f, "{failure}"),
+            Self::Failed { failure: Failure::OtherKey, .. } => write!(
+                f,
+                "this player began the match with another key: come back from the same machine, as the same user"
+            ),
             Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {failure}"),
             Self::Failed { failure, turns } => write!(f, "the match ended early, in turn {turns}: {failure}"),
             Self::TooSlow { after, turns } => write!(
@@ -132,12 +132,8 @@ impl From<FaultError> for MatchError {
 /// Why nobody lets us in.
 #[derive(Debug)]
 pub(crate) enum InvitationError {
-    /// Nobody has answered.
-    NoAnswer { host: SocketAddr },
-    /// There is no sealed connection, for this reason.
+    /// There is no connection, or no place any more, for this reason.
     Lost { why: String },
-    /// Every place is taken.
-    Full { host: SocketAddr },
     /// The match has more units than the guest grants memory for.
     TooLarge { units: u32, units_max: u32 },
     /// The other side speaks another protocol version.
@@ -173,11 +169,7 @@ pub(crate) enum InvitationError {
 impl fmt::Display for InvitationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoAnswer { host } => {
-                write!(f, "nobody at {host} answered within {} s", ANSWER_WAIT.as_millis() / 1_000)
-            }
             Self::Lost { why } => f.write_str(why),
-            Self::Full { host } => write!(f, "every place at {host} is taken"),
             Self::TooLarge { units, units_max } => {
                 write!(f, "the match has {units} units, this player takes {units_max} at most (--units-max)")
             }

@@ -6,6 +6,7 @@ mod imports;
 use std::io;
 
 use serde_json::json;
+use testudo_lockstep::Instant;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Dial, Line, LineEvent, LossKind};
 
@@ -69,7 +70,7 @@ impl Link {
 }
 
 impl Line for Link {
-    fn poll(&mut self) -> Option<LineEvent> {
+    fn poll(&mut self, _: Instant) -> Option<LineEvent> {
         let length = imports::poll(self.number, &mut self.message);
         let (kind, bytes) = self.message.get(..length)?.split_first()?;
         match *kind {

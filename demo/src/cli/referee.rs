@@ -3,27 +3,23 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use testudo_lockstep::judgement::{Difference, Found, Judgement, Signed, Testimony};
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{Conviction, Desync, PlayerSet};
 
-use crate::app::online::judgement::{Archived, Difference, Found, Judgement, Signed};
-use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::network::{NetworkMatch, Way, Wish};
-use crate::app::online::testimony::{Testimony, hex};
+use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{Referee, Verdict};
 use crate::cli::{Failed, print_json};
 use crate::game::Teams;
 
-/// Bytes of a code's hash in the names of files.
-const NAME_BYTES: usize = 8;
-
 /// Watches a match to its end, and judges it.
 pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
     let code: JoinCode = options.code.parse().map_err(|error| Failed::usage(format!("{error}")))?;
-    let name = hex(&keys::hash(options.code.trim().as_bytes())[..NAME_BYTES]);
+    let name = format!("{:016x}", code.mark());
     let replay = options.archive.join(format!("{name}.replay"));
     let wish = Wish { way: Way::Sealed(code), watches: true, units_max: options.units_max };
     let seat = SeatOptions {
@@ -66,30 +62,25 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
     };
     let is_whole = outcome.ended_early.is_none();
     let checksum = outcome.clients.first().filter(|_| is_whole).map(|client| client.checksum);
-    let judgement = Judgement {
-        session: format!("{session:016x}"),
-        players: outcome.terms.setup.players,
-        turns: outcome.terms.turns,
-        checksum: checksum.map(|checksum| format!("{checksum:016x}")),
-        winner: outcome.winner,
-        difference: seen.as_ref().and_then(Difference::of),
-        testimony,
-        since: came_in.get(),
-        // The replay of who came late is not kept.
-        replay: replay.exists().then(|| Archived::of(&replay)).transpose()?,
-    };
-    let signed = Signed::new(judgement, keys::referee_secret()?);
+    let mut judgement = Judgement::new(session, outcome.terms.setup.players, outcome.terms.turns);
+    judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
+    judgement.winner = outcome.winner;
+    judgement.difference = seen.as_ref().and_then(Difference::of);
+    (judgement.testimony, judgement.since) = (testimony, came_in.get());
+    // The replay of who came late is not kept.
+    judgement.replay = replay.exists().then(|| files::archived(&replay)).transpose()?;
+    let signed = Signed::new(judgement, &keys::own()?.referee_key());
     let path = options.archive.join(format!("{name}.json"));
-    signed.store(&path)?;
+    files::store(&signed, &path)?;
     say(&signed, &path, json);
     Ok(is_whole && signed.judgement.difference.is_none())
 }
 
 /// Checks a judgement. True if it holds, whoever was at fault.
 pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed> {
-    let signed = Signed::open(&options.file)?;
+    let signed = files::open(&options.file)?;
     let folder = options.file.parent().unwrap_or(Path::new(""));
-    let checked = signed.check(folder, options.key.as_deref());
+    let checked = files::check(&signed, folder, options.key.as_deref());
     let shown = checked.as_ref().map_or(Conviction::default(), |found| found.shown);
     if json {
         let doubt = checked.as_ref().err().map(ToString::to_string);
@@ -108,7 +99,7 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
     say(&signed, &options.file, false);
     match &checked {
         Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
-        Ok(Found { is_simulated: true, resumed_at, shown }) => {
+        Ok(Found { is_simulated: true, resumed_at, shown, .. }) => {
             println!("holds           signed by the key; simulated again, the match comes to the same");
             if let Some(turn) = resumed_at {
                 println!(

@@ -82,7 +82,7 @@ fn a_guest_says_in_one_line_why_it_cannot_play() {
         (OPEN, vec![2, 0x39, 0x30], false, "speaks protocol version 12345"),
         (JOIN, altered(&welcome, 0, 1), true, "plays by other rules"),
         (JOIN, altered(&welcome, 1, 1), true, "a map of its own"),
-        (JOIN, vec![3], false, "as many watchers as there may be"),
+        (JOIN, vec![3], false, "no free place"),
         (JOIN, vec![7], false, "the match is over"),
         (OPEN, vec![6], false, "opens no rooms now"),
         (JOIN, vec![0, 1, 2, 3], true, "was not understood"),

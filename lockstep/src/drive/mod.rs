@@ -3,4 +3,5 @@
 pub(crate) mod begun;
 pub(crate) mod driver;
 pub(crate) mod frame_objects;
+pub(crate) mod search;
 pub(crate) mod simulation;

@@ -112,6 +112,11 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         &self.game
     }
 
+    /// The game's checksum in its present state.
+    pub fn checksum(&mut self) -> u64 {
+        self.game.checksum()
+    }
+
     /// The turn that is running, or runs next.
     pub fn turn(&self) -> u32 {
         self.turn

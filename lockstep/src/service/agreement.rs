@@ -99,7 +99,8 @@ impl Agreement {
         Self::read(&Self { config: config.clone(), action_bits, game: game.to_vec() }.to_bytes())
     }
 
-    /// The settings. A peer adds its local choices: a key, a seat's secret, random bytes.
+    /// The settings. A peer adds its local choices: a key and random bytes. (A guest starts from
+    /// `service::guest::Arrival::config`, which has the secret of its seat.)
     #[must_use]
     pub fn config(&self) -> SessionConfig {
         self.config.clone()

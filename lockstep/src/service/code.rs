@@ -5,6 +5,7 @@ use core::str::FromStr;
 use std::net::{IpAddr, SocketAddr};
 
 use data_encoding::{Encoding, Specification};
+use sha2::{Digest as _, Sha256};
 use twox_hash::XxHash3_64;
 
 /// Everything that a player needs to come to a place of a match: where the server is, its certificate's hash, and the place's secret.
@@ -79,6 +80,19 @@ impl JoinCode {
         Ok(Self { addresses, certificate_hash, secret })
     }
 
+    /// The way to a host without a seal: its address, and no certificate and no secret. (`transport::udp::PlainDialer` takes it; it has no use as
+    /// a text.)
+    #[must_use]
+    pub fn unsealed(host: SocketAddr) -> Self {
+        Self { addresses: vec![host], certificate_hash: [0; 32], secret: [0; 16] }
+    }
+
+    /// Whether it leads to a sealed connection.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.certificate_hash != [0; 32]
+    }
+
     /// Where the server is, the most likely address first.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
@@ -95,6 +109,12 @@ impl JoinCode {
     #[must_use]
     pub fn secret(&self) -> &[u8; 16] {
         &self.secret
+    }
+
+    /// A number that tells this code from others and opens nothing, for names of files and for logs: the first 8 bytes of the SHA-256 of the code.
+    #[must_use]
+    pub fn mark(&self) -> u64 {
+        Sha256::digest(self.to_bytes()).iter().take(8).fold(0, |mark, byte| mark << 8 | u64::from(*byte))
     }
 
     fn to_bytes(&self) -> Vec<u8> {

@@ -118,7 +118,7 @@ impl Secrets {
 pub enum Refused {
     /// Kind 2: the server speaks this protocol version.
     Version(u16),
-    /// Kind 3: there are as many watchers as there may be.
+    /// Kind 3: there are as many watchers as there may be; without a seal, as many players.
     Full,
     /// Kind 4: the secret opens no place here.
     WrongSecret,
@@ -134,7 +134,7 @@ pub enum Refused {
     Removed,
     /// Kind 10: too many have come to this place in a short time.
     Later,
-    /// Kind 11: another program plays at this place.
+    /// Kind 11: the match has begun, and the place is kept for the program with another token.
     OtherProgram,
     /// Kind 12: a player's actions of one turn may be larger than the relay allows.
     TurnTooLarge {
@@ -151,17 +151,16 @@ impl fmt::Display for Refused {
             Self::Version(theirs) => {
                 write!(f, "the other side speaks protocol version {theirs}, this is {PROTOCOL_VERSION}")
             }
-            Self::Full => write!(f, "there are already as many watchers as there may be"),
+            Self::Full => write!(f, "there is no free place"),
             Self::WrongSecret => write!(f, "the code opens no place here"),
             Self::TooManyRooms => write!(f, "the relay has as many rooms as it may have"),
             Self::GoingAway => write!(f, "the other side is about to end, and takes nobody any more"),
             Self::Over => write!(f, "the match is over"),
             Self::Malformed => write!(f, "the other side did not understand the question"),
             Self::Removed => write!(f, "the host has removed this player"),
-            Self::OtherProgram => write!(
-                f,
-                "another program plays at this place: come back from the same machine, as the same user"
-            ),
+            Self::OtherProgram => {
+                write!(f, "the place is kept for the program that began the match: come back with its token")
+            }
             Self::TurnTooLarge { bytes, max } => {
                 write!(f, "a player's turn may have {bytes} bytes in this match, the relay allows {max}")
             }

@@ -64,10 +64,20 @@ pub trait Dial {
 /// A connection. Dropping it closes it.
 pub trait Line {
     /// The next event. The first one is never a packet, and nothing comes after a refusal or a loss.
-    fn poll(&mut self) -> Option<LineEvent>;
+    fn poll(&mut self, now: Instant) -> Option<LineEvent>;
 
     /// Sends a packet, which may be lost.
     fn send(&mut self, packet: &[u8]);
+}
+
+impl<L: Line + ?Sized> Line for Box<L> {
+    fn poll(&mut self, now: Instant) -> Option<LineEvent> {
+        (**self).poll(now)
+    }
+
+    fn send(&mut self, packet: &[u8]) {
+        (**self).send(packet);
+    }
 }
 
 /// What happened on a connection.
@@ -149,7 +159,8 @@ impl Arrival {
         let Welcome { is_relayed, session_id, agreement, .. } = &self.welcome;
         let topology = if *is_relayed { Topology::Relay } else { Topology::Host };
         let config = agreement.config().topology(topology).session_id(*session_id);
-        config.silence_timeout(SILENCE).seat_secret(*self.code.secret())
+        let config = config.silence_timeout(SILENCE);
+        if self.code.is_sealed() { config.seat_secret(*self.code.secret()) } else { config }
     }
 
     /// This peer's session, which asks the middle to be let in.
@@ -326,7 +337,7 @@ impl<D: Dial> Guest<D> {
                 Err(error) => return self.fail(GuestError::Socket(error.to_string())),
             }
         }
-        let event = self.line.as_mut().and_then(Line::poll);
+        let event = self.line.as_mut().and_then(|line| line.poll(now));
         match event {
             None | Some(LineEvent::Packet(_)) => Ok(None),
             Some(LineEvent::Accepted(answer)) => match Answer::read(&answer) {
@@ -409,7 +420,7 @@ impl<D: Dial> Guest<D> {
 
     fn receive(&mut self, session: &mut AnySession, now: Instant) {
         for _ in 0..EVENTS_MAX {
-            match self.line.as_mut().and_then(Line::poll) {
+            match self.line.as_mut().and_then(|line| line.poll(now)) {
                 None => break,
                 Some(LineEvent::Packet(bytes)) => session.handle_packet(now, MIDDLE, &bytes),
                 Some(LineEvent::Accepted(_)) => (self.again, self.since) = (None, Some(now)),

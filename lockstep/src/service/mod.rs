@@ -8,6 +8,7 @@
 //! - [`host`]: the middle of a star that plays itself.
 //! - [`invitation`]: the way to a place without a seal.
 //! - `relay`: the rooms of a relay, and its limits.
+//! - `machine`: the keys and marks that follow from a machine's one secret. `save_file`: a match that can be resumed, as bytes.
 //! - `guest`: a peer that joins by a code, loses its connection and comes back, or opens a room at a relay.
 //!
 //! `transport::sealed` puts them on a socket: `SealedHost`, `SealedDialer`, `SealedRelay`.
@@ -22,8 +23,12 @@ pub mod greeting;
 pub mod guest;
 pub mod host;
 pub mod invitation;
+#[cfg(all(feature = "codes", feature = "signed"))]
+pub mod machine;
 pub mod places;
 #[cfg(feature = "codes")]
 pub mod relay;
 #[cfg(feature = "codes")]
 pub mod removal;
+#[cfg(feature = "codes")]
+pub mod save_file;

@@ -148,7 +148,7 @@ pub enum NoPlace {
     Full,
     /// The place is shut: its player was removed.
     Shut,
-    /// Another program plays at this place, by the same secret.
+    /// The match has begun ([`Places::settle`]), and the place is kept for the program with another token.
     OtherProgram,
     /// Too many have come by this secret in a short time.
     Later {
@@ -164,10 +164,7 @@ impl fmt::Display for NoPlace {
             Self::Full => write!(f, "there are already as many watchers as there may be"),
             Self::Shut => write!(f, "the player was removed"),
             Self::OtherProgram => {
-                write!(
-                    f,
-                    "another program plays at this place: come back from the same machine, as the same user"
-                )
+                write!(f, "the place is kept for the program that began the match: come back with its token")
             }
             Self::Later { wait } => {
                 let seconds = wait.as_millis().div_ceil(1_000);

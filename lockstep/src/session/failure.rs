@@ -68,10 +68,9 @@ impl fmt::Display for Failure {
             Self::Dropped => write!(f, "the others went on without this player"),
             Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
             Self::OtherRoster => write!(f, "the other side has other keys of the players"),
-            Self::OtherKey => write!(
-                f,
-                "this player began the match with another key: come back from the same machine, as the same user"
-            ),
+            Self::OtherKey => {
+                write!(f, "this player began the match with another key: come back with that one")
+            }
             Self::NoState => write!(f, "nobody had the state of the running match"),
             Self::StateTooLarge { bytes, max } => {
                 write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")

@@ -1,6 +1,12 @@
 //! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of their address.
 #![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
+#[cfg(feature = "codes")]
+mod dial;
+
+#[cfg(feature = "codes")]
+pub use dial::{PlainDialer, PlainLine};
+
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

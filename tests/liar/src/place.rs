@@ -2,10 +2,13 @@
 
 use std::time::Duration as Time;
 
+use sha2::{Digest as _, Sha256};
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::codes::Codes as JoinCodes;
 use testudo_lockstep::service::greeting::{Answer, Greeting, Welcome};
 use testudo_lockstep::service::guest::{Dial, Line, LineEvent, MIDDLE};
+use testudo_lockstep::service::machine::MachineSecret;
+use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::transport::sealed::{SealedClient, SealedDialer};
 use testudo_lockstep::{Driver, Event, Failure, Identity, Pace, PlayerId, Session, SessionPhase, Topology};
 
@@ -39,7 +42,7 @@ type Done = Result<serde_json::Value, String>;
 /// Comes to a place, and comes back when it was dropped.
 pub(crate) fn join(lie: &str, code: &str) -> Done {
     let (lie, code) = (read_lie(lie)?, read_code(code)?);
-    let pass = keys::pass(&code).map_err(|error| error.to_string())?;
+    let pass = pass(&code)?;
     let greeting = || Greeting::Come { pass };
     let life = Clock::start();
     let mut ends = Vec::new();
@@ -73,7 +76,7 @@ pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
     let setup = Setup { players: number(players)? as u8, units: 10, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: number(turns)? }, Pace::Fixed, true);
     let told = agreement.told().map_err(|error| error.to_string())?;
-    let pass = keys::pass(&relay).map_err(|error| error.to_string())?;
+    let pass = pass(&relay)?;
     let greeting = Greeting::Open { pass, agreement: Box::new(told) };
     let (answer, edge) = call(&relay, &greeting)?;
     let Answer::Opened(opened) = answer else { return Err(format!("{answer:?}")) };
@@ -91,7 +94,7 @@ pub(crate) fn knock(code: &str, times: &str, ms: &str) -> Done {
     let code = read_code(code)?;
     let number = |text: &str| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
     let (times, pause) = (number(times)?, Time::from_millis(number(ms)?));
-    let pass = keys::pass(&code).map_err(|error| error.to_string())?;
+    let pass = pass(&code)?;
     let greeting = Greeting::Come { pass };
     let (mut came, mut refused) = (0_u64, 0_u64);
     for _ in 0..times {
@@ -112,7 +115,7 @@ pub(crate) fn knock(code: &str, times: &str, ms: &str) -> Done {
 pub(crate) fn damage(file: &str, seed: &str) -> Done {
     let mut bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let seed: u64 = seed.parse().map_err(|_| "the seed is a number".to_owned())?;
-    let dice = keys::hash(&seed.to_le_bytes());
+    let dice: [u8; 32] = Sha256::digest(seed.to_le_bytes()).into();
     let place = u64::from_le_bytes(core::array::from_fn(|at| dice[at])) as usize % bytes.len().max(1);
     match seed % 8 {
         0 => bytes.truncate(place),
@@ -122,6 +125,14 @@ pub(crate) fn damage(file: &str, seed: &str) -> Done {
     let path = format!("{file}.{seed}");
     std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
     Ok(serde_json::json!({ "file": path, "place": place }))
+}
+
+fn machine() -> Result<MachineSecret, String> {
+    keys::own().map_err(|error| error.to_string())
+}
+
+fn pass(code: &JoinCode) -> Result<Pass, String> {
+    Ok(Pass { secret: *code.secret(), token: machine()?.token(code) })
 }
 
 fn read_lie(text: &str) -> Result<Lie, String> {
@@ -136,8 +147,9 @@ fn read_code(text: &str) -> Result<JoinCode, String> {
 fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, SealedClient), String> {
     let edge = SealedDialer::default().dial(code, &greeting.to_bytes());
     let mut edge = edge.map_err(|error| error.to_string())?;
+    let clock = Clock::start();
     loop {
-        match Line::poll(&mut edge) {
+        match Line::poll(&mut edge, clock.now()) {
             None => std::thread::sleep(PAUSE),
             Some(LineEvent::Accepted(bytes) | LineEvent::Refused(bytes)) => {
                 let answer = Answer::read(&bytes).ok_or("an answer that makes no sense")?;
@@ -164,7 +176,7 @@ fn play(
     let config = agreement.config().session_id(welcome.session_id).topology(topology).seat_secret(secret);
     let config = completed(config, welcome.place, welcome.is_relayed, false, None);
     let config = config.map_err(|error| error.to_string())?;
-    let key = keys::player_key(welcome.session_id, own).map_err(|error| error.to_string())?;
+    let key = machine()?.player_key(welcome.session_id, own);
     let mut twist = Twist::new(lie, own, key, &config);
     let clock = Clock::start();
     let mut session = Session::new(config, welcome.place, clock.now()).map_err(|error| error.to_string())?;
@@ -173,7 +185,7 @@ fn play(
     let mut driver = Driver::new(Copy::new(Client::new(game, None, false), lie), session);
     let mut packet = Vec::new();
     loop {
-        while let Some(event) = Line::poll(&mut edge) {
+        while let Some(event) = Line::poll(&mut edge, clock.now()) {
             match event {
                 LineEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
                 LineEvent::Lost { why, .. } => return Ok((told(&driver, &why), true)),

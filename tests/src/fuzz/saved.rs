@@ -53,7 +53,7 @@ fn play(config: &SessionConfig, save: bool) -> VirtualMatch<super::toy::Game> {
 }
 
 /// The bytes of a save that this build makes.
-fn saved_bytes(choice: u8) -> Vec<u8> {
+pub(super) fn saved_bytes(choice: u8) -> Vec<u8> {
     let mut game = play(&config(choice), true);
     game.drivers_mut()[0].session_mut().take_saved().expect("it was asked for").to_bytes()
 }

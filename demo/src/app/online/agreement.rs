@@ -1,6 +1,7 @@
 //! What every peer of a battle agrees on.
 
 use testudo_lockstep::service::agreement::Agreement as Agreed;
+use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{Action as _, Controls, Duration, Pace, PlayerId, SessionConfig};
 
 use crate::app::maps;
@@ -22,9 +23,28 @@ const PAUSES_MAX: u32 = 8;
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
 /// What the settings of a session do not tell, or tell nobody but the session.
-const GAME_BYTES: usize = 30;
+#[derive(Default)]
+struct Own {
+    units: u32,
+    seed: u64,
+    map: u64,
+    content: u64,
+    host: u8,
+    flags: u8,
+}
 
-/// Bits of the last byte.
+impl State for Own {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("units", &mut self.units)?;
+        v.number("seed", &mut self.seed)?;
+        v.number("map", &mut self.map)?;
+        v.number("content", &mut self.content)?;
+        v.number("host", &mut self.host)?;
+        v.number("flags", &mut self.flags)
+    }
+}
+
+/// Bits of the flags.
 const ADAPTIVE: u8 = 1;
 const NO_BOTS: u8 = 2;
 const ANY_SPEED: u8 = 4;
@@ -128,31 +148,29 @@ impl Agreement {
         let flags = flag(self.pace == Pace::Adaptive, ADAPTIVE)
             | flag(!self.bots, NO_BOTS)
             | flag(self.any_speed, ANY_SPEED);
-        let numbers = [self.seed, self.map, self.content].map(u64::to_le_bytes).concat();
-        let game = [&self.units.to_le_bytes()[..], &numbers, &[self.host.0, flags]].concat();
+        let Self { units, seed, map, content, .. } = *self;
+        let mut own = Own { units, seed, map, content, host: self.host.0, flags };
+        let mut game = Vec::new();
+        state::save(&mut own, &mut game);
         Agreed::new::<Order>(&self.config(), &game)
     }
 
     /// What the library has passed on; none if a number is out of range, or it is not a battle of this program.
     pub(crate) fn of(agreed: &Agreed) -> Option<Self> {
-        let game: &[u8; GAME_BYTES] = agreed.game().try_into().ok()?;
-        let (units, rest) = game.split_first_chunk()?;
-        let (seed, rest) = rest.split_first_chunk()?;
-        let (map, rest) = rest.split_first_chunk()?;
-        let (content, rest) = rest.split_first_chunk()?;
-        let &[host, flags] = rest else { return None };
+        let mut own = Own::default();
+        state::load(&mut own, agreed.game()).ok()?;
         let config = agreed.config();
         let agreement = Self {
             players: config.players,
-            host: PlayerId(host),
-            pace: if flags & ADAPTIVE > 0 { Pace::Adaptive } else { Pace::Fixed },
-            bots: flags & NO_BOTS == 0,
-            any_speed: flags & ANY_SPEED > 0,
-            units: u32::from_le_bytes(*units),
+            host: PlayerId(own.host),
+            pace: if own.flags & ADAPTIVE > 0 { Pace::Adaptive } else { Pace::Fixed },
+            bots: own.flags & NO_BOTS == 0,
+            any_speed: own.flags & ANY_SPEED > 0,
+            units: own.units,
             turns: config.turns?,
-            seed: u64::from_le_bytes(*seed),
-            map: u64::from_le_bytes(*map),
-            content: u64::from_le_bytes(*content),
+            seed: own.seed,
+            map: own.map,
+            content: own.content,
         };
         let in_range = agreement.players <= ARMIES_MAX
             && (1..=UNITS_MAX).contains(&agreement.units)

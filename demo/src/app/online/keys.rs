@@ -1,17 +1,11 @@
-//! Randomness of the system, and the keys that a player signs with.
-//!
-//! A player has one secret of its own, which stays on this machine. The key of each match follows from it, so a program that crashed has the
-//! same key when it comes back, and neither the host nor another match learns anything about it.
+//! Randomness of the system, and the one secret of a player, which stays on this machine.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use sha2::{Digest, Sha256};
-use testudo_lockstep::service::code::JoinCode;
-use testudo_lockstep::service::places::Pass;
-use testudo_lockstep::{PlayerId, PlayerKey};
+use testudo_lockstep::service::machine::MachineSecret;
 
 use crate::app::error::MatchError;
 
@@ -19,7 +13,7 @@ use crate::app::error::MatchError;
 const OWN_BYTES: usize = 32;
 
 /// The secret of this process, once it is needed.
-static OWN: OnceLock<[u8; OWN_BYTES]> = OnceLock::new();
+static OWN: OnceLock<MachineSecret> = OnceLock::new();
 
 /// Bytes that nobody can guess.
 ///
@@ -44,61 +38,17 @@ pub(crate) fn random_number() -> Result<u64, MatchError> {
     random().map(u64::from_le_bytes)
 }
 
-/// The key of a place in a match.
+/// This player's secret, from which all its keys follow. One that cannot be kept is of no use: after a crash the player could only watch.
 ///
 /// # Errors
 /// The system has no randomness, or the player's secret can be neither read nor kept.
-pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey, MatchError> {
-    Ok(derived(&own()?, session_id, player))
-}
-
-/// What this machine shows at a server besides the secret of a place, always the same. The server's certificate is in it, so two servers cannot tell that
-/// the same player has come.
-///
-/// # Errors
-/// As those of [`player_key`].
-pub(crate) fn pass(code: &JoinCode) -> Result<Pass, MatchError> {
-    let mut hash = Sha256::new();
-    hash.update(b"testudo token");
-    hash.update(own()?);
-    hash.update(code.certificate_hash());
-    let mut token = [0; 16];
-    token.copy_from_slice(&hash.finalize()[..16]);
-    Ok(Pass { secret: *code.secret(), token })
-}
-
-/// This player's secret. One that cannot be kept is of no use: after a crash the player could only watch.
-fn own() -> Result<[u8; OWN_BYTES], MatchError> {
+pub(crate) fn own() -> Result<MachineSecret, MatchError> {
     if let Some(own) = OWN.get() {
         return Ok(*own);
     }
     let fresh = random()?;
-    let kept = kept_somewhere(fresh)?;
+    let kept = MachineSecret::new(kept_somewhere(fresh)?);
     Ok(*OWN.get_or_init(|| kept))
-}
-
-/// The key that this machine's referee signs with.
-///
-/// # Errors
-/// As those of [`player_key`].
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn referee_secret() -> Result<[u8; OWN_BYTES], MatchError> {
-    let own = own()?;
-    Ok(hash(&[b"testudo referee key", &own[..]].concat()))
-}
-
-/// SHA-256.
-pub(crate) fn hash(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
-}
-
-fn derived(own: &[u8; OWN_BYTES], session_id: u64, player: PlayerId) -> PlayerKey {
-    let mut hash = Sha256::new();
-    hash.update(b"testudo player key");
-    hash.update(own);
-    hash.update(session_id.to_le_bytes());
-    hash.update([player.0]);
-    PlayerKey::from_secret(hash.finalize().into())
 }
 
 /// The secret that this machine keeps.
@@ -168,16 +118,6 @@ fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_place_of_every_match_has_its_own_key_again() {
-        let public = |own, id, player| derived(&[own; 32], id, PlayerId(player)).public().to_bytes();
-        let first = public(1, 2, 3);
-        assert_eq!(first, public(1, 2, 3));
-        for other in [public(2, 2, 3), public(1, 3, 3), public(1, 2, 4)] {
-            assert_ne!(first, other);
-        }
-    }
 
     #[test]
     fn the_secret_outlives_the_program() {

@@ -1,12 +1,11 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
-//! From the bottom: `name`, `agreement`, `profile`, `keys` and `codes` are values; `invitation` says who may come without a seal; `wire` is the library's host or guest;
-//! `remark` is what the engine has noticed; `seat` is this process's part in a match; `network` is its path there; a `judgement` is what a referee leaves
-//! of it, with the players' `testimony`.
+//! From the bottom: `name`, `agreement`, `profile`, `keys` and `codes` are values; `wire` is the library's host or guest;
+//! `remark` is what the engine has noticed; `seat` is this process's part in a match; `network` is its path there; a `judgement` is the file that a referee leaves
+//! of it.
 
 pub(crate) mod address;
 pub(crate) mod agreement;
-mod asking;
 pub(crate) mod codes;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod judgement;
@@ -17,9 +16,6 @@ pub(crate) mod news;
 mod own_saves;
 pub(crate) mod profile;
 pub(crate) mod remark;
-mod remote;
 pub(crate) mod saves;
 pub(crate) mod seat;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) mod testimony;
 pub(crate) mod wire;

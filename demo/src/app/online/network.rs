@@ -9,14 +9,13 @@ use std::net::SocketAddr;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::Welcome;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
-use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Duration, Failure, Identity, PlayerId, SessionPhase, Topology, state};
+use testudo_lockstep::transport::udp::PlainDialer;
+use testudo_lockstep::{Duration, Identity, PlayerId, SessionPhase, state};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::asking::Asking;
 use crate::app::online::codes::Codes;
 use crate::app::online::keys;
 use crate::app::online::news::News;
@@ -35,12 +34,6 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
-
-/// How often a guest without a seal whose connection was lost asks for its place again, one time after the other without success.
-const RETURNS_MAX: u32 = 3;
-
-/// How long a guest without a seal waits for the host.
-const SILENCE: Duration = Duration::from_secs(80);
 
 /// The way to a place.
 #[derive(Clone, Debug)]
@@ -69,18 +62,13 @@ pub(crate) struct NetworkMatch {
     news: VecDeque<News>,
     /// The seat before the connection was lost.
     former: Option<Box<Seat>>,
-    /// Attempts to come back without a seal since the last success.
-    returns: u32,
     /// The host's save was compared with those that were kept here.
     has_compared: bool,
-    is_leaving: bool,
     /// What is shown ahead of the seat's copy, if that is wanted.
     foresight: Option<Box<Foresight>>,
 }
 
 enum Stage {
-    /// The host has not yet named a free place.
-    Asking(Asking),
     /// The host or relay has not yet opened the place.
     Calling(Box<Guest<Dialer>>),
     Seated(Box<Seat>),
@@ -112,8 +100,8 @@ impl NetworkMatch {
         agreement.check_setup().map_err(MatchError::Setup)?;
         let clock = Clock::start();
         let told = agreement.told().map_err(MatchError::Agreement)?;
-        let guest =
-            Guest::open(Dialer::default(), relay.clone(), keys::pass(&relay)?.token, told, clock.now());
+        let dialer = Dialer::Sealed(Default::default());
+        let guest = Guest::open(dialer, relay.clone(), keys::own()?.token(&relay), told, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
         let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };
         Ok(Self::at(Stage::Calling(Box::new(guest)), Some(wish), options, clock))
@@ -125,31 +113,21 @@ impl NetworkMatch {
     /// No socket is available.
     pub(crate) fn join(wish: Wish, options: SeatOptions) -> Result<Self, MatchError> {
         let clock = Clock::start();
-        let stage = match &wish.way {
-            Way::Plain(host) => Stage::Asking(Asking::begin(*host, wish.watches)?),
-            Way::Sealed(code) => {
-                let guest =
-                    Guest::join(Dialer::default(), code.clone(), keys::pass(code)?.token, clock.now());
-                Stage::Calling(Box::new(guest.map_err(|error| MatchError::Invitation(error.into()))?))
+        let (dialer, code, token) = match &wish.way {
+            Way::Plain(host) => {
+                let dialer = PlainDialer::new(keys::random_number()?, wish.watches);
+                (Dialer::Plain(dialer), JoinCode::unsealed(*host), [0; 16])
             }
+            Way::Sealed(code) => (Dialer::Sealed(Default::default()), code.clone(), keys::own()?.token(code)),
         };
-        Ok(Self::at(stage, Some(wish), options, clock))
+        let guest = Guest::join(dialer, code, token, clock.now());
+        let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
+        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(wish), options, clock))
     }
 
     fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions, clock: Clock) -> Self {
         let news = VecDeque::new();
-        Self {
-            options,
-            wish,
-            clock,
-            stage,
-            news,
-            former: None,
-            returns: 0,
-            has_compared: false,
-            is_leaving: false,
-            foresight: None,
-        }
+        Self { options, wish, clock, stage, news, former: None, has_compared: false, foresight: None }
     }
 
     /// Does everything that is due.
@@ -158,17 +136,16 @@ impl NetworkMatch {
     /// No host let us in, the socket broke, or a replay could not be written.
     pub(crate) fn step(&mut self) -> Result<(), MatchError> {
         match self.advance() {
-            Err(MatchError::Invitation(error)) if self.former.is_some() => self.try_again(&error),
+            Err(MatchError::Invitation(error)) if self.former.is_some() => {
+                self.go_back(&error);
+                Ok(())
+            }
             advanced => advanced,
         }
     }
 
     fn advance(&mut self) -> Result<(), MatchError> {
         match core::mem::replace(&mut self.stage, Stage::Nowhere) {
-            Stage::Asking(mut asking) => match asking.step().map_err(MatchError::Invitation)? {
-                Some(welcome) => self.sit_down_at(asking.host(), welcome)?,
-                None => self.stage = Stage::Asking(asking),
-            },
             Stage::Calling(mut guest) => {
                 let was_delayed = guest.delay().is_some();
                 let arrival = guest.round(None, self.clock.now());
@@ -186,7 +163,7 @@ impl NetworkMatch {
                 self.stage = Stage::Seated(seat);
                 stepped?;
                 self.compare()?;
-                self.come_back()?;
+                self.come_back();
             }
             Stage::Nowhere => {}
         }
@@ -220,123 +197,59 @@ impl NetworkMatch {
 
     /// The other side has opened a place.
     fn arrive(&mut self, arrival: &Arrival, guest: Box<Guest<Dialer>>) -> Result<(), MatchError> {
-        let Welcome { place, ref agreement, .. } = arrival.welcome;
-        if self.wish.as_ref().is_some_and(|wish| wish.watches) && place != Identity::Watcher {
-            return Err(MatchError::Invitation(InvitationError::NotForWatching));
+        let Welcome { place, is_relayed, agreement: told, .. } = &arrival.welcome;
+        let refused = |why| Err(MatchError::Invitation(why));
+        if self.wish.as_ref().is_some_and(|wish| wish.watches) && *place != Identity::Watcher {
+            return refused(InvitationError::NotForWatching);
         }
-        let codes = arrival.codes.as_ref().map(|codes| {
-            let codes = Codes::sealed(codes, PlayerId(0), agreement.players());
-            codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string())
-        });
-        let config = arrival.config();
-        self.sit_down(&arrival.welcome, config, Wire::Guest(guest))?;
-        if let (Some(codes), Stage::Seated(seat)) = (codes, &mut self.stage) {
-            seat.opened(codes);
-        }
-        Ok(())
-    }
-
-    /// A host without a seal has named a free place.
-    fn sit_down_at(&mut self, host: SocketAddr, welcome: Welcome) -> Result<(), MatchError> {
-        let address: SocketAddr =
-            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-        let udp = UdpTransport::bind(address);
-        let mut udp = udp.map_err(|error| MatchError::Bind { address, error })?;
-        let middle = udp.add_peer(host);
-        debug_assert_eq!(middle, MIDDLE);
-        let config = welcome.agreement.config().topology(Topology::Host).session_id(welcome.session_id);
-        let config = config.silence_timeout(SILENCE);
-        self.sit_down(&welcome, config, Wire::Plain(Box::new(udp), None))
-    }
-
-    fn sit_down(
-        &mut self,
-        welcome: &Welcome,
-        config: testudo_lockstep::SessionConfig,
-        wire: Wire,
-    ) -> Result<(), MatchError> {
+        let Some(agreement) = Agreement::of(told) else { return refused(InvitationError::NotUnderstood) };
         let units_max = self.wish.as_ref().map_or(u32::MAX, |wish| wish.units_max);
-        let agreement = Agreement::of(&welcome.agreement)
-            .ok_or(MatchError::Invitation(InvitationError::NotUnderstood))?;
-        let terms = terms_of(&agreement, units_max).map_err(MatchError::Invitation)?;
         let start = Start {
-            terms,
+            terms: terms_of(&agreement, units_max).map_err(MatchError::Invitation)?,
             agreement,
-            place: welcome.place,
-            is_relayed: welcome.is_relayed,
-            config,
+            place: *place,
+            is_relayed: *is_relayed,
+            config: arrival.config(),
             clock: self.clock,
-            wire,
+            wire: Wire::Guest(guest),
             middle: Some(MIDDLE),
             save: None,
         };
-        let seat = Seat::guest(start, &self.options, self.former.as_deref())?;
+        let mut seat = Seat::guest(start, &self.options, self.former.as_deref())?;
+        if let Some(codes) = &arrival.codes {
+            let codes = Codes::sealed(codes, PlayerId(0), told.players());
+            seat.opened(codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string()));
+        }
         self.stage = Stage::Seated(Box::new(seat));
         Ok(())
     }
 
-    /// Asks for the place again if the others went on without this process.
-    fn come_back(&mut self) -> Result<(), MatchError> {
-        let Stage::Seated(seat) = &mut self.stage else { return Ok(()) };
-        let phase = seat.session().phase();
-        if phase == SessionPhase::Running && seat.has_played() {
-            (self.returns, self.former) = (0, None);
+    /// The others went on without this process: its guest asks for the place again.
+    fn come_back(&mut self) {
+        let Stage::Seated(seat) = &mut self.stage else { return };
+        if seat.session().phase() == SessionPhase::Running && seat.has_played() {
+            self.former = None;
         }
-        if let Some(guest) = seat.take_calling_guest() {
-            // Why it is not let in at once is told by the way.
-            self.news.push_back(guest.delay().map_or(News::ComingBack, |why| News::Later(why.into())));
-            self.keep_seat(Stage::Calling(guest));
-            return Ok(());
-        }
-        let is_lost = matches!(
-            phase,
-            SessionPhase::Failed(
-                Failure::Dropped | Failure::ConnectionLost(_) | Failure::JoinTimeout | Failure::NoState
-            )
-        );
-        let has_played = seat.has_played() || self.former.is_some();
-        let Some(Wish { way: Way::Plain(host), watches, .. }) = &self.wish else { return Ok(()) };
-        if is_lost && has_played && !self.is_leaving && self.returns < RETURNS_MAX {
-            let stage = Stage::Asking(Asking::begin(*host, *watches)?);
-            self.returns += 1;
-            self.news.push_back(News::ComingBack);
-            self.keep_seat(stage);
-        }
-        Ok(())
-    }
-
-    fn keep_seat(&mut self, next: Stage) {
-        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, next) {
+        let Some(guest) = seat.take_calling_guest() else { return };
+        // Why it is not let in at once is told by the way.
+        self.news.push_back(guest.delay().map_or(News::ComingBack, |why| News::Later(why.into())));
+        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, Stage::Calling(guest)) {
             self.former.get_or_insert(seat);
         }
     }
 
-    /// The attempt to come back has failed.
-    fn try_again(&mut self, error: &InvitationError) -> Result<(), MatchError> {
-        let is_final = !matches!(error, InvitationError::Lost { .. } | InvitationError::NoAnswer { .. });
-        self.returns = if is_final || self.is_leaving { RETURNS_MAX } else { self.returns + 1 };
-        match (&self.wish, self.former.take()) {
-            (Some(Wish { way: Way::Plain(host), watches, .. }), Some(former))
-                if self.returns < RETURNS_MAX =>
-            {
-                self.stage = Stage::Asking(Asking::begin(*host, *watches)?);
-                self.former = Some(former);
-            }
-            (_, Some(mut former)) => {
-                if is_final {
-                    former.note_refusal(error.to_string());
-                }
-                self.stage = Stage::Seated(former);
-            }
-            _ => {}
+    /// The place is lost for good: what was played before that is the result.
+    fn go_back(&mut self, error: &InvitationError) {
+        let Some(mut former) = self.former.take() else { return };
+        if !matches!(error, InvitationError::Lost { .. }) {
+            former.note_refusal(error.to_string());
         }
-        Ok(())
+        self.stage = Stage::Seated(former);
     }
 
     /// The host that is being asked for a place, until there is a seat.
     pub(crate) fn asked(&self) -> Option<SocketAddr> {
         match &self.stage {
-            Stage::Asking(asking) => Some(asking.host()),
             Stage::Calling(guest) => guest.code().addresses().first().copied(),
             Stage::Seated(_) | Stage::Nowhere => None,
         }
@@ -388,7 +301,6 @@ impl NetworkMatch {
 
     /// Leaves in good order: a few steps later it is over.
     pub(crate) fn leave(&mut self) {
-        self.is_leaving = true;
         if let Stage::Calling(guest) = &mut self.stage {
             guest.leave();
         }

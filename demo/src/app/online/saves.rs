@@ -1,25 +1,16 @@
 //! Matches that can be resumed, as files.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use sha2::{Digest, Sha256};
 use testudo_lockstep::SavedMatch;
-use testudo_lockstep::service::agreement::Agreement as Agreed;
+use testudo_lockstep::service::agreement::AgreementError;
+use testudo_lockstep::service::save_file::SaveFile;
 
 use crate::app::error::MatchError;
 use crate::app::online::agreement::Agreement;
 use crate::app::watch::client::Client;
 use crate::game::Setup;
-
-/// First bytes of a file.
-const MAGIC: [u8; 8] = *b"TESTSAVE";
-
-/// Version of the file.
-const VERSION: u16 = 3;
-
-/// Bytes of the hash at the end of a file.
-const HASH_BYTES: usize = 32;
 
 /// Largest file that is read: a battle of some 200,000 units.
 const BYTES_MAX: u32 = 64 << 20;
@@ -35,59 +26,21 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// Mark, version, version of the simulation, length of the agreement, the agreement, length of the state, the state, the session's part,
-    /// SHA-256 of all that. Little-endian.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let length = u32::try_from(self.state.len()).unwrap_or(u32::MAX);
-        // It was agreed on.
-        let agreement = self.agreement.told().map(|told| told.to_bytes()).unwrap_or_default();
-        let mut bytes = [
-            &MAGIC[..],
-            &VERSION.to_le_bytes(),
-            &Setup::sim_version().to_le_bytes(),
-            &(agreement.len() as u16).to_le_bytes(),
-            &agreement,
-            &length.to_le_bytes(),
-            &self.state,
-            &self.saved.to_bytes(),
-        ]
-        .concat();
-        let hash = Sha256::digest(&bytes);
-        bytes.extend_from_slice(&hash);
-        bytes
+    /// The bytes of a file.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, AgreementError> {
+        let agreement = self.agreement.told()?;
+        let file = SaveFile { agreement, state: self.state.clone(), saved: self.saved.clone() };
+        Ok(file.to_bytes(Setup::sim_version()))
     }
 
     /// Reads what [`Save::to_bytes`] wrote. Total: any bytes give a save or a sentence.
     ///
     /// # Errors
-    /// Another version, or damage.
+    /// Another version, another program, or damage.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        const DAMAGED: &str = "it is cut off or damaged";
-        const OTHER: &str = "it was saved by another version of this program";
-        let mark = bytes.strip_prefix(&MAGIC).ok_or("this is not a saved match")?;
-        let (version, _) = mark.split_first_chunk().ok_or(DAMAGED)?;
-        if u16::from_le_bytes(*version) != VERSION {
-            return Err(OTHER.into());
-        }
-        let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(DAMAGED)?;
-        if Sha256::digest(body)[..] != hash[..] {
-            return Err(DAMAGED.into());
-        }
-        let rest = body.get(MAGIC.len() + version.len()..).ok_or(DAMAGED)?;
-        let (sim_version, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
-        if u32::from_le_bytes(*sim_version) != Setup::sim_version() {
-            return Err(OTHER.into());
-        }
-        let (length, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
-        let told = rest.split_at_checked(u16::from_le_bytes(*length).into());
-        let (told, rest) = told.ok_or(DAMAGED)?;
-        let told = Agreed::read(told).map_err(|_| DAMAGED)?;
-        let agreement = Agreement::of(&told).ok_or(DAMAGED)?;
-        let (length, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| DAMAGED)?;
-        let (state, saved) = rest.split_at_checked(length).ok_or(DAMAGED)?;
-        let saved = SavedMatch::from_bytes(saved).map_err(|error| error.to_string())?;
-        Ok(Self { agreement, state: state.to_vec(), saved })
+        let file = SaveFile::read(bytes, Setup::sim_version()).map_err(|error| error.to_string())?;
+        let agreement = Agreement::of(&file.agreement).ok_or("it is no battle of this program")?;
+        Ok(Self { agreement, state: file.state, saved: file.saved })
     }
 
     /// Reads a file.
@@ -114,9 +67,10 @@ impl Save {
     ///
     /// # Errors
     /// The disk is full, or the folder is gone.
-    pub(crate) fn store(&self, path: &Path) -> std::io::Result<()> {
+    pub(crate) fn store(&self, path: &Path) -> io::Result<()> {
         let draft = path.with_extension("save-draft");
-        let stored = fs::write(&draft, self.to_bytes()).and_then(|()| fs::rename(&draft, path));
+        let bytes = self.to_bytes().map_err(io::Error::other)?;
+        let stored = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, path));
         if stored.is_err() {
             // Half of it is of no use, and takes room on a full disk.
             let _ = fs::remove_file(draft);
@@ -143,7 +97,7 @@ pub(crate) mod tests {
         let terms = Terms { setup: Setup { players: 1, units: 8, seed: 3, map: None }, turns: 60 };
         let agreement = Agreement::new(&terms, Pace::Fixed, true);
         let config = agreement.config().simulated().session_id(session_id);
-        let config = config.player_key(keys::player_key(9, PlayerId(0)).unwrap());
+        let config = config.player_key(keys::own().unwrap().player_key(9, PlayerId(0)));
         let session = Session::host(config, Instant::ZERO).unwrap();
         let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
         driver.session_mut().save();
@@ -174,7 +128,7 @@ pub(crate) mod tests {
     #[test]
     fn a_save_is_read_as_it_was_written_or_refused() {
         let save = save();
-        let bytes = save.to_bytes();
+        let bytes = save.to_bytes().unwrap();
         assert_eq!(Save::read(&bytes), Ok(save));
         for length in (0..bytes.len()).step_by(7) {
             assert!(Save::read(&bytes[..length]).is_err(), "{length}");
@@ -186,15 +140,18 @@ pub(crate) mod tests {
         }
     }
 
+    /// Bytes of the hash at the end of a file.
+    const HASH_BYTES: usize = 32;
+
     /// Flipped bits, cuts, blocks that change places, bytes put in. Every second one has the right hash of the file again, as from somebody
     /// who means harm; then the hashes of state and session must find it.
     #[test]
     fn no_damaged_save_is_taken() {
         let save = save();
-        let (bytes, agreement) = (save.to_bytes(), save.agreement);
+        let (bytes, agreement) = (save.to_bytes().unwrap(), save.agreement);
         let terms = agreement.terms().unwrap();
         let start = Game::new(terms.setup).unwrap();
-        let key = keys::player_key(9, PlayerId(0)).unwrap();
+        let key = keys::own().unwrap().player_key(9, PlayerId(0));
         let mut dice = Dice::new(0x5a7e);
         let mut count = 0;
         while count < 10_000 {
@@ -202,8 +159,7 @@ pub(crate) mod tests {
             damage(&mut damaged, &mut dice);
             let body = damaged.len().saturating_sub(HASH_BYTES);
             if count % 2 == 1 && damaged.len() > HASH_BYTES {
-                let hash = Sha256::digest(&damaged[..body]);
-                damaged[body..].copy_from_slice(&hash);
+                damaged = SaveFile::with_hash(&damaged[..body]);
             }
             if damaged == bytes {
                 continue;
@@ -249,9 +205,10 @@ pub(crate) mod tests {
 
     #[test]
     fn a_save_of_the_version_before_is_refused_with_that_reason() {
-        let mut bytes = save().to_bytes();
+        let mut bytes = save().to_bytes().unwrap();
         bytes[8..10].copy_from_slice(&1_u16.to_le_bytes());
         bytes.truncate(bytes.len() - HASH_BYTES);
-        assert_eq!(Save::read(&bytes), Err("it was saved by another version of this program".into()));
+        let said = Save::read(&bytes).unwrap_err();
+        assert!(said.starts_with("it was saved by another version of this program"), "{said}");
     }
 }

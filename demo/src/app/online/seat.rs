@@ -15,8 +15,8 @@ use testudo_lockstep::service::guest::Guest;
 use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::{
-    ControlError, Driver, Duration, Failure, Identity, Instant, Message, PeerId, PlayerId, Session,
-    SessionPhase, Simulation as _, SubmitError, Turn,
+    ControlError, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
+    Simulation as _, SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -27,7 +27,6 @@ use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::News;
 use crate::app::online::profile::{Profile, called};
-use crate::app::online::remote::EARLY_MAX;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
@@ -90,8 +89,6 @@ pub(crate) struct Seat {
     telemetry: Telemetry,
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
-    /// Questions of others about a difference that nobody has noticed here yet.
-    early: Vec<Message>,
     /// Why this guest is not taken back.
     refused: Option<String>,
     /// Players who were lost, and who came back.
@@ -327,21 +324,6 @@ impl Seat {
     fn renew_code(&mut self, player: PlayerId, code: &JoinCode) {
         self.codes.iter_mut().for_each(|codes| codes.renew(player, code));
         self.news.push_back(News::NewCode { player, code: code.to_string() });
-    }
-
-    /// What members say: questions after a difference.
-    fn take_messages(&mut self, now: Instant) {
-        while let Some(message) = self.driver.session_mut().poll_message() {
-            match &mut self.evidence.search {
-                Some(search) => search.hear(&message, now),
-                None if self.early.len() < EARLY_MAX => self.early.push(message),
-                None => {}
-            }
-        }
-        if let Some(search) = &mut self.evidence.search {
-            self.early.drain(..).for_each(|message| search.hear(&message, now));
-            search.advance(self.driver.session_mut(), now);
-        }
     }
 
     /// Time for which the host still waits for guests.

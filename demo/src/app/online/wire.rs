@@ -1,30 +1,46 @@
 //! How packets reach the others: sealed, or as plain UDP.
 
+use std::io;
+
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::Refused;
-use testudo_lockstep::service::guest::{Guest, GuestError};
+use testudo_lockstep::service::guest::{Dial, Guest, GuestError, Line};
 use testudo_lockstep::service::invitation::Offers;
 #[cfg(not(target_arch = "wasm32"))]
-use testudo_lockstep::transport::sealed::SealedHost;
-use testudo_lockstep::transport::udp::{Aside, UdpTransport};
+use testudo_lockstep::transport::sealed::{SealedDialer, SealedHost};
+use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
 use testudo_lockstep::{Instant, PeerId, Session};
 
 use crate::app::error::{InvitationError, MatchError};
+#[cfg(target_arch = "wasm32")]
+use crate::app::page::Dialer as SealedDialer;
 use crate::game::Order;
 
-/// Makes a guest's sealed connections.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) type Dialer = testudo_lockstep::transport::sealed::SealedDialer;
-#[cfg(target_arch = "wasm32")]
-pub(crate) type Dialer = crate::app::page::Dialer;
+/// Makes a guest's connections.
+pub(crate) enum Dialer {
+    Plain(PlainDialer),
+    Sealed(SealedDialer),
+}
+
+impl Dial for Dialer {
+    type Line = Box<dyn Line>;
+
+    fn dial(&mut self, code: &JoinCode, greeting: &[u8]) -> io::Result<Box<dyn Line>> {
+        Ok(match self {
+            Self::Plain(dialer) => Box::new(dialer.dial(code, greeting)?),
+            Self::Sealed(dialer) => Box::new(dialer.dial(code, greeting)?),
+        })
+    }
+}
 
 /// One way to the others.
 pub(crate) enum Wire {
-    /// A host offers places to whoever asks.
-    Plain(Box<UdpTransport>, Option<Box<Offers>>),
+    /// A host's, unsealed: it offers places to whoever asks.
+    Plain(Box<UdpTransport>, Box<Offers>),
     /// A host's, sealed. A page cannot host: it has no port.
     #[cfg(not(target_arch = "wasm32"))]
     Host(Box<SealedHost>),
-    /// A guest's, sealed.
+    /// A guest's.
     Guest(Box<Guest<Dialer>>),
     /// None any more: the guest has another seat.
     None,
@@ -39,8 +55,7 @@ impl Wire {
         match self {
             Self::Plain(udp, offers) => {
                 let invite = |member: Option<PeerId>, bytes: &[u8]| {
-                    let offers = offers.as_mut().filter(|_| member.is_none());
-                    let reply = offers.and_then(|offers| offers.answer(bytes, now));
+                    let reply = if member.is_none() { offers.answer(bytes, now) } else { None };
                     reply.map_or(Aside::Session, Aside::Reply)
                 };
                 udp.pump_with(session, now, invite).map_err(MatchError::Socket)?;
@@ -58,7 +73,7 @@ impl Wire {
     /// The places that a host without a seal offers.
     pub(crate) fn offers(&mut self) -> Option<&mut Offers> {
         match self {
-            Self::Plain(_, offers) => offers.as_deref_mut(),
+            Self::Plain(_, offers) => Some(offers),
             _ => None,
         }
     }
@@ -71,7 +86,7 @@ impl Wire {
         }
     }
 
-    /// Whether a guest's sealed connection is broken, and is made again.
+    /// Whether a guest's connection is broken, and is made again.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(self, Self::Guest(guest) if guest.is_cut_off())
     }
@@ -99,12 +114,9 @@ impl From<GuestError> for InvitationError {
             GuestError::Refused(Refused::Over) => Self::Over,
             GuestError::Refused(Refused::Removed) => Self::Removed,
             GuestError::Refused(Refused::OtherProgram) => Self::OtherProgram,
-            GuestError::Refused(why @ (Refused::Full | Refused::Later | Refused::TurnTooLarge { .. })) => {
-                Self::Lost { why: why.to_string() }
-            }
-            GuestError::Lost { why } => Self::Lost { why },
-            GuestError::Socket(why) => Self::Socket(std::io::Error::other(why)),
-            _ => Self::NotUnderstood,
+            GuestError::Refused(Refused::Malformed) | GuestError::NotUnderstood => Self::NotUnderstood,
+            GuestError::Socket(why) => Self::Socket(io::Error::other(why)),
+            other => Self::Lost { why: other.to_string() },
         }
     }
 }

@@ -105,7 +105,9 @@ impl SessionConfig {
 
     /// Random bytes by which this player proves later that it is the same. A player who was dropped, or whose program crashed, comes back
     /// with the same bytes to the same place of the running match (by [`Session::join`](crate::Session::join)). The middle of the star
-    /// keeps them, and no other peer gets them; they are only as secret as the transport. Default: none, so the player cannot come back.
+    /// keeps them, and no other peer gets them; they are only as secret as the transport. A guest with a join code has them in its settings already:
+    /// they are the secret of its code (`service::guest::Arrival::config`). Default: none, so the player can only take an empty place, as a stranger
+    /// does ([`SessionConfig::late_joins()`]).
     #[must_use]
     pub fn seat_secret(mut self, secret: [u8; 16]) -> Self {
         self.own.seat = SeatSecret(u128::from_le_bytes(secret));

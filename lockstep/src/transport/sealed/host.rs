@@ -157,7 +157,7 @@ impl Dial for SealedDialer {
 }
 
 impl Line for SealedClient {
-    fn poll(&mut self) -> Option<LineEvent> {
+    fn poll(&mut self, _: Instant) -> Option<LineEvent> {
         Some(match Self::poll(self)? {
             ClientEvent::Accepted(answer) => LineEvent::Accepted(answer),
             ClientEvent::Refused(answer) => LineEvent::Refused(answer),

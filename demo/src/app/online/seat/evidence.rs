@@ -1,15 +1,20 @@
 //! What this seat knows of the others' copies, and for whom it waits.
 
 use testudo_lockstep::{
-    Desync as Difference, Duration, Identity, Instant, MatchResult, Outlier, PlayerId, To, Turn,
+    Desync as Difference, Duration, Identity, Instant, MatchResult, Outlier, PlayerId, Search,
+    Simulation as _, To, Turn,
 };
 
 use crate::app::online::news::News;
 use crate::app::online::remark::{Remark, Remarks};
-use crate::app::online::remote::Search;
 use crate::app::online::seat::Seat;
+use crate::app::watch::client::Deed;
 use crate::app::watch::diagnosis::{Desync, Diagnosis};
 use crate::app::watch::outcome::Doubts;
+use crate::game::Game;
+
+/// The rate of every match of the demo.
+const FRAMES_PER_SECOND: u32 = 20;
 
 /// A wait of this length is worth a line; shorter ones happen on every bad network.
 const LONG_WAIT: Duration = Duration::from_secs(1);
@@ -30,7 +35,12 @@ pub(crate) struct Evidence {
     waiting_since: Instant,
     is_wait_told: bool,
     remarks: Remarks,
-    pub(super) search: Option<Search>,
+    /// Finds the number that differs.
+    search: Search<Game>,
+    /// What ran in the frames that are kept.
+    deeds: Vec<Deed>,
+    /// Whether the orders lead to this copy's state in the frame of the finding again; none if that is unknown.
+    is_reproduced: Option<bool>,
 }
 
 impl Seat {
@@ -73,13 +83,26 @@ impl Seat {
         let turn = difference.turn.0;
         self.driver.simulation_mut().note_divergence(turn);
         let other = self.other_copy(&difference);
-        let client = self.driver.simulation();
         // A relay has no copy, so nobody keeps moments there.
-        if let Some(inquiry) = client.inquiry() {
-            self.evidence.search = Some(Search::begin(other, inquiry, client.deeds()));
+        if let Some(inquiry) = self.driver.simulation().inquiry() {
+            self.evidence.search.begin(other, inquiry);
+            self.evidence.deeds = self.driver.simulation().deeds();
         }
         self.evidence.difference = Some(difference);
         self.news.push_back(News::Differs(turn));
+    }
+
+    /// What members say: questions after a difference, and answers.
+    pub(super) fn take_messages(&mut self, now: Instant) {
+        let evidence = &mut self.evidence;
+        let was_found = evidence.search.finding().is_some();
+        while let Some(message) = self.driver.session_mut().poll_message() {
+            evidence.search.hear(message, now);
+        }
+        evidence.search.advance(self.driver.session_mut(), now);
+        if let Some(frame) = evidence.search.finding().and_then(|found| found.frame).filter(|_| !was_found) {
+            evidence.is_reproduced = evidence.play_again(frame);
+        }
     }
 
     /// Whom to ask: a guest the host; the host a guest whose checksum is another.
@@ -162,9 +185,10 @@ impl Seat {
     /// The known facts about the difference; none without a difference.
     pub(crate) fn diagnosis(&self) -> Option<Diagnosis> {
         let turn = self.divergent_turn()?;
-        let Some(search) = &self.evidence.search else {
+        let Evidence { search, is_reproduced, .. } = &self.evidence;
+        if !search.has_begun() {
             return Some(if self.is_relayed { Diagnosis::Relayed } else { Diagnosis::Unknown });
-        };
+        }
         let Some(finding) = search.finding() else {
             return Some(if search.is_over() { Diagnosis::Unknown } else { Diagnosis::Asking });
         };
@@ -172,9 +196,25 @@ impl Seat {
             return Some(Diagnosis::Elsewhere);
         }
         let is_host = self.middle.is_none();
-        let is_reproduced = search.is_reproduced();
+        let is_reproduced = *is_reproduced;
         let desync = Desync::of_finding(turn, self.outlier(), finding, is_host);
         Some(desync.map_or(Diagnosis::Unknown, |desync| Diagnosis::Found { desync, is_host, is_reproduced }))
+    }
+}
+
+impl Evidence {
+    /// Plays one frame of this copy again.
+    fn play_again(&mut self, frame: u32) -> Option<bool> {
+        let deeds: Vec<&Deed> = self.deeds.iter().filter(|deed| deed.frame == frame).collect();
+        if deeds.iter().any(|deed| deed.order.is_none()) {
+            return None;
+        }
+        self.search.inquiry_mut()?.is_reproduced(frame, |game| {
+            for deed in deeds {
+                deed.order.iter().for_each(|order| game.apply(deed.player, order));
+            }
+            game.step(FRAMES_PER_SECOND);
+        })
     }
 }
 

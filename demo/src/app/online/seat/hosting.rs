@@ -120,7 +120,7 @@ impl Seat {
         let told = start.agreement.told().map_err(MatchError::Agreement)?;
         let mut seat = Self::begin(start, options)?;
         let offers = Offers::new(seat.session(), told);
-        seat.wire = Wire::Plain(Box::new(udp), Some(Box::new(offers)));
+        seat.wire = Wire::Plain(Box::new(udp), Box::new(offers));
         Ok((seat, Codes::plain(address, players, host)))
     }
 }

@@ -103,7 +103,6 @@ impl Seat {
             telemetry: Telemetry::new(clock.now()),
             clock,
             codes: None,
-            early: Vec::new(),
             refused: None,
             lost: 0,
             back: 0,
@@ -160,7 +159,7 @@ pub(crate) fn completed(
     let session_id = config.session_id;
     let mut config = Agreement::limited(config).entropy(keys::random()?);
     if let Identity::Player(player) = place {
-        config = config.player_key(keys::player_key(session_id, player)?);
+        config = config.player_key(keys::own()?.player_key(session_id, player));
     }
     if hosts {
         config = config.lobby_timeout(LOBBY);

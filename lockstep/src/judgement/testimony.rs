@@ -3,25 +3,31 @@
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Serialize};
-use testudo_lockstep::{Conviction, PlayerId, Roster, Session, Since, Statement, Turn};
 
-use crate::game::Order;
+use crate::judgement::doubt::Doubt;
+use crate::session::AnySession;
+use crate::signed::conviction::Conviction;
+use crate::signed::roster::Roster;
+use crate::signed::statement::{Since, Statement};
+use crate::value::ids::{PlayerId, Turn};
 
 /// The statements of one turn.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Testimony {
+#[non_exhaustive]
+pub struct Testimony {
     /// The players' keys ([`Roster::to_bytes`]) in hexadecimal digits.
-    pub(crate) roster: String,
+    pub roster: String,
     /// The statements are about the match up to the start of this turn.
-    pub(crate) turn: u32,
-    pub(crate) statements: Vec<Said>,
+    pub turn: u32,
+    /// One of each player who has said something.
+    pub statements: Vec<Said>,
 }
 
 /// A player's [`Statement`]; hashes and signature in hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Said {
+pub struct Said {
     player: u8,
     live: u16,
     own: String,
@@ -36,7 +42,8 @@ pub(crate) struct Said {
 
 impl Testimony {
     /// What is known of the first turn after this one about which most players have said something. None: nobody has.
-    pub(crate) fn of(session: &Session<Order>, after: u32) -> Option<Self> {
+    #[must_use]
+    pub fn of(session: &AnySession, after: u32) -> Option<Self> {
         let roster = session.roster()?;
         let said: Vec<&Statement> =
             session.statements().filter(|statement| statement.turn.0 > after).collect();
@@ -51,24 +58,26 @@ impl Testimony {
     /// statements.
     ///
     /// # Errors
-    /// A sentence about what is wrong: these are not statements of players of the match with this number.
-    pub(crate) fn convicts(&self, session: &str, sums: &[u32]) -> Result<Conviction, String> {
+    /// [`Doubt::Testimony`]: these are not statements of players of the match with this number.
+    pub fn convicts(&self, session: &str, sums: &[u32]) -> Result<Conviction, Doubt> {
         if sums.len() <= self.turn as usize {
-            return Err("the match has no such turn".into());
+            return Err(Doubt::Testimony("the match has no such turn".into()));
         }
+        let damaged = || Doubt::Testimony("the players' keys are damaged".into());
         let roster = unhex(&self.roster).and_then(|bytes| Roster::from_bytes(&bytes).ok());
-        let roster = roster.ok_or("the players' keys are damaged")?;
+        let roster = roster.ok_or_else(damaged)?;
         if format!("{:016x}", roster.session_id()) != session {
-            return Err("the players' keys are those of another match".into());
+            return Err(Doubt::Testimony("the players' keys are those of another match".into()));
         }
-        let unsigned = |player: u8| format!("player {player} has not signed this");
+        let unsigned = |player: u8| Doubt::Testimony(format!("player {player} has not signed this"));
         let read = |said: &Said| said.to_statement(self.turn).ok_or_else(|| unsigned(said.player));
         let statements = self.statements.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         Conviction::of(&roster, &statements, sums).map_err(|player| unsigned(player.0))
     }
 
     /// The short form of the keys that the players' programs showed at the start.
-    pub(crate) fn fingerprint(&self) -> Option<String> {
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<String> {
         let roster = Roster::from_bytes(&unhex(&self.roster)?).ok()?;
         Some(roster.fingerprint().to_string())
     }
@@ -103,25 +112,25 @@ impl Said {
     }
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
 /// The bytes of hexadecimal digits.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+fn unhex(text: &str) -> Option<Vec<u8>> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
 
 /// So many bytes, no more and no fewer.
-pub(crate) fn array<const N: usize>(text: &str) -> Option<[u8; N]> {
+pub(super) fn array<const N: usize>(text: &str) -> Option<[u8; N]> {
     unhex(text)?.try_into().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{PlayerKey, Seat};
-
     use super::*;
+    use crate::signed::key::PlayerKey;
+    use crate::signed::roster::Seat;
 
     const RIGHT: u32 = 77;
 

@@ -1,0 +1,235 @@
+//! An [`Inquiry`] over the messages of a session: after a desync one peer asks another one until the number is found in which their copies differ.
+
+use crate::session::AnySession;
+use crate::session::talk::{Message, MessageError, To};
+use crate::state::State;
+use crate::state::inquiry::{Finding, Inquiry, Step};
+use crate::value::ids::Identity;
+use crate::value::time::{Duration, Instant};
+
+/// First byte of a question and of an answer.
+const ASK: u8 = 0;
+const TELL: u8 = 1;
+
+/// An answer that has not come after this time does not come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first; and messages that wait for
+/// the session to take them.
+const WAITING_MAX: usize = 8;
+
+/// A search for the number that differs. It also answers others' questions. Its messages have the first bytes 0 and 1; a game's own messages
+/// beside them begin with other bytes.
+///
+/// After [`crate::Event::Desync`] the game calls [`Search::begin`] with what it has kept of the last frames, and from then on [`Search::hear`] for each message and
+/// [`Search::advance`] once per frame.
+pub struct Search<S> {
+    early: Vec<Message>,
+    run: Option<Run<S>>,
+}
+
+struct Run<S> {
+    /// Who is asked; none if nobody can be.
+    other: Option<(To, Identity)>,
+    inquiry: Inquiry<S>,
+    /// What is to be said next, and to whom.
+    unsaid: Vec<(To, Vec<u8>)>,
+    /// Since when an answer is awaited.
+    asked: Option<Instant>,
+    is_in_vain: bool,
+    finding: Option<Finding>,
+}
+
+impl<S> Default for Search<S> {
+    fn default() -> Self {
+        Self { early: Vec::new(), run: None }
+    }
+}
+
+impl<S: State> Search<S> {
+    /// Starts the questions. `other` is the peer that is asked: where messages reach it, and who it is; none if nobody can be asked, then this peer only
+    /// answers. A second call changes nothing.
+    pub fn begin(&mut self, other: Option<(To, Identity)>, mut inquiry: Inquiry<S>) {
+        if self.run.is_some() {
+            return;
+        }
+        let question = inquiry.ask();
+        let unsaid = other.map(|(to, _)| (to, tagged(ASK, &question))).into_iter().collect();
+        self.run = Some(Run { other, inquiry, unsaid, asked: None, is_in_vain: false, finding: None });
+    }
+
+    /// Whether it has begun.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.run.is_some()
+    }
+
+    /// The result, once there is one.
+    #[must_use]
+    pub fn finding(&self) -> Option<&Finding> {
+        self.run.as_ref()?.finding.as_ref()
+    }
+
+    /// No more answers are expected.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::is_over)
+    }
+
+    /// What this peer has kept, to play a frame again ([`Inquiry::is_reproduced`]).
+    pub fn inquiry_mut(&mut self) -> Option<&mut Inquiry<S>> {
+        self.run.as_mut().map(|run| &mut run.inquiry)
+    }
+
+    /// Handles a message that is a question or an answer; others are left alone. Returns whether it was one.
+    pub fn hear(&mut self, message: Message, now: Instant) -> bool {
+        if !matches!(message.bytes.first(), Some(&(ASK | TELL))) {
+            return false;
+        }
+        match &mut self.run {
+            Some(run) => run.hear(&message, now),
+            None if self.early.len() < WAITING_MAX => self.early.push(message),
+            None => {}
+        }
+        true
+    }
+
+    /// Says what is to be said, as far as the session takes it now.
+    pub fn advance(&mut self, session: &mut AnySession, now: Instant) {
+        let Some(run) = &mut self.run else { return };
+        self.early.drain(..).for_each(|message| run.hear(&message, now));
+        run.unsaid.truncate(WAITING_MAX);
+        run.unsaid.retain(|(to, bytes)| match session.send_message(*to, bytes) {
+            Err(MessageError::TooOften | MessageError::Full) => true,
+            // The peer that is asked may come back. Behind a closed link nobody waits for an answer.
+            Err(MessageError::Nobody) => !matches!(to, To::Link(_)),
+            _ => false,
+        });
+        if run.other.is_some() && run.finding.is_none() {
+            let asked = *run.asked.get_or_insert(now);
+            run.is_in_vain |= now.since(asked) >= PATIENCE;
+        }
+    }
+}
+
+impl<S: State> Run<S> {
+    fn is_over(&self) -> bool {
+        self.finding.is_some() || self.is_in_vain || self.other.is_none()
+    }
+
+    fn hear(&mut self, message: &Message, now: Instant) {
+        let is_theirs = self.other.is_some_and(|(_, identity)| message.from == identity);
+        match message.bytes.split_first() {
+            Some((&ASK, question)) => {
+                if let Ok(answer) = self.inquiry.answer(message.link, now, question) {
+                    // One for each link, so that a peer that takes none keeps none from the others.
+                    let to = To::Link(message.link);
+                    self.unsaid.retain(|(waiting, _)| *waiting != to);
+                    self.unsaid.push((to, tagged(TELL, &answer)));
+                }
+            }
+            Some((&TELL, answer)) if !self.is_over() && is_theirs => match self.inquiry.hear(answer) {
+                Ok(Step::Send(question)) => {
+                    self.unsaid.extend(self.other.map(|(other, _)| (other, tagged(ASK, &question))));
+                    self.asked = None;
+                }
+                Ok(Step::Found(finding)) => self.finding = Some(finding),
+                // An answer that does not fit the question.
+                Err(_) => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[tag], bytes].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::inquiry::Moments;
+    use crate::state::{StateError, Visit};
+    use crate::value::ids::{PeerId, PlayerId};
+
+    #[derive(Clone)]
+    struct Numbers([u32; 300]);
+
+    impl State for Numbers {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            for (index, number) in (0..).zip(&mut self.0) {
+                v.object("number", index);
+                v.number("value", number)?;
+            }
+            Ok(())
+        }
+    }
+
+    /// Frames 1 to 5; in frame 4 the number at this place becomes wrong.
+    fn inquiry(wrong: Option<usize>) -> Inquiry<Numbers> {
+        let (mut numbers, mut moments) = (Numbers([7; 300]), Moments::new(64));
+        for frame in 1..=5 {
+            if let Some(place) = wrong.filter(|_| frame == 4) {
+                numbers.0[place] = 8;
+            }
+            moments.push(frame, &mut numbers);
+        }
+        Inquiry::new(moments, numbers)
+    }
+
+    fn identity(player: u8) -> Identity {
+        Identity::Player(PlayerId(player))
+    }
+
+    /// Carries what one peer has to say to the other one.
+    fn carry(from: &mut Search<Numbers>, to: &mut Search<Numbers>, player: u8) -> usize {
+        let said: Vec<_> = from.run.iter_mut().flat_map(|run| run.unsaid.drain(..)).collect();
+        for (_, bytes) in &said {
+            let message =
+                Message { from: identity(player), link: PeerId(player.into()), bytes: bytes.clone() };
+            assert!(to.hear(message, Instant::ZERO));
+        }
+        said.len()
+    }
+
+    #[test]
+    fn two_peers_find_the_number_and_a_question_before_the_own_search_waits() {
+        let (mut here, mut there) = (Search::default(), Search::default());
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        assert_eq!(carry(&mut here, &mut there, 0), 1);
+        assert!(!there.has_begun() && here.finding().is_none() && !here.is_over());
+        there.begin(None, inquiry(Some(123)));
+        let early = core::mem::take(&mut there.early);
+        early.into_iter().for_each(|message| assert!(there.hear(message, Instant::ZERO)));
+        for _ in 0..10 {
+            carry(&mut there, &mut here, 1);
+            carry(&mut here, &mut there, 0);
+        }
+        let finding = here.finding().expect("it is found").clone();
+        assert_eq!((finding.frame, finding.here.map(|leaf| leaf.index)), (Some(4), Some(123)));
+        assert!(here.is_over() && there.finding().is_none());
+    }
+
+    #[test]
+    fn messages_of_the_game_and_of_strangers_are_left_alone() {
+        let mut here = Search::default();
+        let message = |from, bytes: &[u8]| Message { from, link: PeerId(1), bytes: bytes.to_vec() };
+        for bytes in [&[][..], &[2], b"hello"] {
+            assert!(!here.hear(message(identity(1), bytes), Instant::ZERO));
+        }
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        assert!(here.hear(message(identity(2), &[TELL, 0, 0]), Instant::ZERO), "not who was asked");
+        assert!(here.finding().is_none() && !here.is_over());
+        for _ in 0..100 {
+            here.hear(message(identity(2), &[ASK, 9]), Instant::ZERO);
+        }
+        let unsaid = |search: &Search<Numbers>| search.run.as_ref().map(|run| run.unsaid.len());
+        assert_eq!(unsaid(&here), Some(1), "no answer to what is no question");
+        let question = tagged(ASK, &inquiry(None).ask());
+        for _ in 0..5 {
+            here.hear(message(identity(2), &question), Instant::from_millis(10_000));
+        }
+        assert_eq!(unsaid(&here), Some(2), "one answer waits for each link");
+    }
+}

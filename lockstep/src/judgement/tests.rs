@@ -1,0 +1,157 @@
+//! Judgements of a toy match: a true one holds, a forged or untrue one does not.
+
+use super::judge::covered;
+use super::*;
+use crate::drive::simulation::Simulation;
+use crate::replay::{Ending, Recorded, Replay, ReplayHeader};
+use crate::session::checksum::fold_checksum;
+use crate::signed::key::PlayerKey;
+use crate::state::{self, State, StateError, Visit};
+use crate::value::action::NoAction;
+use crate::value::ids::{PlayerId, Turn};
+
+/// Counts its frames, and wins for player 1 in the end.
+#[derive(Clone, Debug, Default)]
+struct Toy {
+    frames: u32,
+    hash: u64,
+}
+
+impl State for Toy {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("frames", &mut self.frames)?;
+        v.number("hash", &mut self.hash)
+    }
+}
+
+impl Simulation for Toy {
+    type Action = NoAction;
+
+    fn apply(&mut self, _: PlayerId, _: &NoAction) {}
+
+    fn step(&mut self, _: u32) {
+        self.frames += 1;
+        self.hash = (self.hash ^ u64::from(self.frames)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        state::digest(self)
+    }
+}
+
+fn key() -> PlayerKey {
+    PlayerKey::from_secret([7; 32])
+}
+
+/// A match of 30 turns, before which `first` others were played: the judgement, in whose eighth turn player 1 has said something else, and the replay.
+fn judged(first: u32) -> (Signed, Vec<u8>) {
+    let header = ReplayHeader { sim_version: 4, content_hash: 9, players: 2, settings: vec![1] };
+    let mut game = Toy::default();
+    (0..4 * first).for_each(|_| game.step(20));
+    let mut recorded = Recorded::new(game, &header);
+    if first > 0 {
+        recorded = recorded.starting_at(Turn(first));
+    }
+    let (mut eighth, mut last) = (0, 0);
+    for turn in first..first + 30 {
+        recorded.turn_started(Turn(turn), 4);
+        (0..4).for_each(|_| recorded.step(20));
+        last = recorded.checksum();
+        recorded.turn_ended(Turn(turn), last);
+        if turn == first + 7 {
+            eighth = fold_checksum(last);
+        }
+    }
+    recorded.finish(Ending::Over);
+    let bytes = recorded.take_bytes();
+    let mut judgement = Judgement::new(5, 2, first + 30);
+    judgement.checksum = Some(format!("{last:016x}"));
+    judgement.difference = Some(Difference {
+        turn: first + 7,
+        referee: format!("{eighth:08x}"),
+        values: vec![(0, format!("{eighth:08x}")), (1, format!("{:08x}", eighth ^ 1))],
+        at_fault: vec![1],
+    });
+    judgement.replay = Some(Archived::new("a.replay", &bytes));
+    (Signed::new(judgement, &key()), bytes)
+}
+
+/// What anybody finds who has the text and the replay.
+fn check(signed: &Signed, replay: &[u8]) -> Result<Found, Doubt> {
+    signed.verify(None)?;
+    let replay = Replay::read(replay.to_vec(), 4).map_err(|error| Doubt::Replay(error.to_string()))?;
+    signed.judgement.simulate(replay, Toy::default())
+}
+
+#[test]
+fn a_judgement_is_read_as_it_was_written_and_holds() {
+    let (signed, replay) = judged(0);
+    assert_eq!(Signed::from_json(&signed.to_json()).as_ref(), Ok(&signed));
+    assert_eq!(check(&signed, &replay), Ok(Found { is_simulated: true, ..Found::default() }));
+    assert_eq!(signed.verify(Some(&signed.key.to_uppercase())), Ok(()));
+    assert_eq!(signed.verify(Some(&"0".repeat(64))), Err(Doubt::OtherKey));
+    let archived = signed.judgement.replay.as_ref().unwrap();
+    assert!(archived.has(&replay) && !archived.has(b"another"));
+}
+
+/// The bytes that are signed must stay, or no judgement of before holds.
+#[test]
+fn the_signed_bytes_are_golden() {
+    let covered = covered(&Judgement::new(0x1234, 2, 600));
+    let text = r#"{"session":"0000000000001234","players":2,"turns":600,"checksum":null,"winner":null,"difference":null,"testimony":null,"since":null,"replay":null}"#;
+    assert_eq!(covered, [b"testudo judgement 2\n", text.as_bytes()].concat());
+}
+
+/// The turns of the replay were counted from 0, those of the judgement from the start of the match, so no judgement of a resumed match held.
+#[test]
+fn a_judgement_of_a_resumed_match_holds() {
+    let (signed, replay) = judged(20);
+    let found = Found { is_simulated: true, resumed_at: Some(20), ..Found::default() };
+    assert_eq!(check(&signed, &replay), Ok(found));
+    // A turn that is not in the replay was never compared, so any checksum in it held.
+    for (turns, turn) in [(30, 27), (51, 27), (50, 26), (50, 7), (50, 50), (50, u32::MAX)] {
+        let mut judgement = Judgement { turns, ..signed.judgement.clone() };
+        judgement.difference.as_mut().unwrap().turn = turn;
+        let found = check(&Signed::new(judgement, &key()), &replay);
+        assert!(matches!(found, Err(Doubt::Simulation(_))), "{turns} {turn}: {found:?}");
+    }
+}
+
+/// Whoever changes it has no signature; a referee that lies is found by simulating again.
+#[test]
+fn what_was_changed_or_is_not_true_does_not_hold() {
+    let (signed, replay) = judged(0);
+    let blame = |judgement: &mut Judgement| {
+        let difference = judgement.difference.as_mut().unwrap();
+        difference.referee = difference.values[1].1.clone();
+        difference.at_fault = vec![0];
+    };
+    let nobody = |judgement: &mut Judgement| judgement.difference.as_mut().unwrap().at_fault.clear();
+    let end = |judgement: &mut Judgement| judgement.checksum = Some("0".repeat(16));
+    let longer = |judgement: &mut Judgement| judgement.turns = 31;
+    let more = |judgement: &mut Judgement| judgement.players = 3;
+    let won = |judgement: &mut Judgement| judgement.winner = Some(1);
+    for lie in [&blame as &dyn Fn(&mut Judgement), &nobody, &end, &longer, &more, &won] {
+        let mut judgement = signed.judgement.clone();
+        lie(&mut judgement);
+        let forged = Signed { judgement: judgement.clone(), ..signed.clone() };
+        assert_eq!(forged.verify(None), Err(Doubt::Signature));
+        let found = check(&Signed::new(judgement, &key()), &replay);
+        assert!(matches!(found, Err(Doubt::Simulation(_))), "{found:?}");
+    }
+}
+
+/// Any bit of the text may flip: it is no judgement any more, or the signature is wrong, or it says the same (the case of a digit).
+#[test]
+fn no_flipped_bit_makes_another_judgement() {
+    let (signed, _) = judged(0);
+    let text = signed.to_json();
+    for bit in 0..text.len() * 8 {
+        let mut bytes = text.clone().into_bytes();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let Ok(flipped) = String::from_utf8(bytes) else { continue };
+        let Ok(read) = Signed::from_json(&flipped) else { continue };
+        assert!(read.judgement == signed.judgement || read.verify(None) == Err(Doubt::Signature), "{bit}");
+    }
+    assert!(matches!(Signed::from_json(&" ".repeat(JSON_BYTES_MAX + 1)), Err(Doubt::Malformed(_))));
+}
