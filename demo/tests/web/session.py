@@ -192,11 +192,11 @@ def with_fingers():
 
 def with_a_wrong_address():
     browser = started("wrong")
-    browser.open(ADDRESS + "/?map=moon&units=abc&seed=4&loss=400")
+    browser.open(ADDRESS + "/?map=moon&units=abc&seed=4&loss=400&colour=red")
     told = browser.wait("the match", lambda: browser.last("match"), 150)["value"]
     check(told == {"seed": 4, "units": 200, "map": "The ford", "loss_ppm": 20000, "latency_ms": 60}, f"not the usual match: {told}")
     said = browser.value("document.getElementById('verdict').textContent")
-    check(all(name in said for name in ("map is one of", "units is a number", "loss is a number")), f"the page says only: {said}")
+    check(all(name in said for name in ("map is one of", "units is a number", "loss is a number", "no setting colour")), f"the page says only: {said}")
     check("seed" not in said, f"the page refuses a good seed: {said}")
     browser.close()
 
