@@ -122,9 +122,10 @@ impl AnySession {
     fn bring_back(&mut self, index: usize, player: PlayerId) {
         let stream = &self.common.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
-        // Delayed watchers hear of it in their own time: the end, then the return.
+        // Those who watch hear of it in their own time: the end, then the return. They keep nobody out.
         let knows = |link: &&Link| {
-            link.lacks_state() || self.common.is_delayed(link) || link.progress.acked[player.index()] > last
+            let watches = link.identity == Some(Identity::Watcher);
+            link.lacks_state() || watches || link.progress.acked[player.index()] > last
         };
         let everybody_knows =
             self.common.links.values().filter(|link| link.is_connected()).all(|link| knows(&link));

@@ -31,13 +31,13 @@ pub(super) enum Step {
 impl Ending {
     /// Whether every peer that counts has had all the time that the end allows.
     fn is_overdue(&mut self, common: &Common) -> bool {
-        let some_finished = || common.links.values().any(|link| link.progress.finished);
+        // A relay may not know the last turn. Then only players who are in the match can say that it is over: their own streams stand still, and
+        // nobody gets further than a few entries beyond these. If the others go on all the same, whoever said so is dropped.
+        let last = common.final_next();
+        let says = |link: &Link| link.progress.finished && (last.is_some() || common.plays(link));
         let at_end = common.phase == SessionPhase::Ending
-            || (common.setup.is_relay() && (common.has_everything() || some_finished()));
-        // Entries after the last turn are no progress. A relay may not know the last turn; a peer that has finished has it.
-        let has =
-            |link: &Link| link.progress.finished.then(|| link.progress.acked.iter().max().copied()).flatten();
-        let last = common.final_next().or_else(|| common.links.values().filter_map(has).max());
+            || (common.setup.is_relay() && (common.has_everything() || common.links.values().any(says)));
+        // Entries after the last turn are no progress.
         let last = last.unwrap_or(u32::MAX);
         let entries = common.streams.iter().map(|stream| u64::from(stream.next().min(last))).sum();
         if !at_end || self.since.is_none() || entries != self.entries {

@@ -4,7 +4,9 @@ use super::signed::forge;
 use super::{bare, config, deliver, run, slow};
 use crate::toy::toy_match;
 use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
-use testudo_lockstep::{EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionPhase, Topology};
+use testudo_lockstep::{
+    Duration, EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionConfig, SessionPhase, Topology,
+};
 
 /// In a mesh the author speaks for itself as long as it can be heard, and no other peer ends its stream.
 #[test]
@@ -90,5 +92,48 @@ fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever(
         run(&mut game, 120_000);
         let session = game.drivers()[2].session();
         assert!(session.is_over(), "{brings_back} {:?} at {:?}", session.phase(), session.next_turn());
+    }
+}
+
+/// In a match that goes on until the game is decided, a relay does not know the last turn. One farewell, of a player or of somebody who watches, ended
+/// such a match for all, forty seconds later.
+#[test]
+fn who_says_that_everything_is_over_ends_its_own_part_only() {
+    const LAST: u32 = 600;
+    for (liar, plays_on) in [(2_usize, false), (2, true), (4, false)] {
+        let config = SessionConfig::new(3).simulated().topology(Topology::Relay);
+        let mut game = toy_match(&config.drop_after(Duration::from_secs(2)), 1, 1, slow());
+        run(&mut game, 4_000);
+        let acked = game.drivers()[liar].session().next_turn().0;
+        deliver(&mut game, 3, liar as u32, &Packet::Bye(Bye::Finished));
+        game.put_to_sleep(liar, Instant::from_millis(4_000_000));
+        for step in 0..450 {
+            run(&mut game, 4_000 + 200 * step);
+            let next = game.drivers()[0].session().next_turn().0 + 2;
+            let segment = Segment { player: PlayerId(2), first: next - 4, entries: 0..4 };
+            let said = TurnsPacket {
+                segments: [segment].into_iter().collect(),
+                entries: vec![Entry::default(); 4],
+                acks: [acked; 3].into_iter().collect(),
+                ..bare(next, 3)
+            };
+            if plays_on {
+                deliver(&mut game, 3, liar as u32, &Packet::Turns(Box::new(said)));
+            }
+        }
+        let honest = [0, 1].map(|node| game.drivers()[node].session().phase());
+        assert_eq!(honest, [SessionPhase::Running; 2], "{liar} {plays_on}");
+        let begun = game.drivers()[0].session().next_turn().0;
+        assert!((350..LAST).contains(&begun), "{liar} {plays_on}: turn {begun}");
+        game.run(Instant::from_millis(400_000), |_, turn, _, session| {
+            if turn.0 == LAST {
+                session.end_match();
+            }
+        });
+        for node in [0, 1, 3] {
+            let session = game.drivers()[node].session();
+            assert_eq!(session.phase(), SessionPhase::Finished, "{liar} {plays_on}: {node}");
+        }
+        assert_eq!(game.drivers()[0].simulation().history, game.drivers()[1].simulation().history);
     }
 }

@@ -1,11 +1,12 @@
 //! Who watches a signed match later than it is played is told no less than the players, and nothing false.
 
 use super::signed::forge;
-use super::{run, slow};
-use crate::joining::{assert_agreed, config, events, play, restart, secret, start};
+use super::{bare, deliver, run, slow};
+use crate::joining::{assert_agreed, config, events, middle_of, play, restart, secret, start};
 use crate::toy::{Toy, key_of};
+use testudo_lockstep::packet::Packet;
 use testudo_lockstep::{
-    Duration, Event, Identity, PlayerId, SessionConfig, Successor, Topology, VirtualMatch,
+    Duration, Event, Identity, Instant, PlayerId, SessionConfig, Successor, Topology, VirtualMatch,
 };
 
 const PLAYERS: u8 = 3;
@@ -106,5 +107,33 @@ fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
             assert_eq!(toy.returned.len(), 3, "{topology:?} {:?} {:?}", toy.returned, toy.bots);
         }
         assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// Nobody came back until everybody had acknowledged that the player was gone, and somebody who watched kept that to itself for 512 turns.
+#[test]
+fn who_watches_keeps_nobody_out_by_what_it_does_not_acknowledge() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(PLAYERS, topology).turns(600);
+        let mut game = start(&config, 1, 3, slow());
+        let (middle, watcher) = (middle_of(&config) as usize, game.drivers().len() - 1);
+        play(&mut game, 5_000);
+        let acked = game.drivers()[watcher].session().next_turn().0;
+        game.put_to_sleep(watcher, Instant::from_millis(4_000_000));
+        game.net_mut().set_partition(&[2]);
+        for step in 0..140 {
+            play(&mut game, 5_000 + 100 * step);
+            // It can be heard, and that is all.
+            deliver(&mut game, middle, watcher as u32, &Packet::Turns(Box::new(bare(acked, PLAYERS))));
+            if step == 50 {
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+            }
+        }
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        assert_eq!(
+            game.drivers()[middle].session().link_count(),
+            usize::from(PLAYERS) + usize::from(middle > 0)
+        );
     }
 }
