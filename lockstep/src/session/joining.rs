@@ -143,6 +143,18 @@ impl AnySession {
         self.transfers.giver.lie_about_state(from_end, bit);
     }
 
+    /// A source that lies: in the next state that it gives, these players (bit n for player n) had gone so many turns before.
+    #[cfg(test)]
+    pub(crate) fn lie_about_players(&mut self, players: u16, before: u32) {
+        self.transfers.giver.gone = Some((players, before));
+    }
+
+    /// Whether the source has told that lie.
+    #[cfg(test)]
+    pub(crate) fn has_lied_about_players(&self) -> bool {
+        self.transfers.giver.gone.is_none()
+    }
+
     /// The wrong bit, the number of bits of the header, and of all.
     #[cfg(test)]
     pub(crate) fn lied(&self) -> Option<(usize, usize, usize)> {

@@ -302,6 +302,7 @@ impl AnySession {
         // Before anything of the segment is taken; with its first entry the player may be back.
         let first_refused = self.common.first_refused(player);
         let is_own = self.common.streams.author() == Some(player);
+        self.transfers.joiner.compare_end(&self.common.streams[player.index()], segment.first, entries);
         if !is_own {
             self.take_return(index, segment, entries);
         }

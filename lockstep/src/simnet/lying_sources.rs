@@ -82,6 +82,8 @@ struct Lie {
     from_end: bool,
     /// The wrong bit.
     bit: usize,
+    /// Instead of a wrong bit: these players, bit n for player n, had gone so many turns before, it says.
+    gone: Option<(u16, u32)>,
 }
 
 impl Lie {
@@ -145,7 +147,11 @@ impl Lie {
             run(&mut battle, 9_000);
             battle.net_mut().set_partition(&[]);
         }
-        battle.drivers_mut()[0].session_mut().lie_about_state(self.from_end, self.bit);
+        let source = battle.drivers_mut()[0].session_mut();
+        match self.gone {
+            Some((players, before)) => source.lie_about_players(players, before),
+            None => source.lie_about_state(self.from_end, self.bit),
+        }
         let now = battle.now();
         battle.drivers_mut()[node] = driver(identity, now);
         run(&mut battle, 400_000);
@@ -155,7 +161,9 @@ impl Lie {
     /// Nobody ends with another state, and nobody honest is named. Returns what the newcomer was told.
     fn check(self) -> Vec<Event> {
         let (newcomer, mut game) = self.play();
-        let Some((bit, header, all)) = game.drivers()[0].session().lied() else {
+        let source = game.drivers()[0].session();
+        let told_gone = (self.gone.is_some() && source.has_lied_about_players()).then_some((0, 0, 0));
+        let Some((bit, header, all)) = source.lied().or(told_gone) else {
             panic!("{self:?}: no state was asked for")
         };
         let what = format!("bit {bit} of {header} and {all}, {self:?}");
@@ -244,13 +252,34 @@ fn a_header_that_lies_about_the_session_is_found_before_the_newcomer_plays() {
     }
 }
 
+/// Where nobody plays any more, nobody can confirm a state. A source that said so was believed: the newcomer was told nothing, and played alone.
+#[test]
+fn a_source_that_says_that_others_are_gone_is_not_believed() {
+    for number in 0..32 {
+        let (is_relayed, watches, is_unsigned) = (number % 2 == 1, number / 2 % 2 == 1, number / 4 % 2 == 1);
+        // Everybody, or all but the source; just now, or some turns ago.
+        let gone = Some(([0b1111, 0b1110][number / 8 % 2], [1, 4][number / 16]));
+        let lie = Lie { is_relayed, watches, is_unsigned, gone, ..Lie::default() };
+        let told = lie.check();
+        assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{lie:?}: {told:?}");
+    }
+}
+
 /// The last line: a game returns the checksum that came with the state, and the difference shows as soon as turns run.
 #[test]
 fn a_wrong_state_is_found_even_if_the_game_returns_the_checksum_that_came_with_it() {
     for number in 0..8 {
         let (is_unsigned, is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1, number / 4 == 1);
         // A bit of the history, before the checksum that came with it.
-        let lie = Lie { is_unsigned, is_relayed, watches, stores: true, from_end: true, bit: 64 + 10 };
+        let lie = Lie {
+            is_unsigned,
+            is_relayed,
+            watches,
+            stores: true,
+            from_end: true,
+            bit: 64 + 10,
+            ..Lie::default()
+        };
         let told = lie.check();
         assert!(told.iter().any(|event| matches!(event, Event::WrongState { .. })), "{lie:?}: {told:?}");
         let is_in = |event: &Event| matches!(event, Event::PlayerReturned { .. } | Event::CaughtUp { .. });

@@ -27,6 +27,9 @@ pub(crate) struct Giver {
     pub(super) declines: Option<u32>,
     #[cfg(test)]
     lie: Option<Lie>,
+    /// A test's lie: that these players (bit n for player n) had gone so many turns before.
+    #[cfg(test)]
+    pub(in crate::session) gone: Option<(u16, u32)>,
 }
 
 /// A state that was taken, if the simulation can be saved, and before which turn the asking peer wanted one at the earliest.
@@ -57,6 +60,11 @@ impl Giver {
     /// The simulation's state before the turn that has begun. None if no state was to be taken.
     pub(super) fn give(&mut self, common: &Common, state: Option<&[u8]>) -> Option<Given> {
         let header = self.header.take()?;
+        #[cfg(test)]
+        let header = match self.gone.take() {
+            Some((players, before)) => header.with_players_gone(players, before),
+            None => header,
+        };
         let wanted = self.wanted.take().unwrap_or_default();
         self.taken_at = Some(common.now);
         let bytes = state.map(|state| header.with_state(state));

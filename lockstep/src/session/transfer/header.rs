@@ -178,6 +178,17 @@ impl Header {
         Ok((header, LENGTH_BYTES + length))
     }
 
+    /// A test's lie: that these players, bit n for player n, had gone so many turns before.
+    #[cfg(test)]
+    pub(crate) fn with_players_gone(mut self, players: u16, before: u32) -> Self {
+        for (player, place) in self.players.iter_mut().zip(0..) {
+            if players >> place & 1 == 1 {
+                player.ended.get_or_insert((self.turn - before, EndReason::Dropped));
+            }
+        }
+        self
+    }
+
     /// Whether a session with these settings can continue from here; the sender is not trusted.
     pub(crate) fn is_sound(&self, config: &SessionConfig, action_bits: u32) -> bool {
         let exists = self.turn > config.first_turn() && config.turns.is_none_or(|turns| self.turn < turns);

@@ -2,6 +2,7 @@
 
 use crate::session::checksum::{Desync, fold_checksum};
 use crate::session::common::Common;
+use crate::session::stream::Stream;
 use crate::session::transfer::header::Header;
 use crate::value::entry::Entry;
 use crate::value::ids::{PeerId, PlayerId, Turn};
@@ -242,6 +243,12 @@ impl Joiner {
                 None => {}
             }
         }
+        // Who says that nobody plays any more may be the one who has changed the state. The middle knows it, and gives no horizon to a peer that acknowledges
+        // the end of a stream which goes on.
+        let plays = |stream: &Stream| stream.end().is_none();
+        if !common.streams.iter().any(plays) && common.gate.horizon <= Some(header.turn) {
+            return None;
+        }
         let other = others.count_ones();
         joining.doubters = if other > same { 0 } else { others };
         Some(same > other || same + other == 0)
@@ -311,6 +318,20 @@ impl Joiner {
             tracing::warn!(turn = joining.turn, "too few confirm the state");
             joining.trust = Trust::Contradicted;
             joining.doubters = if confirm == 0 { 0 } else { live & !confirm };
+        }
+    }
+
+    /// Entries of a player's stream have come. If one of them is of the turn before which the state was taken, and is no return, the player was
+    /// in the match, whatever the state says.
+    pub(in crate::session) fn compare_end(&mut self, stream: &Stream, first: u32, entries: &[Entry]) {
+        let Some(joining) = self.0.as_mut().filter(|joining| !matches!(joining.stage, Stage::Getting)) else {
+            return;
+        };
+        let entry = joining.turn.checked_sub(first).and_then(|index| entries.get(index as usize));
+        if entry.is_some_and(|entry| entry.returns().is_none()) && stream.ended_before(joining.turn).is_some()
+        {
+            tracing::warn!(turn = joining.turn, "the state says that a player was gone who was not");
+            (joining.trust, joining.doubters) = (Trust::Contradicted, 0);
         }
     }
 
