@@ -280,11 +280,16 @@ fn a_goal_2000_cells_away_costs_a_small_part_of_the_map() {
 
 const HALF: i32 = 112;
 
-fn def() -> CrowdDef {
+/// Cells and portals that are searched in a frame.
+const PLENTY: u32 = 12_000;
+/// So few that a path is planned in many frames.
+const FEW: u32 = 200;
+
+fn def(cells: u32) -> CrowdDef {
     let sizes = [Fx::lit("0.4"), Fx::lit("0.5")];
     CrowdDef::new(GroundDef::new(square(HALF)).sizes(&sizes))
         .fields_max(7)
-        .cells_per_frame(12_000)
+        .cells_per_frame(cells)
         .whole_up_to(0)
 }
 
@@ -311,43 +316,107 @@ fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
     world.step(20).unwrap();
 }
 
+/// A map with two squads in opposite corners.
+fn squads(kind: Kind, seed: u64, cells: u32) -> (World, Crowd, Vec<BodyId>) {
+    let mut world = draw(kind, seed, 2 * HALF);
+    let mut crowd = Crowd::new(&def(cells)).unwrap();
+    crowd.survey(&world);
+    let mut units = Vec::new();
+    for n in 0..800 {
+        let corner = if n < 400 { -100 } else { 80 };
+        let at = Vec2::from_ints(corner + n % 400 % 20 * 2, corner + n % 400 / 20 * 2);
+        let size = crowd.ground().size_of(Fx::lit("0.5")).unwrap();
+        if units.len() < if n < 400 { 12 } else { 24 } && crowd.ground().is_open(at, size) {
+            let radius = if n % 2 == 0 { Fx::lit("0.4") } else { Fx::lit("0.5") };
+            let unit = world.create_body(&BodyDef::dynamic(Shape::circle(radius)).position(at)).unwrap();
+            crowd.add(&world, unit, MoverDef::default()).unwrap();
+            units.push(unit);
+        }
+    }
+    (world, crowd, units)
+}
+
 #[test]
 fn a_match_with_corridors_that_is_restored_in_every_turn_goes_on_with_the_same_bits() {
-    for (kind, seed) in [(Kind::Walls, 2)] {
-        let mut world = draw(kind, seed, 2 * HALF);
-        let mut crowd = Crowd::new(&def()).unwrap();
-        crowd.survey(&world);
-        let mut units = Vec::new();
-        for n in 0..800 {
-            let corner = if n < 400 { -100 } else { 80 };
-            let at = Vec2::from_ints(corner + n % 400 % 20 * 2, corner + n % 400 / 20 * 2);
-            let size = crowd.ground().size_of(Fx::lit("0.5")).unwrap();
-            if units.len() < if n < 400 { 12 } else { 24 } && crowd.ground().is_open(at, size) {
-                let radius = if n % 2 == 0 { Fx::lit("0.4") } else { Fx::lit("0.5") };
-                let unit = world.create_body(&BodyDef::dynamic(Shape::circle(radius)).position(at)).unwrap();
-                crowd.add(&world, unit, MoverDef::default()).unwrap();
-                units.push(unit);
-            }
-        }
+    for (cells, frames, least_planning) in [(PLENTY, 70, 0), (FEW, 50, 40)] {
+        let (mut world, mut crowd, units) = squads(Kind::Walls, 2, cells);
         let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
-        let mut on_their_way = 0;
-        for frame in 0..70 {
+        let (mut on_their_way, mut planning) = (0, 0);
+        for frame in 0..frames {
             play(frame, &mut world, &mut crowd, &units);
             play(frame, &mut copy_world, &mut copy, &units);
             let (mut bytes, mut other) = (Vec::new(), Vec::new());
             crowd.save(&mut bytes);
             copy.save(&mut other);
-            assert_eq!(world.checksum(), copy_world.checksum(), "{kind:?} frame {frame}");
-            assert!(bytes == other, "{kind:?} frame {frame}");
-            assert_eq!(crowd.events(), copy.events(), "{kind:?} frame {frame}");
-            copy = Crowd::load(&def(), &world, &bytes).unwrap();
+            assert_eq!(world.checksum(), copy_world.checksum(), "{cells} cells, frame {frame}");
+            assert!(bytes == other, "{cells} cells, frame {frame}");
+            assert_eq!(crowd.events(), copy.events(), "{cells} cells, frame {frame}");
+            copy = Crowd::load(&def(cells), &world, &bytes).unwrap();
             let mut state = Vec::new();
             world.snapshot(&mut state);
             copy_world = World::from_bytes(&state).unwrap();
             let is_fast = |unit: &&BodyId| world.body(**unit).unwrap().velocity().length() > Fx::ONE;
             on_their_way += units.iter().filter(is_fast).count();
+            planning += u32::from(crowd.flows().is_planning());
         }
-        println!("{kind:?}: {on_their_way} unit-frames on the way");
-        assert!(on_their_way > 400, "{kind:?}: not interesting");
+        println!("{cells} cells: {on_their_way} unit-frames on the way, planning in {planning} frames");
+        assert!(on_their_way > 400 || cells == FEW, "{on_their_way}: not interesting");
+        assert!(planning >= least_planning, "{planning}: not interesting");
     }
+}
+
+#[test]
+fn damaged_bytes_of_a_path_that_is_being_planned_are_refused_or_play_on() {
+    let (mut world, mut crowd, units) = squads(Kind::Walls, 2, FEW);
+    (0..6).for_each(|frame| play(frame, &mut world, &mut crowd, &units));
+    assert!(crowd.flows().is_planning());
+    let mut bytes = Vec::new();
+    crowd.save(&mut bytes);
+    // Before the units are the fields and the path.
+    let (mut refused, mut taken) = (0, 0);
+    let end = bytes.len() - units.len() * 130;
+    for at in end - 220..end {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        match Crowd::load(&def(FEW), &world, &damaged) {
+            Err(_) => refused += 1,
+            Ok(mut crowd) => {
+                taken += 1;
+                let mut world = world.clone();
+                crowd.step(&mut world, 20);
+            }
+        }
+    }
+    assert!(refused > 10 && taken > 10, "{refused} {taken}: not interesting");
+}
+
+#[test]
+fn a_path_over_the_whole_map_is_planned_over_many_frames() {
+    let area = Aabb::from_corners(Vec2::from_ints(-1_024, -512), Vec2::from_ints(1_024, 512));
+    let mut world = World::new(WorldDef::new()).unwrap();
+    for x in [-600, -100, 300, 800] {
+        house(&mut world, [Fx::from_num(x), Fx::from_num(x / 4)], [Fx::ONE, Fx::from_num(300)]);
+    }
+    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area)).cells_per_frame(1_000)).unwrap();
+    crowd.survey(&world);
+    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-1_000, 0));
+    let unit = world.create_body(&disc).unwrap();
+    crowd.add(&world, unit, MoverDef::default()).unwrap();
+    crowd.order(&world, &[unit], &Order::go(Vec2::from_ints(1_000, 100))).unwrap();
+    assert_eq!(crowd.is_waiting(unit), Some(true));
+    let (mut waited, mut planning) = (0, 0);
+    while crowd.is_waiting(unit) == Some(true) {
+        crowd.step(&mut world, 20);
+        world.step(20).unwrap();
+        waited += 1;
+        planning += u32::from(crowd.flows().is_planning());
+        assert!(waited < 2_000, "it waits for ever");
+    }
+    println!("planned in {planning} frames, a path after {waited}");
+    assert!(planning > 10, "{planning}: all at once");
+    (0..20).for_each(|_| {
+        crowd.step(&mut world, 20);
+        world.step(20).unwrap();
+    });
+    assert!(world.body(unit).unwrap().velocity().length() > Fx::from_num(2));
 }

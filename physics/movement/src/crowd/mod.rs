@@ -105,6 +105,7 @@ impl Crowd {
         self.ground.survey(world);
         let changes = [Some(self.ground.grid.whole()); crate::ground::SIZES_MAX as usize];
         self.flows.forget(&self.ground, &changes);
+        self.flows.prepare(&self.ground);
         self.movers.iter_mut().for_each(Mover::look_again);
     }
 
@@ -182,6 +183,17 @@ impl Crowd {
     #[must_use]
     pub fn is_going(&self, body: BodyId) -> Option<bool> {
         self.place_of(body).map(|at| self.movers[at].is_going())
+    }
+
+    /// Whether a unit is on its way and does not know its path yet, because the search has not come to it; it stands until then. `None` if the body is no
+    /// unit.
+    #[must_use]
+    pub fn is_waiting(&self, body: BodyId) -> Option<bool> {
+        let at = self.place_of(body)?;
+        let (mover, sight) = (&self.movers[at], &self.walkers[at].sight);
+        // A new group: it has not thought since its order.
+        let waits = |group: u32| sight.left == i64::MAX || sight.group != group;
+        Some(matches!(mover.task, Task::Go(errand) if waits(errand.group)))
     }
 
     /// Where a unit stands or wants to stand; `None` if the body is no unit.

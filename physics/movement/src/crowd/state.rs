@@ -7,12 +7,12 @@ use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World, hash_bytes};
 
 use crate::crowd::def::MoverDef;
 use crate::crowd::{Crowd, CrowdDef, Errand, Mover, Task, Walker};
-use crate::flow::{Field, FlowId, Tiles, Used};
+use crate::flow::{Ends, Field, FlowId, Tiles, Used};
 use crate::ground::{Cell, Ground, GroundError, SizeClass};
 use crate::steer::Sight;
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 3;
+pub const MOVEMENT_VERSION: u32 = 4;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,14 @@ impl Crowd {
             }
             numbers.put(*last as i64, 8);
         }
+        numbers.put(self.flows.turn.into(), 2);
+        numbers.put(self.flows.plan.is_some().into(), 1);
+        if let Some(plan) = &self.flows.plan {
+            numbers.put(plan.index.into(), 2);
+            numbers.put(plan.start.into(), 4);
+            numbers.put(plan.steps.into(), 4);
+            numbers.put(plan.restarts.into(), 1);
+        }
         numbers.put(self.movers.len() as i64, 4);
         for (walker, mover) in self.walkers.iter().zip(&self.movers) {
             numbers.walker(walker);
@@ -110,6 +118,8 @@ impl Crowd {
             let used = crowd.load_field(&mut numbers)?;
             crowd.flows.fields.push(used);
         }
+        crowd.flows.prepare(&crowd.ground);
+        crowd.load_plan(&mut numbers)?;
         let movers = numbers.take(4)? as u32;
         for _ in 0..movers {
             let walker = numbers.walker()?;
@@ -182,7 +192,26 @@ impl Crowd {
         if (field.level(), field.is_complete()) != (level, is_complete) {
             return Err(StateError::Invalid { what: "level of a field" });
         }
-        Ok(Used { field, last, wanted: false })
+        Ok(Used::new(field, last))
+    }
+
+    /// The path that is being planned: searched again as far as it was.
+    fn load_plan(&mut self, numbers: &mut Reader<'_>) -> Result<(), StateError> {
+        self.flows.turn = numbers.take(2)? as u16;
+        if !numbers.flag()? {
+            return Ok(());
+        }
+        let index = numbers.take(2)? as u16;
+        let start = numbers.cell(&self.ground)?;
+        let (steps, restarts) = (numbers.take(4)? as u32, numbers.take(1)? as u8);
+        let used = self.flows.fields.get(usize::from(index)).filter(|used| !used.field.is_whole());
+        let field = &used.ok_or(StateError::Invalid { what: "field of a plan" })?.field;
+        let ends = Ends { start, goal: field.goal, size: field.size };
+        if self.flows.resume(&self.ground, index, ends, (steps, restarts)) {
+            Ok(())
+        } else {
+            Err(StateError::Invalid { what: "plan" })
+        }
     }
 }
 
@@ -290,13 +319,19 @@ impl Reader<'_> {
 
     /// A cell inside the frame of the ground, and one of its sizes.
     fn goal(&mut self, ground: &Ground) -> Result<(Cell, SizeClass), StateError> {
-        let goal = self.take(4)? as u32;
+        let goal = self.cell(ground)?;
         let size = self.take(1)? as u8;
-        let is_inside = goal < ground.grid.len() && ground.grid.whole().contains(ground.grid.split(goal));
-        if !is_inside || usize::from(size) >= ground.sizes.len() {
+        if usize::from(size) >= ground.sizes.len() {
             return Err(StateError::Invalid { what: "goal" });
         }
         Ok((goal, SizeClass(size)))
+    }
+
+    /// A cell inside the frame of the ground.
+    fn cell(&mut self, ground: &Ground) -> Result<Cell, StateError> {
+        let cell = self.take(4)? as u32;
+        let is_inside = cell < ground.grid.len() && ground.grid.whole().contains(ground.grid.split(cell));
+        if is_inside { Ok(cell) } else { Err(StateError::Invalid { what: "cell" }) }
     }
 
     fn flag(&mut self) -> Result<bool, StateError> {

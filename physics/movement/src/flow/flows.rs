@@ -6,7 +6,8 @@ use core::fmt;
 use testudo_physics::Vec2;
 
 use crate::flow::field::Field;
-use crate::flow::plan::{Sectors, corridor};
+use crate::flow::plan::{BEGIN, Ends, Plan, corridor};
+use crate::flow::sectors::{Sectors, tile_of};
 use crate::flow::tiles::Tiles;
 use crate::flow::way::Way;
 use crate::ground::{Cell, CellRect, Changes, Ground, SIZES_MAX, SizeClass};
@@ -20,15 +21,15 @@ pub(crate) const WHOLE_UP_TO: u32 = 1 << 18;
 /// A goal at most this many tiles away is searched for in all directions, on both axes.
 const NEAR: i32 = 3;
 
-/// Greatest number of paths that are planned from tile to tile in a frame.
-const PLANS_MAX: u32 = 8;
+/// So many units may ask for a path in a frame; the others ask again.
+const ASKS_MAX: u32 = 32;
 
 /// What came of the wish to use a field at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     /// The field leads there, or will.
     Open,
-    /// Too many asked in this frame.
+    /// Its path is still to be planned, or too many asked in this frame.
     Later,
     /// No path leads to the goal.
     Closed,
@@ -77,7 +78,8 @@ impl core::error::Error for FlowError {}
 /// over frames by counted cells. What a field says is a pure function of the ground, the goal, the size and of how far its search has come.
 ///
 /// On large ground a field covers corridors from those who asked to the goal, planned from tile to tile over portals (Botea, Mueller and Schaeffer,
-/// "Near Optimal Hierarchical Path-Finding", 2004). Which tiles they cover is then a part of what the field depends on.
+/// "Near Optimal Hierarchical Path-Finding", 2004). Which tiles they cover is then a part of what the field depends on. One path is planned at a time, spread over
+/// frames by counted portals; fields take turns.
 #[derive(Clone, Debug)]
 pub struct Flows {
     pub(crate) fields: Vec<Used>,
@@ -87,9 +89,13 @@ pub struct Flows {
     /// By size.
     // not state: a pure function of the ground
     sectors: [Sectors; SIZES_MAX as usize],
-    /// How many paths may still be planned in this frame.
+    /// The path that is being planned.
+    pub(crate) plan: Option<Plan>,
+    /// The field for which a path was planned last.
+    pub(crate) turn: u16,
+    /// How many may still ask in this frame.
     // not state: the greatest number between two frames
-    plans_left: u32,
+    asks_left: u32,
 }
 
 /// A field and its users.
@@ -101,6 +107,9 @@ pub(crate) struct Used {
     /// Whether somebody in this frame stands where the search has not come yet.
     // not state: false between two frames
     pub(crate) wanted: bool,
+    /// The first cell of this frame from which a path is to be planned.
+    // not state: `None` between two frames
+    asks: Option<Cell>,
 }
 
 impl Flows {
@@ -114,7 +123,17 @@ impl Flows {
             frame: 0,
             whole_up_to: WHOLE_UP_TO,
             sectors: Default::default(),
-            plans_left: PLANS_MAX,
+            plan: None,
+            turn: 0,
+            asks_left: ASKS_MAX,
+        }
+    }
+
+    /// Finds all portals of the ground, where they are needed: planning then costs the same in every frame.
+    pub(crate) fn prepare(&mut self, ground: &Ground) {
+        if !self.are_whole(ground) {
+            let sizes = (0..).zip(&mut self.sectors).take(ground.sizes.len());
+            sizes.for_each(|(size, sectors)| sectors.prepare(ground, SizeClass(size)));
         }
     }
 
@@ -141,9 +160,12 @@ impl Flows {
             return Ok(FlowId { index: index as u16, goal: cell, size });
         }
         let is_whole = self.are_whole(ground);
+        if !is_whole {
+            self.sectors[usize::from(size.0)].prepare(ground, size);
+        }
         let index = if self.fields.len() < self.max as usize {
             let field = Field::new(ground, cell, size, is_whole);
-            self.fields.push(Used { field, last: self.frame, wanted: false });
+            self.fields.push(Used::new(field, self.frame));
             self.fields.len() - 1
         } else {
             let unused =
@@ -151,8 +173,9 @@ impl Flows {
             let oldest = unused.min_by_key(|(index, used)| (used.last, *index));
             let (index, _) = oldest.ok_or(FlowError::TooMany { max: self.max })?;
             let used = &mut self.fields[index];
-            (used.last, used.wanted) = (self.frame, false);
+            (used.last, used.wanted, used.asks) = (self.frame, false, None);
             used.field.begin(ground, cell, size, is_whole);
+            self.plan.take_if(|plan| usize::from(plan.index) == index);
             index
         };
         Ok(FlowId { index: index as u16, goal: cell, size })
@@ -177,7 +200,7 @@ impl Flows {
         }
     }
 
-    /// As [`Flows::follow`], for a unit whose path may not have been planned yet.
+    /// As [`Flows::follow`], for a unit whose path may not have been planned yet: it asks for it, and meanwhile follows what the field knows already.
     pub(crate) fn seek(
         &mut self,
         ground: &Ground,
@@ -187,58 +210,111 @@ impl Flows {
         is_new: &mut bool,
     ) -> Way {
         *is_new = *is_new && self.open(ground, id, position) == Opening::Later;
-        if *is_new {
-            self.keep(id);
-            return Way::Unknown;
-        }
         self.follow(ground, id, position, careful)
     }
 
-    /// Lets a field grow towards a position, if it does not lead there: around a goal that is near, else along a path from tile to tile.
+    /// Lets a field grow towards a position, if it does not lead there: around a goal that is near, else along a path from tile to tile, which
+    /// is planned later.
     fn open(&mut self, ground: &Ground, id: FlowId, position: Vec2) -> Opening {
         let used = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id));
-        let Some(field) = used.map(|used| &mut used.field).filter(|field| !field.is_whole()) else {
-            return Opening::Open;
-        };
+        let Some(used) = used.filter(|used| !used.field.is_whole()) else { return Opening::Open };
+        let field = &mut used.field;
         let Some(start) = ground.nearest_open_cell(position, field.size) else { return Opening::Closed };
-        let tile = ground.grid.tile(ground.grid.split(start));
+        let tile = tile_of(ground, start);
         // The search is over, and has not come here.
         let is_missing = field.is_complete() && field.distance(start).is_none();
         if field.sees_goal(start) || field.bounds().1.contains(tile) && !is_missing {
             return Opening::Open;
         }
-        if self.plans_left == 0 {
+        let plan = self.plan.as_ref().filter(|plan| plan.index == id.index).map(|plan| plan.start);
+        let is_asked = [plan, used.asks].into_iter().flatten().any(|cell| tile_of(ground, cell) == tile);
+        if is_asked || self.asks_left == 0 {
             return Opening::Later;
         }
-        let [columns, rows] = ground.grid.tiles();
+        self.asks_left -= 1;
         let ends = [start, field.goal].map(|cell| ground.grid.split(cell).map(|at| at / crate::ground::TILE));
         let away = [0, 1].map(|axis| (ends[1][axis] - ends[0][axis]).abs());
         let steps = away[0].max(away[1]);
-        let tiles = if steps <= NEAR && !is_missing {
-            let mut tiles = Tiles::none((columns * rows).unsigned_abs());
-            let around = CellRect { min: ends[1], max: ends[1] }.grown(steps + 2);
-            let exists = |at: &[i32; 2]| (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]);
-            around
-                .cells()
-                .filter(exists)
-                .for_each(|[x, y]| _ = tiles.insert((y * columns + x).unsigned_abs()));
-            tiles
-        } else {
-            let sectors = &mut self.sectors[usize::from(field.size.0)];
-            let Some(path) = sectors.path(ground, field.size, start, field.goal) else {
-                return Opening::Closed;
-            };
-            path.iter().for_each(|&cell| field.plan(ground.grid.tile(ground.grid.split(cell))));
-            corridor(ground, field.size, &path)
-        };
-        self.plans_left -= 1;
-        field.plan(tile);
-        let is_new = field.allow(ground, &tiles);
+        if steps <= NEAR && !is_missing {
+            field.plan(tile);
+            field.allow(ground, &around(ground, ends[1], steps + 2));
+            return Opening::Open;
+        }
+        let sectors = &self.sectors[usize::from(field.size.0)];
+        let ends = Ends { start, goal: field.goal, size: field.size };
+        if !ends.are_connected(sectors, ground) {
+            return Opening::Closed;
+        }
+        used.asks.get_or_insert(start);
+        Opening::Later
+    }
+
+    /// Plans paths until about `budget` portals were looked at. Returns how many it were.
+    fn plan_paths(&mut self, ground: &Ground, budget: u32) -> u32 {
+        let mut looked = 0;
+        while looked < budget {
+            let is_new = self.plan.is_none();
+            let Some(mut plan) = self.plan.take().or_else(|| self.next_plan(ground)) else { break };
+            looked += if is_new { BEGIN } else { 0 };
+            let sectors = &mut self.sectors[usize::from(plan.size.0)];
+            let most = plan.share(budget).saturating_sub(looked);
+            looked = looked.saturating_add(plan.search(sectors, ground, most));
+            if plan.is_over() {
+                self.grow(ground, &plan);
+            } else {
+                // Its field keeps its place as long.
+                self.fields[usize::from(plan.index)].last = self.frame;
+                self.plan = Some(plan);
+            }
+        }
+        looked
+    }
+
+    /// Begins to plan a path for the next field that asked for one.
+    fn next_plan(&mut self, ground: &Ground) -> Option<Plan> {
+        let count = self.fields.len();
+        let turn = usize::from(self.turn);
+        let next =
+            (1..=count).map(|step| (turn + step) % count).find(|&at| self.fields[at].asks.is_some())?;
+        let Used { field, asks, .. } = &mut self.fields[next];
+        let ends = Ends { start: asks.take()?, goal: field.goal, size: field.size };
+        self.turn = next as u16;
+        let sectors = &mut self.sectors[usize::from(ends.size.0)];
+        Some(Plan::new(sectors, ground, self.turn, ends))
+    }
+
+    /// Plans a path again as far as it was when it was saved (steps, restarts); says whether that is possible.
+    pub(crate) fn resume(
+        &mut self,
+        ground: &Ground,
+        index: u16,
+        ends: Ends,
+        (steps, restarts): (u32, u8),
+    ) -> bool {
+        let sectors = &mut self.sectors[usize::from(ends.size.0)];
+        sectors.prepare(ground, ends.size);
+        let mut plan = Plan::new(sectors, ground, index, ends);
+        plan.restarts = restarts;
+        let is_right = ends.are_connected(sectors, ground) && plan.search_to(sectors, ground, steps);
+        self.plan = Some(plan);
+        is_right
+    }
+
+    /// Lets a field grow along a path that was planned for it.
+    fn grow(&mut self, ground: &Ground, plan: &Plan) {
+        let field = &mut self.fields[usize::from(plan.index)].field;
+        let is_missing = field.is_complete() && field.distance(plan.start).is_none();
+        field.plan(tile_of(ground, plan.start));
+        let path = plan.path(&self.sectors[usize::from(plan.size.0)]);
+        let is_new = path.is_some_and(|path| {
+            path.iter().for_each(|&cell| field.plan(tile_of(ground, cell)));
+            field.allow(ground, &corridor(ground, plan.size, &path))
+        });
         if is_missing && !is_new {
             // Tiles and cells always agree about paths; should they not, the whole ground decides.
-            field.allow(ground, &Tiles::all(tiles.total()));
+            let total = field.bounds().0.total();
+            field.allow(ground, &Tiles::all(total));
         }
-        Opening::Open
     }
 
     /// Notes that a field is in use.
@@ -268,23 +344,31 @@ impl Flows {
         used.is_none_or(|used| used.field.is_complete())
     }
 
+    /// Whether a path is being planned from tile to tile.
+    #[must_use]
+    pub fn is_planning(&self) -> bool {
+        self.plan.is_some()
+    }
+
     /// Number of frames so far.
     pub(crate) fn frame(&self) -> u64 {
         self.frame
     }
 
     /// Ends a frame: continues the searches that somebody waits for, in the order of their places, until about `budget` cells have their
-    /// distances (the last wave of cells is finished). Returns how many it were.
+    /// distances (the last wave of cells is finished). Returns how many it were. While a path is planned over portals, that takes up to half of the
+    /// budget; a portal counts as a cell.
     pub fn search(&mut self, ground: &Ground, budget: u32) -> u32 {
-        let mut found = 0;
+        let planned = self.plan_paths(ground, budget.div_ceil(2));
+        let (budget, mut found) = (budget - planned.min(budget / 2), 0);
         for used in &mut self.fields {
             if used.wanted && found < budget {
                 found += used.field.search(ground, budget - found);
             }
-            used.wanted = false;
+            (used.wanted, used.asks) = (false, None);
         }
         self.frame = self.frame.wrapping_add(1);
-        self.plans_left = PLANS_MAX;
+        self.asks_left = ASKS_MAX;
         found
     }
 
@@ -300,8 +384,16 @@ impl Flows {
 
     /// Forgets what a change of the ground makes wrong.
     pub(crate) fn forget(&mut self, ground: &Ground, changes: &Changes) {
-        for (sectors, changed) in self.sectors.iter_mut().zip(changes) {
-            changed.iter().for_each(|&changed| sectors.forget(ground, changed));
+        for ((size, sectors), changed) in (0..).map(SizeClass).zip(&mut self.sectors).zip(changes) {
+            let Some(changed) = *changed else { continue };
+            let was_here = sectors.forget(ground, size, changed);
+            let Some(plan) = self.plan.as_mut().filter(|plan| plan.size == size) else { continue };
+            if !plan.ends().are_connected(sectors, ground) {
+                // The unit that asked for it is told when it asks again.
+                self.plan = None;
+            } else if was_here {
+                plan.restart(sectors, ground);
+            }
         }
         for used in &mut self.fields {
             if let Some(changed) = changes[usize::from(used.field.size.0)] {
@@ -311,8 +403,61 @@ impl Flows {
     }
 }
 
+/// The tiles at most `steps` away from one.
+fn around(ground: &Ground, tile: [i32; 2], steps: i32) -> Tiles {
+    let [columns, rows] = ground.grid.tiles();
+    let mut tiles = Tiles::none((columns * rows).unsigned_abs());
+    let exists = |at: &[i32; 2]| (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]);
+    let all = CellRect { min: tile, max: tile }.grown(steps).cells().filter(exists);
+    all.for_each(|[x, y]| _ = tiles.insert((y * columns + x).unsigned_abs()));
+    tiles
+}
+
 impl Used {
+    /// A field that was used last in a frame.
+    pub(crate) fn new(field: Field, last: u64) -> Self {
+        Self { field, last, wanted: false, asks: None }
+    }
+
     fn is(&self, id: FlowId) -> bool {
         self.field.goal == id.goal && self.field.size == id.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::GroundDef;
+    use testudo_physics::{Aabb, BodyDef, Fx, Shape, World, WorldDef};
+
+    /// The search begins again in every frame, and ends because its share of the budget grows.
+    #[test]
+    fn a_path_is_planned_though_the_ground_changes_in_every_frame() {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let area = Aabb::from_corners(Vec2::from_ints(-190, -140), Vec2::from_ints(190, 140));
+        for x in [-120, -40, 40, 120] {
+            let wall = Shape::rect(Fx::ONE / 2, Fx::from_num(130));
+            let place = Vec2::from_ints(x, if x % 80 == 0 { 11 } else { -11 });
+            world.create_body(&BodyDef::static_body(wall).position(place)).unwrap();
+        }
+        let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+        ground.survey(&world);
+        let (from, goal) = (Vec2::from_ints(-180, -130), Vec2::from_ints(180, 130));
+        let mut flows = Flows::new(1).whole_up_to(0);
+        let flow = flows.to(&ground, goal, SizeClass(0)).unwrap();
+        let here = ground.grid.place(from);
+        let mut changes: Changes = Default::default();
+        changes[0] = Some(CellRect { min: here, max: here });
+        let mut frames = 0;
+        while flows.follow(&ground, flow, from, false) == Way::Unknown && (frames == 0 || flows.is_planning())
+        {
+            flows.search(&ground, 60);
+            flows.forget(&ground, &changes);
+            frames += 1;
+            assert!(frames < 100, "it is planned for ever");
+        }
+        let is_allowed =
+            |at: Vec2| flows.fields[0].field.bounds().0.contains(tile_of(&ground, ground.grid.cell_at(at)));
+        assert!(frames > 4 && is_allowed(from) && is_allowed(goal), "{frames}");
     }
 }

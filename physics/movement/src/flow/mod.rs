@@ -4,6 +4,7 @@ mod field;
 mod flows;
 mod plan;
 mod portals;
+mod sectors;
 mod sight;
 mod tile;
 mod tiles;
@@ -13,5 +14,6 @@ pub(crate) use field::{Field, STRAIGHT};
 
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
 pub(crate) use flows::{Used, WHOLE_UP_TO};
+pub(crate) use plan::Ends;
 pub(crate) use tiles::Tiles;
 pub use way::Way;

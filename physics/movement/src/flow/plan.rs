@@ -4,299 +4,202 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use testudo_physics::math::isqrt_u64;
-
-use crate::flow::portals::{NONE, Portal, lengths, portals};
-use crate::flow::tile::Tile;
+use crate::flow::portals::NONE;
+use crate::flow::sectors::{Node, Sectors, straight, tile_of};
 use crate::flow::tiles::Tiles;
 use crate::ground::{Cell, CellRect, Ground, SizeClass, TILE};
 
 /// A straight line over so many portals is tried at most.
 const LINE: usize = 32;
 
-/// A portal of a tile, entered from the other side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Node {
-    tile: u32,
-    portal: u32,
-}
+/// What the beginning of a search counts for: it looks through two tiles.
+pub(crate) const BEGIN: u32 = 512;
 
-/// What a search knows of a portal.
-#[derive(Clone, Copy, Debug, Default)]
-struct Visit {
-    /// The search that was here last.
-    search: u32,
-    /// From the start, in 1/256 of a cell.
-    length: u32,
-    /// The portal through which the path entered this one's tile before; `None` at the start.
-    from: Option<Node>,
-    /// Portals with the same number are connected; 0 if that is not known.
-    part: u32,
-}
+/// After so many restarts the share of the budget does not double any more.
+const DOUBLINGS: u32 = 6;
 
-/// The portals of one tile.
+/// A search for a short path from one cell to another over portals (A*), spread over frames. Its state is its ends and how many steps it has made: the
+/// rest follows from these and from the ground.
 #[derive(Clone, Debug)]
-struct Sector {
-    portals: Vec<Portal>,
-    /// The portal of the other tile that is the same step.
-    partners: Vec<u32>,
-    /// By portal, when somebody came through it: lengths of the paths inside of the tile to the others.
-    lengths: Vec<Vec<u32>>,
-    visits: Vec<Visit>,
+pub(crate) struct Plan {
+    /// The place of the field that it is for.
+    pub(crate) index: u16,
+    pub(crate) start: Cell,
+    pub(crate) goal: Cell,
+    pub(crate) size: SizeClass,
+    /// Portals that it has taken from its queue.
+    pub(crate) steps: u32,
+    /// How often it began again, because the ground changed where it had been.
+    pub(crate) restarts: u8,
+    // not state: follow from the above
+    is_over: bool,
+    /// From the goal to the portals of its tile.
+    to_goal: Vec<u32>,
+    /// The shortest path to the goal so far, and the last portal on it.
+    best: (u32, Option<Node>),
+    /// The least possible length of a path over a portal, and that of the path to it.
+    queue: BinaryHeap<Reverse<(u32, Node, u32)>>,
 }
 
-/// The portals between tiles for one size of units, and searches over them. What it keeps is a pure function of the ground, computed when it is
-/// asked for; therefore it is no state.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sectors {
-    /// By tile.
-    sectors: Vec<Option<Sector>>,
-    search: u32,
-    /// The greatest number of a part, and the greatest that is no longer right.
-    part: u32,
-    part_before: u32,
+/// The ends of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) start: Cell,
+    pub(crate) goal: Cell,
+    pub(crate) size: SizeClass,
 }
 
-impl Sectors {
-    /// Forgets what depends on a changed part of the ground.
-    pub(crate) fn forget(&mut self, ground: &Ground, changed: CellRect) {
-        self.part_before = self.part;
-        if self.sectors.is_empty() {
-            return;
-        }
-        let near = ground.grid.clip(changed.grown(1));
-        let tiles = CellRect { min: near.min.map(|at| at / TILE), max: near.max.map(|at| at / TILE) };
-        let [columns, rows] = ground.grid.tiles();
-        for [x, y] in tiles.grown(1).cells() {
-            if (0..columns).contains(&x) && (0..rows).contains(&y) {
-                let sector = &mut self.sectors[(y * columns + x) as usize];
-                if tiles.contains([x, y]) {
-                    *sector = None;
-                } else if let Some(sector) = sector {
-                    // It names the portals of its neighbours by their places.
-                    sector.partners.clear();
-                }
-            }
-        }
+impl Ends {
+    /// Whether there is a path.
+    pub(crate) fn are_connected(&self, sectors: &Sectors, ground: &Ground) -> bool {
+        let [from_start, to_goal] = self.rows(sectors, ground);
+        let [first, last] = [self.start, self.goal].map(|cell| tile_of(ground, cell));
+        let direct = from_start.last().copied().unwrap_or(NONE);
+        direct != NONE || sectors.connects((first, &from_start), (last, &to_goal))
     }
 
-    /// The cells over which a short path from one cell to another goes, each end of a line; `None` if there is no path (A* over portals).
-    pub(crate) fn path(
-        &mut self,
-        ground: &Ground,
-        size: SizeClass,
-        start: Cell,
-        goal: Cell,
-    ) -> Option<Vec<Cell>> {
-        let tile_of = |cell: Cell| ground.grid.tile(ground.grid.split(cell));
-        let (first, last) = (tile_of(start), tile_of(goal));
-        let mut scratch = Tile::new();
-        self.look(ground, size, first);
-        self.look(ground, size, last);
-        let mut row = |sectors: &Self, tile: u32, from: Cell| {
-            let portals = sectors.at(tile).portals.iter().map(|portal| portal.cell);
-            lengths(ground, size, (&mut scratch, from), portals.chain([goal]))
+    /// Lengths from both ends to the portals of their tiles, and to the other end.
+    fn rows(&self, sectors: &Sectors, ground: &Ground) -> [Vec<u32>; 2] {
+        [(self.start, self.goal), (self.goal, self.start)]
+            .map(|(from, to)| sectors.lengths_from(ground, self.size, from, to))
+    }
+}
+
+impl Plan {
+    /// Begins a search.
+    pub(crate) fn new(sectors: &mut Sectors, ground: &Ground, index: u16, ends: Ends) -> Self {
+        let Ends { start, goal, size } = ends;
+        let mut plan = Self {
+            index,
+            start,
+            goal,
+            size,
+            steps: 0,
+            restarts: 0,
+            is_over: false,
+            to_goal: Vec::new(),
+            best: (NONE, None),
+            queue: BinaryHeap::new(),
         };
-        let (from_start, to_goal) = (row(self, first, start), row(self, last, goal));
-        let direct = if first == last { from_start.last().copied().unwrap_or(NONE) } else { NONE };
-        if direct == NONE && !self.may_connect((first, &from_start), (last, &to_goal)) {
-            return None;
-        }
-        self.search = self.search.wrapping_add(1);
-        let mut search = Search { best: (direct, None), queue: BinaryHeap::new(), opened: Vec::new(), goal };
-        for (portal, &length) in (0..self.at(first).portals.len() as u32).zip(&from_start) {
+        plan.begin(sectors, ground);
+        plan
+    }
+
+    /// Begins again, because the ground has changed.
+    pub(crate) fn restart(&mut self, sectors: &mut Sectors, ground: &Ground) {
+        self.restarts = self.restarts.saturating_add(1);
+        self.begin(sectors, ground);
+    }
+
+    fn begin(&mut self, sectors: &mut Sectors, ground: &Ground) {
+        let [from_start, to_goal] = self.ends().rows(sectors, ground);
+        (self.steps, self.is_over, self.to_goal) = (0, false, to_goal);
+        self.best = (from_start.last().copied().unwrap_or(NONE), None);
+        self.queue.clear();
+        sectors.search = sectors.search.wrapping_add(1).max(1);
+        let tile = tile_of(ground, self.start);
+        for (portal, &length) in (0..sectors.at(tile).portals.len() as u32).zip(&from_start) {
             if length != NONE {
-                self.enter(ground, size, &mut search, (Node { tile: first, portal }, length, None));
+                self.enter(sectors, ground, (Node { tile, portal }, length, None));
             }
         }
-        while let Some(Reverse((least, node, length))) = search.queue.pop() {
-            if least >= search.best.0 {
-                break;
+    }
+
+    pub(crate) fn ends(&self) -> Ends {
+        Ends { start: self.start, goal: self.goal, size: self.size }
+    }
+
+    /// Its part of a budget. It doubles with each restart: a search ends even if the ground changes in every frame.
+    pub(crate) fn share(&self, part: u32) -> u32 {
+        part.saturating_mul(1 << u32::from(self.restarts).min(DOUBLINGS))
+    }
+
+    /// Searches until it has looked at `budget` portals or is over. Returns how many it were.
+    pub(crate) fn search(&mut self, sectors: &mut Sectors, ground: &Ground, budget: u32) -> u32 {
+        let mut looked = 0;
+        while looked < budget && !self.is_over {
+            looked += self.step(sectors, ground);
+        }
+        looked
+    }
+
+    /// Searches as far as another search had come; says whether there was so much to search.
+    pub(crate) fn search_to(&mut self, sectors: &mut Sectors, ground: &Ground, steps: u32) -> bool {
+        while self.steps < steps && !self.is_over {
+            self.step(sectors, ground);
+        }
+        self.steps == steps && !self.is_over
+    }
+
+    /// Goes on from the best portal; says how many it looked at.
+    fn step(&mut self, sectors: &mut Sectors, ground: &Ground) -> u32 {
+        let next = self.queue.pop().filter(|Reverse((least, ..))| *least < self.best.0);
+        let Some(Reverse((_, node, length))) = next else {
+            self.is_over = true;
+            return 1;
+        };
+        self.steps += 1;
+        if length > sectors.visit(node).length {
+            return 1;
+        }
+        if node.tile == tile_of(ground, self.goal)
+            && let Some(&rest) = self.to_goal.get(node.portal as usize)
+            && rest != NONE
+            && length + rest < self.best.0
+        {
+            self.best = (length + rest, Some(node));
+        }
+        let count = sectors.at(node.tile).portals.len() as u32;
+        for portal in (0..count).filter(|&portal| portal != node.portal) {
+            let inside = sectors.at(node.tile).lengths(node.portal)[portal as usize];
+            if inside != NONE {
+                let exit = Node { portal, ..node };
+                self.enter(sectors, ground, (exit, length + inside, Some(node)));
             }
-            if length > self.visit(node).length {
-                continue;
-            }
-            if node.tile == last
-                && let Some(&rest) = to_goal.get(node.portal as usize)
-                && rest != NONE
-                && length + rest < search.best.0
-            {
-                search.best = (length + rest, Some(node));
-            }
-            self.look_through(ground, size, &mut scratch, node);
-            for portal in 0..self.at(node.tile).portals.len() as u32 {
-                let inside = self.at(node.tile).lengths[node.portal as usize][portal as usize];
-                if inside != NONE && portal != node.portal {
-                    let exit = Node { portal, ..node };
-                    self.enter(ground, size, &mut search, (exit, length + inside, Some(node)));
-                }
-            }
         }
-        if search.best.0 == NONE {
-            self.mark_part(&search.opened);
-            return None;
-        }
-        Some(self.trace(search.best.1, start, goal))
-    }
-
-    fn at(&self, tile: u32) -> &Sector {
-        // Tiles are looked at before they are used.
-        self.sectors[tile as usize].as_ref().unwrap_or(const { &Sector::EMPTY })
-    }
-
-    fn visit(&self, node: Node) -> Visit {
-        self.at(node.tile).visits.get(node.portal as usize).copied().unwrap_or_default()
-    }
-
-    fn visit_mut(&mut self, node: Node) -> Option<&mut Visit> {
-        self.sectors[node.tile as usize].as_mut()?.visits.get_mut(node.portal as usize)
-    }
-
-    /// Finds the portals of a tile.
-    fn look(&mut self, ground: &Ground, size: SizeClass, tile: u32) {
-        let [columns, rows] = ground.grid.tiles();
-        self.sectors.resize_with((columns * rows) as usize, || None);
-        if self.sectors[tile as usize].is_none() {
-            let portals = portals(ground, size, tile);
-            let count = portals.len();
-            let visits = alloc::vec![Visit::default(); count];
-            self.sectors[tile as usize] = Some(Sector {
-                portals,
-                partners: Vec::new(),
-                lengths: alloc::vec![Vec::new(); count],
-                visits,
-            });
-        }
-    }
-
-    /// Finds the lengths of paths from a portal of a tile to the others.
-    fn look_through(&mut self, ground: &Ground, size: SizeClass, scratch: &mut Tile, node: Node) {
-        let Some(sector) = &mut self.sectors[node.tile as usize] else { return };
-        let (portals, known) = (&sector.portals, &mut sector.lengths[node.portal as usize]);
-        if known.is_empty() {
-            let cells = portals.iter().map(|portal| portal.cell);
-            *known = if ground.is_tile_plain(node.tile, size) {
-                let from = portals[node.portal as usize].cell;
-                cells.map(|to| straight(ground, from, to)).collect()
-            } else {
-                lengths(ground, size, (scratch, portals[node.portal as usize].cell), cells)
-            };
-        }
-    }
-
-    /// Finds the portals beyond those of a tile.
-    fn pair(&mut self, ground: &Ground, size: SizeClass, tile: u32) {
-        if !self.at(tile).partners.is_empty() {
-            return;
-        }
-        let mut partners = Vec::new();
-        for at in 0..self.at(tile).portals.len() {
-            let portal = self.at(tile).portals[at];
-            self.look(ground, size, portal.tile);
-            let is_same = |other: &Portal| other.cell == portal.beyond && other.beyond == portal.cell;
-            let partner = self.at(portal.tile).portals.iter().position(is_same);
-            partners.push(partner.unwrap_or(0) as u32);
-        }
-        if let Some(sector) = &mut self.sectors[tile as usize] {
-            sector.partners = partners;
-        }
+        count
     }
 
     /// Goes through a portal of a tile to the other side, if no shorter path is known.
     fn enter(
         &mut self,
+        sectors: &mut Sectors,
         ground: &Ground,
-        size: SizeClass,
-        search: &mut Search,
         (exit, length, from): (Node, u32, Option<Node>),
     ) {
-        self.pair(ground, size, exit.tile);
-        let sector = self.at(exit.tile);
+        let sector = sectors.at(exit.tile);
         let portal = sector.portals[exit.portal as usize];
         let node = Node { tile: portal.tile, portal: sector.partners[exit.portal as usize] };
-        let (length, number) = (length + portal.across, self.search);
-        let Some(visit) = self.visit_mut(node) else { return };
+        let (length, number) = (length + portal.across, sectors.search);
+        let Some(visit) = sectors.visit_mut(node) else { return };
         if visit.search == number && visit.length <= length {
             return;
         }
-        if visit.search != number {
-            search.opened.push(node);
-        }
         (visit.search, visit.length, visit.from) = (number, length, from);
-        let least = length + straight(ground, portal.beyond, search.goal);
-        search.queue.push(Reverse((least, node, length)));
+        let least = length + straight(ground, portal.beyond, self.goal);
+        self.queue.push(Reverse((least, node, length)));
     }
 
-    /// Whether two ends may be connected, by what earlier searches found.
-    fn may_connect(&self, (first, from_start): (u32, &[u32]), (last, to_goal): (u32, &[u32])) -> bool {
-        let part = |tile: u32, row: &[u32]| {
-            let visits = self.at(tile).visits.iter().zip(row).filter(|&(_, &length)| length != NONE);
-            visits.map(|(visit, _)| if visit.part > self.part_before { visit.part } else { 0 }).max()
-        };
-        match (part(first, from_start), part(last, to_goal)) {
-            (Some(0), Some(0)) => true,
-            (Some(a), Some(b)) => a == b,
-            _ => false,
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The cells of the path that it found, each end of a line, from the start; `None` if there is none.
+    pub(crate) fn path(&self, sectors: &Sectors) -> Option<Vec<Cell>> {
+        if self.best.0 == NONE {
+            return None;
         }
-    }
-
-    /// Notes that these portals are all that are connected with each other.
-    fn mark_part(&mut self, opened: &[Node]) {
-        self.part += 1;
-        let part = self.part;
-        for &node in opened {
-            let portal = self.at(node.tile).portals[node.portal as usize];
-            self.pair_up(node, portal.tile, part);
-            if let Some(visit) = self.visit_mut(node) {
-                visit.part = part;
-            }
-        }
-    }
-
-    /// Marks the other side of a portal.
-    fn pair_up(&mut self, node: Node, tile: u32, part: u32) {
-        let partner = self.at(node.tile).partners.get(node.portal as usize).copied();
-        if let Some(portal) = partner
-            && let Some(visit) = self.visit_mut(Node { tile, portal })
-        {
-            visit.part = part;
-        }
-    }
-
-    /// The cells of a path, from its start.
-    fn trace(&self, last: Option<Node>, start: Cell, goal: Cell) -> Vec<Cell> {
-        let (mut path, mut at) = (alloc::vec![goal], last);
+        let (mut path, mut at) = (alloc::vec![self.goal], self.best.1);
         while let Some(node) = at {
-            let portal = self.at(node.tile).portals[node.portal as usize];
+            let portal = sectors.at(node.tile).portals[node.portal as usize];
             path.extend([portal.cell, portal.beyond]);
-            at = self.visit(node).from;
+            at = sectors.visit(node).from;
         }
-        path.push(start);
+        path.push(self.start);
         path.reverse();
-        path
+        Some(path)
     }
-}
-
-impl Sector {
-    const EMPTY: Self =
-        Self { portals: Vec::new(), partners: Vec::new(), lengths: Vec::new(), visits: Vec::new() };
-}
-
-/// A search over portals.
-struct Search {
-    /// The shortest path to the goal so far, and the last portal on it.
-    best: (u32, Option<Node>),
-    /// The least possible length of a path over a portal, and that of the path to it.
-    queue: BinaryHeap<Reverse<(u32, Node, u32)>>,
-    opened: Vec<Node>,
-    goal: Cell,
-}
-
-/// Length of the straight line between two cells, in 1/256 of a cell.
-fn straight(ground: &Ground, from: Cell, to: Cell) -> u32 {
-    let (from, to) = (ground.grid.split(from), ground.grid.split(to));
-    let square: u64 = [0, 1].map(|axis| u64::from(from[axis].abs_diff(to[axis])).pow(2)).iter().sum();
-    isqrt_u64(square << 16) as u32
 }
 
 /// The tiles around a path: those of its cells and of the lines that cut its corners, and one more on each side.
@@ -328,4 +231,67 @@ pub(crate) fn corridor(ground: &Ground, size: SizeClass, path: &[Cell]) -> Tiles
         from = to;
     }
     tiles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::GroundDef;
+    use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+
+    /// A drawn ground of 12 x 9 tiles, and a path that is to be planned.
+    fn draw(seed: u64) -> (Ground, Sectors, Ends) {
+        let mut rng = Pcg32::new(seed, 21);
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let area = Aabb::from_corners(Vec2::from_ints(-190, -140), Vec2::from_ints(190, 140));
+        let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+        let mut place = || Vec2::from_ints(rng.below(380) as i32 - 190, rng.below(280) as i32 - 140);
+        for n in 0..90 {
+            let half = [Fx::from_num(16), Fx::ONE / 2];
+            let wall = Shape::rect(half[n % 2], half[1 - n % 2]);
+            world.create_body(&BodyDef::static_body(wall).position(place())).unwrap();
+        }
+        ground.survey(&world);
+        let size = SizeClass(0);
+        let mut sectors = Sectors::default();
+        sectors.prepare(&ground, size);
+        let [start, goal] = [place(), place()].map(|at| ground.nearest_open_cell(at, size).unwrap());
+        (ground, sectors, Ends { start, goal, size })
+    }
+
+    #[test]
+    fn the_budget_decides_when_a_path_is_planned_and_not_which() {
+        let mut pauses = 0;
+        for seed in 0..8 {
+            let (ground, mut sectors, ends) = draw(seed);
+            let untouched = sectors.clone();
+            let mut at_once = Plan::new(&mut sectors, &ground, 0, ends);
+            at_once.search(&mut sectors, &ground, u32::MAX);
+            let path = at_once.path(&sectors);
+            assert_eq!(path.is_some(), ends.are_connected(&sectors, &ground), "seed {seed}");
+            for budget in [300, 1_000] {
+                let mut plan = Plan::new(&mut sectors, &ground, 0, ends);
+                while !plan.is_over() {
+                    let looked = plan.search(&mut sectors, &ground, budget);
+                    let most = (0..108).map(|tile| sectors.at(tile).portals.len()).max().unwrap();
+                    assert!(looked < budget + most as u32, "seed {seed}: {looked} of {budget}");
+                    pauses += 1;
+                    // Another machine restores it.
+                    let mut other = untouched.clone();
+                    let mut copy = Plan::new(&mut other, &ground, 0, ends);
+                    if !plan.is_over() {
+                        assert!(copy.search_to(&mut other, &ground, plan.steps), "seed {seed}");
+                        assert_eq!(
+                            copy.queue.clone().into_sorted_vec(),
+                            plan.queue.clone().into_sorted_vec()
+                        );
+                        assert_eq!(copy.best, plan.best);
+                        assert!(!copy.search_to(&mut other, &ground, plan.steps + 100_000));
+                    }
+                }
+                assert_eq!(plan.path(&sectors), path, "seed {seed}");
+            }
+        }
+        assert!(pauses > 16, "{pauses}: not interesting");
+    }
 }

@@ -24,7 +24,7 @@ pub enum Way {
         /// Length of the path to the goal over this place, units.
         left: Fx,
     },
-    /// The search has not come here yet.
+    /// The search has not come here yet, or the path is still being planned.
     Unknown,
     /// No path leads to the goal.
     Closed,
