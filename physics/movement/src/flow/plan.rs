@@ -16,7 +16,7 @@ const LINE: usize = 32;
 pub(crate) const BEGIN: u32 = 512;
 
 /// After so many restarts the share of the budget does not double any more.
-const DOUBLINGS: u32 = 6;
+const DOUBLINGS: u32 = 20;
 
 /// A search for a short path from one cell to another over portals (A*), spread over frames. Its state is its ends and how many steps it has made: the
 /// rest follows from these and from the ground.
