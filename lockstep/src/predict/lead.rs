@@ -31,7 +31,7 @@ impl Lead {
     }
 
     /// Pictures show the match itself.
-    pub(super) fn drop(&mut self) {
+    pub(super) fn lose(&mut self) {
         self.ahead = 0;
     }
 

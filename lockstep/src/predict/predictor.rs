@@ -255,7 +255,7 @@ impl<S: Predict> Predictor<S> {
         self.take_stock(driver, confirmed);
         self.lead.pass(here, driver.alpha_at(now), self.depth(driver));
         if session.phase() == SessionPhase::Lobby || session.is_joining() || session.is_catching_up() {
-            self.lead.drop();
+            self.lead.lose();
         }
         let target = self.lead.position();
         if self.shown.is_wrong && self.correcting.is_none() && self.stats.copies == copies {
