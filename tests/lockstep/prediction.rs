@@ -415,6 +415,10 @@ fn pictures_do_not_hop_when_the_lead_changes() {
             }
             if chance.between(0, 200) == 0 {
                 let depth_max = [0, 20][chance.between(0, 1) as usize];
+                // One that has fallen back may as well be a new one.
+                if match_.predictors[0].as_ref().unwrap().ahead() == 0 {
+                    match_.predictors[0] = Some(Predictor::new(match_.confirmed(0)));
+                }
                 match_.predictors[0].as_mut().unwrap().set_depth_max(depth_max);
             }
             if chance.between(0, 40) == 0 {

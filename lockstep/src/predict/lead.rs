@@ -9,6 +9,8 @@ pub(super) const FRAME: u32 = 1 << 16;
 pub(super) struct Lead {
     /// In 65,536ths of a frame.
     ahead: u64,
+    /// Some picture was drawn.
+    has_begun: bool,
     /// Number of frames that had passed in the match in the last picture, ...
     here: u32,
     /// ... and how much of the time to the next one: 0..=65,536.
@@ -20,7 +22,10 @@ impl Lead {
     pub(super) fn pass(&mut self, here: u32, alpha: u32, wanted: u32) {
         let alpha = alpha.min(FRAME);
         let place = |here: u32, alpha: u32| u64::from(here) * u64::from(FRAME) + u64::from(alpha);
-        let passed = place(here, alpha).saturating_sub(place(self.here, self.alpha));
+        // The time before the first picture does not count: a switch in the middle of a match would hop.
+        let before = if self.has_begun { place(self.here, self.alpha) } else { place(here, alpha) };
+        let passed = place(here, alpha).saturating_sub(before);
+        self.has_begun = true;
         (self.here, self.alpha) = (here, alpha);
         let wanted = u64::from(wanted) * u64::from(FRAME);
         self.ahead = if self.ahead < wanted {
