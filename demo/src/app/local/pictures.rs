@@ -92,8 +92,11 @@ fn corrections_are_not_seen_as_jumps() {
     assert!(looked >= 10, "{looked}");
 }
 
-/// Where a unit of the first player is drawn in its view, by slot.
-fn drawn(skirmish: &Skirmish) -> Vec<(u32, [f32; 2])> {
+/// A unit's slot, and where it is drawn.
+type Drawn = (u32, [f32; 2]);
+
+/// The units of the first player in its view.
+fn drawn(skirmish: &Skirmish) -> Vec<Drawn> {
     let (truth, foresight) = (skirmish.client(0).game(), skirmish.foresight(0));
     let game = foresight.map_or(truth, Foresight::game);
     let alpha = foresight.map_or(skirmish.alpha(0), Foresight::alpha);
@@ -107,9 +110,9 @@ fn drawn(skirmish: &Skirmish) -> Vec<(u32, [f32; 2])> {
 }
 
 /// The greatest step of a unit between two pictures, and how far their middle has gone ahead.
-fn steps(before: &[(u32, [f32; 2])], after: &[(u32, [f32; 2])]) -> (f32, [f32; 2]) {
+fn steps(before: &[Drawn], after: &[Drawn]) -> (f32, [f32; 2]) {
     let both = || before.iter().zip(after).filter(|(a, b)| a.0 == b.0);
-    let step = |axis: usize| move |(a, b): (&(u32, [f32; 2]), &(u32, [f32; 2]))| b.1[axis] - a.1[axis];
+    let step = |axis: usize| move |(a, b): (&Drawn, &Drawn)| b.1[axis] - a.1[axis];
     let far = both().map(|(a, b)| (b.1[0] - a.1[0]).hypot(b.1[1] - a.1[1])).fold(0.0, f32::max);
     (far, [0, 1].map(|axis| both().map(step(axis)).sum::<f32>() / both().count().max(1) as f32))
 }
@@ -123,7 +126,7 @@ const WALK: f32 = 0.24;
 fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
     for switches in [false, true] {
         let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms));
-        let mut skirmish = over(link(20), Pace::Adaptive, [Pilot::Person; 2], 600);
+        let mut skirmish = over(link(20), Pace::Adaptive, [Pilot::Person; 2], 2_000);
         skirmish.set_prediction(0, true);
         let (mut before, mut lengths, mut looked, mut place) = (drawn(&skirmish), Vec::new(), 0, 0.0);
         for picture in 0..2_400 {
