@@ -71,7 +71,7 @@ resize() {
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "412 800" "640 600" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
+for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for value in true false; do
     switch unfolded "$value" press unfold
