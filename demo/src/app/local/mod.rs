@@ -1,8 +1,6 @@
 //! Matches with all peers in this process, over a simulated network.
 
 #[cfg(test)]
-mod pictures;
-#[cfg(test)]
 mod rejoin;
 pub(crate) mod simulated;
 pub(crate) mod skirmish;

@@ -104,7 +104,7 @@ impl NetworkDesk {
     }
 
     fn draw_header(&mut self) {
-        let predicts = self.game.predicts();
+        let predicts = self.game.foresight().is_some();
         let Some(seat) = self.game.seat_mut() else { return };
         let is_person = seat.pilot() == Pilot::Person;
         let player = seat.player().0;

@@ -470,7 +470,7 @@ impl NetworkDesk {
 
     /// Shows the own orders at once, or when they run.
     fn toggle_prediction(&mut self) {
-        let predicts = !self.game.predicts();
+        let predicts = self.game.foresight().is_none();
         self.game.set_prediction(predicts);
         self.log.note("prediction", predicts);
     }
