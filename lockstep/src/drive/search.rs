@@ -14,8 +14,7 @@ const TELL: u8 = 1;
 /// An answer that has not come after this time does not come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first; and messages that wait for
-/// the session to take them.
+/// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first.
 const WAITING_MAX: usize = 8;
 
 /// A search for the number that differs. It also answers others' questions. Its messages have the first bytes 0 and 1; a game's own messages
@@ -32,7 +31,7 @@ struct Run<S> {
     /// Who is asked; none if nobody can be.
     other: Option<(To, Identity)>,
     inquiry: Inquiry<S>,
-    /// What is to be said next, and to whom.
+    /// What is to be said next, and to whom: one question, and one answer for each link.
     unsaid: Vec<(To, Vec<u8>)>,
     /// Since when an answer is awaited.
     asked: Option<Instant>,
@@ -98,7 +97,6 @@ impl<S: State> Search<S> {
     pub fn advance(&mut self, session: &mut AnySession, now: Instant) {
         let Some(run) = &mut self.run else { return };
         self.early.drain(..).for_each(|message| run.hear(&message, now));
-        run.unsaid.truncate(WAITING_MAX);
         run.unsaid.retain(|(to, bytes)| match session.send_message(*to, bytes) {
             Err(MessageError::TooOften | MessageError::Full) => true,
             // The peer that is asked may come back. Behind a closed link nobody waits for an answer.

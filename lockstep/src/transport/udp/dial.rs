@@ -13,7 +13,7 @@ use crate::value::time::{Duration, Instant};
 /// A question without an answer is given up after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
-/// Greatest number of packets of strangers that are passed over in one call.
+/// Greatest number of packets that are passed over in one call: those of strangers, and those that are no answer, which anybody can send in the host's name.
 const STRANGERS_MAX: u32 = 64;
 
 /// An answer with the agreement of a match, after the head of an invitation.
@@ -77,7 +77,8 @@ impl PlainLine {
 
     /// The host's answer, if it has arrived.
     fn answer(&mut self) -> Option<Answer> {
-        while let Some(length) = self.receive() {
+        for _ in 0..STRANGERS_MAX {
+            let length = self.receive()?;
             let answer = self.question.as_ref()?.hear(&self.buffer[..length]);
             if answer.is_some() {
                 return answer;
