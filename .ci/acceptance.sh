@@ -92,7 +92,7 @@ check "three processes play over sealed connections and have the same checksum"
 host=$!
 children+=("$host")
 # The host prints a code for each place; wait for what it prints, not for a time.
-for player in 1 2; do
+for player in 2 3; do
   until grep -q "^join $player: " "$WORK/host.err"; do
     kill -0 "$host" 2>/dev/null || fail "the host ended: $(cat "$WORK/host.err")"
     sleep 0.1
@@ -107,8 +107,8 @@ done
 children=()
 udp=$(value final_checksum "$WORK/host.out")
 [[ $udp =~ ^[0-9a-f]{16}$ ]] || fail "the host's final_checksum is '$udp'"
-equal "join 1" "$(value final_checksum "$WORK/join1.out")" "$udp"
 equal "join 2" "$(value final_checksum "$WORK/join2.out")" "$udp"
+equal "join 3" "$(value final_checksum "$WORK/join3.out")" "$udp"
 check "... $udp"
 
 check "random matches over random networks: nobody differs, everybody recovers"
@@ -153,7 +153,7 @@ refused 2 "$RELEASE" no-such-command
 refused 2 "$RELEASE" cubes --divergence "$WORK/no/such/folder.svg"
 "$RELEASE" host --plain --bot --headless --players 2 >"$WORK/taken.out" 2>"$WORK/taken.err" &
 children+=("$!")
-until grep -q "^join 1: " "$WORK/taken.err"; do
+until grep -q "^join 2: " "$WORK/taken.err"; do
   kill -0 "${children[0]}" 2>/dev/null || fail "the host ended: $(cat "$WORK/taken.err")"
   sleep 0.1
 done

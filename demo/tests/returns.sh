@@ -47,7 +47,7 @@ host=$last
 wait_for "$dir/host.log" '^watch: ' 1
 declare -A guest code
 for player in $(seq $((players - 1))); do
-    code[$player]=$(sed -n "s/^join $player: //p" "$dir/host.log")
+    code[$player]=$(sed -n "s/^join $((player + 1)): //p" "$dir/host.log")
     play "guest$player" join "${code[$player]}"
     guest[$player]=$last
 done

@@ -70,9 +70,9 @@ relay() {
     through=(--relay "$(sed -n 's/^relay at //p' "$dir/relay.log")")
 }
 
-# code PLAYER [OF]: what the host has printed.
+# code PLAYER [OF]: what the host has printed. Players are counted from 0 here, and from 1 in what it prints.
 code() {
-    sed -n "s/^join $1: //p" "$dir/${2:-host}.log"
+    sed -n "s/^join $(($1 + 1)): //p" "$dir/${2:-host}.log"
 }
 
 watch_code() {
@@ -127,7 +127,7 @@ has_said() { # NAME PATTERN
     grep -Eq -- "$2" "$dir/$1.log" || fail "$1 has not said '$2': $(tail -5 "$dir/$1.log")"
 }
 
-# four LIE HOST-FUNCTION TURNS: three honest players and the liar, who is player 3.
+# four LIE HOST-FUNCTION TURNS: three honest players and the liar, who is player 4.
 four() {
     turns=$3
     "$2" "$turns" 4
@@ -154,7 +154,7 @@ match_ahead_at_a_relay() {
 match_ahead_at_a_host() {
     four ahead:600 host 50
     agree named host one two
-    has_said host 'player 3.* changed program'
+    has_said host 'player 4.* changed program'
 }
 
 # The liar has opened the room, so it is asked first for the state.
@@ -168,9 +168,9 @@ match_wrong_state() {
     wait_for p1 'everybody is here'
     kill -9 "${process[p3]}"
     wait "${process[p3]}" 2>/dev/null
-    wait_for p1 'player 3 is lost'
+    wait_for p1 'player 4 is lost'
     start p3 join "$(code 3 liar)"
-    wait_for p1 'player 3 is back'
+    wait_for p1 'player 4 is back'
     agree 0 p1 p2 p3
 }
 
@@ -178,29 +178,29 @@ match_wrong_checksums() {
     four checksum host 45
     agree 1 host one two
     [[ $(value host outliers) == '[3]' && $(value one outliers) == '[3]' ]] || fail "$(value host outliers)"
-    has_said one 'player 3.* wrong copy'
+    has_said one 'player 4.* wrong copy'
 }
 
 match_wrong_only_where_signed() {
     four signed host 45
     agree 1 host one two
     [[ $(value two outliers) == '[3]' ]] || fail "outliers: $(value two outliers)"
-    has_said two 'player 3.* wrong copy'
+    has_said two 'player 4.* wrong copy'
 }
 
 match_no_checksums() {
     four silent relayed 45
     agree 1 host one two
     [[ $(value one checksums_missing) == '[3]' ]] || fail "missing: $(value one checksums_missing)"
-    has_said one 'player 3.* no checksum'
-    has_said one 'nothing signed comes from player 3'
+    has_said one 'player 4.* no checksum'
+    has_said one 'nothing signed comes from player 4'
 }
 
 # A player may pause a few times; most turns have frames.
 match_pauses() {
     four pause host 60
     agree 0 host one two
-    has_said one 'player 3.* pauses the match'
+    has_said one 'player 4.* pauses the match'
     (($(value one frames) >= 160)) || fail "only $(value one frames) frames of 240"
 }
 
@@ -299,7 +299,7 @@ match_watch_code_again_and_again() {
     wait "${process[two]}" 2>/dev/null
     wait "${process[knock]}"
     start two join "$(code 2)"
-    wait_for host 'player 2 is back'
+    wait_for host 'player 3 is back'
     agree 0 host one two
 }
 

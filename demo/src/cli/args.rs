@@ -17,6 +17,7 @@ use crate::pair::FRAMES_MAX;
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///
 /// Without a command, a window shows a battle of two players over a simulated network.
+/// Players are numbered from 1 in words, and from 0 in JSON and in --corrupt-player.
 /// Exit codes: 0 everything agreed; 1 a disagreement, or the match or the network failed; 2 bad usage.
 #[derive(Debug, Parser)]
 #[command(name = "testudo", version)]
@@ -36,7 +37,7 @@ pub(crate) enum Command {
     Headless(Headless),
     /// Glenn Fiedler's cubes in a window: two simulations two seconds apart; only keys cross the network
     Cubes(Cubes),
-    /// Host a match and play as player 0
+    /// Host a match and play as player 1
     Host(Host),
     /// Join a match as a player or as a watcher
     Join(Join),
@@ -65,8 +66,8 @@ pub(crate) enum Command {
     Other(Vec<String>),
 }
 
-/// Exit code 0: complete, and every checksum is equal. 1: it diverges, or it was cut off and is sound up to there. 2: unreadable, or of
-/// another version.
+/// Exit code 0: complete, and every checksum is equal. 1: it diverges, the match's computers disagreed, or it was cut off and is sound up
+/// to there. 2: unreadable, or of another version.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     #[arg(value_name = "FILE")]
@@ -187,13 +188,13 @@ pub(crate) struct Headless {
     /// Team of each player, 1..8, 0 for none, as in 1,1,2,2 (default: everybody for themselves)
     #[arg(long, value_name = "N,...", value_parser = teams)]
     pub(crate) teams: Option<TeamsArg>,
-    /// Links: everybody to player 0, or everybody to everybody
+    /// Links: everybody to player 1, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
     /// If the clients' copies differ, write a report for people, with the JSON object at its end
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write a replay of the match from player 0's client
+    /// Write a replay of the match from player 1's client
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     #[command(flatten)]
@@ -266,7 +267,7 @@ pub(crate) struct Corrupt {
     /// Turn, from 0; the bit flips after its last frame
     #[arg(long, value_name = "T", requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
     pub(crate) corrupt_turn: Option<u32>,
-    /// Player whose copy is damaged, from 0
+    /// Player whose copy is damaged, counted from 0 as in the JSON
     #[arg(long, value_name = "P", requires = "corrupt_turn")]
     pub(crate) corrupt_player: Option<u8>,
     /// Slot index of a living body
@@ -389,7 +390,7 @@ pub(crate) struct Netbench {
     pub(crate) plot: Option<PathBuf>,
 }
 
-/// Prints "join P: CODE" for each free place, and "watch: CODE". A code opens one place; the same code brings its player back after a crash. With
+/// Prints "join P: CODE" for each free place from 2 on, and "watch: CODE". A code opens one place; the same code brings its player back after a crash. With
 /// --relay also "back: CODE", which does the same for this player. Whoever joins needs a network that carries UDP payloads of 1,200 bytes.
 #[derive(Debug, Args)]
 pub(crate) struct Host {

@@ -15,6 +15,7 @@ mod skirmish;
 mod soak;
 mod value;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -122,6 +123,13 @@ fn print(report: &Report, json: bool, network: &str) {
         print_json(report);
     } else {
         print!("{}", report.summary(network));
+    }
+}
+
+/// Prints a line of the standard error on the standard output, too, for scripts: not beside a JSON object, and not twice on one terminal.
+fn tell_script(line: &str, json: bool) {
+    if !json && !std::io::stdout().is_terminal() {
+        println!("{line}");
     }
 }
 

@@ -24,7 +24,7 @@ use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::skirmish::log_file;
 use crate::cli::value::PaceArg;
-use crate::cli::{Failed, print, print_json, save_difference};
+use crate::cli::{Failed, print, print_json, save_difference, tell_script};
 use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};
 
@@ -45,6 +45,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     }
     let save = options.resume.as_deref().map(Save::open).transpose()?;
     let agreement = save.as_ref().map_or_else(|| agreement(options), |save| save.agreement);
+    agreement.check_setup().map_err(MatchError::Setup)?;
     let (bind, public) = (options.bind, options.public.clone());
     let hosting = Hosting { agreement, bind, public, is_sealed: !options.plain, save };
     let network = if options.plain { "hosted over plain UDP, not sealed" } else { "hosted, sealed" };
@@ -133,6 +134,7 @@ fn run(
             let say = |line: &str| bar.suspend(|| eprintln!("{line}"));
             let tell = |game: &NetworkMatch, news: News| {
                 line(game.seat(), &news).iter().for_each(|line| say(line));
+                print_codes(&news, json);
                 show(&bar, news);
             };
             let outcome = start()?.play(tell, |game| {
@@ -148,8 +150,9 @@ fn run(
         }
         (false, _) => {
             let log = log_file(seat.log_orders.as_deref())?;
-            let tell = |game: &NetworkMatch, news: &News| {
+            let tell = move |game: &NetworkMatch, news: &News| {
                 line(game.seat(), news).into_iter().for_each(|line| eprintln!("{line}"));
+                print_codes(news, json);
             };
             view::open_network(start, log, tell).map_err(|error| match error {
                 WindowError::NoDisplay(why) => {
@@ -228,15 +231,11 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
     let mut words = words.split_whitespace();
     match (words.next(), words.next()) {
         (Some("who"), None) => who(seat),
-        (Some("kick"), Some(number)) => {
-            let player =
-                number.parse().ok().filter(|number| *number < seat.terms().setup.players).map(PlayerId);
-            match player {
-                Some(player) if seat.kick(player) => format!("{} is removed", seat.called(player)),
-                Some(_) => "only the host can remove another player".into(),
-                None => format!("there is no player {number}"),
-            }
-        }
+        (Some("kick"), Some(number)) => match player_of(number, seat) {
+            Some(player) if seat.kick(player) => format!("{} is removed", seat.called(player)),
+            Some(_) => "only the host can remove another player".into(),
+            None => format!("there is no player {number}"),
+        },
         (Some("vote"), Some(number)) => vote(seat, number, words.next()),
         (Some("ready"), None) => {
             seat.set_ready(true);
@@ -247,10 +246,12 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
             "the match does not begin before you type: ready".into()
         }
         (Some("team"), Some(first)) => {
-            let numbers = [Some(first), words.next()].map(|word| word.and_then(|word| word.parse().ok()));
-            match numbers {
-                [Some(team), None] => join_team(seat, seat.player(), team),
-                [Some(player), Some(team)] => join_team(seat, PlayerId(player), team),
+            let (player, team) = match words.next() {
+                None => (Some(seat.player()), first),
+                Some(team) => (player_of(first, seat), team),
+            };
+            match (player, team.parse()) {
+                (Some(player), Ok(team)) => join_team(seat, player, team),
                 _ => TEAM_USAGE.into(),
             }
         }
@@ -259,10 +260,15 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
     }
 }
 
+/// The player of a typed number, which counts from 1.
+fn player_of(number: &str, seat: &OnlineSeat) -> Option<PlayerId> {
+    let number: u8 = number.parse().ok()?;
+    (1..=seat.terms().setup.players).contains(&number).then(|| PlayerId(number - 1))
+}
+
 /// Votes a player out, or takes the vote back, and says what became of it.
 fn vote(seat: &mut OnlineSeat, number: &str, word: Option<&str>) -> String {
-    let players = seat.terms().setup.players;
-    let player = number.parse().ok().filter(|number| *number < players).map(PlayerId);
+    let player = player_of(number, seat);
     let out = match word {
         None => true,
         Some("no") => false,
@@ -329,14 +335,21 @@ fn who(seat: &OnlineSeat) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Codes go to the standard output, too, where a script may keep them; a terminal shows them once.
+fn print_codes(news: &News, json: bool) {
+    if let News::Listening(_) | News::NewCode { .. } = news {
+        line(None, news).iter().for_each(|codes| tell_script(codes, json));
+    }
+}
+
 /// What other players need, one line for each place.
 fn invitations(codes: &Codes) -> String {
     let mut lines: Vec<String> =
-        codes.players.iter().map(|(player, code)| format!("join {player}: {code}")).collect();
+        codes.players.iter().map(|(player, code)| format!("join {}: {code}", player + 1)).collect();
     lines.push(format!("watch: {}", codes.watch));
     lines.extend(codes.referee.iter().map(|code| format!("referee: {code}")));
     lines.extend(codes.back.iter().map(|code| format!("back: {code}")));
-    let link = |(player, code): &(u8, String)| Some(format!("link {player}: {}", codes.link(code)?));
+    let link = |(player, code): &(u8, String)| Some(format!("link {}: {}", player + 1, codes.link(code)?));
     lines.extend(codes.players.iter().filter_map(link));
     lines.extend(codes.link(&codes.watch).map(|link| format!("link to watch: {link}")));
     if !codes.is_sealed {
@@ -347,11 +360,12 @@ fn invitations(codes: &Codes) -> String {
 
 /// The line on a terminal about what has happened, if it is worth one.
 fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
-    let called =
-        |player: PlayerId| seat.map_or_else(|| format!("player {player}"), |seat| seat.called(player));
+    let called = |player: PlayerId| {
+        seat.map_or_else(|| format!("player {}", player.0 + 1), |seat| seat.called(player))
+    };
     Some(match news {
         News::Listening(codes) => invitations(codes),
-        News::NewCode { player, code } => format!("join {player}: {code}"),
+        News::NewCode { player, code } => format!("join {}: {code}", player.0 + 1),
         News::Joined(player) => format!("{} is here", called(*player)),
         News::Watcher => "somebody watches".into(),
         News::WatcherGone => "a watcher is gone".into(),
@@ -395,7 +409,7 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
 
 fn whom(suspects: &[Identity]) -> String {
     let names = suspects.iter().map(|suspect| match suspect {
-        Identity::Player(player) => format!("player {player}"),
+        Identity::Player(player) => format!("player {}", player.0 + 1),
         Identity::Watcher => "a watcher".into(),
         Identity::Relay => "the relay".into(),
     });
@@ -407,14 +421,14 @@ fn show(bar: &ProgressBar, news: News) {
         News::Listening(_) => bar.set_message("waiting for players"),
         News::Seated { terms, player } => {
             bar.set_length(terms.turns.into());
-            bar.set_message(player.map_or("watching".into(), |player| format!("as player {player}")));
+            bar.set_message(player.map_or("watching".into(), |player| format!("as player {}", player + 1)));
         }
         News::Turn(turn) => {
             bar.set_position(turn.into());
             bar.set_message("");
         }
         News::WaitingFor(players) => {
-            let names: Vec<String> = players.iter().map(ToString::to_string).collect();
+            let names: Vec<String> = players.iter().map(|player| (player.0 + 1).to_string()).collect();
             bar.set_message(format!("waiting for player {}", names.join(", ")));
         }
         News::State { percent } => bar.set_message(format!("getting the state: {percent} %")),

@@ -37,7 +37,9 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         News::CameIn { turn } => came_in.set(Some(turn)),
         News::Started => eprintln!("the match has begun"),
         News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
-        News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| format!("player {player}"))),
+        News::Remark { remark, .. } => {
+            eprintln!("{}", remark.sentence(|player| format!("player {}", player.0 + 1)))
+        }
         _ => {}
     };
     let outcome = NetworkMatch::join(wish, seat)?.play(tell, |game| {
@@ -165,7 +167,7 @@ fn say(signed: &Signed, path: &Path, json: bool) {
         );
     }
     if let Some(winner) = judgement.winner {
-        println!("winner          player {winner}");
+        println!("winner          player {}", winner + 1);
     }
 }
 
@@ -174,6 +176,6 @@ fn numbers(players: PlayerSet) -> Vec<u8> {
 }
 
 fn named(players: &[u8]) -> String {
-    let names: Vec<String> = players.iter().map(|player| format!("player {player}")).collect();
+    let names: Vec<String> = players.iter().map(|player| format!("player {}", player + 1)).collect();
     names.join(", ")
 }

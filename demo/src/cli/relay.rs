@@ -10,7 +10,7 @@ use crate::app::{TURNS_MAX, Terms, interrupt};
 use crate::bench::process::Cores;
 use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoad};
-use crate::cli::{Failed, print_json};
+use crate::cli::{Failed, print_json, tell_script};
 use crate::game::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
@@ -31,7 +31,11 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         renew_every: Duration::from_secs(options.renew_s),
         limits,
     })?;
-    let counters = relay.run(|news| tell(news, options.print_watch_codes))?;
+    let counters = relay.run(|news| {
+        let line = line(news, options.print_watch_codes);
+        eprintln!("{line}");
+        tell_script(&line, json);
+    })?;
     let report = serde_json::json!({
         "rooms": counters.rooms,
         "players_seen": counters.players_seen,
@@ -69,19 +73,19 @@ pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     Ok(true)
 }
 
-fn tell(news: RelayNews, shows_watch_codes: bool) {
+/// What is told of a relay's life.
+fn line(news: RelayNews, shows_watch_codes: bool) -> String {
     match news {
-        RelayNews::At(code) => eprintln!("relay at {code}"),
-        RelayNews::Metrics(address) => eprintln!("metrics at http://{address}/metrics"),
+        RelayNews::At(code) => format!("relay at {code}"),
+        RelayNews::Metrics(address) => format!("metrics at http://{address}/metrics"),
         RelayNews::Web(address, code) => {
-            eprintln!("page at http://{address}/");
-            eprintln!("page that opens a room: http://{address}/#open={code}");
+            format!("page at http://{address}/\npage that opens a room: http://{address}/#open={code}")
         }
-        RelayNews::Opened { watch } if shows_watch_codes => eprintln!("watch: {watch}"),
-        RelayNews::Opened { .. } => eprintln!("a room was opened"),
-        RelayNews::Stopping { rooms: 0 } => eprintln!("stops"),
+        RelayNews::Opened { watch } if shows_watch_codes => format!("watch: {watch}"),
+        RelayNews::Opened { .. } => "a room was opened".into(),
+        RelayNews::Stopping { rooms: 0 } => "stops".into(),
         RelayNews::Stopping { rooms } => {
-            eprintln!("opens no more rooms, and waits for {rooms}; another signal ends at once")
+            format!("opens no more rooms, and waits for {rooms}; another signal ends at once")
         }
     }
 }

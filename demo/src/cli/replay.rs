@@ -86,7 +86,7 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
         times_real_time: about.seconds / seconds.max(1e-6),
         about,
     };
-    let is_good = verdict.equal && verdict.about.complete;
+    let is_good = verdict.equal && verdict.about.complete && verdict.about.diverged_turn.is_none();
     if json {
         print_json(&verdict);
     } else {
@@ -150,12 +150,12 @@ fn tell(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     } else {
         print!("{}", moment.about.in_words());
         println!(
-            "at turn {turn:<7} checksum {}, living {:?}, beaten {:?}",
+            "at turn {turn:<7} checksum {}, living {:?}, kills {:?}",
             moment.checksum, moment.living, moment.kills
         );
-        println!("                reached in {seek_ms:.1} ms from the end");
+        println!("                the jump back from the end took {seek_ms:.1} ms");
     }
-    Ok(moment.about.complete && player.divergence().is_none())
+    Ok(moment.about.complete && moment.about.diverged_turn.is_none() && player.divergence().is_none())
 }
 
 /// Plays to the end at a speed and shows turn and armies.

@@ -57,6 +57,8 @@ pub(crate) struct Report {
     /// The file from which it can be resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     save: Option<String>,
+    #[serde(skip)]
+    replay: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     desync: Option<DesyncReport>,
     /// Players whose copies are wrong, as most players have signed another state.
@@ -86,6 +88,9 @@ struct DesyncReport {
     field: Option<&'static str>,
     values: Vec<Option<i128>>,
     outlier: Option<u8>,
+    /// How whose copy is wrong is known, and what is known.
+    #[serde(skip)]
+    verdict: Option<String>,
     /// Whether the orders lead to this process's copy again. If not, memory was damaged, or the rules read something outside of their
     /// state.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,6 +149,7 @@ impl Report {
             players_back: outcome.players_lost.map(|(_, back)| back),
             error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
             save: outcome.save.as_ref().map(|path| path.display().to_string()),
+            replay: outcome.replay.as_ref().map(|path| path.display().to_string()),
             desync: desync_report(outcome),
             outliers: doubts.map(|doubts| doubts.outliers.clone()),
             checksums_missing: doubts.map(|doubts| doubts.silent.clone()),
@@ -209,6 +215,7 @@ impl Report {
                 self.step_ms_median, self.bodies, self.step_ms_p99
             ),
         );
+        self.replay.iter().for_each(|file| line(&mut out, "replay", format!("testudo replay {file}")));
         out
     }
 
@@ -217,7 +224,7 @@ impl Report {
     pub(crate) fn save_difference(&self, path: &Path, replay: Option<&Path>) -> std::io::Result<()> {
         let Some(turn) = self.first_divergent_turn else { return Ok(()) };
         let values: Vec<String> =
-            self.values.iter().map(|(player, value)| format!("player {player} {value:08x}")).collect();
+            self.values.iter().map(|(player, value)| format!("player {} {value:08x}", player + 1)).collect();
         let sums = if values.is_empty() { &self.client_checksums } else { &values };
         let mut text = format!(
             "Copies of one match differ from turn {turn} on\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
@@ -257,10 +264,10 @@ impl Report {
 
     /// Whose copy is wrong.
     fn broken(&self) -> String {
-        let alone = self.desync.as_ref().and_then(|desync| desync.outlier);
+        let verdict = self.desync.as_ref().and_then(|desync| desync.verdict.clone());
         let signed = self.outliers.as_deref().unwrap_or_default();
-        match (signed, alone) {
-            ([], Some(player)) => format!("player {player}'s, which differs from all others"),
+        match (signed, verdict) {
+            ([], Some(verdict)) => verdict,
             ([], None) if self.outliers.is_none() => {
                 "unknown: there is no majority among the compared copies".into()
             }
@@ -273,7 +280,7 @@ impl Report {
     fn won(&self) -> String {
         match (self.winner, self.winning_team) {
             (_, Some(team)) => format!("team {team} has won"),
-            (Some(player), None) => format!("player {player} has won"),
+            (Some(player), None) => format!("player {} has won", player + 1),
             (None, None) => "nobody has won yet".into(),
         }
     }
@@ -330,7 +337,7 @@ fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
 
 /// "player 1's and player 3's".
 fn whose(players: &[u8]) -> String {
-    let names: Vec<String> = players.iter().map(|player| format!("player {player}'s")).collect();
+    let names: Vec<String> = players.iter().map(|player| format!("player {}'s", player + 1)).collect();
     names.join(" and ")
 }
 
@@ -345,12 +352,13 @@ impl DesyncReport {
             field: number.map(|number| number.field),
             values: number.map(|number| number.values.clone()).unwrap_or_default(),
             outlier: desync.outlier,
+            verdict: desync.verdict().map(|(how, what)| format!("{how} {what}")),
             reproducible_here: None,
         }
     }
 
     fn sentence(&self) -> String {
-        let who = self.outlier.map_or(String::new(), |player| format!(" in player {player}'s copy"));
+        let who = self.outlier.map_or(String::new(), |player| format!(" in player {}'s copy", player + 1));
         let (Some(object), Some(field)) = (&self.object, self.field) else {
             return format!(
                 "frame {}: the checksums differ{who}, but no number of the state does",
@@ -413,9 +421,9 @@ mod tests {
         let (agree, text) = told(Doubts::default());
         assert!(agree && text.contains("equal to the other players'"), "{text}");
         let (agree, text) = told(Doubts { silent: vec![2], ..Doubts::default() });
-        assert!(!agree && text.contains("NOT COMPARED with player 2's"), "{text}");
+        assert!(!agree && text.contains("NOT COMPARED with player 3's"), "{text}");
         let (agree, text) = told(Doubts { outliers: vec![1, 3], ..Doubts::default() });
-        assert!(!agree && text.contains("player 1's and player 3's"), "{text}");
+        assert!(!agree && text.contains("player 2's and player 4's"), "{text}");
         // Whoever forwards may withhold signatures; the checksums are there.
         assert!(told(Doubts { unsigned: vec![2], ..Doubts::default() }).0);
     }
@@ -427,7 +435,7 @@ mod tests {
         let mut four = outcome(Doubts { outliers: vec![2], diagnosis, ..Doubts::default() });
         four.divergent_turn = Some(5);
         let text = Report::new(&four, true).summary("relayed");
-        assert!(text.contains("player 2's, as most players have signed another state"), "{text}");
+        assert!(text.contains("player 3's, as most players have signed another state"), "{text}");
         assert!(text.contains("a relay has no copy"), "{text}");
         four.doubts = Some(Doubts::default());
         let text = Report::new(&four, true).summary("relayed");

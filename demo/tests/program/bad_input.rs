@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 37] = [
+const REFUSED: [(&str, &str); 40] = [
     ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
@@ -27,6 +27,9 @@ const REFUSED: [(&str, &str); 37] = [
     ("headless --spectators 2", "--spectators"),
     ("headless --corrupt-turn 1", "--corrupt-player"),
     ("host", "--bot"),
+    ("headless --players 3 --map ford", "a map is for two players, not for 3"),
+    ("host --players 3 --map ford", "a map is for two players, not for 3"),
+    ("host --players 3 --map ford --bot --headless", "a map is for two players, not for 3"),
     ("host --bot --headless --bind nowhere", "--bind"),
     ("host --bot --headless --players 0", "--players"),
     ("join", "<CODE>"),

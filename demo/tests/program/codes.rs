@@ -30,9 +30,9 @@ fn whoever_opened_a_room_comes_back_to_it_after_a_crash() {
     let mut guest = join(&codes[0]);
     host.wait_for("everybody is here");
     host.child.kill().expect("it runs");
-    guest.wait_for("player 0 is lost");
+    guest.wait_for("player 1 is lost");
     let host = join(&back);
-    guest.wait_for("player 0 is back");
+    guest.wait_for("player 1 is back");
     let reports = assert_agreed([host, guest], 90);
     assert_eq!(reports[0]["player"], 0, "{}", reports[0]);
 }

@@ -130,7 +130,7 @@ fn play_in_three_processes(plain: &str) {
     let game = "--players 3 --units 12 --turns 10 --seed 5";
     let mut host = Process::start(&format!("host {plain} {game}"));
     let invitations = [host.invitation(), host.invitation()];
-    assert_eq!([invitations[0].0, invitations[1].0], [1, 2], "one line for each free place");
+    assert_eq!([invitations[0].0, invitations[1].0], [2, 3], "one line for each free place, counted from 1");
     let joined: Vec<Process> =
         invitations.iter().map(|(_, string)| Process::start(&format!("join {plain} {string}"))).collect();
     let (code, hosted) = host.end();
@@ -181,7 +181,10 @@ fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
         text.split("this program").next().expect("one part").to_owned()
     });
     assert_eq!(texts[0], texts[1]);
-    assert!(texts[0].contains("position.x of body 20"), "{}", texts[0]);
+    let verdict = "simulated again from the orders: player 2's memory was damaged";
+    for part in ["position.x of body 20", verdict] {
+        assert!(texts[0].contains(part), "{}", texts[0]);
+    }
     let bad = run("join --plain 127.0.0.1:0 --bot --headless --corrupt 3");
     assert_eq!(bad.code, 2, "{bad:?}");
 }
@@ -193,8 +196,8 @@ fn whose_copy_is_wrong_is_named_by_everybody() {
     let codes = [host.invitation().1, host.invitation().1];
     let mut guests = [("", 0), ("--corrupt 8,5", 1)]
         .map(|(fault, at)| Process::start(&format!("join {} {fault}", codes[at])));
-    guests[0].wait_for("player 2 has a wrong copy");
-    host.wait_for("player 2 has a wrong copy");
+    guests[0].wait_for("player 3 has a wrong copy");
+    host.wait_for("player 3 has a wrong copy");
     for process in guests.into_iter().chain([host]) {
         let (code, report) = process.end();
         assert_eq!((code, &report["outliers"]), (1, &serde_json::json!([2])), "{report}");
@@ -209,9 +212,26 @@ fn a_wait_is_a_line_on_the_terminal() {
     let guest = Process::start(&format!("join {}", host.invitation().1));
     host.wait_for("everybody is here");
     guest.signal("-STOP");
-    host.wait_for("waiting for player 1; dropped in");
+    host.wait_for("waiting for player 2; dropped in");
     guest.signal("-CONT");
     assert_eq!((host.end().0, guest.end().0), (0, 0));
+}
+
+/// (`relay >file` gave an empty file.)
+#[test]
+fn codes_stand_on_the_standard_output_too() {
+    let host = program("host --players 2 --units 4 --turns 5 --bot --headless --no-replay")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut host = host.expect("it starts");
+    let mut lines = BufReader::new(host.stdout.take().expect("piped")).lines();
+    let line = lines.next().expect("a line").expect("UTF-8");
+    let code = line.strip_prefix("join 2: ").unwrap_or_else(|| panic!("{line}"));
+    let guest = run(&format!("join {code} --bot --headless --no-replay"));
+    assert_eq!(guest.code, 0, "{guest:?}");
+    assert!(lines.any(|line| line.is_ok_and(|line| line.starts_with("Match over"))));
+    assert_eq!(host.wait().expect("it ends").code(), Some(0));
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn a_match_at_a_relay_outlives_whoever_opened_it() {
     let other = join(&codes[1]);
     host.wait_for("everybody is here");
     host.child.kill().expect("it runs");
-    keeper.wait_for("player 0 is lost");
+    keeper.wait_for("player 1 is lost");
     // One of the time with the host, if there is one.
     let _ = std::fs::remove_file(&save);
     while !save.exists() {

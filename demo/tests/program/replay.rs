@@ -88,8 +88,10 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let whole = run_json(&format!("verify {}", file.display()), 0);
+    // (It was 0: a script that trusts it saw no disagreement.)
+    let whole = run_json(&format!("verify {}", file.display()), 1);
     assert_eq!(whole["diverged_turn"], 20, "the disagreement is noted on both sides: {whole}");
+    assert_eq!(whole["equal"], true, "this side's states follow from the orders: {whole}");
     let broken = run_json(&format!("verify {}.p1", file.display()), 1);
     assert_eq!((&broken["first_bad_turn"], &broken["equal"]), (&20.into(), &false.into()));
     let files = format!("{0} {0}.p1", file.display());

@@ -140,11 +140,11 @@ fn whoever_is_removed_is_told_so_and_stays_away() {
     let codes = [host.invitation().1, host.invitation().1];
     let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
     host.wait_for("everybody is here");
-    writeln!(host.child.stdin.take().expect("piped"), "kick 9\nwho\nkick 1").expect("it reads");
+    writeln!(host.child.stdin.take().expect("piped"), "kick 9\nwho\nkick 2").expect("it reads");
     host.wait_for("there is no player 9");
-    host.wait_for("player 0, sky blue: this is you");
-    host.wait_for("player 1 is removed");
-    host.wait_for("player 1 is lost: a bot plays on");
+    host.wait_for("player 1, sky blue: this is you");
+    host.wait_for("player 2 is removed");
+    host.wait_for("player 2 is lost: a bot plays on");
     let [kicked, other] = guests;
     let (code, report) = kicked.end();
     assert_eq!(code, 1, "{report}");
@@ -195,12 +195,12 @@ fn before_the_start_somebody_else_may_come_instead_of_who_was_removed() {
     let mut host = Process::start("host --players 2 --units 3 --turns 8");
     let (_, code) = host.invitation();
     let mut stdin = host.child.stdin.take().expect("piped");
-    writeln!(stdin, "kick 1").expect("it reads");
-    host.wait_for("player 1 is removed");
-    let line = host.wait_for("join 1: ");
+    writeln!(stdin, "kick 2").expect("it reads");
+    host.wait_for("player 2 is removed");
+    let line = host.wait_for("join 2: ");
     let ended = run(&format!("join {code} --bot --headless"));
     assert_eq!((ended.code, ended.stderr.contains("opens no place")), (1, true), "{ended:?}");
-    let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 1: ")));
+    let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 2: ")));
     let (code, hosted) = host.end();
     assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");
 }
@@ -216,9 +216,9 @@ fn a_match_begins_when_everybody_is_ready() {
     let mut stdin = host.child.stdin.take().expect("piped");
     writeln!(stdin, "wait").expect("it reads");
     host.wait_for("does not begin before you type: ready");
-    host.wait_for("player 1");
+    host.wait_for("player 2");
     writeln!(stdin, "who").expect("it reads");
-    host.wait_for("player 0, sky blue: this is you, asks to wait");
+    host.wait_for("player 1, sky blue: this is you, asks to wait");
     writeln!(asks, "wait\nready").expect("it reads");
     guest.wait_for("does not begin before");
     writeln!(stdin, "ready").expect("it reads");
@@ -236,9 +236,9 @@ fn a_program_that_stood_still_for_too_long_comes_back_by_itself() {
     let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
     host.wait_for("everybody is here");
     guests[0].signal("-STOP");
-    host.wait_for("player 1 is lost: a bot plays on");
+    host.wait_for("player 2 is lost: a bot plays on");
     guests[0].signal("-CONT");
-    host.wait_for("player 1 is back");
+    host.wait_for("player 2 is back");
     let (code, hosted) = host.end();
     assert_eq!(code, 0, "{hosted}");
     for guest in guests {

@@ -23,17 +23,17 @@ fn two_against_two(hosts: &str) {
     host.wait_for("does not begin before you type: ready");
     let mut guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
     let mut asks = guests[2].child.stdin.take().expect("piped");
-    writeln!(asks, "team 1 2\nteam 9\nteam 2").expect("it reads");
+    writeln!(asks, "team 2 2\nteam 9\nteam 2").expect("it reads");
     guests[2].wait_for("teams are chosen before the start");
     guests[2].wait_for("type: team NUMBER");
-    guests[2].wait_for("player 3 is in team 2");
-    for whose in ["player 1, orange, team 1", "player 2, pink, team 2", "player 3, yellow, team 2"] {
+    guests[2].wait_for("player 4 is in team 2");
+    for whose in ["player 2, orange, team 1", "player 3, pink, team 2", "player 4, yellow, team 2"] {
         wait_until_told(&mut host, &mut lines, whose);
         wait_until_told(&mut guests[2], &mut asks, whose);
     }
-    writeln!(lines, "team 1 2\nteam 2 1").expect("it reads");
-    host.wait_for("player 2 is in team 1");
-    for whose in ["player 1, orange, team 2", "player 2, pink, team 1"] {
+    writeln!(lines, "team 2 2\nteam 3 1").expect("it reads");
+    host.wait_for("player 3 is in team 1");
+    for whose in ["player 2, orange, team 2", "player 3, pink, team 1"] {
         wait_until_told(&mut guests[2], &mut asks, whose);
     }
     writeln!(lines, "ready").expect("it reads");

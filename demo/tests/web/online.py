@@ -150,7 +150,7 @@ def returns(host, guest, link, tab):
 def play():
     relay = begin(Relay())
     host = window("Ada", "host", "--relay", relay.code, "--page", relay.page, "--units", str(UNITS), "--seed", "7")
-    link = host.line("link 1: ")
+    link = host.line("link 2: ")
     check(link.startswith(relay.page + "#"), f"not a link to the page: {link}")
     guest = page("Bob")
     guest.open(link)

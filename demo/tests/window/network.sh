@@ -48,7 +48,7 @@ part() {
 began() {
   start host host --units 20 --seed 1
   patiently noted '"event":"listening"'
-  code=$(sed -n 's/^join 1: //p' err)
+  code=$(sed -n 's/^join 2: //p' err)
   [[ -n $code ]] || fail "the host does not say how others join: $(cat err)"
   said "\"codes\",\"value\":\[\"$code\"\]" || fail "the window has another code than $code"
 }
@@ -157,7 +157,7 @@ part 1
 say "a small battle to its end: both are told who has won, and watch the replay or stay"
 start host host --units 2 --seed 1 --bot
 patiently noted '"event":"listening"'
-code=$(sed -n 's/^join 1: //p' err)
+code=$(sed -n 's/^join 2: //p' err)
 start guest join "$code" --bot
 both '"event":"started"'
 # Some two minutes.

@@ -83,7 +83,7 @@ pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
     let secret = opened.secrets.players.first().copied().unwrap_or_default();
     let codes = JoinCodes::new(relay.addresses(), relay.certificate_hash(), opened.secrets);
     let codes = Codes::sealed(&codes.map_err(|error| error.to_string())?, PlayerId(0), agreement.players);
-    codes.players.iter().for_each(|(player, code)| eprintln!("join {player}: {code}"));
+    codes.players.iter().for_each(|(player, code)| eprintln!("join {}: {code}", player + 1));
     eprintln!("watch: {}", codes.watch);
     let (end, _) = play(lie, opened.welcome, secret, edge, &Clock::start())?;
     Ok(serde_json::json!({ "lie": format!("{lie:?}"), "ends": [end] }))

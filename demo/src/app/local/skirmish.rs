@@ -1,6 +1,8 @@
 //! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
 //! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
 
+use std::path::PathBuf;
+
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Simulation as _,
@@ -54,6 +56,7 @@ pub(crate) struct Skirmish {
     has_begun: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
+    replay_file: Option<PathBuf>,
     /// By client: what it shows ahead of its copy, if it predicts.
     foresights: Vec<Option<Foresight>>,
 }
@@ -64,6 +67,10 @@ impl Drop for Skirmish {
         for driver in self.virtual_match.drivers_mut() {
             // A full disk has already been noticed, and nobody is left to be told.
             let _ = driver.simulation_mut().finish_recording();
+        }
+        // (Whoever closed the window did not know where the replay was.)
+        if let Some(file) = self.replay_file.as_ref().filter(|_| self.has_begun) {
+            eprintln!("replay: {}", file.display());
         }
     }
 }
@@ -79,12 +86,16 @@ impl Skirmish {
             .pace(spec.pace)
             .actions_per_turn_max(ORDERS_PER_TURN);
         let game = Game::new(spec.terms.setup)?;
-        let (mut drivers, mut unrecorded) = (Vec::new(), None);
+        let (mut drivers, mut unrecorded, mut replay_file) = (Vec::new(), None, None);
         for player in 0..players {
             let mut client = Client::new(game.clone(), None, true);
             let wanted = if player == 0 { &spec.replay } else { &ReplayFile::None };
             match Recording::wanted(wanted, &spec.terms) {
-                Ok(recording) => recording.into_iter().for_each(|recording| client.record(recording)),
+                Ok(Some(recording)) => {
+                    replay_file = recording.path().map(ToOwned::to_owned);
+                    client.record(recording);
+                }
+                Ok(None) => {}
                 Err(error) => unrecorded = Some(error),
             }
             drivers.push(Driver::new(client, session(&config, player)?));
@@ -103,6 +114,7 @@ impl Skirmish {
             has_ordered: false,
             has_begun: false,
             unrecorded,
+            replay_file,
             foresights: (0..players).map(|_| None).collect(),
             spec,
         })

@@ -34,11 +34,11 @@ impl Profile {
     }
 }
 
-/// How a player is called: with the number that lines on a terminal use, counted from 0.
+/// How a player is called on a terminal, counted from 1.
 pub(crate) fn called(session: &Session<Order>, player: PlayerId) -> String {
     match Profile::of(session, player).name() {
-        Some(name) => format!("player {player} ({name})"),
-        None => format!("player {player}"),
+        Some(name) => format!("player {} ({name})", player.0 + 1),
+        None => format!("player {}", player.0 + 1),
     }
 }
 
@@ -62,6 +62,6 @@ mod tests {
         assert_eq!(shown(&[TEAMS_MAX + 1, b'A']).team, None);
         assert_eq!(shown(&[1, 0xff]), Profile { team: Some(1), name: Name::default() });
         assert_eq!(shown(&[]), Profile::default());
-        assert_eq!(called(&session, PlayerId(1)), "player 1");
+        assert_eq!(called(&session, PlayerId(1)), "player 2");
     }
 }

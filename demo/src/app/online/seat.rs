@@ -454,6 +454,7 @@ impl Seat {
         // The last word, so that the others need not wait for it.
         self.pump()?;
         self.driver.simulation_mut().finish_recording()?;
+        let replay = self.driver.simulation().replay_file().map(ToOwned::to_owned);
         let (failure, is_settled) = (self.failure(), self.is_settled());
         let session = self.driver.session();
         if session.phase() == SessionPhase::Finished
@@ -479,6 +480,7 @@ impl Seat {
         outcome.ended_early = failure.map(|error| error.to_string());
         outcome.is_settled = is_settled;
         outcome.save = self.save_file().cloned();
+        outcome.replay = replay;
         outcome.divergent_turn = self.divergent_turn();
         outcome.doubts = Some(self.doubts());
         Ok(Some(outcome))

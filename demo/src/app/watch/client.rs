@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 use std::collections::VecDeque;
+use std::path::Path;
 
 use testudo_lockstep::replay::{Ending, Recorded};
 use testudo_lockstep::state::inquiry::{Inquiry, MOMENTS_MAX, Moments};
@@ -135,6 +136,12 @@ impl Client {
         self.deeds_in(0..u32::MAX)
     }
 
+    /// The actions before a frame; none if they may be forgotten.
+    pub(crate) fn deeds_before(&self, frame: u32) -> Option<Vec<Deed>> {
+        let are_kept = self.watched.frame < frame + MOMENTS_MAX as u32;
+        are_kept.then(|| self.deeds_in(frame..frame + 1))
+    }
+
     /// The actions before these frames, if still remembered.
     pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
         let watched = &self.watched;
@@ -152,6 +159,15 @@ impl Client {
     /// Returns false if the bytes are not a state of this match.
     pub(crate) fn resume(&mut self, bytes: &[u8]) -> bool {
         self.watched.take_state(bytes)
+    }
+
+    /// The file of the replay, if it is one.
+    pub(crate) fn replay_file(&self) -> Option<&Path> {
+        match (&self.watched.recording, &self.watched.kept) {
+            (Some(recording), _) => recording.path(),
+            (None, Some(Kept::File(path))) => Some(path),
+            _ => None,
+        }
     }
 
     /// Whether there is a replay.
@@ -296,8 +312,7 @@ impl Simulation for Client {
         watched.store();
         if watched.keeps_records {
             let frames = core::mem::take(&mut watched.frames);
-            let witness = watched.whole.as_ref().map(|whole| whole.checksum());
-            watched.records.push_back(TurnRecord { frames, checksum, witness });
+            watched.records.push_back(TurnRecord { frames, checksum });
         }
     }
 
@@ -505,7 +520,7 @@ mod tests {
             let records: Vec<TurnRecord> = core::iter::from_fn(|| client.take_record()).collect();
             let last = records.last().unwrap();
             assert_eq!((records.len(), last.frames.len()), (turns_before as usize + 1, 4));
-            assert!(last.checksum == last.frames[3].checksum && last.witness.is_some_and(|w| w != checksum));
+            assert!(last.checksum == last.frames[3].checksum && last.checksum == checksum);
         }
         // A paused turn has no frame in which it could come.
         let mut client = new();

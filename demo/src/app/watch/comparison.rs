@@ -3,7 +3,8 @@
 use testudo_lockstep::Driver;
 
 use crate::app::watch::client::Client;
-use crate::app::watch::diagnosis::{Desync, compare};
+use crate::app::watch::diagnosis::{Desync, compare, simulate_again};
+use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::game::FaultError;
 
 /// What has been compared so far, and the first difference.
@@ -14,6 +15,8 @@ pub(crate) struct Comparison {
     desync: Option<Desync>,
     /// Of the last compared turn, by client.
     checksums: Vec<u64>,
+    /// The first client's state at the end of that turn.
+    last: Option<FrameRecord>,
 }
 
 impl Comparison {
@@ -29,16 +32,36 @@ impl Comparison {
             let records: Vec<_> =
                 drivers.iter_mut().filter_map(|driver| driver.simulation_mut().take_record()).collect();
             if self.desync.is_none() {
-                self.desync = drivers.first().and_then(|driver| {
-                    compare(&records, self.turns, self.frames, driver.simulation().game())
-                });
+                self.desync = self.compare(&records, drivers);
             }
             self.checksums.clear();
             self.checksums.extend(records.iter().map(|record| record.checksum));
             self.turns += 1;
-            self.frames += records.first().map_or(0, |record| record.frames.len() as u32);
+            let first = records.into_iter().next();
+            self.frames += first.as_ref().map_or(0, |record| record.frames.len() as u32);
+            self.last = first.and_then(|record| record.frames.into_iter().last()).or(self.last.take());
         }
         Ok(())
+    }
+
+    /// The difference in this turn, and whose copy does not follow from the orders.
+    fn compare(&self, records: &[TurnRecord], drivers: &[Driver<Client>]) -> Option<Desync> {
+        let clients = || drivers.iter().map(Driver::simulation);
+        let any = clients().next()?.game();
+        let desync = compare(records, self.turns, self.frames, any)?;
+        let at = (desync.frame - self.frames) as usize;
+        let before = match at.checked_sub(1) {
+            Some(before) => records.first()?.frames.get(before),
+            None => self.last.as_ref(),
+        };
+        // Whoever is behind the others has forgotten the least.
+        let deeds = clients().min_by_key(|client| client.steps())?.deeds_before(desync.frame);
+        let copies: Vec<&FrameRecord> = records.iter().filter_map(|record| record.frames.get(at)).collect();
+        let again = match (before, deeds) {
+            (Some(before), Some(deeds)) => simulate_again(any, before, &deeds, &copies),
+            _ => Vec::new(),
+        };
+        Some(desync.judge(again))
     }
 
     /// Turns in which all copies have been compared.

@@ -3,8 +3,14 @@
 use testudo_lockstep::state::inquiry::Finding;
 use testudo_lockstep::state::{self, Leaf};
 
+use testudo_lockstep::Simulation as _;
+
+use crate::app::watch::client::Deed;
 use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::game::Game;
+
+/// The rate of every match of the demo.
+pub(crate) const FRAMES_PER_SECOND: u32 = 20;
 
 /// The first difference between the copies of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,8 +20,18 @@ pub(crate) struct Desync {
     pub(crate) frame: u32,
     /// The number that differs; none if the numbers of all copies are equal and only the checksum is not.
     pub(crate) number: Option<NumberDifference>,
-    /// The client whose copy differs from what all others, and the witness if there is one, agree on; none if there is no such majority.
+    /// The client whose copy differs from what all others agree on, or the only one whose copy does not follow from the orders.
     pub(crate) outlier: Option<u8>,
+    /// What came of simulating that frame again, for the players of whom it is known.
+    pub(crate) again: Vec<Again>,
+}
+
+/// Whether simulating a frame again, from the last state that was equal everywhere and the orders, comes to a player's copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Again {
+    pub(crate) player: u8,
+    /// None: it could not be simulated again, or the player's program has not told.
+    pub(crate) is_reproduced: Option<bool>,
 }
 
 /// The first number, in the order of the walk over the state, that is not equal in all copies.
@@ -83,7 +99,41 @@ impl Desync {
             values.reverse();
         }
         let number = NumberDifference { kind: here.kind, index: here.index, field: here.name, values };
-        Some(Self { turn, frame, number: Some(number), outlier })
+        Some(Self { turn, frame, number: Some(number), outlier, again: Vec::new() })
+    }
+
+    /// Notes what came of simulating again. Who alone does not follow from the orders is the outlier.
+    pub(crate) fn judge(mut self, again: Vec<Again>) -> Self {
+        self.again = again;
+        if let (None, [player]) = (self.outlier, &self.damaged()[..]) {
+            self.outlier = Some(*player);
+        }
+        self
+    }
+
+    /// The players whose copies do not follow from the orders.
+    fn damaged(&self) -> Vec<u8> {
+        let damaged = self.again.iter().filter(|again| again.is_reproduced == Some(false));
+        damaged.map(|again| again.player).collect()
+    }
+
+    /// Whose copy is wrong: how that is known, and what is known. Every peer that knows the same says the same.
+    pub(crate) fn verdict(&self) -> Option<(&'static str, String)> {
+        const AGAIN: &str = "simulated again from the orders:";
+        let whose = |player: &u8| format!("player {}'s", player + 1);
+        let damaged = self.damaged();
+        if let [_, ..] = damaged[..] {
+            let whose: Vec<String> = damaged.iter().map(whose).collect();
+            return Some((AGAIN, format!("{} memory was damaged", whose.join(" and "))));
+        }
+        let follows = |again: &Again| again.is_reproduced == Some(true);
+        match self.outlier {
+            Some(player) => Some(("compared with all others:", format!("{} copy is wrong", whose(&player)))),
+            None if !self.again.is_empty() && self.again.iter().all(follows) => {
+                Some((AGAIN, "each comes to its own state, so the programs differ".into()))
+            }
+            None => None,
+        }
     }
 
     /// The body that differs, by the index of its slot.
@@ -99,7 +149,6 @@ pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: 
         return None;
     }
     let checksums: Vec<u64> = records.iter().map(|record| record.checksum).collect();
-    let witness = records.iter().find_map(|record| record.witness);
     let checksum = |record: &TurnRecord, frame: usize| record.frames.get(frame).map(|frame| frame.checksum);
     let differs =
         |frame: &usize| records.iter().any(|record| checksum(record, *frame) != checksum(first, *frame));
@@ -110,8 +159,37 @@ pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: 
         turn,
         frame: first_frame + frame as u32,
         number: number_difference(&copies, any),
-        outlier: outlier(&checksums, witness),
+        outlier: outlier(&checksums),
+        again: Vec::new(),
     })
+}
+
+/// Simulates a frame again and compares it with all copies, by player. `before`: the state before it; `any`: any copy of the match; `deeds`:
+/// what was done before the frame.
+pub(crate) fn simulate_again(
+    any: &Game,
+    before: &FrameRecord,
+    deeds: &[Deed],
+    copies: &[&FrameRecord],
+) -> Vec<Again> {
+    let mut game = any.clone();
+    let is_done = state::load(&mut game, &before.state).is_ok() && repeat(&mut game, deeds);
+    let again = is_done.then(|| FrameRecord::of(&mut game));
+    let is_reproduced = |copy: &&FrameRecord| again.as_ref().map(|again| again == *copy);
+    let players = (0..).zip(copies);
+    players.map(|(player, copy)| Again { player, is_reproduced: is_reproduced(copy) }).collect()
+}
+
+/// Does what was done, and simulates a frame. Returns false if something other than orders was done: nothing has changed then.
+pub(crate) fn repeat(game: &mut Game, deeds: &[Deed]) -> bool {
+    let are_orders = deeds.iter().all(|deed| deed.order.is_some());
+    if are_orders {
+        for deed in deeds {
+            deed.order.iter().for_each(|order| game.apply(deed.player, order));
+        }
+        game.step(FRAMES_PER_SECOND);
+    }
+    are_orders
 }
 
 /// The first number that is not equal in all of these states.
@@ -141,10 +219,10 @@ fn leaves(copy: &FrameRecord, any: &Game) -> Vec<Leaf> {
 }
 
 /// The only client that differs from all others; with two clients nobody can tell.
-fn outlier(checksums: &[u64], witness: Option<u64>) -> Option<u8> {
+fn outlier(checksums: &[u64]) -> Option<u8> {
     let alone = |(player, checksum): (usize, &u64)| {
         let others = checksums.iter().enumerate().filter(|(other, _)| *other != player).map(|(_, sum)| sum);
-        let voices: Vec<&u64> = others.chain(&witness).collect();
+        let voices: Vec<&u64> = others.collect();
         let agree = voices.len() > 1 && voices.iter().all(|voice| *voice == voices[0]);
         (agree && voices[0] != checksum).then_some(player as u8)
     };
@@ -260,11 +338,50 @@ mod tests {
 
     #[test]
     fn two_against_two_have_no_outlier() {
-        assert_eq!(outlier(&[1, 1, 2, 2], None), None);
-        assert_eq!(outlier(&[1, 1, 2], None), Some(2));
-        assert_eq!(outlier(&[1, 2, 2, 2], None), Some(0));
-        assert_eq!(outlier(&[1, 2, 3], None), None);
-        assert_eq!(outlier(&[1, 2], None), None);
-        assert_eq!(outlier(&[1, 2], Some(1)), Some(1));
+        assert_eq!(outlier(&[1, 1, 2, 2]), None);
+        assert_eq!(outlier(&[1, 1, 2]), Some(2));
+        assert_eq!(outlier(&[1, 2, 2, 2]), Some(0));
+        assert_eq!(outlier(&[1, 2, 3]), None);
+        assert_eq!(outlier(&[1, 2]), None);
+    }
+
+    /// (With two players the verdict came from an undamaged copy that the damaged client had kept: no real match has that.)
+    #[test]
+    fn between_two_the_orders_tell_whose_memory_was_damaged() {
+        let game = battle(10);
+        let told = |again: [Option<bool>; 2]| {
+            let again =
+                (0..).zip(again).map(|(player, is_reproduced)| Again { player, is_reproduced }).collect();
+            let desync = Desync { turn: 1, frame: 4, number: None, outlier: None, again: Vec::new() };
+            let desync = desync.judge(again);
+            (desync.outlier, desync.verdict().map(|(_, what)| what))
+        };
+        for broken in 0..2 {
+            let mut copies = [0, 1].map(|_| game.clone());
+            begin(&mut copies[0], 10);
+            let deeds: Vec<Deed> = (0..2)
+                .map(PlayerId)
+                .filter_map(|player| {
+                    let order = Some(bots::order(&game, player, Turn(10))?);
+                    Some(Deed { frame: 0, turn: 10, player, order })
+                })
+                .collect();
+            copies[1] = copies[0].clone();
+            copies.iter_mut().for_each(|copy| copy.step(FRAMES_PER_SECOND));
+            flip(&mut copies[broken], (900, 3)).expect("a number");
+            let records = copies.each_mut().map(FrameRecord::of);
+            let before = FrameRecord::of(&mut game.clone());
+            let again = simulate_again(&game, &before, &deeds, &records.each_ref());
+            let [first, second] = [0, 1].map(|player| again[player].is_reproduced);
+            assert_eq!((first, second), (Some(broken != 0), Some(broken != 1)));
+            let (outlier, what) = told([first, second]);
+            assert_eq!(outlier, Some(broken as u8));
+            assert_eq!(what, Some(format!("player {}'s memory was damaged", broken + 1)));
+            let odd = [Deed { frame: 0, turn: 10, player: PlayerId(0), order: None }];
+            assert_eq!(simulate_again(&game, &before, &odd, &records.each_ref())[0].is_reproduced, None);
+        }
+        assert_eq!(told([None, None]), (None, None));
+        assert_eq!(told([Some(true), None]), (None, None), "the other one has not told");
+        assert!(told([Some(true), Some(true)]).1.is_some_and(|what| what.contains("the programs differ")));
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub(crate) is_settled: bool,
     /// The file from which it can be resumed.
     pub(crate) save: Option<PathBuf>,
+    /// This peer's replay.
+    pub(crate) replay: Option<PathBuf>,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
     /// What was played here, and how long that took.
@@ -96,6 +98,7 @@ impl Outcome {
             ended_early: None,
             is_settled: false,
             save: None,
+            replay: None,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             timed: Timed { duration, turns: terms.turns },
             divergent_turn: None,

@@ -11,8 +11,6 @@ pub(crate) struct TurnRecord {
     pub(crate) frames: Vec<FrameRecord>,
     /// Checksum of the match up to the end of the turn.
     pub(crate) checksum: u64,
-    /// Checksum of the copy that continues without the fault, if there is one: a witness if two clients have no majority.
-    pub(crate) witness: Option<u64>,
 }
 
 /// The state after a frame.

@@ -11,6 +11,7 @@ use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
+use crate::view::widgets::keys::control;
 use crate::view::widgets::pointer::Button;
 
 /// The digit keys, by their digits.
@@ -38,15 +39,6 @@ pub(crate) struct Mouse {
     pub(crate) finger: Finger,
 }
 
-/// Ctrl Q.
-pub(crate) fn wants_to_quit() -> bool {
-    control() && is_key_pressed(KeyCode::Q)
-}
-
-fn control() -> bool {
-    is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
-}
-
 fn shift() -> bool {
     is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
 }
@@ -63,7 +55,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
     let own = sight.own();
     side.chosen.keep(&own);
     if is_key_pressed(KeyCode::A) {
-        if control() {
+        if control(KeyCode::A) {
             side.chosen.choose(own.iter().map(Own::member), false);
             log.selection(sight.player, side.chosen.len());
         } else if !side.chosen.is_empty() {
@@ -73,7 +65,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
     if is_key_pressed(KeyCode::P) && !side.chosen.is_empty() {
         side.aim = Some(Aim::Patrol);
     }
-    if is_key_pressed(KeyCode::S) && !control() {
+    if is_key_pressed(KeyCode::S) && !control(KeyCode::S) {
         told.push(Told::here(Command::Stop));
     }
     if is_key_pressed(KeyCode::H) && !side.chosen.is_empty() {
@@ -87,7 +79,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
         if !is_key_pressed(code) {
             continue;
         }
-        if core::mem::take(&mut side.names_group) || control() {
+        if core::mem::take(&mut side.names_group) || control(code) {
             side.chosen.assign(key);
             told.push(Told::here(Command::Assign(key as u8)));
         } else {

@@ -15,8 +15,8 @@ pub(crate) enum Answer {
     Restart,
 }
 
-/// From the top of the picture to below the card, pixels: seven lines of the report.
-pub(crate) const HEIGHT: f32 = 14.0 + card::height(7);
+/// From the top of the picture to below the card, pixels: eight lines of the report.
+pub(crate) const HEIGHT: f32 = 14.0 + card::height(8);
 
 /// Draws the card in the middle of the top of a rectangle.
 pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {
@@ -50,10 +50,10 @@ pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'stati
             lines.push(("difference", text));
         }
     }
-    let whose = desync.outlier.map_or("unknown: there is no majority".into(), |player| {
-        format!("player {}'s copy is the broken one", player + 1)
-    });
-    lines.push(("verdict", whose));
+    match desync.verdict() {
+        Some((how, what)) => lines.extend([("verdict", how.into()), (" ", what)]),
+        None => lines.push(("verdict", "unknown: there is no majority".into())),
+    }
     lines
 }
 
@@ -69,17 +69,27 @@ fn in_words(field: &str, raw: i128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::watch::diagnosis::NumberDifference;
+    use crate::app::watch::diagnosis::{Again, NumberDifference};
 
     #[test]
     fn the_report_names_body_field_values_and_the_broken_copy() {
         let values = vec![Some(65_536), Some(65_536 + 2_048)];
         let number = NumberDifference { kind: "body", index: 7, field: "position.x", values };
-        let desync = Desync { turn: 3, frame: 15, number: Some(number), outlier: Some(1) };
+        let again = [(0, true), (1, false)];
+        let again = again.map(|(player, is)| Again { player, is_reproduced: Some(is) }).to_vec();
+        let desync = Desync { turn: 3, frame: 15, number: Some(number), outlier: None, again: Vec::new() }
+            .judge(again);
         let text = format!("{:?}", report(&desync, ["player 1", "player 2"]));
-        for part in
-            ["15 of", "7, ringed", "position.x", "1.00000 units", "1.03125 units", "1 bit", "player 2's"]
-        {
+        for part in [
+            "15 of",
+            "7, ringed",
+            "position.x",
+            "1.00000 units",
+            "1.03125 units",
+            "1 bit",
+            "simulated again",
+            "player 2's memory was damaged",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -40,7 +40,7 @@ pub(crate) const WATCHER: Conditions = Conditions {
     max: [4_000.0, 1_000.0, 60.0, 50.0, 50.0],
     presets: [
         ("perfect", "Perfect", [0.0; 5]),
-        ("articles", "Article", [1_900.0, 0.0, 25.0, 0.0, 0.0]),
+        ("articles", "Far away", [1_900.0, 0.0, 25.0, 0.0, 0.0]),
         ("terrible", "Terrible", [2_500.0, 400.0, 50.0, 5.0, 10.0]),
     ],
 };

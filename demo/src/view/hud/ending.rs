@@ -92,18 +92,9 @@ fn of_difference(diagnosis: &Diagnosis) -> Lines {
             "A relay has no copy to compare. Two players' replays show the number: testudo desync A B."
         }
         Diagnosis::Elsewhere => "The host's copy is equal to this one. Another player's differs.",
-        Diagnosis::Found { desync, is_host, is_reproduced } => {
+        Diagnosis::Found { desync, is_host, .. } => {
             let copies = if *is_host { ["here", "the guest"] } else { ["the host", "here"] };
-            let mut lines = alarm::report(desync, copies);
-            if let Some(is_reproduced) = is_reproduced {
-                let text = if *is_reproduced {
-                    "the orders lead to this state again: the rules differ"
-                } else {
-                    "the orders lead to another state: memory was damaged"
-                };
-                lines.push(("again", text.into()));
-            }
-            return lines;
+            return alarm::report(desync, copies);
         }
     };
     vec![

@@ -28,10 +28,10 @@ const SAVE_AND_LEAVE: [(&str, &str); 2] = [PICTURE, ("close the tab", "leave: a 
 
 /// Help for the match side by side.
 pub(crate) const SKIRMISH: Help = Help {
-    title: "Two computers, one battle",
+    title: "Two simulated computers, one battle",
     lead: [
         "Bring down the enemy's keep. Keeps and barracks train recruits for the fallen. Guards hit hardest after a run, archers shoot over water.",
-        "Two programs simulate the whole battle; only orders travel between them. After every turn both compare checksums.",
+        "Two simulated computers in this window each compute the whole battle; only orders travel between them, and both compare checksums. testudo host plays between real ones.",
     ],
     lines: [
         &[
@@ -64,8 +64,8 @@ pub(crate) const SKIRMISH: Help = Help {
 pub(crate) const CUBES: Help = Help {
     title: "One scene twice, six keys in between",
     lead: [
-        "You play on the left. On the right another machine runs the same scene about two seconds later.",
-        "It receives only your keys, over the network below. Every frame is compared by its checksum.",
+        "You play on the left. On the right a second simulation in this window computes the same scene about two seconds later, from your keys alone. Every frame's checksum is compared.",
+        "F shows the same in f32. There the right side also takes its contacts in another order in every frame, as other machines or threads would: sums of floats depend on it.",
     ],
     lines: [
         &[

@@ -111,7 +111,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
             Some(_) => ("order delay", format!("seen at once, {} ms", 2 * sample.turn_ms)),
             None => ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
         },
-        ("round trip", format!("{} ms", sample.round_trip_ms)),
+        round_trip(sample.round_trip_ms, &skirmish.link()),
         match (skirmish.foresight(0), skirmish.link().transport) {
             (Some(foresight), _) => {
                 let cost = foresight.cost().as_micros() as f64 / 1e3;
@@ -130,6 +130,12 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
     let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent);
     pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
+}
+
+/// (188 ms at a latency of 60 looked wrong.) The rest is waiting: packets are sent and answered once per frame, and TCP waits for what was lost.
+fn round_trip(measured_ms: u32, link: &LinkConfig) -> (&'static str, String) {
+    let link_ms = 2 * link.latency.as_millis() + link.jitter.as_millis();
+    ("round trip", format!("{measured_ms} ms, {link_ms} by the link"))
 }
 
 /// A number of things as text.

@@ -15,6 +15,8 @@ const NARROW: f32 = 600.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     pub(crate) computers: u8,
+    /// They are simulated in this window.
+    pub(crate) are_simulated: bool,
     /// Number of turns in which the copies were compared.
     pub(crate) turns: u32,
     /// The first turn in which they differed.
@@ -37,13 +39,14 @@ impl Status {
     /// The line as text.
     pub(crate) fn words(&self) -> (String, Color) {
         let rate = f64::from(self.bytes_per_second) / 1e3;
-        let count = self.computers;
+        let kind = if self.are_simulated { "simulated computers" } else { "computers" };
+        let count = format!("{} {kind}", self.computers);
         match (self.divergent_turn, self.turns, self.is_waiting) {
-            (Some(turn), ..) => (format!("{count} computers, different since turn {turn}"), BAD),
-            _ if self.is_doubtful => (format!("{count} computers, not all compared"), WARN),
-            (None, 0, _) => (format!("{count} computers, connecting"), TEXT_DIM),
-            (None, _, true) => (format!("{count} computers, waiting for orders"), WARN),
-            (None, ..) => (format!("{count} computers, identical, {rate:.1} kB/s"), GOOD),
+            (Some(turn), ..) => (format!("{count}, different since turn {turn}"), BAD),
+            _ if self.is_doubtful => (format!("{count}, not all compared"), WARN),
+            (None, 0, _) => (format!("{count}, connecting"), TEXT_DIM),
+            (None, _, true) => (format!("{count}, waiting for orders"), WARN),
+            (None, ..) => (format!("{count}, identical, {rate:.1} kB/s"), GOOD),
         }
     }
 
@@ -112,6 +115,7 @@ mod tests {
     fn the_line_says_what_matters_first() {
         let calm = Status {
             computers: 2,
+            are_simulated: false,
             turns: 40,
             divergent_turn: None,
             is_doubtful: false,
@@ -123,6 +127,8 @@ mod tests {
         assert_eq!(broken.words().0, "2 computers, different since turn 12");
         assert_eq!(Status { is_doubtful: true, ..calm }.words().0, "2 computers, not all compared");
         assert_eq!(Status { is_waiting: true, ..calm }.words().0, "2 computers, waiting for orders");
+        let here = Status { are_simulated: true, ..calm };
+        assert_eq!(here.words().0, "2 simulated computers, identical, 0.9 kB/s");
         assert_eq!(Status { turns: 0, ..calm }.words().0, "2 computers, connecting");
     }
 }

@@ -17,17 +17,17 @@ use testudo_lockstep::Duration;
 use crate::app::interrupt;
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Input};
 use crate::pair::{CubesError, CubesSpec, LiveCubes};
-use crate::view::command::controls;
 use crate::view::command::order_log::OrderLog;
 use crate::view::hud::help;
 use crate::view::hud::panel::Wish;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army};
+use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Align, Pen, SIZE, SMALL};
 use crate::view::paint::{screen, viewport};
 use crate::view::screens::layout::Layout;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures};
 use crate::view::widgets::bar::TopBar;
+use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use field::Look;
 
@@ -81,7 +81,7 @@ pub(crate) async fn run(
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
-        if controls::wants_to_quit() || interrupt::is_asked() {
+        if keys::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
             order_quit();
         }
@@ -306,7 +306,12 @@ impl CubesDesk {
             self.pen.label(&counter, Rect { w: rect.w - 10.0, ..rect }, Align::Right, SMALL, TEXT);
             if side == 1 {
                 let x = self.pen.strong("The copy", rect.x + 16.0, base, SIZE, army(1)) + 14.0;
-                self.pen.text("gets only the keys, late and with gaps", x, base, SMALL, TEXT_DIM);
+                let (told, color) = if self.shows_floats {
+                    ("f32, its contacts shuffled in every frame", WARN)
+                } else {
+                    ("gets only the keys, late and with gaps", TEXT_DIM)
+                };
+                self.pen.text(told, x, base, SMALL, color);
                 continue;
             }
             let x = self.pen.strong("Your cube", rect.x + 16.0, base, SIZE, army(0)) + 14.0;

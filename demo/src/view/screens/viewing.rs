@@ -23,7 +23,6 @@ use crate::view::battle::opening;
 use crate::view::battle::scene;
 use crate::view::battle::shown;
 use crate::view::battle::view::View;
-use crate::view::command::controls::wants_to_quit;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
 use crate::view::command::sight::Sight;
@@ -33,6 +32,7 @@ use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures, SPEEDS};
+use crate::view::widgets::keys::wants_to_quit;
 use crate::view::widgets::ui::Ui;
 use layout::Layout;
 use timeline::Timeline;
@@ -194,7 +194,8 @@ impl Viewing {
 
     /// Whether nothing differs from the recording so far, and the recording is complete.
     fn is_good(&self) -> bool {
-        self.course.divergence().is_none() && self.course.replay().is_complete()
+        let replay = self.course.replay();
+        self.course.divergence().is_none() && replay.is_complete() && replay.desync().is_none()
     }
 
     /// Plays for the time of one picture, or seeks, and compares a little.

@@ -7,7 +7,9 @@ use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_inp
 use macroquad::input::{MouseButton, is_mouse_button_down, mouse_position};
 use macroquad::math::{Vec2, vec2};
 use macroquad::miniquad::window::dpi_scale;
-use macroquad::miniquad::{EventHandler, MouseButton as Code};
+use macroquad::miniquad::{EventHandler, KeyCode, KeyMods, MouseButton as Code};
+
+use crate::view::widgets::keys;
 
 /// Events that wait for later pictures; further ones are forgotten.
 const WAITING_MAX: usize = 32;
@@ -40,6 +42,7 @@ enum Event {
 impl Pointer {
     /// Reads what has happened since the last picture.
     pub(crate) fn advance(&mut self) {
+        keys::forget();
         repeat_all_miniquad_input(self, subscriber());
         self.next();
         if self.waiting.is_empty() {
@@ -118,6 +121,10 @@ impl EventHandler for Pointer {
     fn update(&mut self) {}
 
     fn draw(&mut self) {}
+
+    fn key_down_event(&mut self, key: KeyCode, held: KeyMods, _repeat: bool) {
+        keys::note(key, held);
+    }
 
     fn mouse_motion_event(&mut self, x: f32, y: f32) {
         self.wait(Event::Moved(vec2(x, y) / dpi_scale()));

@@ -1,20 +1,22 @@
 //! What this seat knows of the others' copies, and for whom it waits.
 
 use testudo_lockstep::{
-    Desync as Difference, Duration, Identity, Instant, MatchResult, Outlier, PlayerId, Search,
-    Simulation as _, To, Turn,
+    Desync as Difference, Duration, Identity, Instant, MatchResult, Message, MessageError, Outlier, PlayerId,
+    Search, To, Turn,
 };
 
 use crate::app::online::news::News;
 use crate::app::online::remark::{Remark, Remarks};
 use crate::app::online::seat::Seat;
 use crate::app::watch::client::Deed;
-use crate::app::watch::diagnosis::{Desync, Diagnosis};
+use crate::app::watch::diagnosis::{Again, Desync, Diagnosis, repeat};
 use crate::app::watch::outcome::Doubts;
 use crate::game::Game;
 
-/// The rate of every match of the demo.
-const FRAMES_PER_SECOND: u32 = 20;
+/// First byte of the message that tells whether the orders lead to the sender's copy again, and its second byte.
+const AGAIN: u8 = 2;
+const FOLLOWS: u8 = 1;
+const DAMAGED: u8 = 0;
 
 /// A wait of this length is worth a line; shorter ones happen on every bad network.
 const LONG_WAIT: Duration = Duration::from_secs(1);
@@ -41,6 +43,12 @@ pub(crate) struct Evidence {
     deeds: Vec<Deed>,
     /// Whether the orders lead to this copy's state in the frame of the finding again; none if that is unknown.
     is_reproduced: Option<bool>,
+    /// Whom this peer compares its copy with.
+    other: Option<(To, PlayerId)>,
+    /// The same of the other's copy, as its program says. (A changed program can only say something false about its own copy.)
+    is_theirs_reproduced: Option<bool>,
+    /// The other one has still to be told.
+    is_untold: bool,
 }
 
 impl Seat {
@@ -83,6 +91,8 @@ impl Seat {
         let turn = difference.turn.0;
         self.driver.simulation_mut().note_divergence(turn);
         let other = self.other_copy(&difference);
+        self.evidence.other = other;
+        let other = other.map(|(to, player)| (to, Identity::Player(player)));
         // A relay has no copy, so nobody keeps moments there.
         if let Some(inquiry) = self.driver.simulation().inquiry() {
             self.evidence.search.begin(other, inquiry);
@@ -97,24 +107,33 @@ impl Seat {
         let evidence = &mut self.evidence;
         let was_found = evidence.search.finding().is_some();
         while let Some(message) = self.driver.session_mut().poll_message() {
+            evidence.hear_again(&message);
             evidence.search.hear(message, now);
         }
         evidence.search.advance(self.driver.session_mut(), now);
         if let Some(frame) = evidence.search.finding().and_then(|found| found.frame).filter(|_| !was_found) {
             evidence.is_reproduced = evidence.play_again(frame);
+            evidence.is_untold = evidence.is_reproduced.is_some();
+        }
+        if let (true, Some((to, _)), Some(follows)) =
+            (evidence.is_untold, evidence.other, evidence.is_reproduced)
+        {
+            let told = [AGAIN, if follows { FOLLOWS } else { DAMAGED }];
+            let sent = self.driver.session_mut().send_message(to, &told);
+            evidence.is_untold = matches!(sent, Err(MessageError::TooOften | MessageError::Full));
         }
     }
 
     /// Whom to ask: a guest the host; the host a guest whose checksum is another.
-    fn other_copy(&self, difference: &Difference) -> Option<(To, Identity)> {
+    fn other_copy(&self, difference: &Difference) -> Option<(To, PlayerId)> {
         if self.middle.is_some() {
-            return Some((To::Middle, Identity::Player(self.agreement.host)));
+            return Some((To::Middle, self.agreement.host));
         }
         let differs = |(player, value): &&(PlayerId, _)| {
             Some(*value) != difference.own && self.session().is_here(*player) && *player != self.player()
         };
         let (player, _) = difference.values.iter().find(differs)?;
-        Some((To::Player(*player), Identity::Player(*player)))
+        Some((To::Player(*player), *player))
     }
 
     /// Most players have signed another state than this one.
@@ -198,23 +217,37 @@ impl Seat {
         let is_host = self.middle.is_none();
         let is_reproduced = *is_reproduced;
         let desync = Desync::of_finding(turn, self.outlier(), finding, is_host);
-        Some(desync.map_or(Diagnosis::Unknown, |desync| Diagnosis::Found { desync, is_host, is_reproduced }))
+        let again = |player: PlayerId, is_reproduced| Again { player: player.0, is_reproduced };
+        let theirs = self.evidence.other.map(|(_, player)| again(player, self.evidence.is_theirs_reproduced));
+        let mut known: Vec<Again> = theirs.into_iter().collect();
+        if !self.is_watching() {
+            known.push(again(self.player(), is_reproduced));
+        }
+        known.sort_by_key(|again| again.player);
+        Some(desync.map_or(Diagnosis::Unknown, |desync| Diagnosis::Found {
+            desync: desync.judge(known),
+            is_host,
+            is_reproduced,
+        }))
     }
 }
 
 impl Evidence {
     /// Plays one frame of this copy again.
     fn play_again(&mut self, frame: u32) -> Option<bool> {
-        let deeds: Vec<&Deed> = self.deeds.iter().filter(|deed| deed.frame == frame).collect();
-        if deeds.iter().any(|deed| deed.order.is_none()) {
-            return None;
+        let deeds: Vec<Deed> = self.deeds.iter().filter(|deed| deed.frame == frame).cloned().collect();
+        let mut is_repeated = false;
+        let inquiry = self.search.inquiry_mut()?;
+        let is_reproduced = inquiry.is_reproduced(frame, |game| is_repeated = repeat(game, &deeds));
+        is_reproduced.filter(|_| is_repeated)
+    }
+
+    /// What the other side says about its own copy.
+    fn hear_again(&mut self, message: &Message) {
+        let is_theirs = self.other.is_some_and(|(_, player)| message.from == Identity::Player(player));
+        if let (true, [AGAIN, told @ (FOLLOWS | DAMAGED)]) = (is_theirs, &message.bytes[..]) {
+            self.is_theirs_reproduced = Some(*told == FOLLOWS);
         }
-        self.search.inquiry_mut()?.is_reproduced(frame, |game| {
-            for deed in deeds {
-                deed.order.iter().for_each(|order| game.apply(deed.player, order));
-            }
-            game.step(FRAMES_PER_SECOND);
-        })
     }
 }
 

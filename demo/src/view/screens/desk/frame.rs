@@ -153,6 +153,7 @@ impl Desk {
             self.skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
         let status = Status {
             computers: 2,
+            are_simulated: true,
             turns: self.skirmish.compared().0,
             divergent_turn: self.skirmish.desync().map(|desync| desync.turn),
             bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,

@@ -39,6 +39,7 @@ use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
 use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
 use crate::view::screens::viewing;
+use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use layout::DeskLayout;
 use prediction::shown_by;
@@ -81,7 +82,7 @@ pub(crate) async fn run(
         if let Some(course) = desk.dropped_replay().or_else(|| desk.wanted_replay()) {
             desk = desk.visit(course, speed_percent, told).await?;
         }
-        if controls::wants_to_quit() || interrupt::is_asked() {
+        if keys::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
             macroquad::miniquad::window::order_quit();
         }

@@ -162,6 +162,7 @@ impl NetworkDesk {
             .collect();
         let status = Status {
             computers: seat.terms().setup.players,
+            are_simulated: false,
             turns: seat.compared().0,
             divergent_turn: seat.divergent_turn(),
             is_doubtful: seat.is_doubtful(),

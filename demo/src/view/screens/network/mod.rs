@@ -31,6 +31,7 @@ use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
 use crate::view::screens::layout::Layout;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures};
+use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
@@ -136,7 +137,7 @@ pub(crate) async fn run(
             pictures.save_on_key(&desk.pen, &mut desk.log);
         }
         let is_told = interrupt::is_asked() && desk.leaving.is_none();
-        if controls::wants_to_quit() || is_quit_requested() || is_told {
+        if keys::wants_to_quit() || is_quit_requested() || is_told {
             desk.leave();
         }
         next_frame().await;
