@@ -37,9 +37,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         News::CameIn { turn } => came_in.set(Some(turn)),
         News::Started => eprintln!("the match has begun"),
         News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
-        News::Remark { remark, .. } => {
-            eprintln!("{}", remark.sentence(|player| format!("player {}", player.0 + 1)))
-        }
+        News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| named(&[player.0]))),
         _ => {}
     };
     let outcome = NetworkMatch::join(wish, seat)?.play(tell, |game| {

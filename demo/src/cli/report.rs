@@ -148,8 +148,8 @@ impl Report {
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
             error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
-            save: outcome.save.as_ref().map(|path| path.display().to_string()),
-            replay: outcome.replay.as_ref().map(|path| path.display().to_string()),
+            save: shown(outcome.save.as_deref()),
+            replay: shown(outcome.replay.as_deref()),
             desync: desync_report(outcome),
             outliers: doubts.map(|doubts| doubts.outliers.clone()),
             checksums_missing: doubts.map(|doubts| doubts.silent.clone()),
@@ -316,6 +316,10 @@ impl Report {
         let parts: Vec<String> = guests.into_iter().chain(host).collect();
         format!("{}; orders only, so more units cost nothing", parts.join(", "))
     }
+}
+
+fn shown(path: Option<&Path>) -> Option<String> {
+    path.map(|path| path.display().to_string())
 }
 
 fn winning_team(outcome: &Outcome) -> Option<u8> {

@@ -184,6 +184,12 @@ impl Game {
         self.score(army).1 == self.setup.units.saturating_mul(1 + RESERVE_PER_UNIT)
     }
 
+    /// What is left of an army's keep, in percent; 0 once it has fallen.
+    pub(crate) fn keep_percent(&self, army: u8) -> i64 {
+        let keep = self.building_looks().find(|look| look.is_keep && look.army == army);
+        keep.map_or(0, |look| i64::from(look.hit_points.max(0)) * 100 / i64::from(look.hit_points_max))
+    }
+
     /// Recruits that an army can still train.
     pub(crate) fn reserve(&self, army: u8) -> u32 {
         self.armies.get(usize::from(army)).map_or(0, |army| army.reserve)

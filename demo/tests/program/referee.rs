@@ -100,7 +100,8 @@ fn the_judgement_of_a_resumed_match_can_be_checked() {
     assert!(checked["resumed_at"].as_u64().is_some_and(|turn| (1..80).contains(&turn)), "{checked}");
     assert_eq!(checked["accused"], difference["at_fault"], "{checked}");
     let archived = std::path::Path::new(&file).with_extension("replay");
-    run_json(&format!("verify {}", archived.display()), 0);
+    let verified = run_json(&format!("verify {}", archived.display()), 1);
+    assert_eq!((&verified["equal"], &verified["diverged_turn"]), (&true.into(), &80.into()), "{verified}");
 }
 
 #[test]

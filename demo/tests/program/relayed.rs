@@ -81,10 +81,10 @@ impl Drop for Relay {
     }
 }
 
-/// A match through a relay: the host, the codes of players 1, 2, ..., and the code for watching.
+/// A match through a relay: the host, the codes of players 2, 3, ..., and the code for watching.
 pub(crate) fn open(relay: &Relay, players: usize, options: &str) -> (Process, Vec<String>, String) {
     let mut host = Process::start(&format!("host --relay {} --players {players} {options}", relay.code));
-    let codes = (1..players)
+    let codes = (2..=players)
         .map(|player| {
             let (place, code) = host.invitation();
             assert_eq!(place as usize, player);

@@ -368,7 +368,7 @@ mod tests {
                 .collect();
             copies[1] = copies[0].clone();
             copies.iter_mut().for_each(|copy| copy.step(FRAMES_PER_SECOND));
-            flip(&mut copies[broken], (900, 3)).expect("a number");
+            (0..).find_map(|number| flip(&mut copies[broken], (number, 3))).expect("a number");
             let records = copies.each_mut().map(FrameRecord::of);
             let before = FrameRecord::of(&mut game.clone());
             let again = simulate_again(&game, &before, &deeds, &records.each_ref());

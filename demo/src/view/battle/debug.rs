@@ -1,5 +1,6 @@
 //! Draws what the physics engine sees over the picture.
 
+use macroquad::color::Color;
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
 use testudo_physics as physics;
@@ -51,6 +52,19 @@ impl Layers {
             ("layer sleepers", "Sleepers F6", &mut self.sleepers),
             ("layer routes", "Routes F7", &mut self.routes),
         ]
+    }
+
+    /// What the colours of the layers mean, for those that are switched on.
+    pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, Color)> {
+        let words = [
+            (self.cells, "cells of the quadtree", army(0)),
+            (self.boxes, "boxes of bodies", WOUNDED),
+            (self.contacts, "contacts, and their normals", DYING),
+            (self.velocities, "way in a quarter of a second", TEXT_DIM),
+            (self.sleepers, "bodies that sleep", army(2)),
+            (self.routes, "ways to each goal", army(1)),
+        ];
+        words.into_iter().filter(|(is_on, ..)| *is_on).map(|(_, word, color)| (word, color))
     }
 
     /// Draws what is switched on.

@@ -57,6 +57,24 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, seconds: f32) {
     }
 }
 
+/// The woods around the field: nothing of the battle is there, but the ground goes on. (It was black.)
+pub(crate) fn beyond(batch: &mut Batch, view: &View, half: Vec2) {
+    let apart = 2.0 * half.max_element() / CHARACTERS_ACROSS * 1.3;
+    let seen = view.camera.seen(view.rect);
+    let (left, top) = (-half.x - seen.x, -half.y - seen.y);
+    let (right, bottom) = (seen.right() - half.x, seen.bottom() - half.y);
+    let strips = [
+        Rect::new(seen.x, seen.y, seen.w, top),
+        Rect::new(seen.x, half.y, seen.w, bottom),
+        Rect::new(seen.x, -half.y, left, 2.0 * half.y),
+        Rect::new(half.x, -half.y, right, 2.0 * half.y),
+    ];
+    for strip in strips.into_iter().filter(|strip| strip.w > 0.0 && strip.h > 0.0) {
+        undergrowth(batch, view, strip, apart);
+        trees(batch, view, strip, apart);
+    }
+}
+
 /// Corners of rectangles with water on all sides: there the shores of the rectangles would show in the middle of a lake.
 fn inner_corners(waters: &[Rect]) -> Vec<Vec2> {
     const NEAR: f32 = 0.05;

@@ -51,6 +51,12 @@ pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect
     uncovered(Camera::fitting(centre, half, view), [half, room], view, &sights, covers)
 }
 
+/// What a camera may show at most: the field, and what this one shows beyond it.
+pub(crate) fn bounds(game: &Game, opened: Camera, view: Rect) -> Rect {
+    let half = place(game.field_half());
+    Rect::new(-half.x, -half.y, 2.0 * half.x, 2.0 * half.y).combine_with(opened.seen(view))
+}
+
 /// The largest camera in front of which nothing is covered; otherwise a large one in front of which little is. `half` is what it shows to all
 /// sides; by `room` its middle may move and stays on the field.
 fn uncovered(

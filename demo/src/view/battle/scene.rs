@@ -24,6 +24,9 @@ const UNIT_RADIUS: f32 = 0.5;
 /// Below this radius on the screen, signs and shadows are left out, pixels.
 const DETAIL_FROM: f32 = 4.5;
 
+/// From this radius on units show their health. (Bars hid the front when it was seen as a whole.)
+const BARS_FROM: f32 = 8.0;
+
 /// Up to this radius on the screen a unit is a dot, pixels.
 const DOT_TO: f32 = 2.2;
 
@@ -72,7 +75,7 @@ pub(crate) fn draw(batch: &mut Batch, shown: Shown<'_>, view: &View, extras: &Ex
     shots(batch, shown, view, &looks, extras);
     rally(batch, game, view, extras);
     extras.effects.draw(batch, view);
-    if radius > DETAIL_FROM {
+    if radius > BARS_FROM {
         let few = extras.chosen.len() <= BARS_MAX;
         for (look, at) in &looks {
             let is_chosen =
@@ -104,6 +107,7 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     }
     grass(batch, view, half);
     land::draw(batch, game, view, extras.effects.seconds());
+    land::beyond(batch, view, half);
     for scenery in game.scenery() {
         if let Scenery::Rock { centre, half } = scenery {
             land::rock_shadow(batch, view, place(centre), place(half));

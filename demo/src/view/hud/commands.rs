@@ -144,7 +144,9 @@ pub(crate) fn draw(
     if let Some((button, about)) = tip {
         let wide = pen.width(about, SMALL) + 16.0;
         let left = button.x.min(screen::size().x - wide - 4.0).max(4.0);
-        let plate = Rect::new(left, button.y - 30.0, wide, 24.0);
+        // Above the first row of badges. (It lay over them.)
+        let top = if places.across > 0 { places.badges.y - BADGE.y } else { button.y };
+        let plate = Rect::new(left, top - 30.0, wide, 24.0);
         pen.cover(plate);
         ui.note("tooltip", plate);
         draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
@@ -229,6 +231,24 @@ pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, at: (f32, bool), layers
         if ui.button(pen, name, button, word, *is_on) {
             *is_on = !*is_on;
         }
+    }
+}
+
+/// Says what the colours of the layers mean, below a point of a view. (Up to six colours at once had no names.)
+pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
+    const LINE: f32 = 18.0;
+    let lines: Vec<_> = layers.legend().collect();
+    if lines.is_empty() {
+        return;
+    }
+    let wide = lines.iter().map(|(word, _)| pen.width(word, SMALL)).fold(0.0, f32::max) + 34.0;
+    let plate = Rect::new(at.x, at.y, wide, lines.len() as f32 * LINE + 8.0);
+    pen.cover(plate);
+    draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.85));
+    for (n, (word, color)) in lines.into_iter().enumerate() {
+        let y = plate.y + 4.0 + n as f32 * LINE;
+        draw_rectangle(plate.x + 8.0, y + 4.0, 10.0, 10.0, color);
+        pen.text(word, plate.x + 26.0, y + 14.0, SMALL, TEXT);
     }
 }
 

@@ -50,14 +50,13 @@ impl Header {
         let living = game.middle(player).map_or(0, |(count, _)| count);
         let short = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
         let reserve = count(game.reserve(player), "recruit");
-        let keep = game.building_looks().find(|look| look.is_keep && look.army == player);
-        let keep =
-            keep.map_or(0, |look| i64::from(look.hit_points.max(0)) * 100 / i64::from(look.hit_points_max));
         let long = format!(
-            "{}   {reserve} to come   {}   {losses} lost   keep {keep} %",
+            "{}   {reserve} to come   {}   {losses} lost   keep {} %",
             count(living, "unit"),
-            count(kills, "kill")
+            count(kills, "kill"),
+            game.keep_percent(player)
         );
+        let longest = format!("{long}   {}", enemy(game, player));
         let predict = Rect::new(button.right() + 6.0, button.y, 92.0, button.h);
         let name = ["prediction 1", "prediction 2"][usize::from(player.min(1))];
         let predicts = ui.button(pen, name, predict, "Prediction", self.predicts);
@@ -65,7 +64,8 @@ impl Header {
         // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, game, player, is_person);
         let room = rect.right() - 24.0 - left - pen.width(&hint, SMALL);
-        let score = if pen.width(&long, SMALL) < room { long } else { short };
+        let fits = |text: &String| pen.width(text, SMALL) < room;
+        let score = [longest, long].into_iter().find(fits).unwrap_or(short);
         let right = rect.right() - 10.0 - pen.width(&score, SMALL);
         if left + pen.width(&hint, SMALL) + 14.0 < right {
             pen.text(&hint, left, base, SMALL, color);
@@ -75,6 +75,18 @@ impl Header {
         }
         pressed.then_some(Wish::Pilot).or(predicts.then_some(Wish::Predict))
     }
+}
+
+/// How the others stand. (Nobody could see who was ahead.)
+fn enemy(game: &Game, player: u8) -> String {
+    let others = (0..game.setup().players).filter(|army| !game.teams().are_friends(*army, player));
+    let (mut units, mut reserve, mut keep) = (0, 0, 0);
+    for army in others {
+        units += game.middle(army).map_or(0, |(living, _)| living);
+        reserve += game.reserve(army);
+        keep = keep.max(game.keep_percent(army));
+    }
+    format!("|   enemy {}   {reserve} to come   keep {keep} %", count(units, "unit"))
 }
 
 /// Who breaks off a fight with a right click is told what this costs.
@@ -126,6 +138,13 @@ mod tests {
     use super::*;
     use crate::game::{Command, Order, Place, Selection, Setup};
     use crate::view::battle::shown::Shown;
+
+    #[test]
+    fn the_enemys_numbers_are_told() {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 1, map: None }).unwrap();
+        let told = enemy(&game, 0);
+        assert!(told.contains("enemy 20 units") && told.contains("keep 100 %"), "{told}");
+    }
 
     /// Nothing told somebody who left a fight with a right click why so many fell.
     #[test]

@@ -5,6 +5,7 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
 
 /// What the person has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Progress {
     pub(crate) has_attacked: bool,
     pub(crate) has_broken_network: bool,
     pub(crate) has_corrupted: bool,
+    /// The person wants no hints, or has fought a battle to its end.
+    pub(crate) are_over: bool,
 }
 
 /// Each with a shorter form for narrow screens.
@@ -32,6 +35,9 @@ const HINTS_OPEN: [[&str; 2]; 2] = [
 impl Progress {
     /// Number of the current hint; none when all have been followed.
     pub(crate) fn next(self) -> Option<usize> {
+        if self.are_over {
+            return None;
+        }
         [self.has_chosen, self.has_attacked, self.has_broken_network, self.has_corrupted]
             .into_iter()
             .position(|is_done| !is_done)
@@ -47,21 +53,29 @@ fn words(number: usize, is_open: bool) -> [&'static str; 2] {
     }
 }
 
-/// Draws the current hint in the middle of a strip, and says where, if there is one. `is_open`: the network's panel is open.
-pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress, is_open: bool) -> Option<Rect> {
-    let number = progress.next()?;
+/// Width of the button that puts hints away, pixels.
+const AWAY: f32 = 26.0;
+
+/// Draws the current hint in the middle of a strip, if there is one. Returns whether the person wants no more of them. `is_open`: the network's
+/// panel is open.
+pub(crate) fn draw(pen: &Pen, ui: &mut Ui, strip: Rect, progress: Progress, is_open: bool) -> bool {
+    let Some(number) = progress.next() else { return false };
     let count = format!("{} of {}", number + 1, HINTS.len());
     let lead = pen.width(&count, SMALL) + 14.0;
-    let fitting =
-        words(number, is_open).into_iter().find(|text| lead + pen.width(text, SIZE) + 28.0 <= strip.w);
-    let text = fitting?;
-    let width = lead + pen.width(text, SIZE) + 28.0;
+    let wide = |text: &str| lead + pen.width(text, SIZE) + 28.0 + AWAY;
+    let Some(text) = words(number, is_open).into_iter().find(|text| wide(text) <= strip.w) else {
+        return false;
+    };
+    let width = wide(text);
     let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
     draw_rectangle(pill.x, pill.y, pill.w, pill.h, faded(PANEL, 0.92));
     draw_rectangle_lines(pill.x, pill.y, pill.w, pill.h, 2.0, faded(SELECTION, 0.6));
     pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
     pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
-    Some(pill)
+    ui.note("hint", pill);
+    let away = Rect::new(pill.right() - AWAY, pill.y + 3.0, AWAY - 3.0, pill.h - 6.0);
+    ui.cover(away);
+    ui.button(pen, "hints away", away, "x", false)
 }
 
 #[cfg(test)]
@@ -85,6 +99,7 @@ mod tests {
         assert_eq!(progress.next(), Some(0), "the order is kept");
         (progress.has_chosen, progress.has_attacked) = (true, true);
         assert_eq!(progress.next(), Some(2));
+        assert_eq!(Progress { are_over: true, ..progress }.next(), None, "put away for good");
         progress.has_broken_network = true;
         assert_eq!(progress.next(), None);
     }

@@ -18,7 +18,7 @@ const MAPS: [Offer<'_, Option<&str>>; 4] = [
     ("map ford", "Ford", Some(MAP_NAMES[0])),
     ("map pass", "Pass", Some(MAP_NAMES[1])),
     ("map lakes", "Lakes", Some(MAP_NAMES[2])),
-    ("map open", "Open", None),
+    ("map open", "Random", None),
 ];
 
 const LEVELS: [Offer<'_, Level>; 3] = [
@@ -104,7 +104,7 @@ impl Menu {
         // This one holds at once.
         let mut letters = screen::letters();
         let last = Rect { y: card.bottom() - 92.0, ..row(3.0) };
-        choose(pen, ui, last, "Letters", &LETTERS, &mut letters);
+        choose(pen, ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
         let button = |left: f32, width: f32| Rect::new(left, card.bottom() - 46.0, width, 32.0);
         let mut wish = None;

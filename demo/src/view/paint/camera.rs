@@ -74,11 +74,19 @@ impl Camera {
         self.scale = (self.scale * factor).clamp(SCALE_MIN, SCALE_MAX);
     }
 
-    /// Keeps the middle on the field, and the field at least half as large as the view. (Two fingers made a stamp of it.)
-    pub(crate) fn hold(&mut self, half: Vec2, view: Rect) {
-        self.centre = self.centre.clamp(-half, half);
-        let fitting = (view.w / half.x).min(view.h / half.y) / 2.0;
-        self.scale = self.scale.max(fitting / 2.0);
+    /// Keeps what is seen within bounds. (Two fingers made a stamp of the field, and a group at its edge showed a third of nothing.)
+    pub(crate) fn hold(&mut self, bounds: Rect, view: Rect) {
+        /// What rounding may do: a camera within its bounds stays the same.
+        const NEARLY: f32 = 1.001;
+        let fitting = (view.size() / bounds.size()).max_element();
+        if self.scale * NEARLY < fitting {
+            (self.scale, self.zoom_left) = (fitting, 0.0);
+        }
+        let room = ((bounds.size() - view.size() / self.scale) / 2.0).max(Vec2::ZERO);
+        let held = self.centre.clamp(bounds.center() - room, bounds.center() + room);
+        if (held - self.centre).abs().max_element() > NEARLY - 1.0 {
+            self.centre = held;
+        }
     }
 }
 
@@ -110,11 +118,31 @@ mod tests {
 
     #[test]
     fn the_field_is_never_a_stamp() {
-        let (view, half) = (Rect::new(0.0, 0.0, 400.0, 800.0), vec2(60.0, 40.0));
-        let mut camera = Camera::fitting(Vec2::ZERO, half, view);
+        let (view, bounds) = (Rect::new(0.0, 0.0, 400.0, 800.0), Rect::new(-60.0, -40.0, 140.0, 80.0));
+        let mut camera = Camera::fitting(Vec2::ZERO, vec2(60.0, 40.0), view);
+        camera.wish_zoom(0.5);
         camera.zoom(view, vec2(200.0, 400.0), 0.001);
-        camera.hold(half, view);
-        assert!((camera.scale * 2.0 * half.x - 200.0).abs() < 0.1, "{camera:?}");
+        camera.hold(bounds, view);
+        assert!((camera.scale - 10.0).abs() < 0.1, "the height is the narrow side: {camera:?}");
+        let before = camera;
+        camera.ease_zoom(view, vec2(0.0, 0.0), 0.1);
+        assert_eq!(camera, before, "the wheel has nothing left");
+    }
+
+    #[test]
+    fn nothing_beyond_the_bounds_is_seen_wherever_the_camera_goes() {
+        let (view, bounds) = (Rect::new(0.0, 74.0, 1_280.0, 600.0), Rect::new(-60.0, -30.0, 140.0, 60.0));
+        for scale in [2.0, 9.0, 30.0] {
+            for x in [-500.0, -60.0, 0.0, 70.0, 500.0] {
+                for y in [-500.0, -30.0, 20.0, 500.0] {
+                    let mut camera = Camera::new(vec2(x, y), scale);
+                    camera.hold(bounds, view);
+                    let seen = camera.seen(view);
+                    let all = bounds.combine_with(seen);
+                    assert!((all.size() - bounds.size()).abs().max_element() < 0.1, "{camera:?} {seen:?}");
+                }
+            }
+        }
     }
 
     #[test]

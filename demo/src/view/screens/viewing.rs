@@ -60,6 +60,8 @@ const FOLLOW_LEFT: f32 = 0.05;
 struct Viewing {
     course: Course,
     camera: Camera,
+    /// What shows all armies.
+    opened: Camera,
     layout: Layout,
     ui: Ui,
     pen: Pen,
@@ -141,7 +143,7 @@ async fn view(
     while !viewing.wants_back {
         let seconds = get_frame_time().min(PICTURE_MAX);
         pictures.begin(&viewing.pen, &mut viewing.log);
-        viewing.layout = Layout::new(screen::size(), place(viewing.course.game().field_half()));
+        viewing.lay_out();
         viewing.ui.begin();
         viewing.read(seconds);
         viewing.advance(seconds);
@@ -159,11 +161,12 @@ async fn view(
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
         let layout = Layout::new(screen::size(), place(course.game().field_half()));
-        let camera = opening::camera(course.game(), layout.view, None, &[]);
+        let camera = opened(&course, &layout);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             course,
             camera,
+            opened: camera,
             layout,
             ui: Ui::new(),
             pen: Pen::new(),
@@ -189,6 +192,19 @@ impl Viewing {
             has_told_divergence: false,
             has_told_end: false,
             seconds: 0.0,
+        }
+    }
+
+    /// As long as the person has not moved it, the picture shows all armies in windows of any size.
+    fn lay_out(&mut self) {
+        let before = self.layout;
+        self.layout = Layout::new(screen::size(), place(self.course.game().field_half()));
+        if self.layout != before {
+            let shows_all = self.camera == self.opened;
+            self.opened = opened(&self.course, &self.layout);
+            if shows_all {
+                self.camera = self.opened;
+            }
         }
     }
 
@@ -319,6 +335,8 @@ impl Viewing {
             let way = place(middle) - self.camera.centre;
             self.camera.centre += way * (1.0 - FOLLOW_LEFT.powf(real));
         }
+        let bounds = opening::bounds(self.course.game(), self.opened, self.layout.view);
+        self.camera.hold(bounds, self.layout.view);
     }
 
     /// Draws one picture and asks its widgets.
@@ -342,7 +360,7 @@ impl Viewing {
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
         self.follow(None);
-        self.camera = opening::camera(self.course.game(), self.layout.view, None, &[]);
+        self.camera = self.opened;
     }
 
     /// Requests a frame; beyond the end it is the last one.
@@ -427,6 +445,11 @@ impl Viewing {
         self.shows_help = !self.shows_help;
         self.log.note("help", self.shows_help);
     }
+}
+
+/// The first picture, as that of a battle: nothing lies over a building. (Both keeps were cut, and the small map lay over a barracks.)
+fn opened(course: &Course, layout: &Layout) -> Camera {
+    opening::camera(course.game(), layout.view, None, &[layout.map])
 }
 
 /// The simulation budget for a part of the time between two pictures.

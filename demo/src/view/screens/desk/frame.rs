@@ -221,13 +221,21 @@ impl Desk {
             (error.clone(), BAD)
         } else if self.is_over {
             let (turns, sums) = self.skirmish.compared();
-            let sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
-            let text = format!("Over after {turns} turns. Final checksums: {}", sums.join(", "));
+            let mut sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
+            sums.dedup();
+            let text = format!("Over after {turns} turns. Final checksum: {}", sums.join(", "));
             (text, if self.agrees() { GOOD } else { BAD })
         } else {
             return;
         };
+        // Beside the inset, or below it where that leaves too little. (It cut the inset from its title.)
+        let (inset, wide) = (self.layout.views[1], self.pen.width(&text, SIZE) + 24.0);
         let bar = Rect { y: around.y + 48.0, h: 36.0, ..around };
+        let bar = match inset.x - around.x - 10.0 {
+            _ if self.is_split => bar,
+            free if wide <= free => Rect { w: free, ..bar },
+            _ => Rect { y: inset.bottom() + 8.0, ..bar },
+        };
         self.pen.cover(bar);
         draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
         self.pen.label(&text, bar, Align::Middle, SIZE, color);

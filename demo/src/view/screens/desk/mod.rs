@@ -1,5 +1,6 @@
 //! The main screen: a large view of the own army, the other computer as an inset, the selection, and the speed.
 
+mod eye;
 mod frame;
 mod layout;
 mod menu;
@@ -26,9 +27,7 @@ use crate::view::command::controls::{self, Mouse};
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
-use crate::view::command::steering::steer;
 use crate::view::command::touch::{Finger, Touches};
-use crate::view::hud::alarm;
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
@@ -90,13 +89,6 @@ pub(crate) async fn run(
     }
 }
 
-/// The size of a view as far as it limits the scale: that of its width or height which is the shorter one for a field, pixels.
-fn extent(view: Rect) -> f32 {
-    /// Width of a field by its height, about.
-    const FIELD: f32 = 16.0 / 9.0;
-    view.w.min(view.h * FIELD).max(1.0)
-}
-
 /// Everything that the window shows.
 pub(crate) struct Desk {
     spec: SkirmishSpec,
@@ -105,8 +97,9 @@ pub(crate) struct Desk {
     touches: Touches,
     hearing: Hearing,
     camera: Camera,
-    /// Where the camera was when it showed all armies last.
+    /// What shows all armies, and what the camera may show at most.
     opened: Camera,
+    bounds: Rect,
     layout: DeskLayout,
     /// Both views are equally large, and the panel is open.
     is_split: bool,
@@ -174,6 +167,7 @@ impl Desk {
         Ok(Self {
             camera,
             opened: camera,
+            bounds: opening::bounds(game, camera, layout.views[0]),
             spec,
             skirmish,
             sides: [Side::default(), Side::default()],
@@ -242,24 +236,6 @@ impl Desk {
         self.log.end(turns, &checksums, self.agrees());
     }
 
-    /// When the window or the number of views changes, what was in the picture stays there: both armies, as long as the person has done
-    /// nothing.
-    fn lay_out(&mut self) {
-        let before = self.layout.views[0];
-        let shows_all = self.camera == self.opened;
-        let half = place(self.skirmish.client(0).game().field_half());
-        self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded).of_field(half);
-        if self.layout.views[0] == before {
-            return;
-        }
-        // (Two views cut off both keeps.)
-        if self.progress.has_chosen && !shows_all {
-            self.camera.scale_by(extent(self.layout.views[0]) / extent(before));
-        } else {
-            self.show_all();
-        }
-    }
-
     /// Both computers side by side, or one of them large.
     fn set_split(&mut self, is_split: bool) {
         if is_split == self.is_split {
@@ -325,26 +301,6 @@ impl Desk {
                 self.show_below_card(at);
             }
         }
-    }
-
-    /// Moves the camera so that a position on the field lies below the desync card. If there is no room for both, the panel below is
-    /// closed.
-    fn show_below_card(&mut self, at: Vec2) {
-        /// Room for rings and cross hairs, pixels.
-        const ROOM: f32 = 110.0;
-        /// A unit is large enough to be seen, pixels per unit.
-        const NEAR: f32 = 20.0;
-        let below = |layout: &DeskLayout| layout.views[0].bottom() - layout.around().y - alarm::HEIGHT;
-        self.lay_out();
-        if below(&self.layout) < ROOM {
-            self.is_unfolded = false;
-            self.lay_out();
-        }
-        // Folding the panel may have changed the scale.
-        self.camera.scale = self.camera.scale.max(NEAR);
-        let view = self.layout.views[0];
-        let wanted = view.bottom() - (below(&self.layout) / 2.0).max(20.0);
-        self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);
     }
 
     /// Records kills from time to time, and the winner once.
@@ -445,15 +401,6 @@ impl Desk {
         self.log.note("restart", self.spec.terms.setup.seed);
     }
 
-    /// All armies in the picture, as at the start; in a window that is higher than wide, the own one.
-    fn show_all(&mut self) {
-        let (view, around) = (self.layout.views[0], self.layout.around());
-        let player = (around.w < around.h).then_some(0);
-        let covers = over::covers(&self.layout, self.is_unfolded);
-        self.opened = opening::camera(self.skirmish.client(0).game(), view, player, &covers);
-        self.camera = self.opened;
-    }
-
     /// A client as the window shows it: `shown` is that client's.
     fn sight<'a>(&self, player: u8, shown: Shown<'a>) -> Sight<'a> {
         let rect = self.layout.views[usize::from(player)];
@@ -463,12 +410,6 @@ impl Desk {
             view: View { rect, camera: self.camera_of(player) },
             map: self.layout.maps[usize::from(player)],
         }
-    }
-
-    /// An inset shows the same part of the field as the large view.
-    fn camera_of(&self, player: u8) -> Camera {
-        let part = if player == 1 { self.layout.part() } else { 1.0 };
-        Camera::new(self.camera.centre, self.camera.scale * part)
     }
 
     /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
@@ -499,6 +440,8 @@ impl Desk {
         for player in 0..if self.is_split { 2 } else { 1 } {
             self.read_side(player, finger);
         }
+        // Whoever has moved it: keys, wheel, fingers, the small map, a group.
+        self.camera.hold(self.bounds, self.layout.views[0]);
     }
 
     /// Reads the person's commands for the units of one side.
@@ -554,18 +497,6 @@ impl Desk {
         if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
             self.change_speed(-1);
         }
-    }
-
-    fn move_camera(&mut self, seconds: f32) {
-        let mouse = self.ui.mouse;
-        let under = self.side_under(mouse).map(|side| self.layout.views[usize::from(side)]);
-        let may_push_edges = !self.is_dragging();
-        steer(&mut self.camera, mouse, under, may_push_edges, seconds);
-        if is_key_pressed(KeyCode::Home) {
-            self.show_all();
-        }
-        let half = place(self.skirmish.client(0).game().field_half());
-        self.camera.hold(half, self.layout.views[0]);
     }
 
     /// The side whose view contains a point of the screen.

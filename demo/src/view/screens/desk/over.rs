@@ -24,6 +24,8 @@ impl Desk {
     pub(super) fn draw_over_view(&mut self) {
         let [strip, buttons, card] = strip_and_buttons(&self.layout);
         let is_decided = self.skirmish.result().is_some();
+        // Whoever has fought to the end knows what to do. (The third hint stayed for all further battles.)
+        self.progress.are_over |= is_decided && self.skirmish.pilot(0) == Pilot::Person;
         // Buttons may take the place of hints in a small view.
         let has_room =
             !strip.overlaps(&buttons) && (self.sides[0].chosen.is_empty() || !strip.overlaps(&card));
@@ -31,17 +33,19 @@ impl Desk {
         let is_person = self.skirmish.pilot(0) == Pilot::Person;
         let is_covered = self.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
-            let pill = hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
-            pill.into_iter().for_each(|pill| self.ui.note("hint", pill));
+            self.progress.are_over |=
+                hints::draw(&self.pen, &mut self.ui, strip, self.progress, self.is_unfolded);
         }
         let has_card = self.skirmish.desync().is_some() && !self.is_answered;
+        commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);
         if is_person && !is_decided && !has_card {
             self.draw_orders();
             if has_room && !self.progress.has_attacked && !self.shows_help {
                 self.name_keeps();
             }
         }
-        if self.is_unfolded {
+        // (The card about a difference cut them.)
+        if self.is_unfolded && !has_card {
             let (view, at) = (self.layout.views[0], switches_at(&self.layout));
             commands::layers(&self.pen, &mut self.ui, view, at, &mut self.layers);
         }

@@ -212,7 +212,10 @@ impl NetworkDesk {
                 let names: Vec<String> =
                     players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
                 let whom = names.join(", ");
-                (format!("Waiting for {whom}. After 8 s of silence a bot plays on"), WARN)
+                let then = seat.session().drop_in().map_or(String::new(), |left| {
+                    format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
+                });
+                (format!("Waiting for {whom}{then}"), WARN)
             }
             _ => return,
         };

@@ -430,7 +430,6 @@ impl NetworkDesk {
         if is_key_pressed(KeyCode::Home) {
             *camera = opening::camera(game, view, Some(seat.player().0), &[]);
         }
-        camera.hold(place(game.field_half()), view);
     }
 
     /// What the person tells the units.
@@ -450,6 +449,9 @@ impl NetworkDesk {
             let side = &mut self.side;
             told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.log));
         }
+        let (game, view) = (seat.client().game(), self.layout.views[0]);
+        let opened = opening::camera(game, view, Some(seat.player().0), &[]);
+        camera.hold(opening::bounds(game, opened, view), view);
         self.camera = Some(camera);
         for told in told {
             self.tell(told);

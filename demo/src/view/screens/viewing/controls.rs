@@ -89,6 +89,5 @@ impl Viewing {
         if is_key_pressed(KeyCode::C) {
             self.show_all();
         }
-        self.camera.hold(place(self.course.game().field_half()), self.layout.view);
     }
 }

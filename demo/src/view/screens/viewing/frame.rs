@@ -1,10 +1,10 @@
 //! Draws the surroundings of a replay's picture: the match, its players, the position, and the state of the comparison.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
+use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
 
-use crate::view::hud::{hearing, help};
+use crate::view::hud::{commands, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::picture::SPEEDS;
@@ -41,6 +41,8 @@ impl Viewing {
         self.draw_top();
         self.draw_armies();
         self.draw_notes();
+        let view = self.layout.view;
+        commands::legend(&self.pen, vec2(view.x + 10.0, view.y + 60.0), self.layers);
         let bottom = self.layout.bottom;
         draw_rectangle(bottom.x, bottom.y, bottom.w, bottom.h, PANEL);
         self.ui.cover(bottom);
@@ -62,7 +64,8 @@ impl Viewing {
         let mut bar = TopBar::new(&mut self.ui, top);
         let setup = self.course.terms().setup;
         let about = format!(
-            "{} players, {} units each, seed {}, {} turns",
+            "{}, {} players, {} units each, seed {}, {} turns",
+            setup.map.map_or("Random rocks", |map| &map.name),
             setup.players,
             setup.units,
             setup.seed,
@@ -124,7 +127,10 @@ impl Viewing {
             let base = rect.y + 21.0;
             let x = button.x + button.w + 10.0;
             if room > 300.0 {
-                let score = format!("{living} units   {kills} kills   {losses} lost");
+                let (recruits, keep) = (game.reserve(player), game.keep_percent(player));
+                let score = format!(
+                    "{living} units   {recruits} to come   {kills} kills   {losses} lost   keep {keep} %"
+                );
                 let x = self.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
                 let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
                 if room > 480.0 {

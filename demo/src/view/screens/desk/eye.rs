@@ -1,0 +1,95 @@
+//! What the main screen looks at.
+
+use macroquad::input::{KeyCode, is_key_pressed};
+use macroquad::math::{Rect, Vec2};
+
+use crate::view::battle::opening;
+use crate::view::command::steering::steer;
+use crate::view::hud::alarm;
+use crate::view::paint::camera::{Camera, place};
+use crate::view::paint::screen;
+use crate::view::screens::desk::layout::DeskLayout;
+use crate::view::screens::desk::{Desk, over};
+
+/// The size of a view as far as it limits the scale: that of its width or height which is the shorter one for a field, pixels.
+fn extent(view: Rect) -> f32 {
+    /// Width of a field by its height, about.
+    const FIELD: f32 = 16.0 / 9.0;
+    view.w.min(view.h * FIELD).max(1.0)
+}
+
+impl Desk {
+    /// When the window or the number of views changes, what was in the picture stays there: both armies, as long as the person has done
+    /// nothing.
+    pub(super) fn lay_out(&mut self) {
+        let before = self.layout.views[0];
+        let shows_all = self.camera == self.opened;
+        let half = place(self.skirmish.client(0).game().field_half());
+        self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded).of_field(half);
+        let view = self.layout.views[0];
+        if view == before {
+            return;
+        }
+        self.open();
+        // (Two views cut off both keeps.)
+        if self.progress.has_chosen && !shows_all {
+            self.camera.scale_by(extent(view) / extent(before));
+            self.camera.hold(self.bounds, view);
+        } else {
+            self.camera = self.opened;
+        }
+    }
+
+    /// Moves the camera so that a position on the field lies below the desync card. If there is no room for both, the panel below is
+    /// closed.
+    pub(super) fn show_below_card(&mut self, at: Vec2) {
+        /// Room for rings and cross hairs, pixels.
+        const ROOM: f32 = 110.0;
+        /// A unit is large enough to be seen, pixels per unit.
+        const NEAR: f32 = 20.0;
+        let below = |layout: &DeskLayout| layout.views[0].bottom() - layout.around().y - alarm::HEIGHT;
+        self.lay_out();
+        if below(&self.layout) < ROOM {
+            self.is_unfolded = false;
+            self.lay_out();
+        }
+        // Folding the panel may have changed the scale.
+        self.camera.scale = self.camera.scale.max(NEAR);
+        let view = self.layout.views[0];
+        let wanted = view.bottom() - (below(&self.layout) / 2.0).max(20.0);
+        self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);
+        // Also at the edge of the field.
+        self.bounds = self.bounds.combine_with(self.camera.seen(view));
+    }
+
+    /// Finds what shows all armies, as at the start; in a window that is higher than wide, the own one.
+    fn open(&mut self) {
+        let (view, around) = (self.layout.views[0], self.layout.around());
+        let player = (around.w < around.h).then_some(0);
+        let covers = over::covers(&self.layout, self.is_unfolded);
+        let game = self.skirmish.client(0).game();
+        self.opened = opening::camera(game, view, player, &covers);
+        self.bounds = opening::bounds(game, self.opened, view);
+    }
+
+    pub(super) fn show_all(&mut self) {
+        self.open();
+        self.camera = self.opened;
+    }
+
+    /// An inset shows the same part of the field as the large view.
+    pub(super) fn camera_of(&self, player: u8) -> Camera {
+        let part = if player == 1 { self.layout.part() } else { 1.0 };
+        Camera::new(self.camera.centre, self.camera.scale * part)
+    }
+
+    pub(super) fn move_camera(&mut self, seconds: f32) {
+        let mouse = self.ui.mouse;
+        let under = self.side_under(mouse).map(|side| self.layout.views[usize::from(side)]);
+        let may_push_edges = !self.is_dragging();
+        steer(&mut self.camera, mouse, under, may_push_edges, seconds);
+        if is_key_pressed(KeyCode::Home) {
+            self.show_all();
+        }
+    }
+}
