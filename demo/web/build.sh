@@ -39,6 +39,12 @@ program() {
 program testudo-simd128.wasm -C target-feature=+simd128
 program testudo.wasm
 cp demo/web/index.html demo/web/link.js demo/web/pulse.js "$PAGE/"
+# The loading bar counts unpacked bytes, which no header tells.
+for name in testudo-simd128.wasm testudo.wasm; do
+  bytes=$(stat -c %s "$PAGE/$name")
+  sed -i "s/\"$name\": 1\([ ,]\)/\"$name\": $bytes\1/" "$PAGE/index.html"
+  grep -q "\"$name\": $bytes[ ,]" "$PAGE/index.html" || { echo "web: FAILED: the page does not know the size of $name" >&2; exit 1; }
+done
 cp docs/pictures/battle.png "$PAGE/preview.png"
 cp demo/web/play/match.json "$PAGE/play/"
 cp demo/web/proof/match.json "$PAGE/proof/"

@@ -39,4 +39,5 @@ pub(crate) use watch::pilot::Pilot;
 #[cfg(test)]
 pub(crate) use watch::recording::header as replay_header;
 pub(crate) use watch::recording::{Kept, Recording, ReplayFile, open as open_replay, read as read_replay};
+pub(crate) use watch::spread::Spread;
 pub(crate) use watch::telemetry::Sample;

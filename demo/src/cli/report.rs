@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::app::watch::outcome::Doubts;
 use crate::app::{Desync, Diagnosis, Outcome};
 
 /// The keys of `--json`. Keys that do not apply to a command are left out.
@@ -154,9 +155,7 @@ impl Report {
             outliers: doubts.map(|doubts| doubts.outliers.clone()),
             checksums_missing: doubts.map(|doubts| doubts.silent.clone()),
             statements_missing: doubts.map(|doubts| doubts.unsigned.clone()),
-            values: doubts.map_or(Vec::new(), |doubts| {
-                doubts.values.iter().map(|(player, value)| (player.0, *value)).collect()
-            }),
+            values: values(doubts),
             unknown: doubts.and_then(|doubts| doubts.diagnosis.as_ref()?.why_unknown()),
         }
     }
@@ -318,6 +317,11 @@ impl Report {
     }
 }
 
+fn values(doubts: Option<&Doubts>) -> Vec<(u8, u64)> {
+    let values = doubts.into_iter().flat_map(|doubts| &doubts.values);
+    values.map(|(player, value)| (player.0, *value)).collect()
+}
+
 fn shown(path: Option<&Path>) -> Option<String> {
     path.map(|path| path.display().to_string())
 }
@@ -403,7 +407,7 @@ fn percentiles_ms(nanos: &[u32]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::watch::outcome::{ClientOutcome, Doubts};
+    use crate::app::watch::outcome::ClientOutcome;
 
     fn outcome(doubts: Doubts) -> Outcome {
         let setup = crate::game::Setup { players: 4, units: 5, seed: 1, map: None };

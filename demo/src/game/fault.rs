@@ -1,6 +1,7 @@
 //! Deliberate damage to one peer's copy, and access to its numbers.
 
 use core::fmt;
+use std::collections::BTreeSet;
 
 #[cfg(test)]
 use testudo_lockstep::state::{self, Leaf, StateError};
@@ -111,6 +112,18 @@ impl Game {
         }
         self.checksum = self.hash_state();
         Ok(())
+    }
+
+    /// The slots of bodies that are not the same in another copy: elsewhere, of another velocity, or only in one of both. In ascending order.
+    pub(crate) fn differing_bodies(&self, other: &Self) -> Vec<u32> {
+        let states = |game: &Self| -> BTreeSet<(u32, [i32; 4])> {
+            let states = game.world.bodies().map(|body| BodyState::of(&body));
+            states.map(|state| (state.slot, state.values)).collect()
+        };
+        let mut slots: Vec<u32> =
+            states(self).symmetric_difference(&states(other)).map(|(slot, _)| *slot).collect();
+        slots.dedup();
+        slots
     }
 
     /// Flips a bit of any number of the state, and recomputes the checksum of the frame.

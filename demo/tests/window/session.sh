@@ -65,6 +65,13 @@ any_double() { double 22 && sleep 0.5 && double 23 && sleep 0.5 && double 24; }
 until_said '"event":"selection","player":0,"units":(75|25)}' any_double
 until_said '"event":"selection","player":0,"units":25}' press "group 3"
 
+say "a chord that is over within one picture"
+until_said '"event":"selection","player":0,"units":0' press_at "view 1" 60 97
+before=$(lines '"event":"selection","player":0,"units":100')
+xdotool keydown ctrl keydown a keyup a keyup ctrl
+all_again() { (($(lines '"event":"selection","player":0,"units":100') > before)); }
+patiently all_again
+
 # Before anybody gives an order: the bot waits, and the battle with it.
 say "every size of window: no text over another, none cut off"
 resize() {
@@ -95,6 +102,34 @@ for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "384
   if [[ $size == 3840* ]]; then (($(rect unfold | cut -d, -f4) > 40)) || fail "letters are small in 4K: $(rect unfold)"; fi
 done
 key Home
+
+say "no black beside the field, wherever the camera goes"
+# black NAME: the large view has ground everywhere.
+black() {
+  local x y w h part
+  picture "$1"
+  IFS=, read -r x y w h < <(rect "view 1")
+  part=$(python3 "$ROOT/demo/tests/window/black.py" "$1.png" "$x" "$y" "$w" "$h")
+  awk -v part="$part" 'BEGIN { exit !(part < 3) }' || fail "$1: $part % of the view is black"
+}
+if command -v python3 >/dev/null; then
+  for size in "412 800" "844 390" "1280 720" "1360 860"; do
+    resize $size
+    for value in true false; do
+      switch unfolded "$value" press unfold
+      key Home && sleep 0.5
+      black "home $size $value"
+    done
+    # As far away as it goes, in a corner of the field: by the wheel, and by the small map.
+    place "view 1" 50 50
+    for _ in 1 2 3 4 5 6; do xdotool click 5 && sleep 0.2; done
+    press_at "map 1" 1 1 && place "view 1" 50 50
+    black "corner $size"
+  done
+  key Home
+else
+  say "pixels are not read: there is no python3"
+fi
 
 say "a key for the size of letters"
 until_said '"event":"letters","value":1.25' key F9
@@ -228,11 +263,27 @@ resize 1360 860
 picture desync 1
 calm desync
 
+say "the difference spreads: it is counted, and the camera holds it in view"
+until_said '"event":"speed_percent","value":50[,}]' press "go on"
+long=$((SECONDS + 90))
+until noted '"event":"spread","value":([3-9]|[0-9]{2,})[,}]'; do alive; ((SECONDS < long)) || fail "it does not spread"; sleep 0.3; done
+picture spread
+calm spread
+
 say "a new match, which ends well"
-until_said '"event":"restart"' press restart
+until_said '"event":"restart"' next_battle "map ford" "bot normal" "units 100"
 sleep 2
 quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
+replay=$(sed -n 's/^replay: //p' err | tail -1)
+[[ -s $replay ]] || fail "whoever quits is not told where the replay is: $(cat err)"
+
+say "hints can be put away"
+enter skirmish --seed 1 --units 20
+patiently placed hint
+until_said '"event":"hint","value":null' press "hints away"
+patiently absent hint
+quit 0
 
 # bots_to_the_end UNITS: minutes of game time, as fast as pictures come.
 bots_to_the_end() {

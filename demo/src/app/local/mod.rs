@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod rejoin;
+pub(crate) mod sabotage;
 pub(crate) mod simulated;
 pub(crate) mod skirmish;
 #[cfg(not(target_arch = "wasm32"))]

@@ -11,6 +11,7 @@ use testudo_lockstep::{
 
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
+use crate::app::local::sabotage;
 use crate::app::local::simulated::session;
 use crate::app::terms::{Terms, session_config};
 use crate::app::watch::client::Client;
@@ -19,11 +20,9 @@ use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::foresight::Foresight;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
+use crate::app::watch::spread::Spread;
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::game::{BodyField, Command, Dice, Game, Order};
-
-/// The bit that is flipped on purpose: 1/32 of a unit, too little to be seen.
-const FLIPPED_BIT: u32 = 11;
 
 /// What the clients of a match agree on, and who plays.
 #[derive(Clone, Debug)]
@@ -107,7 +106,7 @@ impl Skirmish {
         Ok(Self {
             virtual_match: VirtualMatch::new(drivers, net),
             time: Instant::ZERO,
-            comparison: Comparison::default(),
+            comparison: Comparison::following(),
             telemetry: Telemetry::new(Instant::ZERO),
             waiting: vec![None; usize::from(players)],
             sabotage: None,
@@ -275,16 +274,20 @@ impl Skirmish {
     fn sabotage(&mut self) {
         let player = self.spec.terms.setup.players - 1;
         let client = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
-        let slots: Vec<u32> = client.game().unit_slots().collect();
-        if let (Some(dice), false) = (&mut self.sabotage, slots.is_empty()) {
-            let slot = slots[dice.between(0, slots.len() as i32 - 1) as usize];
-            client.corrupt(player, slot, BodyField::PositionX, FLIPPED_BIT);
+        let Some(dice) = &mut self.sabotage else { return };
+        if let Some((slot, bit)) = sabotage::choose(client.game(), dice) {
+            client.corrupt(player, slot, BodyField::PositionX, bit);
         }
     }
 
     /// The first difference between the copies.
     pub(crate) fn desync(&self) -> Option<&Desync> {
         self.comparison.desync()
+    }
+
+    /// How the first difference has spread since.
+    pub(crate) fn spread(&self) -> Option<&Spread> {
+        self.comparison.spread()
     }
 
     /// A player's client.
@@ -534,7 +537,11 @@ mod tests {
         let number = desync.number.as_ref().expect("a number");
         assert_eq!((number.kind, number.field), ("body", "position.x"));
         let [Some(whole), Some(broken)] = number.values[..] else { panic!("{number:?}") };
-        assert_eq!(whole ^ broken, 1 << FLIPPED_BIT);
+        assert!((whole ^ broken).cast_unsigned().is_power_of_two(), "one bit: {number:?}");
+        let spread = skirmish.spread().expect("it is followed");
+        assert_eq!(spread.counts()[0], 1, "the body with the bit");
+        assert!(spread.counts().last() > Some(&2), "it spreads: {:?}", spread.counts());
+        assert!(spread.differing().len() as u32 <= spread.bodies());
     }
 
     /// "New match" keeps the network. By TCP over a terrible one, the computers did not find each other within their ten seconds.

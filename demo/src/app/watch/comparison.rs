@@ -5,6 +5,7 @@ use testudo_lockstep::Driver;
 use crate::app::watch::client::Client;
 use crate::app::watch::diagnosis::{Desync, compare, simulate_again};
 use crate::app::watch::record::{FrameRecord, TurnRecord};
+use crate::app::watch::spread::Spread;
 use crate::game::FaultError;
 
 /// What has been compared so far, and the first difference.
@@ -17,9 +18,17 @@ pub(crate) struct Comparison {
     checksums: Vec<u64>,
     /// The first client's state at the end of that turn.
     last: Option<FrameRecord>,
+    /// Whether it is watched how a difference between the first two copies spreads, and what was seen.
+    follows: bool,
+    spread: Option<Spread>,
 }
 
 impl Comparison {
+    /// One that goes on to compare the first two copies after they have differed.
+    pub(crate) fn following() -> Self {
+        Self { follows: true, ..Self::default() }
+    }
+
     /// Compares the copies in every turn that all clients have ended since the last call.
     ///
     /// # Errors
@@ -34,6 +43,7 @@ impl Comparison {
             if self.desync.is_none() {
                 self.desync = self.compare(&records, drivers);
             }
+            self.follow(&records, drivers);
             self.checksums.clear();
             self.checksums.extend(records.iter().map(|record| record.checksum));
             self.turns += 1;
@@ -42,6 +52,21 @@ impl Comparison {
             self.last = first.and_then(|record| record.frames.into_iter().last()).or(self.last.take());
         }
         Ok(())
+    }
+
+    /// How far the difference has spread by the end of this turn.
+    fn follow(&mut self, records: &[TurnRecord], drivers: &[Driver<Client>]) {
+        let ([first, second, ..], Some(driver)) = (records, drivers.first()) else { return };
+        let ends = [first.frames.last(), second.frames.last()];
+        if let (true, Some(_), [Some(first), Some(second)]) = (self.follows, &self.desync, ends) {
+            let any = driver.simulation().game();
+            self.spread.get_or_insert_with(|| Spread::new(any)).note([first, second]);
+        }
+    }
+
+    /// How the difference spreads, if that is followed.
+    pub(crate) fn spread(&self) -> Option<&Spread> {
+        self.spread.as_ref()
     }
 
     /// The difference in this turn, and whose copy does not follow from the orders.

@@ -8,4 +8,5 @@ pub(crate) mod outcome;
 pub(crate) mod pilot;
 pub(crate) mod record;
 pub(crate) mod recording;
+pub(crate) mod spread;
 pub(crate) mod telemetry;

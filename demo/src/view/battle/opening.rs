@@ -51,10 +51,20 @@ pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect
     uncovered(Camera::fitting(centre, half, view), [half, room], view, &sights, covers)
 }
 
-/// What a camera may show at most: the field, and what this one shows beyond it.
-pub(crate) fn bounds(game: &Game, opened: Camera, view: Rect) -> Rect {
-    let half = place(game.field_half());
-    Rect::new(-half.x, -half.y, 2.0 * half.x, 2.0 * half.y).combine_with(opened.seen(view))
+/// A battle's first picture, and what later ones may show at most: the field, and what the first one shows beyond it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Opened {
+    pub(crate) camera: Camera,
+    pub(crate) bounds: Rect,
+}
+
+impl Opened {
+    /// See [`camera`].
+    pub(crate) fn new(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect]) -> Self {
+        let (camera, half) = (camera(game, view, player, covers), place(game.field_half()));
+        let field = Rect::new(-half.x, -half.y, 2.0 * half.x, 2.0 * half.y);
+        Self { camera, bounds: field.combine_with(camera.seen(view)) }
+    }
 }
 
 /// The largest camera in front of which nothing is covered; otherwise a large one in front of which little is. `half` is what it shows to all

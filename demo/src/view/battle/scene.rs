@@ -14,8 +14,8 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
-    BACKDROP, BOULDER, DYING, EARTH, GRASS, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK, SELECTION,
-    STRAW, TEXT, TIMBER, WOUNDED, army, faded, mixed,
+    BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, GRASS, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK,
+    SELECTION, STRAW, TEXT, TIMBER, WOUNDED, army, faded, mixed,
 };
 
 /// Radius of a unit, units of length.
@@ -39,8 +39,22 @@ pub(crate) struct Extras<'a> {
     pub(crate) player: u8,
     pub(crate) chosen: &'a Chosen,
     pub(crate) effects: &'a Effects,
-    /// Slot of the body that differs from another client's, and the phase of its ring, 0..1.
+    pub(crate) marks: Marks<'a>,
+}
+
+/// What differs from another client's copy.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks<'a> {
+    /// Slot of the body that differed first, and the phase of its ring, 0..1.
     pub(crate) accused: Option<(u32, f32)>,
+    /// Slots of all bodies that differ, in ascending order.
+    pub(crate) differing: &'a [u32],
+}
+
+impl Marks<'_> {
+    fn has(&self, body: BodyId) -> bool {
+        self.differing.binary_search(&body.index()).is_ok()
+    }
 }
 
 /// Draws every part of a game that is visible in the view.
@@ -86,7 +100,7 @@ pub(crate) fn draw(batch: &mut Batch, shown: Shown<'_>, view: &View, extras: &Ex
     for look in truth.building_looks() {
         wounds(batch, view, &look);
     }
-    if let Some((slot, pulse)) = extras.accused {
+    if let Some((slot, pulse)) = extras.marks.accused {
         accused(batch, shown, view, slot, pulse);
     }
 }
@@ -311,7 +325,11 @@ fn boulders(batch: &mut Batch, shown: Shown<'_>, view: &View) {
 
 fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, extras: &Extras<'_>) {
     let radius = (UNIT_RADIUS * view.camera.scale).max(1.2);
-    let color = army(look.army);
+    let differs = extras.marks.has(look.body);
+    if differs {
+        batch.sprite(Sprite::Stain, view.at(at), radius.max(2.5) * 2.2, faded(DIFFERENT, 0.8));
+    }
+    let color = if differs { DIFFERENT } else { army(look.army) };
     let hurt = extras.effects.hurt(look.number);
     let color = mixed(color, WHITE, hurt * 0.6);
     if radius <= DOT_TO {

@@ -6,7 +6,7 @@ use crate::game::{BuildingLook, Foe, Point, UnitLook};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::minimap;
 use crate::view::battle::plans;
-use crate::view::battle::scene::{self, Extras};
+use crate::view::battle::scene::{self, Extras, Marks};
 use crate::view::battle::selection::{Member, Own};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
@@ -134,17 +134,10 @@ impl Sight<'_> {
         }
     }
 
-    /// Draws everything. `accused`: slot of a body that differs from another client's, and the phase of its ring, 0..1.
-    pub(crate) fn draw(
-        &self,
-        batch: &mut Batch,
-        side: &Side,
-        layers: Layers,
-        mouse: Vec2,
-        accused: Option<(u32, f32)>,
-    ) {
+    /// Draws everything.
+    pub(crate) fn draw(&self, batch: &mut Batch, side: &Side, layers: Layers, mouse: Vec2, marks: Marks<'_>) {
         viewport::enter(self.view.rect);
-        let extras = Extras { player: self.player, chosen: &side.chosen, effects: &side.effects, accused };
+        let extras = Extras { player: self.player, chosen: &side.chosen, effects: &side.effects, marks };
         let game = self.shown.game;
         scene::draw(batch, self.shown, &self.view, &extras);
         plans::draw(batch, game, &self.view, self.player, &side.chosen);

@@ -68,7 +68,8 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
     let card = frame(ui, around, 244.0 + f32::from(rows) * ROW);
     let x = card.x + 28.0;
     pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
-    let length = if terms.turns == TURNS_MAX { "no end".into() } else { format!("{} turns", terms.turns) };
+    let length =
+        if terms.turns == TURNS_MAX { "no limit of turns".into() } else { format!("{} turns", terms.turns) };
     let setup = terms.setup;
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
     pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
@@ -178,7 +179,7 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 /// The players who have joined and those who have not. Returns what the person wants with one of them.
 fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
     let mut asked = None;
-    pen.text("team", rect.x, rect.y - 4.0, SMALL, TEXT_DIM);
+    pen.text("team", rect.x, rect.y - 9.0, SMALL, TEXT_DIM);
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);

@@ -36,6 +36,9 @@ const SIZES: [Offer<'_, u32>; 5] = [
     ("units 1000", "1000", 1_000),
 ];
 
+/// Who plays the first army: two bots are watched.
+const SIDES: [Offer<'_, bool>; 2] = [("side person", "You", false), ("side bots", "Two bots", true)];
+
 const LETTERS: [Offer<'_, Letters>; 5] = [
     ("letters auto", "Auto", Letters::Auto),
     ("letters 100", "100 %", Letters::Percent(100)),
@@ -44,9 +47,14 @@ const LETTERS: [Offer<'_, Letters>; 5] = [
     ("letters 200", "200 %", Letters::Percent(200)),
 ];
 
-/// Width of the names of the rows, height of a row, pixels.
+/// Width of the names of the rows, height of a row, and of the lowest one, pixels.
 const NAMES: f32 = 66.0;
 const ROW: f32 = 38.0;
+const ROW_LEAST: f32 = 23.0;
+
+/// Number of rows, and the height of everything else.
+const ROWS: f32 = 6.0;
+const REST: f32 = 136.0;
 
 /// The person's wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,8 +68,11 @@ pub(crate) enum Wish {
 pub(crate) struct Menu {
     pub(crate) setup: Setup,
     pub(crate) level: Level,
-    /// Units of each army in the running battle.
+    /// Bots play both armies.
+    pub(crate) is_watched: bool,
+    /// Units of each army in the running battle, and its seed.
     units: u32,
+    seed: u64,
 }
 
 /// The sizes of [`SIZES`], and the running battle's, which an address or a command line may have set, in ascending order.
@@ -75,13 +86,15 @@ fn sizes(running: u32, word: &str) -> Vec<Offer<'_, u32>> {
 
 impl Menu {
     /// What is chosen first: what the running battle has.
-    pub(crate) fn new(setup: Setup, level: Level) -> Self {
-        Self { setup, level, units: setup.units }
+    pub(crate) fn new(setup: Setup, level: Level, is_watched: bool) -> Self {
+        Self { setup, level, is_watched, units: setup.units, seed: setup.seed }
     }
 
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
-        let size = (480.0_f32.min(around.w - 16.0), 4.0 * ROW + 136.0);
+        // On a phone that lies on its side rows are low.
+        let high = ((around.h - 8.0 - REST) / ROWS).clamp(ROW_LEAST, ROW);
+        let size = (480.0_f32.min(around.w - 16.0), ROWS * high + REST);
         let card = Rect::new(
             (around.x + (around.w - size.0) / 2.0).floor(),
             (around.y + (around.h - size.1) / 2.0).max(around.y + 4.0).floor(),
@@ -95,15 +108,20 @@ impl Menu {
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
         let x = card.x + 22.0;
         pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
-        let row = |n: f32| Rect::new(x, card.y + 56.0 + n * ROW, card.w - 44.0, ROW - 8.0);
-        let Setup { map, units, .. } = &mut self.setup;
+        let row = |n: f32| Rect::new(x, card.y + 56.0 + n * high, card.w - 44.0, high * 0.8);
+        let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
         choose(pen, ui, row(0.0), "Map", &offered, map);
         choose(pen, ui, row(1.0), "Bot", &LEVELS, &mut self.level);
         choose(pen, ui, row(2.0), "Units", &sizes(self.units, &self.units.to_string()), units);
+        choose(pen, ui, row(3.0), "Plays", &SIDES, &mut self.is_watched);
+        let next = self.seed.wrapping_add(1);
+        let words = [self.seed, next].map(|seed| seed.to_string());
+        let seeds = [("seed same", words[0].as_str(), self.seed), ("seed next", &words[1], next)];
+        choose(pen, ui, row(4.0), "Seed", &seeds, seed);
         // This one holds at once.
         let mut letters = screen::letters();
-        let last = Rect { y: card.bottom() - 92.0, ..row(3.0) };
+        let last = Rect { y: card.bottom() - 54.0 - high, ..row(5.0) };
         choose(pen, ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
         let button = |left: f32, width: f32| Rect::new(left, card.bottom() - 46.0, width, 32.0);

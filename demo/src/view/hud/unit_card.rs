@@ -53,18 +53,17 @@ impl Summary {
         text
     }
 
-    /// What they can do, and a shorter form. Of several kinds only what holds for all of them.
+    /// What they can do, and a shorter form. The bar shows the health of several; their sum helps nobody.
     fn about(&self) -> [String; 2] {
         let tenths = |raw: i32| f64::from(raw) / f64::from(UNIT);
-        // (Fresh units have a tenth more or less than usual: a percentage told of wounds before any fight.)
-        let health = format!("{} hit points", self.hit_points);
-        let long = if self.guards > 0 && self.archers > 0 {
-            format!("{health}, speed of the slowest {:.1}", tenths(self.speed))
-        } else {
-            let (range, speed) = (tenths(self.range), tenths(self.speed));
-            format!("{health}, damage {}, range {range:.1}, speed {speed:.1}", self.damage)
-        };
-        [long, health]
+        let most = if self.guards > 0 && self.archers > 0 { "up to " } else { "" };
+        let (range, speed) = (tenths(self.range), tenths(self.speed));
+        let mut long = format!("damage {most}{}, range {most}{range:.1}, speed {speed:.1}", self.damage);
+        if self.guards + self.archers == 1 {
+            // (Fresh units have a tenth more or less than usual: a percentage told of wounds before any fight.)
+            long = format!("{} hit points, {long}", self.hit_points);
+        }
+        [long, format!("range {most}{range:.1}, speed {speed:.1}")]
     }
 
     /// Draws the card, if anybody is selected.
@@ -101,12 +100,12 @@ mod tests {
         let own = || game.unit_looks().filter(|look| look.army == 0);
         let all = Summary::of(own());
         assert_eq!(all.title(), "30 guards, 10 archers");
-        assert!(all.about()[0].ends_with("speed of the slowest 4.0"), "{:?}", all.about());
+        assert_eq!(all.about()[0], "damage up to 12, range up to 8.0, speed 4.0");
         let archers = Summary::of(own().filter(|look| look.is_archer));
         assert!(archers.about()[0].ends_with("damage 11, range 8.0, speed 4.5"), "{:?}", archers.about());
         let one = own().next().unwrap();
         let guard = Summary::of([one].into_iter());
         assert_eq!((guard.title(), guard.hit_points), ("1 guard".into(), i64::from(one.hit_points)));
-        assert!(guard.about()[1].ends_with("hit points"));
+        assert!(guard.about()[0].contains(" hit points, damage "), "{:?}", guard.about());
     }
 }

@@ -57,6 +57,8 @@ pub(crate) const DYING: Color = rgb(0xff_7b_39);
 
 pub(crate) const GOOD: Color = rgb(0x2f_c4_94);
 pub(crate) const BAD: Color = rgb(0xff_6a_3d);
+/// A body that is not the same in the other copy.
+pub(crate) const DIFFERENT: Color = rgb(0xff_2a_4d);
 pub(crate) const WARN: Color = rgb(0xf0_c8_42);
 
 /// Sky blue, orange, reddish purple, yellow, bluish green, blue, vermilion, white.

@@ -11,7 +11,7 @@ use crate::game::{Game, Setup, SetupError};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::minimap;
 use crate::view::battle::opening;
-use crate::view::battle::scene::{self, Extras};
+use crate::view::battle::scene::{self, Extras, Marks};
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
@@ -81,7 +81,7 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
             effects.observe(Shown::plain(&game, 0), frame, 1.0 / 60.0, 1.0 / 60.0);
             memories.push(clock.elapsed_micros());
             let alpha = (picture + 1) * 65_536 / PICTURES;
-            let extras = Extras { player: 0, chosen: &chosen, effects: &effects, accused: None };
+            let extras = Extras { player: 0, chosen: &chosen, effects: &effects, marks: Marks::default() };
             let clock = ThreadClock::start();
             let view = View { rect, camera };
             scene::draw(&mut batch, Shown::plain(&game, alpha), &view, &extras);

@@ -19,8 +19,8 @@ use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
 use crate::game::{Command, Foe, Game};
 use crate::view::battle::debug::Layers;
-use crate::view::battle::opening;
-use crate::view::battle::scene;
+use crate::view::battle::opening::Opened;
+use crate::view::battle::scene::{self, Marks};
 use crate::view::battle::shown;
 use crate::view::battle::view::View;
 use crate::view::command::order_log::OrderLog;
@@ -60,8 +60,6 @@ const FOLLOW_LEFT: f32 = 0.05;
 struct Viewing {
     course: Course,
     camera: Camera,
-    /// What shows all armies.
-    opened: Camera,
     layout: Layout,
     ui: Ui,
     pen: Pen,
@@ -161,12 +159,11 @@ async fn view(
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
         let layout = Layout::new(screen::size(), place(course.game().field_half()));
-        let camera = opened(&course, &layout);
+        let camera = opened(&course, &layout).camera;
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             course,
             camera,
-            opened: camera,
             layout,
             ui: Ui::new(),
             pen: Pen::new(),
@@ -199,12 +196,8 @@ impl Viewing {
     fn lay_out(&mut self) {
         let before = self.layout;
         self.layout = Layout::new(screen::size(), place(self.course.game().field_half()));
-        if self.layout != before {
-            let shows_all = self.camera == self.opened;
-            self.opened = opened(&self.course, &self.layout);
-            if shows_all {
-                self.camera = self.opened;
-            }
+        if self.layout != before && self.camera == opened(&self.course, &before).camera {
+            self.camera = opened(&self.course, &self.layout).camera;
         }
     }
 
@@ -335,8 +328,7 @@ impl Viewing {
             let way = place(middle) - self.camera.centre;
             self.camera.centre += way * (1.0 - FOLLOW_LEFT.powf(real));
         }
-        let bounds = opening::bounds(self.course.game(), self.opened, self.layout.view);
-        self.camera.hold(bounds, self.layout.view);
+        self.camera.hold(opened(&self.course, &self.layout).bounds, self.layout.view);
     }
 
     /// Draws one picture and asks its widgets.
@@ -353,14 +345,20 @@ impl Viewing {
             view: View { rect: self.layout.view, camera: self.camera },
             map: self.layout.map,
         };
-        sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
+        sight.draw(
+            &mut self.batch,
+            &self.side,
+            self.layers,
+            self.ui.mouse,
+            Marks { accused, differing: &[] },
+        );
         self.draw_frame();
     }
 
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
         self.follow(None);
-        self.camera = self.opened;
+        self.camera = opened(&self.course, &self.layout).camera;
     }
 
     /// Requests a frame; beyond the end it is the last one.
@@ -448,8 +446,8 @@ impl Viewing {
 }
 
 /// The first picture, as that of a battle: nothing lies over a building. (Both keeps were cut, and the small map lay over a barracks.)
-fn opened(course: &Course, layout: &Layout) -> Camera {
-    opening::camera(course.game(), layout.view, None, &[layout.map])
+fn opened(course: &Course, layout: &Layout) -> Opened {
+    Opened::new(course.game(), layout.view, None, &[layout.map])
 }
 
 /// The simulation budget for a part of the time between two pictures.

@@ -1,6 +1,6 @@
 //! Keys with what was held when they went down. (At a few pictures per second a quick Ctrl A was over before anybody asked for Ctrl.)
 
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 use macroquad::miniquad::KeyMods;
@@ -8,30 +8,33 @@ use macroquad::miniquad::KeyMods;
 /// Keys of one picture; further ones are forgotten.
 const KEYS_MAX: usize = 32;
 
-thread_local! {
-    /// The keys that have gone down since the last picture.
-    static PRESSED: RefCell<Vec<(KeyCode, KeyMods)>> = const { RefCell::new(Vec::new()) };
+/// The keys that have gone down since the last picture, and whether Ctrl was held. (The library keeps its keys for everybody, too.)
+static PRESSED: Mutex<Vec<(KeyCode, bool)>> = Mutex::new(Vec::new());
+
+fn pressed() -> MutexGuard<'static, Vec<(KeyCode, bool)>> {
+    PRESSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A new picture begins.
 pub(super) fn forget() {
-    PRESSED.with_borrow_mut(Vec::clear);
+    pressed().clear();
 }
 
 /// A key has gone down while others were held.
 pub(super) fn note(key: KeyCode, held: KeyMods) {
-    PRESSED.with_borrow_mut(|pressed| {
-        if pressed.len() < KEYS_MAX {
-            pressed.push((key, held));
-        }
-    });
+    let mut pressed = pressed();
+    if pressed.len() < KEYS_MAX {
+        pressed.push((key, held.ctrl));
+    }
 }
 
 /// Whether Ctrl is held, or was when this key went down.
 pub(crate) fn control(key: KeyCode) -> bool {
-    let has_gone =
-        PRESSED.with_borrow(|pressed| pressed.iter().any(|(down, held)| *down == key && held.ctrl));
-    has_gone || is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+    was_held(key) || is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+}
+
+fn was_held(key: KeyCode) -> bool {
+    pressed().contains(&(key, true))
 }
 
 /// Ctrl Q.
@@ -51,11 +54,9 @@ mod tests {
     fn a_chord_that_is_over_within_one_picture_counts() {
         note(KeyCode::A, with(true));
         note(KeyCode::S, with(false));
-        let was_held =
-            |key| PRESSED.with_borrow(|keys| keys.iter().any(|(down, held)| *down == key && held.ctrl));
         assert_eq!([KeyCode::A, KeyCode::S, KeyCode::Q].map(was_held), [true, false, false]);
         (0..100).for_each(|_| note(KeyCode::B, with(true)));
-        assert_eq!(PRESSED.with_borrow(Vec::len), KEYS_MAX);
+        assert_eq!(pressed().len(), KEYS_MAX);
         forget();
         assert!(!was_held(KeyCode::A));
     }

@@ -1,9 +1,9 @@
 //! What the main screen looks at.
 
-use macroquad::input::{KeyCode, is_key_pressed};
+use macroquad::input::{KeyCode, is_key_pressed, mouse_wheel};
 use macroquad::math::{Rect, Vec2};
 
-use crate::view::battle::opening;
+use crate::view::battle::opening::Opened;
 use crate::view::command::steering::steer;
 use crate::view::hud::alarm;
 use crate::view::paint::camera::{Camera, place};
@@ -23,7 +23,7 @@ impl Desk {
     /// nothing.
     pub(super) fn lay_out(&mut self) {
         let before = self.layout.views[0];
-        let shows_all = self.camera == self.opened;
+        let shows_all = self.camera == self.opened.camera;
         let half = place(self.skirmish.client(0).game().field_half());
         self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded).of_field(half);
         let view = self.layout.views[0];
@@ -34,9 +34,9 @@ impl Desk {
         // (Two views cut off both keeps.)
         if self.progress.has_chosen && !shows_all {
             self.camera.scale_by(extent(view) / extent(before));
-            self.camera.hold(self.bounds, view);
+            self.camera.hold(self.opened.bounds, view);
         } else {
-            self.camera = self.opened;
+            self.camera = self.opened.camera;
         }
     }
 
@@ -59,7 +59,7 @@ impl Desk {
         let wanted = view.bottom() - (below(&self.layout) / 2.0).max(20.0);
         self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);
         // Also at the edge of the field.
-        self.bounds = self.bounds.combine_with(self.camera.seen(view));
+        self.opened.bounds = self.opened.bounds.combine_with(self.camera.seen(view));
     }
 
     /// Finds what shows all armies, as at the start; in a window that is higher than wide, the own one.
@@ -68,13 +68,12 @@ impl Desk {
         let player = (around.w < around.h).then_some(0);
         let covers = over::covers(&self.layout, self.is_unfolded);
         let game = self.skirmish.client(0).game();
-        self.opened = opening::camera(game, view, player, &covers);
-        self.bounds = opening::bounds(game, self.opened, view);
+        self.opened = Opened::new(game, view, player, &covers);
     }
 
     pub(super) fn show_all(&mut self) {
         self.open();
-        self.camera = self.opened;
+        self.camera = self.opened.camera;
     }
 
     /// An inset shows the same part of the field as the large view.
@@ -83,11 +82,33 @@ impl Desk {
         Camera::new(self.camera.centre, self.camera.scale * part)
     }
 
+    /// After "Continue" the camera holds all that differs in view, until the person moves it.
+    pub(super) fn follow_spread(&mut self, seconds: f32) {
+        /// Room around it, units; greatest scale, pixels per unit; part of the way that is left after a second.
+        const AIR: f32 = 8.0;
+        const NEAR: f32 = 20.0;
+        const LEFT: f32 = 0.2;
+        let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_followed) else { return };
+        let places: Vec<Vec2> = spread.differing().iter().filter_map(|slot| self.place_of(*slot)).collect();
+        let low = places.iter().fold(Vec2::INFINITY, |low, at| low.min(*at));
+        let high = places.iter().fold(Vec2::NEG_INFINITY, |high, at| high.max(*at));
+        if places.is_empty() {
+            return;
+        }
+        let view = self.layout.views[0];
+        let wanted = Camera::fitting((low + high) / 2.0, (high - low) / 2.0 + Vec2::splat(AIR), view);
+        let part = 1.0 - LEFT.powf(seconds);
+        self.camera.centre += (wanted.centre - self.camera.centre) * part;
+        self.camera.scale_by((wanted.scale.min(NEAR) / self.camera.scale).powf(part));
+        self.camera.hold(self.opened.bounds, view);
+    }
+
     pub(super) fn move_camera(&mut self, seconds: f32) {
         let mouse = self.ui.mouse;
         let under = self.side_under(mouse).map(|side| self.layout.views[usize::from(side)]);
         let may_push_edges = !self.is_dragging();
-        steer(&mut self.camera, mouse, under, may_push_edges, seconds);
+        let is_moved = steer(&mut self.camera, mouse, under, may_push_edges, seconds);
+        self.alarm.is_followed &= !is_moved && mouse_wheel().1 == 0.0;
         if is_key_pressed(KeyCode::Home) {
             self.show_all();
         }

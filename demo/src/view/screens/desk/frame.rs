@@ -3,7 +3,8 @@
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
-use crate::app::Pilot;
+use crate::app::{Pilot, Spread};
+use crate::view::battle::scene::Marks;
 use crate::view::hud::alarm::{self, Answer};
 use crate::view::hud::header::{self, Header};
 use crate::view::hud::hearing;
@@ -35,14 +36,16 @@ impl Desk {
     pub(super) fn draw(&mut self) {
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
         let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
+        let differing = self.skirmish.spread().map_or(&[][..], Spread::differing);
         for player in 0..2_u8 {
             let sight = self.sight(player, shown_by(&self.skirmish, player));
             let side = &self.sides[usize::from(player)];
-            sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
+            sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, Marks { accused, differing });
         }
         self.draw_headers();
         self.draw_top();
         self.draw_over_view();
+        self.draw_spread();
         self.draw_status();
         self.draw_panel();
         self.draw_cards();
@@ -53,7 +56,7 @@ impl Desk {
         self.ui.end();
         let layout = self.layout;
         let body = slot.and_then(|slot| self.place_of(slot));
-        if let Some(at) = body.filter(|_| self.alarmed) {
+        if let Some(at) = body.filter(|_| self.alarm.is_told) {
             let at = self.camera.to_screen(layout.views[0], at);
             self.ui.note("accused", Rect::new(at.x - 6.0, at.y - 6.0, 12.0, 12.0));
         }
@@ -199,12 +202,12 @@ impl Desk {
         let around = self.layout.around();
         // (The menu did not hide the frame and the buttons of a card below it.)
         let is_covered = self.menu.is_some() || self.shows_help;
-        if let (Some(desync), false) = (self.skirmish.desync(), self.is_answered) {
+        if let (Some(desync), false) = (self.skirmish.desync(), self.alarm.is_answered) {
             if is_covered {
                 return;
             }
             match alarm::draw(&self.pen, &mut self.ui, around, desync) {
-                Some(Answer::GoOn) => (self.is_answered, self.is_paused) = (true, false),
+                Some(Answer::GoOn) => self.watch_it_spread(),
                 Some(Answer::Restart) => self.restart(),
                 None => {}
             }

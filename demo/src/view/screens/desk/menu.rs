@@ -10,9 +10,14 @@ impl Desk {
         self.shows_help = false;
         self.menu = match self.menu {
             Some(_) => None,
-            None => Some(Menu::new(self.spec.terms.setup, self.level())),
+            None => Some(Menu::new(self.spec.terms.setup, self.level(), self.is_watched())),
         };
         self.log.note("menu", self.menu.is_some());
+    }
+
+    /// Whether bots play both armies.
+    fn is_watched(&self) -> bool {
+        self.spec.pilots.iter().all(|pilot| pilot.level().is_some())
     }
 
     /// How well bots play here.
@@ -23,6 +28,9 @@ impl Desk {
     /// Another battle, as chosen in the menu.
     fn start(&mut self, chosen: Menu) {
         self.spec.terms.setup = chosen.setup;
+        if let Some(first) = self.spec.pilots.first_mut() {
+            *first = if chosen.is_watched { Pilot::Bot(chosen.level) } else { Pilot::Person };
+        }
         for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
             *pilot = Pilot::Bot(chosen.level);
         }

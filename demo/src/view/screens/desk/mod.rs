@@ -6,11 +6,12 @@ mod layout;
 mod menu;
 mod over;
 mod prediction;
+mod spread;
 
 use std::cell::Cell;
 
 use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
-use macroquad::math::{Rect, Vec2};
+use macroquad::math::Vec2;
 use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
@@ -19,7 +20,7 @@ use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, ReplayFile, Skirmish, SkirmishSpec, read_replay};
 use crate::view::battle::debug::Layers;
-use crate::view::battle::opening;
+use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
@@ -42,6 +43,7 @@ use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use layout::DeskLayout;
 use prediction::shown_by;
+use spread::Alarm;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
@@ -98,8 +100,7 @@ pub(crate) struct Desk {
     hearing: Hearing,
     camera: Camera,
     /// What shows all armies, and what the camera may show at most.
-    opened: Camera,
-    bounds: Rect,
+    opened: Opened,
     layout: DeskLayout,
     /// Both views are equally large, and the panel is open.
     is_split: bool,
@@ -134,9 +135,7 @@ pub(crate) struct Desk {
     active: u8,
     /// All turns have been played, and the log knows.
     is_over: bool,
-    /// The desync has been reported to the log, and the card has been answered.
-    alarmed: bool,
-    is_answered: bool,
+    alarm: Alarm,
     /// The log knows who has won.
     is_decided_noted: bool,
     /// What went wrong, if the match has ended early.
@@ -163,11 +162,10 @@ impl Desk {
         let game = skirmish.client(0).game();
         let speed = SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1);
         let layout = DeskLayout::new(screen::size(), false, false).of_field(place(game.field_half()));
-        let camera = opening::camera(game, layout.views[0], Some(0), &over::covers(&layout, false));
+        let opened = Opened::new(game, layout.views[0], Some(0), &over::covers(&layout, false));
         Ok(Self {
-            camera,
-            opened: camera,
-            bounds: opening::bounds(game, camera, layout.views[0]),
+            camera: opened.camera,
+            opened,
             spec,
             skirmish,
             sides: [Side::default(), Side::default()],
@@ -196,8 +194,7 @@ impl Desk {
             is_covered: false,
             active: 0,
             is_over: false,
-            alarmed: false,
-            is_answered: false,
+            alarm: Alarm::default(),
             is_decided_noted: false,
             error: None,
             refused: None,
@@ -279,6 +276,7 @@ impl Desk {
         let view = View { rect: self.layout.views[0], camera: self.camera };
         self.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.log);
         self.look_for_desync();
+        self.follow_spread(real);
         self.note_score();
         self.note_progress();
         if !self.is_over && self.skirmish.is_over() {
@@ -288,11 +286,11 @@ impl Desk {
     }
 
     fn look_for_desync(&mut self) {
-        if self.skirmish.desync().is_some() && !self.alarmed {
+        if self.skirmish.desync().is_some() && !self.alarm.is_told {
             self.set_split(true);
         }
-        if let (Some(desync), false) = (self.skirmish.desync(), self.alarmed) {
-            self.alarmed = true;
+        if let (Some(desync), false) = (self.skirmish.desync(), self.alarm.is_told) {
+            self.alarm.is_told = true;
             self.is_paused = true;
             self.log.desync(desync);
             if let Some(slot) = desync.body()
@@ -394,7 +392,7 @@ impl Desk {
         self.hearing.start_again();
         // (The next battle began at the speed at which the end of the last one was awaited.)
         self.set_speed(self.first_speed);
-        (self.alarmed, self.is_answered, self.is_paused, self.error) = (false, false, false, None);
+        (self.alarm, self.is_paused, self.error) = (Alarm::default(), false, None);
         (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
         (self.score, self.scored) = (Score::default(), 0.0);
         self.show_all();
@@ -441,7 +439,7 @@ impl Desk {
             self.read_side(player, finger);
         }
         // Whoever has moved it: keys, wheel, fingers, the small map, a group.
-        self.camera.hold(self.bounds, self.layout.views[0]);
+        self.camera.hold(self.opened.bounds, self.layout.views[0]);
     }
 
     /// Reads the person's commands for the units of one side.

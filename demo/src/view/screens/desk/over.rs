@@ -32,11 +32,11 @@ impl Desk {
         // (Who watched two bots was told to drag a box.)
         let is_person = self.skirmish.pilot(0) == Pilot::Person;
         let is_covered = self.shows_help || self.menu.is_some() || !is_person;
-        if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
+        if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
             self.progress.are_over |=
                 hints::draw(&self.pen, &mut self.ui, strip, self.progress, self.is_unfolded);
         }
-        let has_card = self.skirmish.desync().is_some() && !self.is_answered;
+        let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
         commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);
         if is_person && !is_decided && !has_card {
             self.draw_orders();

@@ -7,6 +7,7 @@ use testudo_lockstep::{SessionPhase, Simulation as _};
 
 use crate::app::{Diagnosis, Pilot, Seat};
 use crate::bots::Level;
+use crate::view::battle::scene::Marks;
 use crate::view::battle::view::View;
 use crate::view::command::sight::Sight;
 use crate::view::hud::header::{self, Header};
@@ -39,7 +40,13 @@ impl NetworkDesk {
             };
             let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
             let sight = self.sight(seat, shown_by(&self.game, seat), camera);
-            sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
+            sight.draw(
+                &mut self.batch,
+                &self.side,
+                self.layers,
+                self.ui.mouse,
+                Marks { accused, differing: &[] },
+            );
         }
         self.draw_header();
         self.draw_top();

@@ -13,7 +13,7 @@ use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 use crate::app::interrupt;
 use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
 use crate::view::battle::debug::Layers;
-use crate::view::battle::opening;
+use crate::view::battle::opening::{self, Opened};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
@@ -450,8 +450,7 @@ impl NetworkDesk {
             told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.log));
         }
         let (game, view) = (seat.client().game(), self.layout.views[0]);
-        let opened = opening::camera(game, view, Some(seat.player().0), &[]);
-        camera.hold(opening::bounds(game, opened, view), view);
+        camera.hold(Opened::new(game, view, Some(seat.player().0), &[]).bounds, view);
         self.camera = Some(camera);
         for told in told {
             self.tell(told);

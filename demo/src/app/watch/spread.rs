@@ -1,0 +1,57 @@
+//! How a difference spreads: the bodies that are not the same in two copies, turn by turn.
+
+use testudo_lockstep::state;
+
+use crate::app::watch::record::FrameRecord;
+use crate::game::Game;
+
+/// Turns whose counts are kept; in longer matches the first ones tell the story.
+const TURNS_MAX: usize = 3_000;
+
+/// The bodies that differ now, and how many did before.
+pub(crate) struct Spread {
+    /// The two copies, to look into their states.
+    copies: [Box<Game>; 2],
+    differing: Vec<u32>,
+    counts: Vec<u32>,
+    bodies: u32,
+}
+
+impl Spread {
+    /// `any`: any copy of the match.
+    pub(crate) fn new(any: &Game) -> Self {
+        let copies = [(); 2].map(|()| Box::new(any.clone()));
+        Self { copies, differing: Vec::new(), counts: Vec::new(), bodies: 0 }
+    }
+
+    /// Compares the states of two copies after one and the same frame.
+    pub(crate) fn note(&mut self, states: [&FrameRecord; 2]) {
+        for (copy, record) in self.copies.iter_mut().zip(states) {
+            // A state of one's own can be loaded.
+            if state::load(&mut **copy, &record.state).is_err() {
+                return;
+            }
+        }
+        let [first, second] = &self.copies;
+        self.differing = first.differing_bodies(second);
+        self.bodies = first.world().body_count();
+        if self.counts.len() < TURNS_MAX {
+            self.counts.push(self.differing.len() as u32);
+        }
+    }
+
+    /// Slots of the bodies that differ, in ascending order.
+    pub(crate) fn differing(&self) -> &[u32] {
+        &self.differing
+    }
+
+    /// How many differed after each turn since the first difference.
+    pub(crate) fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// Number of bodies in the first copy.
+    pub(crate) fn bodies(&self) -> u32 {
+        self.bodies
+    }
+}

@@ -1,0 +1,95 @@
+//! What is seen of a difference as it spreads: how many bodies differ, and since when.
+
+use macroquad::math::{Rect, vec2};
+
+use crate::app::Spread;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{BACKDROP, DIFFERENT, PANEL, TEXT, TEXT_DIM, faded};
+use crate::view::paint::pen::{SIZE, SMALL};
+use crate::view::screens::desk::Desk;
+
+/// Size of the plate, pixels, and the place in the speeds at which the difference is watched first: half of real time.
+const PLATE: (f32, f32) = (286.0, 96.0);
+const SLOW: usize = 1;
+
+/// How far the person has been told of a difference.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Alarm {
+    /// The log and the card have told of it; the card has been answered.
+    pub(super) is_told: bool,
+    pub(super) is_answered: bool,
+    /// The camera holds what differs in view.
+    pub(super) is_followed: bool,
+    /// Turns of its spread that the log knows.
+    logged: usize,
+}
+
+impl Desk {
+    /// The person wants to see what becomes of it.
+    pub(super) fn watch_it_spread(&mut self) {
+        self.alarm = Alarm { is_answered: true, is_followed: true, ..self.alarm };
+        self.is_paused = false;
+        self.set_speed(SLOW);
+    }
+
+    /// "3 of 2,104 bodies differ", and the count over time, in a corner.
+    pub(super) fn draw_spread(&mut self) {
+        let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_answered) else { return };
+        let counts = spread.counts();
+        if counts.len() > self.alarm.logged {
+            self.alarm.logged = counts.len();
+            self.log.note("spread", spread.differing().len());
+        }
+        // In the damaged copy, whose view has no switches.
+        let view = self.layout.views[usize::from(self.is_split)];
+        let plate = Rect::new(view.x + 10.0, view.y + 10.0, PLATE.0.min(view.w - 20.0), PLATE.1);
+        self.pen.cover(plate);
+        self.ui.cover(plate);
+        self.ui.note("spread", plate);
+        self.batch.block(plate, faded(PANEL, 0.92));
+        plot(&mut self.batch, plate, counts);
+        self.batch.draw();
+        self.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
+        let turns = counts.len();
+        self.pen.text(
+            &format!("{turns} turns after the first difference"),
+            plate.x + 10.0,
+            plate.y + 38.0,
+            SMALL,
+            TEXT_DIM,
+        );
+    }
+}
+
+/// The count over time: both axes begin at the first difference.
+fn plot(batch: &mut Batch, plate: Rect, counts: &[u32]) {
+    let plot = Rect::new(plate.x + 10.0, plate.y + 46.0, plate.w - 20.0, plate.h - 54.0);
+    batch.block(plot, BACKDROP);
+    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f32;
+    let step = plot.w / (counts.len().max(2) - 1) as f32;
+    let at = |n: usize| vec2(plot.x + n as f32 * step, plot.bottom() - plot.h * counts[n] as f32 / most);
+    (1..counts.len()).for_each(|n| batch.line(at(n - 1), at(n), 2.0, DIFFERENT));
+    batch.line(plot.point() + vec2(0.0, plot.h), vec2(plot.right(), plot.bottom()), 1.0, faded(TEXT, 0.3));
+}
+
+fn words(spread: &Spread) -> String {
+    format!("{} of {} bodies differ", grouped(spread.differing().len() as u32), grouped(spread.bodies()))
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: u32) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_have_commas() {
+        assert_eq!([0, 999, 2_104, 1_000_000].map(grouped), ["0", "999", "2,104", "1,000,000"]);
+    }
+}
