@@ -264,7 +264,7 @@ picture desync 1
 calm desync
 
 say "the difference spreads: it is counted, and the camera holds it in view"
-until_said '"event":"speed_percent","value":50[,}]' press "go on"
+until_said '"event":"speed_percent","value":25[,}]' press "go on"
 long=$((SECONDS + 90))
 until noted '"event":"spread","value":([3-9]|[0-9]{2,})[,}]'; do alive; ((SECONDS < long)) || fail "it does not spread"; sleep 0.3; done
 picture spread
