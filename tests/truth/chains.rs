@@ -110,6 +110,13 @@ fn who_is_struck_from_both_sides_at_once_crosses_nobody() {
     hear(1, 900_003..=900_003);
 }
 
+/// A light body that one behind it struck, and then a heavier one through that: only the first of the two strikes was seen, and it went through the
+/// next body.
+#[test]
+fn who_is_struck_twice_in_a_frame_crosses_nobody() {
+    hear(1, 910_146..=910_146);
+}
+
 /// The greatest change of a closing speed that a contact can give in a frame, units per second: one between a light and a heavy body has to change by
 /// their ratio times their speed to stop the heavy one.
 const MOST_CHANGE: i64 = 4_096;

@@ -202,6 +202,25 @@ fn a_column_without_room_does_not_press_into_the_ceiling() {
     Truth::hear(law, source, 900_016..=900_016, hearing);
 }
 
+/// Rows that a crusher pressed together between two walls, without gravity, and that stayed too long for them: their ends were pressed into the walls, and
+/// each contact that was solved last sent its bodies to and fro.
+#[test]
+fn a_row_without_room_between_walls_comes_to_rest_before_them() {
+    let (law, source, hearing) = CRUSHERS[0];
+    for seed in [910_102, 910_138, 910_145, 920_001, 920_015, 920_106, 920_127, 920_330] {
+        Truth::hear(law, source, seed..=seed, hearing);
+    }
+}
+
+/// Crushers at up to 5 units/s that threw somebody at up to 27 units/s: what squeezes from two sides gave speed along the wall.
+#[test]
+fn who_is_squeezed_is_not_thrown() {
+    let (law, source, hearing) = CRUSHERS[0];
+    for seed in [920_078, 920_172, 920_316, 940_085, 940_620, 941_046, 941_222] {
+        Truth::hear(law, source, seed..=seed, hearing);
+    }
+}
+
 /// A door that does not stop for a crowd: nobody is much deeper in it than what it moves in a frame.
 fn door(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     let (side, half) = (chance.between(6, 10), [chance.between(100, 500), chance.between(1_000, 3_000)]);

@@ -562,6 +562,12 @@ fn who_is_wedged_between_walls_comes_to_rest() {
     keep_the_laws([3626, 7506]);
 }
 
+/// A disc between two walls that overlaps one of them deeply and the other one hardly went to and fro between them for ever.
+#[test]
+fn who_has_no_room_between_two_walls_rests_in_their_middle() {
+    keep_the_laws([WIDE + 50_066, WIDE + 53_447]);
+}
+
 /// Contacts of fast bodies with each other were solved after those with walls, and the last of them pressed a small disc beyond the wall.
 #[test]
 fn walls_have_the_last_word_against_fast_bodies() {

@@ -8,6 +8,7 @@ pub(crate) mod deep;
 pub(crate) mod friction;
 pub(crate) mod notes;
 pub(crate) mod push;
+pub(crate) mod room;
 pub(crate) mod run;
 pub(crate) mod settling;
 pub(crate) mod soft;

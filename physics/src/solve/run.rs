@@ -21,6 +21,14 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Whether a body is static.
+    pub(crate) fn is_wall(&self, body: u32) -> bool {
+        // Moving bodies that contacts cannot move come before the dummy.
+        let rests = body > self.contacts.batches.dummy();
+        let Bodies { shells, parked, .. } = &self.bodies;
+        rests && shells[body as usize].mass == 0 && parked.binary_search(&body).is_err()
+    }
+
     /// A pass over all contacts; `repeated` if it is one of those that are repeated until little changes.
     pub(crate) fn pass(&mut self, pass: Pass, repeated: bool) {
         let (batches, velocities) = (&mut self.contacts.batches, &mut *self.bodies.velocities);

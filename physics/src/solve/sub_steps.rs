@@ -56,7 +56,11 @@ impl Solver {
         let mut run = Run { contacts, bodies, kernels };
         self.settling.begin();
         let driven = run.bodies.some_kinematic;
-        self.walls.find(&mut run, Pressing { ranks, heavy: leans && !gravity, driven, soft: gravity });
+        self.walls.find(
+            &mut run,
+            Pressing { ranks, heavy: leans && !gravity, driven, soft: gravity },
+            |gap| separation(gap, fps, settings),
+        );
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
             stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);
@@ -66,7 +70,10 @@ impl Solver {
         } else {
             self.solve_rigid(&mut run, settings, fps);
         }
+        self.walls.room.calm(&mut self.moving);
+        self.walls.room.calm(run.bodies.velocities);
         hold(run.bodies.locked, &mut self.moving);
+        hold(run.bodies.locked, run.bodies.velocities);
     }
 
     /// Warm start, biased passes, and the relaxing passes after the positions' velocities were stored.
@@ -81,12 +88,10 @@ impl Solver {
         for _ in 0..settings.relax_iterations {
             run.pass(Pass::Relax, false);
         }
-        // Twice as fast as shallow ones, at most all of the overlap in a frame.
-        let factor = (2 * settings.push_factor).min(1 << 16);
-        let speed = |gap| push_speed(gap, fps, factor, deep::PUSH_MAX) as i32;
+        let speed = |gap| separation(gap, fps, settings);
         let StepContacts { batches, notes, .. } = &*run.contacts;
         self.deep.solve(&notes.deep, batches, &mut self.moving, run.bodies.velocities, speed);
-        self.walls.hold_off(run, &mut self.moving, speed);
+        self.walls.hold_off(run, &mut self.moving);
         self.squeezed.still(run, &self.moving, settings);
     }
 
@@ -147,6 +152,12 @@ impl Solver {
         }
         settling.settle(run, |_, run| run.pass(Pass::Relax, true));
     }
+}
+
+/// The speed that separates a deep overlap: twice that of a shallow one, at most all of the overlap in a frame.
+fn separation(gap: i32, fps: u32, settings: &Settings) -> i32 {
+    let factor = (2 * settings.push_factor).min(1 << 16);
+    push_speed(gap, fps, factor, deep::PUSH_MAX) as i32
 }
 
 /// A soft pass. In a heap of very different masses walls have the last word in each: springs that squeeze a body from two sides would

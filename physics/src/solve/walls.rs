@@ -6,7 +6,9 @@ use crate::body::record::Extra;
 use crate::math::boxes::LANES;
 use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
+use crate::solve::coloring::Batches;
 use crate::solve::deep;
+use crate::solve::room::Room;
 use crate::solve::run::Run;
 use crate::solve::solver::{IMPULSE_MAX, NO_LIMIT, Velocity};
 
@@ -28,6 +30,9 @@ pub(crate) struct Pressing<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
     pub(crate) places: Vec<(u32, u32)>,
+    /// How fast the pairs of these contacts are to separate, at least.
+    limits: Vec<i32>,
+    pub(crate) room: Room,
     /// Where bodies are deep in walls while contacts are springs, which may be squeezed: these do not get any deeper.
     pub(crate) deep: Vec<(u32, u32)>,
     /// Bodies that touch, directly or through others that contacts can move, by working index.
@@ -68,8 +73,9 @@ impl Group {
 
 impl WallContacts {
     /// Notes the contacts with walls that something presses on.
-    pub(crate) fn find(&mut self, run: &mut Run<'_>, pressing: Pressing<'_>) {
+    pub(crate) fn find(&mut self, run: &mut Run<'_>, pressing: Pressing<'_>, speed: impl Fn(i32) -> i32) {
         self.places.clear();
+        self.limits.clear();
         self.deep.clear();
         if pressing.soft {
             self.list_deep(run);
@@ -79,6 +85,41 @@ impl WallContacts {
         }
         if pressing.driven && self.places.is_empty() {
             self.list_driven(run);
+        }
+        self.room.find(run, pressing.soft);
+        if !pressing.soft {
+            self.list_pressed(run, speed);
+        }
+    }
+
+    /// Adds the contacts with walls of bodies that other ones press into them, and of bodies that walls leave no room. The solver does not separate
+    /// these: opposite ones would drive a body to and fro, and what presses would win. [`Self::hold_off`] does.
+    fn list_pressed(&mut self, run: &mut Run<'_>, speed: impl Fn(i32) -> i32) {
+        let Self { places, limits, room, .. } = self;
+        let batches = &mut run.contacts.batches;
+        limits.extend(places.iter().map(|&place| wall_limit(batches, place, &speed)));
+        let known = places.len();
+        for same in room.at_walls.chunk_by(|a, b| a.0 == b.0) {
+            for &(body, place) in same {
+                let mut others = same.iter().map(|&(_, other)| other);
+                let opposite = others.find(|&other| is_opposite(batches, body, place, other));
+                let gap = batches.origin(place).gap;
+                // To the middle between both.
+                let off = opposite.map(|other| gap - batches.origin(other).gap);
+                let to_the_middle = off.map(|off| speed(-(off / 2).abs()) * -off.signum());
+                let limit = to_the_middle.unwrap_or_else(|| wall_limit(batches, place, &speed));
+                if let Ok(at) = places[..known].binary_search(&place) {
+                    limits[at] = limit;
+                } else {
+                    places.push(place);
+                    limits.push(limit);
+                }
+                if gap < 0 || opposite.is_some() {
+                    let (batch, lane) = (&mut batches.as_mut_slice()[place.0 as usize], place.1 as usize);
+                    batch.biased[lane] = 0;
+                    batch.impulse[lane] = if room.is_missing(body) { 0 } else { batch.impulse[lane] };
+                }
+            }
         }
     }
 
@@ -187,15 +228,12 @@ impl WallContacts {
         true
     }
 
-    /// Solves them once more for the velocities that advance positions (`moving`); `speed` is how fast a deep overlap is to separate. Twice, for
-    /// corners.
-    pub(crate) fn hold_off(&self, run: &Run<'_>, moving: &mut [Velocity], speed: impl Fn(i32) -> i32) {
-        let batches = &run.contacts.batches;
+    /// Solves them once more for the velocities that advance positions (`moving`). Twice, for corners.
+    pub(crate) fn hold_off(&self, run: &Run<'_>, moving: &mut [Velocity]) {
+        let batches = run.contacts.batches.as_slice();
         for _ in 0..2 {
-            for &(batch, lane) in &self.places {
-                let gap = batches.origin((batch, lane)).gap;
-                let (batch, lane) = (&batches.as_slice()[batch as usize], lane as usize);
-                let limit = if gap < -deep::OVERLAP_SHALLOW { speed(gap) } else { batch.biased[lane] };
+            for (&(batch, lane), &limit) in self.places.iter().zip(&self.limits) {
+                let (batch, lane) = (&batches[batch as usize], lane as usize);
                 let missing = batch.approach(lane, moving).saturating_add(limit);
                 if missing > 0 {
                     batch.apply(lane, missing, moving);
@@ -203,4 +241,24 @@ impl WallContacts {
             }
         }
     }
+}
+
+/// How fast a body and a wall are to separate, at least. `speed` is that of a deep overlap.
+fn wall_limit(batches: &Batches, place: (u32, u32), speed: impl Fn(i32) -> i32) -> i32 {
+    let gap = batches.origin(place).gap;
+    let deep = gap < -deep::OVERLAP_SHALLOW;
+    if deep { speed(gap) } else { batches.as_slice()[place.0 as usize].biased[place.1 as usize] }
+}
+
+/// Whether two walls push a body in opposite directions, and are closer together than it is wide.
+fn is_opposite(batches: &Batches, body: u32, place: (u32, u32), other: (u32, u32)) -> bool {
+    let normal = |(batch, lane): (u32, u32)| {
+        let (batch, lane) = (&batches.as_slice()[batch as usize], lane as usize);
+        let sign = if batch.a[lane] == body { -1 } else { 1 };
+        batch.normal[lane].map(|n| sign * i64::from(n))
+    };
+    let (n, m) = (normal(place), normal(other));
+    let gap = |place| batches.origin(place).gap;
+    // Within 18 degrees.
+    gap(place).saturating_add(gap(other)) < 0 && n[0] * m[0] + n[1] * m[1] < -(1 << 60) / 20 * 19
 }

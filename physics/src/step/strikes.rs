@@ -37,6 +37,9 @@ struct Strike {
 pub(crate) struct Strikes {
     /// Each lane once.
     list: Vec<Strike>,
+    /// The other strikes of bodies that are struck more than once. They are not followed, but contacts may give a body that velocity, and then it must
+    /// not pass through what is there: see [`crate::step::crossings`].
+    others: Vec<Strike>,
     /// Where a lane is in the list, and [`NOWHERE`]. As long as the longest step had lanes.
     places: Vec<u32>,
     /// Those whose paths are looked at in this round, and in the next one.
@@ -60,7 +63,8 @@ pub(crate) struct Field<'a> {
 
 impl Strikes {
     pub(crate) fn begin(&mut self) {
-        let Self { list, places, .. } = self;
+        let Self { list, others, places, .. } = self;
+        others.clear();
         list.drain(..).for_each(|strike| places[strike.lane as usize] = NOWHERE);
     }
 
@@ -102,7 +106,7 @@ impl Strikes {
             }
         }
         let boxes = lanes.tree.blocks_mut().1;
-        for strike in &self.list {
+        for strike in self.list.iter().chain(&self.others) {
             let (block, lane) = (strike.lane as usize / 8, strike.lane as usize % 8);
             let path = marks.note(strike.lane as usize, &boxes[block].get(lane), strike.velocity);
             boxes[block].set(lane, &path);
@@ -151,8 +155,8 @@ impl Strikes {
             return;
         }
         match self.place(strike.lane) {
-            Some(at) if self.list[at].time <= strike.time => return,
-            Some(at) => self.list[at] = strike,
+            Some(at) if self.list[at].time <= strike.time => return self.others.push(strike),
+            Some(at) => self.others.push(core::mem::replace(&mut self.list[at], strike)),
             None => {
                 self.places[strike.lane as usize] = self.list.len() as u32;
                 self.list.push(strike);

@@ -1,0 +1,256 @@
+//! Bodies that walls leave no room: between two walls, between a wall and a kinematic body, or in a row from one to the other.
+//!
+//! Their contacts contradict each other. Passes that separate them would give the bodies speed that leads nowhere, and the last contact that is solved
+//! would win. So, without gravity, these contacts are deep ones, whatever their depth: they only prevent bodies from coming closer, keep no impulse, and
+//! are separated by moving positions ([`crate::solve::deep`]). With gravity all contacts are springs, which agree on a place.
+
+use alloc::vec::Vec;
+
+use crate::math::boxes::LANES;
+use crate::math::sets::DisjointSets;
+use crate::solve::bodies::Bodies;
+use crate::solve::coloring::{Batches, Origin, PARTING_GAP};
+use crate::solve::run::Run;
+use crate::solve::solver::{Batch, NO_LIMIT, Velocity};
+use crate::solve::step_contacts::StepContacts;
+
+/// Greatest number of bodies of a group that has no room: 128. A larger one yields to its sides.
+const GROUP_MAX: u32 = 128;
+
+/// A faster body is not looked at unless something presses it, raw units per second and axis: 2 units per second, twice the speed with which overlaps
+/// are separated. Bodies without room are slower, but for those that a kinematic body pushes. So a crowd that marches past walls pays little.
+const SLOW: i32 = 2 << 16;
+
+/// The bodies at walls that something presses, and those without room. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    /// Bodies at walls that something presses, or that have no room, each once for each wall: working index, batch and lane. Ascending.
+    pub(crate) at_walls: Vec<(u32, (u32, u32))>,
+    /// By working index: whether the body overlaps another one or a wall deeply. Empty if none does.
+    pressed: Vec<bool>,
+    /// By working index: whether the body has no room. Empty if all have.
+    missing: Vec<bool>,
+    /// Bodies that touch, directly or through others.
+    groups: DisjointSets,
+    /// By the working index that names a group.
+    list: Vec<Group>,
+    /// Working index and greatest speed of the bodies that a moving kinematic body squeezes.
+    squeezed: Vec<(u32, i32)>,
+}
+
+/// Bodies that touch, directly or through others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// The sides from which what cannot yield touches them, see [`side`].
+    sides: u8,
+    bodies: u32,
+    /// The greatest speed of a kinematic body that touches one of them, and the greatest of their own, per axis.
+    driven: i32,
+    fastest: i32,
+}
+
+impl Group {
+    fn has_no_room(&self) -> bool {
+        are_opposite(self.sides) && self.bodies <= GROUP_MAX
+    }
+}
+
+impl Room {
+    /// Whether something presses a body.
+    pub(crate) fn is_pressed(&self, body: u32) -> bool {
+        self.is_missing(body) || self.pressed.get(body as usize).is_some_and(|&pressed| pressed)
+    }
+
+    /// Whether a body has no room.
+    pub(crate) fn is_missing(&self, body: u32) -> bool {
+        self.missing.get(body as usize).is_some_and(|&missing| missing)
+    }
+
+    /// Finds them. `soft`: contacts are springs.
+    pub(crate) fn find(&mut self, run: &mut Run<'_>, soft: bool) {
+        self.pressed.clear();
+        self.missing.clear();
+        self.squeezed.clear();
+        self.at_walls.clear();
+        let driven = run.bodies.some_kinematic;
+        if soft && !driven {
+            return;
+        }
+        if !soft {
+            self.note_pressed(run.contacts, run.bodies.shells.len());
+        }
+        let sides = self.list_walls(run);
+        if self.at_walls.is_empty() {
+            return;
+        }
+        if (driven || are_opposite(sides)) && self.find_groups(run) {
+            if driven {
+                self.list_squeezed(&run.bodies);
+            }
+            if !soft {
+                self.loosen(run);
+            }
+        }
+        let mut at_walls = core::mem::take(&mut self.at_walls);
+        at_walls.retain(|&(body, _)| self.is_pressed(body));
+        at_walls.sort_unstable();
+        self.at_walls = at_walls;
+    }
+
+    /// Lists the contacts of slow and of pressed bodies with walls. Returns from which sides walls touch the slow ones.
+    fn list_walls(&mut self, run: &Run<'_>) -> u8 {
+        let (batches, driven) = (&run.contacts.batches, run.bodies.some_kinematic);
+        let mut sides = 0;
+        for (at, origins) in (0..).zip(batches.origins()).skip(batches.between_movers()) {
+            for lane in (0..LANES).filter(|&lane| origins.gap[lane] <= PARTING_GAP) {
+                let batch = &batches.as_slice()[at as usize];
+                let is_first = !run.is_wall(batch.a[lane]);
+                let (body, wall) = in_order(batch, lane, is_first);
+                let slow = driven || fastest(run.bodies.velocities[body as usize]) <= SLOW;
+                if (slow || self.is_pressed(body)) && batch.biased[lane] != NO_LIMIT && run.is_wall(wall) {
+                    self.at_walls.push((body, (at, lane as u32)));
+                    sides |= if slow { side(batch.normal[lane], is_first) } else { 0 };
+                }
+            }
+        }
+        sides
+    }
+
+    /// Notes the bodies that overlap something deeply.
+    fn note_pressed(&mut self, contacts: &StepContacts, bodies: usize) {
+        if contacts.notes.deep.is_empty() {
+            return;
+        }
+        self.pressed.resize(bodies, false);
+        for &(batch, lane) in &contacts.notes.deep {
+            let (batch, lane) = (&contacts.batches.as_slice()[batch as usize], lane as usize);
+            self.pressed[batch.a[lane] as usize] = true;
+            self.pressed[batch.b[lane] as usize] = true;
+        }
+    }
+
+    /// Finds the groups without room. Returns whether there are any.
+    #[cold]
+    fn find_groups(&mut self, run: &Run<'_>) -> bool {
+        let Self { at_walls, missing, groups, list, .. } = self;
+        let Bodies { shells, velocities, some_kinematic, .. } = &run.bodies;
+        let batches = &run.contacts.batches;
+        let bodies = 0..shells.len() as u32;
+        let yields = |body: u32| shells[body as usize].mass != 0;
+        groups.reset(shells.len());
+        for_each_touching(batches, |batch, lane| {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            if yields(a) && yields(b) {
+                groups.merge(a, b);
+            }
+        });
+        list.clear();
+        list.resize(shells.len(), Group::default());
+        let mut any = 0;
+        for &(body, (at, lane)) in &*at_walls {
+            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
+            let group = &mut list[groups.find(body) as usize];
+            group.sides |= side(batch.normal[lane], batch.a[lane] == body);
+            any |= u8::from(are_opposite(group.sides));
+        }
+        let speed = |body: u32| fastest(velocities[body as usize]);
+        let mut add_driver = |batch: &Batch, lane: usize| {
+            let is_first = yields(batch.a[lane]);
+            let (body, other) = in_order(batch, lane, is_first);
+            if !yields(other) && !run.is_wall(other) {
+                let group = &mut list[groups.find(body) as usize];
+                group.sides |= side(batch.normal[lane], is_first);
+                group.driven = group.driven.max(speed(other));
+                any |= u8::from(are_opposite(group.sides));
+            }
+        };
+        if *some_kinematic {
+            for_each_touching(batches, &mut add_driver);
+        }
+        if any == 0 {
+            return false;
+        }
+        for body in bodies.clone().filter(|&body| yields(body)) {
+            let group = &mut list[groups.find(body) as usize];
+            group.bodies += 1;
+            group.fastest = group.fastest.max(speed(body));
+        }
+        missing.extend(bodies.map(|body| yields(body) && list[groups.find(body) as usize].has_no_room()));
+        true
+    }
+
+    /// Lists the bodies that a moving kinematic body squeezes. It gives them at most twice its speed, and 1 unit per second.
+    fn list_squeezed(&mut self, bodies: &Bodies<'_>) {
+        let Self { missing, groups, list, squeezed, .. } = self;
+        for body in (0..bodies.shells.len() as u32).filter(|&body| missing[body as usize]) {
+            let group = list[groups.find(body) as usize];
+            if group.driven > 0 {
+                squeezed
+                    .push((body, group.fastest.max(group.driven.saturating_mul(2).saturating_add(1 << 16))));
+            }
+        }
+    }
+
+    /// Makes the contacts of bodies without room deep ones, but for those with walls.
+    fn loosen(&self, run: &mut Run<'_>) {
+        for at in 0..run.contacts.batches.as_slice().len() {
+            for lane in 0..LANES {
+                let gap = run.contacts.batches.origins()[at].gap[lane];
+                let batch = &run.contacts.batches.as_slice()[at];
+                let (a, b) = (batch.a[lane], batch.b[lane]);
+                let solved = gap < 0 && batch.biased[lane] != NO_LIMIT;
+                if !solved || !(self.is_missing(a) || self.is_missing(b)) || run.is_wall(a) || run.is_wall(b)
+                {
+                    continue;
+                }
+                let StepContacts { batches, notes, .. } = &mut *run.contacts;
+                let batch = &mut batches.as_mut_slice()[at];
+                (batch.biased[lane], batch.impulse[lane]) = (0, 0);
+                notes.deep.push((at as u32, lane as u32));
+            }
+        }
+        let deep = &mut run.contacts.notes.deep;
+        deep.sort_unstable();
+        deep.dedup();
+    }
+
+    /// Takes the speed that what squeezes bodies gave them beyond what it may.
+    pub(crate) fn calm(&self, velocities: &mut [Velocity]) {
+        for &(body, most) in &self.squeezed {
+            let velocity = &mut velocities[body as usize];
+            *velocity = Velocity::new(velocity.get().map(|v| v.clamp(-most, most)));
+        }
+    }
+}
+
+/// Calls `with` for each contact that is solved and whose surfaces touch, or nearly.
+fn for_each_touching(batches: &Batches, mut with: impl FnMut(&Batch, usize)) {
+    batches.for_each(|batch, lane, &Origin { gap, .. }| {
+        if gap <= PARTING_GAP && batch.biased[lane] != NO_LIMIT {
+            with(batch, lane);
+        }
+    });
+}
+
+/// The bodies of a contact; the second one first unless `is_first`.
+fn in_order(batch: &Batch, lane: usize, is_first: bool) -> (u32, u32) {
+    let (a, b) = (batch.a[lane], batch.b[lane]);
+    if is_first { (a, b) } else { (b, a) }
+}
+
+/// The greatest speed per axis.
+fn fastest(velocity: Velocity) -> i32 {
+    let [x, y] = velocity.get().map(i32::saturating_abs);
+    x.max(y)
+}
+
+/// The side to which something pushes a body, as a bit. `is_first`: the normal points from the body to what pushes.
+fn side(normal: [i32; 2], is_first: bool) -> u8 {
+    let axis = usize::from(normal[1].unsigned_abs() > normal[0].unsigned_abs());
+    1 << (2 * axis + usize::from((normal[axis] < 0) != is_first))
+}
+
+/// Whether there are opposite sides.
+fn are_opposite(sides: u8) -> bool {
+    sides & 3 == 3 || sides >> 2 == 3
+}
