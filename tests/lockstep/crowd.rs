@@ -1,6 +1,6 @@
 //! Two crowds of units on a bad network, one peer of which predicts: how soon orders are seen, and how wrong predictions are.
 
-use testudo_lockstep::predict::{Corrections, Predict, Predictor};
+use testudo_lockstep::predict::{Correction, Corrections, Predict, Predictor};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId,
@@ -207,9 +207,10 @@ pub(crate) fn play(plan: Plan, at_picture: &mut dyn FnMut(Follow<'_>)) -> Told {
             let Told { corrections, work_max, depth_max, .. } = &mut told;
             at_picture(&mut |frames| {
                 let crowd = driver.simulation();
-                let followed = predictor.follow_with(driver, crowd, frames, |old, new| {
+                let followed = predictor.follow_with(driver, crowd, now, frames, |correction| {
                     for (player, unit) in (0..2).flat_map(|p| (0..plan.units as usize).map(move |n| (p, n))) {
-                        corrections.note(old.distance(new, player, unit));
+                        let Correction { before, after, .. } = *correction;
+                        corrections.note(before.distance(after, player, unit));
                     }
                 });
                 *work_max = followed.frames.max(*work_max);

@@ -1,7 +1,7 @@
 //! Prediction: it never touches the truth, and it comes true as far as anybody can know.
 
 use crate::toy::{Order, Toy, bot, game_match, give, terrible, toy_match, toy_match_from};
-use testudo_lockstep::predict::{Followed, Predict, Predictor};
+use testudo_lockstep::predict::{Correction, Followed, Predict, Predictor};
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -32,18 +32,18 @@ impl<S: Predict> Foreseen<S> {
     pub(crate) fn step(
         &mut self,
         at_turn: &mut impl FnMut(usize, Turn, &S, &mut Session<S::Action>),
-        mut corrected: impl FnMut(usize, &S, &S),
+        mut corrected: impl FnMut(usize, &Correction<'_, S>),
     ) {
         self.game.step(at_turn);
         for peer in 0..self.predictors.len() {
-            self.follow(peer, |old, new| corrected(peer, old, new));
+            self.follow(peer, |correction| corrected(peer, correction));
         }
     }
 
-    pub(crate) fn follow(&mut self, peer: usize, corrected: impl FnMut(&S, &S)) -> Followed {
+    pub(crate) fn follow(&mut self, peer: usize, corrected: impl FnMut(&Correction<'_, S>)) -> Followed {
         let Some(predictor) = &mut self.predictors[peer] else { return Followed::default() };
-        let driver = &self.game.drivers()[peer];
-        let followed = predictor.follow_with(driver, driver.simulation(), self.budget, corrected);
+        let (driver, now) = (&self.game.drivers()[peer], self.game.now());
+        let followed = predictor.follow_with(driver, driver.simulation(), now, self.budget, corrected);
         assert!(followed.frames <= self.budget, "{followed:?} of {}", self.budget);
         followed
     }
@@ -97,7 +97,7 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
             if chance.between(0, 9) == 0 && match_.order(0, &Order::Push(given as i16 + 1)) {
                 given += 1;
             }
-            let followed = match_.follow(0, |_, _| {});
+            let followed = match_.follow(0, |_| {});
             if followed.corrected {
                 let frame = match_.predicted(0).frames;
                 predicted.retain(|(at, ..)| *at != frame);
@@ -139,7 +139,7 @@ fn the_own_order_is_seen_in_the_next_frame() {
         let (mut given, mut waited) = ([0_i16; 2], [None::<u32>; 2]);
         let (mut seen, mut delay) = (0, 0);
         while !match_.game.is_over() {
-            match_.step(&mut |_, _, _, _| {}, |_, _, _| {});
+            match_.step(&mut |_, _, _, _| {}, |_, _| {});
             for peer in 0..2 {
                 let frame = match_.confirmed(peer).frames;
                 let has = |toy: &Toy| {
@@ -211,7 +211,7 @@ fn prediction_changes_nothing_in_the_match() {
         let mut match_ = Foreseen::new(toy_match(&config, 0, seed, link), |peer| which >> peer & 1 == 1);
         match_.budget = budget;
         while !match_.game.is_over() {
-            match_.step(&mut at_turn, |_, _, _| {});
+            match_.step(&mut at_turn, |_, _| {});
         }
         assert!(over, "seed {seed}");
         assert_eq!(checksums(&match_.game), checksums(&plain), "seed {seed}");
@@ -221,7 +221,7 @@ fn prediction_changes_nothing_in_the_match() {
             if match_.predictors[peer].is_some() && identity != Identity::Relay {
                 // Nothing is left to predict.
                 for _ in 0..200 {
-                    match_.follow(peer, |_, _| {});
+                    match_.follow(peer, |_| {});
                 }
                 assert_eq!(
                     match_.predicted(peer).checksum(),
@@ -285,7 +285,7 @@ fn recorded(
         });
         for (driver, predictor) in game.drivers().iter().zip(&mut predictors) {
             if let Some(predictor) = predictor {
-                predictor.follow(driver, driver.simulation().game(), frames);
+                predictor.follow(driver, driver.simulation().game(), game.now(), frames);
             }
         }
     }
@@ -335,7 +335,7 @@ fn wrong_guesses_are_put_right() {
         own.into_iter().for_each(|order| give(session, &order));
     };
     while !match_.game.is_over() {
-        match_.step(&mut at_turn, |_, _, _| {});
+        match_.step(&mut at_turn, |_, _| {});
     }
     assert_eq!(match_.confirmed(1).0.log, match_.confirmed(0).0.log);
     for peer in 0..2 {
@@ -351,7 +351,7 @@ fn a_right_prediction_costs_one_frame_per_frame() {
     let config = SessionConfig::new(2).simulated().turns(100);
     let mut match_ = Foreseen::new(toy_match(&config, 0, 1, terrible()), |_| true);
     while !match_.game.is_over() {
-        match_.step(&mut |_, _, _, _| {}, |_, _, _| panic!("nothing to correct"));
+        match_.step(&mut |_, _, _, _| {}, |_, _| panic!("nothing to correct"));
     }
     for peer in 0..2 {
         let stats = match_.predictors[peer].as_ref().unwrap().stats();
@@ -378,7 +378,7 @@ fn with_little_time_the_depth_is_reduced() {
             // One picture for each frame.
             if match_.confirmed(0).frames > frame {
                 frame = match_.confirmed(0).frames;
-                let followed = match_.follow(0, |_, _| {});
+                let followed = match_.follow(0, |_| {});
                 depth.push(followed.depth);
                 behind += u32::from(followed.is_behind);
             }
@@ -390,6 +390,66 @@ fn with_little_time_the_depth_is_reduced() {
     assert_eq!(ample, (11, 0), "three turns of four frames, less one");
     assert!(narrow.0 < 11 && narrow.0 >= 2 && narrow.1 > 100, "{narrow:?}");
     assert!(least.0 < narrow.0, "{least:?}, {narrow:?}");
+}
+
+/// Places in the match are compared in 65,536ths of a frame.
+const FRAME: i64 = 1 << 16;
+
+/// What is drawn passes at most twice as fast as the match and at least half as fast, whatever happens to the length of turns and to the switch; and with
+/// too little time for corrections, it never goes back.
+#[test]
+fn pictures_do_not_hop_when_the_lead_changes() {
+    let mut deepest = 0;
+    for seed in 0..24 {
+        let mut chance = Generator::new(seed);
+        let config = SessionConfig::new(2).simulated().turns(2_000).pace(Pace::Adaptive);
+        let mut match_ = Foreseen::new(toy_match(&config, 0, seed, latency(20)), |peer| peer == 0);
+        match_.budget = if seed % 3 == 0 { 2 } else { 64 };
+        let (mut lengths, mut depths) = (Vec::new(), Vec::new());
+        let mut before = [0; 2];
+        for picture in 1..2_400 {
+            let now = Instant::from_micros(picture * 1_000_000 / 60);
+            if chance.between(0, 150) == 0 {
+                let link = latency(chance.between(5, 200) as u64);
+                match_.game.net_mut().set_default(link.loss_ppm(50_000));
+            }
+            if chance.between(0, 200) == 0 {
+                let depth_max = [0, 20][chance.between(0, 1) as usize];
+                // One that has fallen back may as well be a new one.
+                if match_.predictors[0].as_ref().unwrap().ahead() == 0 {
+                    match_.predictors[0] = Some(Predictor::new(match_.confirmed(0)));
+                }
+                match_.predictors[0].as_mut().unwrap().set_depth_max(depth_max);
+            }
+            if chance.between(0, 40) == 0 {
+                match_.order(chance.between(0, 1) as usize, &Order::Shout(picture as u32));
+            }
+            while match_.game.now() <= now {
+                match_.game.step(&mut |_, _, _, _| {});
+            }
+            let (driver, predictor) = (&match_.game.drivers()[0], match_.predictors[0].as_mut().unwrap());
+            let followed = predictor.follow(driver, driver.simulation(), now, match_.budget);
+            lengths.extend(Some(driver.session().plan().frames_per_turn));
+            depths.extend(Some(followed.depth));
+            let place = |frames: u32, alpha: u32| i64::from(frames) * FRAME + i64::from(alpha);
+            let toys = [driver.simulation(), predictor.simulation()].map(|toy| toy.frames);
+            let after = [place(toys[0], driver.alpha_at(now)), place(toys[1], predictor.alpha())];
+            let [passed, drawn] = [0, 1].map(|n| after[n] - before[n]);
+            let least = if match_.budget == 64 { passed / 2 - 2 } else { 0 };
+            let what = format!("seed {seed}, picture {picture}");
+            assert!(drawn >= least && drawn <= 2 * passed, "{what}: {drawn} while {passed} passed");
+            assert_eq!(after[1] - after[0], predictor.ahead() as i64, "{what}");
+            before = after;
+        }
+        lengths.dedup();
+        let [shallow, deep] = [depths.iter().min(), depths.iter().max()].map(|depth| *depth.unwrap());
+        deepest = deep.max(deepest);
+        assert!(
+            lengths.len() > 4 && shallow <= 1 && deep > 4,
+            "seed {seed}: {lengths:?}, {shallow} to {deep}"
+        );
+    }
+    assert!(deepest >= 11, "{deepest}");
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -430,12 +490,12 @@ fn leaving_bots_and_returns_are_followed() {
                     let own = session.player().and_then(|player| bot(5, turn.0, player.0));
                     own.into_iter().for_each(|order| session.submit(&order).unwrap_or_default());
                 };
-                match_.step(&mut at_turn, |_, _, _| {});
+                match_.step(&mut at_turn, |_, _| {});
             }
             for peer in 0..3 {
                 let has_all = match_.game.drivers()[peer].session().phase() == SessionPhase::Finished;
                 for _ in 0..20 {
-                    match_.follow(peer, |_, _| {});
+                    match_.follow(peer, |_| {});
                 }
                 let both = [match_.predicted(peer).checksum(), match_.confirmed(peer).checksum()];
                 assert!(!has_all || both[0] == both[1], "{trouble:?}, seed {seed}, peer {peer}");
@@ -461,7 +521,7 @@ fn a_saved_match_is_resumed_with_prediction() {
     let mut first = Foreseen::new(toy_match(&config, 0, 1, terrible()), |_| true);
     let mut saved = None;
     while !first.game.is_over() {
-        first.step(&mut at_turn, |_, _, _| {});
+        first.step(&mut at_turn, |_, _| {});
         saved = saved.or(first.game.drivers_mut()[0].session_mut().take_saved());
     }
     let saved = saved.expect("a save");
@@ -470,7 +530,7 @@ fn a_saved_match_is_resumed_with_prediction() {
     let game = toy_match_from(&config.resume(saved), &state, 0, 2, terrible());
     let mut second = Foreseen::new(game, |_| true);
     while !second.game.is_over() {
-        second.step(&mut at_turn, |_, _, _| {});
+        second.step(&mut at_turn, |_, _| {});
     }
     for peer in 0..2 {
         assert_eq!(second.confirmed(peer).log, first.confirmed(0).log);

@@ -69,6 +69,19 @@ def with_mouse():
     browser.until("a walk", walk, ordered)
     check(browser.value("window.soundsStarted") == before, "something was heard although the sound is off")
 
+    say("Prediction, by button and by key: the own order moves units ahead of the match, and nothing stops")
+    switched = lambda value: lambda note: note.get("event") == "prediction" and note["value"] == [0, value]
+    browser.until("prediction", lambda: browser.click(browser.place("prediction 1")), switched(1))
+    time.sleep(1)
+    for n in range(3):
+        browser.until("a walk", lambda: browser.click(browser.place("view 1", 30 + 10 * n, 60), "right"), ordered)
+        time.sleep(1)
+    keep(browser, "prediction")
+    calm(browser, "prediction")
+    browser.until("no prediction", lambda: browser.key("KeyV", "v", 86), switched(0))
+    foreseen = browser.wait("how it came out", lambda: browser.last("foreseen"))
+    check(foreseen["corrections"] > 0 and foreseen["turns_right"] > 0, f"nothing was predicted: {foreseen}")
+
     say("a button says what it does while the mouse is over it")
     browser.click(browser.place("choose all"))
     browser.wait("a tooltip", lambda: "tooltip" in browser.last("places")["places"])

@@ -78,6 +78,12 @@ impl Glide {
         distance
     }
 
+    /// Whether everything is drawn where it is.
+    #[must_use]
+    pub fn is_still(&self) -> bool {
+        self.gliding.is_empty()
+    }
+
     /// What is to be added to the place where a thing is.
     #[must_use]
     pub fn offset(&self, thing: u32) -> [i64; 2] {
@@ -197,7 +203,7 @@ mod tests {
         glide.correct(7, [0, 0], [5_000, 0]);
         assert_eq!(glide.offset(7), [0, 0], "too far: it jumps");
         glide.pass(Duration::from_millis(1));
-        assert!(glide.gliding.is_empty());
+        assert!(glide.is_still());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod budget;
 mod events;
 mod game;
 mod glide;
+mod lead;
 mod line;
 mod predictor;
 
@@ -14,4 +15,4 @@ pub use budget::PictureBudget;
 pub use events::{Certainty, EarlyEvents};
 pub use game::Predict;
 pub use glide::{Corrections, Glide};
-pub use predictor::{Followed, PredictionStats, Predictor};
+pub use predictor::{Correction, Followed, PredictionStats, Predictor};

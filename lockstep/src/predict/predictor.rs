@@ -6,8 +6,10 @@ use crate::drive::begun::{BegunTurn, BegunTurns};
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::predict::game::Predict;
+use crate::predict::lead::Lead;
 use crate::predict::line::Line;
 use crate::session::SessionPhase;
+use crate::value::time::Instant;
 
 /// Default limit of frames ahead: three turns of a third of a second at 20 frames per second.
 const DEPTH_MAX: u32 = 20;
@@ -27,6 +29,19 @@ pub struct Followed {
     pub corrected: bool,
     /// A correction is under way and will be shown later, because the frames of this call were not enough.
     pub is_behind: bool,
+}
+
+/// The shown state is exchanged for another one of the same frame.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Correction<'a, S> {
+    /// What was shown up to now.
+    pub before: &'a S,
+    /// What is shown from now on.
+    pub after: &'a S,
+    /// How much of the time to the next frame has passed where both are to be compared, 0..=65,536: at the next picture, or at the frame's end if that has
+    /// passed by then. If pictures are drawn between two frames, whole frames would not do: a unit that turns round jumped by up to a frame's way.
+    pub alpha: u32,
 }
 
 /// What was said of turns when they were shown for the first time, until they run.
@@ -84,6 +99,10 @@ pub struct PredictionStats {
 /// state and simulated up to the same frame; then it is shown instead. Each call may simulate a given number of frames; a correction that
 /// needs more goes on in the next calls. If corrections take longer than a turn, the prediction reaches less far, and orders are seen that much later.
 ///
+/// How far it reaches depends on the length of turns, on the time that corrections take, and on [`Predictor::set_depth_max`]. When that changes, nothing
+/// hops: what is shown passes twice as fast as the match, or half as fast, until it is where it should be. Hence a fresh predictor
+/// takes as many frames to get ahead as it will be ahead.
+///
 /// The truth cannot depend on any of this: a predictor only borrows the driver and the confirmed state, and lends its own state
 /// as `&S`. It does no IO and reads no clock.
 ///
@@ -103,14 +122,15 @@ pub struct PredictionStats {
 /// let config = SessionConfig::new(1).turns(50);
 /// let mut driver = Driver::new(Game::default(), Session::single(config, Instant::ZERO).unwrap());
 /// let mut predictor = Predictor::new(driver.simulation());
-/// for picture in 0..20 {
-///     if picture == 10 {
+/// for picture in 0..28 {
+///     if picture == 18 {
 ///         driver.session_mut().submit(&Push).unwrap();
 ///     }
-///     driver.advance(Instant::from_millis(picture * 50));
-///     predictor.follow(&driver, driver.simulation(), 8);
+///     let now = Instant::from_millis(picture * 50);
+///     driver.advance(now);
+///     predictor.follow(&driver, driver.simulation(), now, 8);
 ///     // The order is confirmed two turns later.
-///     assert_eq!(predictor.simulation().x, if picture < 10 { 0 } else { 10 });
+///     assert_eq!(predictor.simulation().x, if picture < 18 { 0 } else { 10 });
 ///     assert_eq!(driver.simulation().x, 0);
 /// }
 /// assert_eq!(predictor.stats().corrections, 1);
@@ -122,6 +142,7 @@ pub struct Predictor<S> {
     /// The position of the match when the correction began that is under way in `spare`.
     correcting: Option<u32>,
     depth_max: u32,
+    lead: Lead,
     /// The last call had no frame left for it.
     has_waited: bool,
     /// What this machine has time for.
@@ -149,6 +170,7 @@ impl<S: Predict> Predictor<S> {
             spare: line(),
             correcting: None,
             depth_max: DEPTH_MAX,
+            lead: Lead::default(),
             has_waited: false,
             reach: u32::MAX,
             quick: 0,
@@ -159,17 +181,36 @@ impl<S: Predict> Predictor<S> {
         }
     }
 
-    /// Greatest number of frames ahead, at least 1. Default 20. Orders are seen at once if it is not below the frames of three turns (of one
+    /// Greatest number of frames ahead. Default 20. Orders are seen at once if it is not below the frames of three turns (of one
     /// more than [`crate::SessionConfig::turns_ahead`]), less one.
     #[must_use]
     pub fn depth_max(self, frames: u32) -> Self {
-        Self { depth_max: frames.max(1), ..self }
+        Self { depth_max: frames, ..self }
+    }
+
+    /// [`Predictor::depth_max`] at any time. With 0, what is shown falls back to the confirmed game: when [`Predictor::ahead`] is 0, a predictor can be
+    /// dropped, and nothing hops.
+    pub fn set_depth_max(&mut self, frames: u32) {
+        self.depth_max = frames;
     }
 
     /// The predicted game.
     #[must_use]
     pub fn simulation(&self) -> &S {
         &self.shown.state
+    }
+
+    /// How much of the time to its next frame has passed in the predicted game, 0..=65,536: as [`Driver::alpha`] says it of the confirmed one, for
+    /// drawing between two states. It stands still while the prediction waits for time to be simulated in.
+    #[must_use]
+    pub fn alpha(&self) -> u32 {
+        self.lead.alpha(self.shown.position)
+    }
+
+    /// Time by which pictures are ahead of the confirmed game, in 65,536ths of a frame.
+    #[must_use]
+    pub fn ahead(&self) -> u64 {
+        self.lead.ahead()
     }
 
     /// What happened so far.
@@ -184,25 +225,25 @@ impl<S: Predict> Predictor<S> {
     }
 
     /// Follows the match: call it after each [`Driver::advance`], also if no frame has passed. `confirmed` is the game in the driver: its simulation,
-    /// or what that wraps. At most `frames` frames are simulated, and at most one copy is made.
+    /// or what that wraps. `now` is the time of the next picture. At most `frames` frames are simulated, and at most one copy is made.
     ///
     /// Two frames per call are enough where a picture is drawn for each frame of the simulation; a correction then takes as many calls as the
     /// prediction is deep. With 0 the prediction stands still until the match has caught up with it.
-    pub fn follow<D>(&mut self, driver: &Driver<D>, confirmed: &S, frames: u32) -> Followed
+    pub fn follow<D>(&mut self, driver: &Driver<D>, confirmed: &S, now: Instant, frames: u32) -> Followed
     where
         D: Simulation<Action = S::Action>,
     {
-        self.follow_with(driver, confirmed, frames, |_, _| {})
+        self.follow_with(driver, confirmed, now, frames, |_| {})
     }
 
-    /// Like [`Predictor::follow`]. `corrected` is called if the shown state is exchanged, with the former and the new one of the same frame, so that
-    /// what was drawn in the wrong place can glide to the right one ([`crate::predict::Glide`]).
+    /// Like [`Predictor::follow`]. `corrected` is called if the shown state is exchanged, so that what was drawn in the wrong place can glide to the right one ([`crate::predict::Glide`]).
     pub fn follow_with<D>(
         &mut self,
         driver: &Driver<D>,
         confirmed: &S,
+        now: Instant,
         frames: u32,
-        mut corrected: impl FnMut(&S, &S),
+        mut corrected: impl FnMut(&Correction<'_, S>),
     ) -> Followed
     where
         D: Simulation<Action = S::Action>,
@@ -212,9 +253,11 @@ impl<S: Predict> Predictor<S> {
         let copies = self.stats.copies;
         let mut followed = Followed::default();
         self.take_stock(driver, confirmed);
-        let is_idle =
-            session.phase() == SessionPhase::Lobby || session.is_joining() || session.is_catching_up();
-        let target = here + if is_idle { 0 } else { self.depth(driver) };
+        self.lead.pass(here, driver.alpha_at(now), self.depth(driver));
+        if session.phase() == SessionPhase::Lobby || session.is_joining() || session.is_catching_up() {
+            self.lead.lose();
+        }
+        let target = self.lead.position();
         if self.shown.is_wrong && self.correcting.is_none() && self.stats.copies == copies {
             self.copy(driver, confirmed);
         }
@@ -233,13 +276,15 @@ impl<S: Predict> Predictor<S> {
             left -= done;
             // After the last turn there are no more frames.
             if done == wanted || done < allowed {
-                corrected(&self.shown.state, &self.spare.state);
+                let alpha = self.alpha();
+                corrected(&Correction { before: &self.shown.state, after: &self.spare.state, alpha });
                 self.exchange(here - since, driver);
                 followed.corrected = true;
             }
         }
         let due = target.saturating_sub(self.shown.position);
         left -= self.shown.run(due.min(left), session);
+        self.lead.hold(self.shown.position);
         self.first_shown.note(&self.shown);
         followed.frames = frames - left;
         followed.depth = self.shown.position.saturating_sub(here);

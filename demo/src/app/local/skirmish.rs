@@ -57,7 +57,7 @@ pub(crate) struct Skirmish {
     unrecorded: Option<MatchError>,
     replay_file: Option<PathBuf>,
     /// By client: what it shows ahead of its copy, if it predicts.
-    foresights: Vec<Option<Foresight>>,
+    foresights: Vec<Option<Box<Foresight>>>,
 }
 
 /// A match may be left at any time; its recording is complete up to then.
@@ -298,20 +298,24 @@ impl Skirmish {
     /// Lets a player's client predict, or no longer.
     pub(crate) fn set_prediction(&mut self, player: u8, predicts: bool) {
         let game = self.virtual_match.drivers()[usize::from(player)].simulation().game();
-        self.foresights[usize::from(player)] = predicts.then(|| Foresight::new(game));
+        Foresight::switch(&mut self.foresights[usize::from(player)], predicts, game);
+    }
+
+    /// Whether a player's client predicts.
+    pub(crate) fn predicts(&self, player: u8) -> bool {
+        self.foresight(player).is_some_and(Foresight::is_wanted)
     }
 
     /// Brings the predictions up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         for (foresight, driver) in self.foresights.iter_mut().zip(self.virtual_match.drivers()) {
-            let alpha = driver.alpha_at(self.time);
-            foresight.iter_mut().for_each(|foresight| foresight.follow(driver, passed, alpha));
+            Foresight::follow(foresight, driver, passed, self.time);
         }
     }
 
-    /// What a player's client shows ahead of its copy, if it predicts.
+    /// What a player's client shows ahead of its copy: if it predicts, and until the picture has fallen back when it does no longer.
     pub(crate) fn foresight(&self, player: u8) -> Option<&Foresight> {
-        self.foresights[usize::from(player)].as_ref()
+        self.foresights[usize::from(player)].as_deref()
     }
 
     /// A player's session.
@@ -357,22 +361,22 @@ impl Skirmish {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bots::Level;
     use crate::game::{Place, Point, Selection, Setup, UNIT, squared};
     use testudo_lockstep::simnet::Transport;
 
-    const PICTURE: Duration = Duration::from_micros(16_667);
-    const AMPLE: Duration = Duration::from_secs(60);
+    pub(crate) const PICTURE: Duration = Duration::from_micros(16_667);
+    pub(crate) const AMPLE: Duration = Duration::from_secs(60);
     const BOT: Pilot = Pilot::Bot(Level::Normal);
 
-    fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
+    pub(crate) fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let link = LinkConfig::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
         over(link, Pace::Fixed, pilots, turns)
     }
 
-    fn over(link: LinkConfig, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
+    pub(crate) fn over(link: LinkConfig, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9, map: None }, turns };
         Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replay: ReplayFile::None })
             .unwrap()
@@ -423,89 +427,6 @@ mod tests {
         }
         assert!(place(&skirmish, 1).x > start.x + 3 * 65_536, "player 2 sees them march");
         assert_eq!(skirmish.desync(), None);
-    }
-
-    /// The own order moves the units at once where one predicts, and two turns later where one does not. The match is the same.
-    #[test]
-    fn a_predicted_order_is_seen_at_once_and_changes_nothing() {
-        let played = |predicts: [bool; 2]| {
-            let mut skirmish = skirmish([Pilot::Person; 2], 60);
-            for (player, predicts) in (0..).zip(predicts) {
-                skirmish.set_prediction(player, predicts);
-            }
-            let mut moved = [None; 2];
-            let shown = |skirmish: &Skirmish, player| {
-                let foresight = skirmish.foresight(player);
-                let game = foresight.map_or(skirmish.client(player).game(), Foresight::game);
-                game.middle(player).unwrap().1
-            };
-            let mut start = [Point::ZERO; 2];
-            for picture in 0..600 {
-                if picture == 60 {
-                    start = [0, 1].map(|player| shown(&skirmish, player));
-                    for player in [0, 1] {
-                        let order = Order::new(Selection::All, Command::Move(Place::near(Point::ZERO)));
-                        skirmish.order(player, &order).unwrap();
-                    }
-                }
-                skirmish.advance(PICTURE, AMPLE).unwrap();
-                skirmish.foresee(PICTURE);
-                for player in [0, 1_u8].into_iter().filter(|_| picture >= 60) {
-                    let at = usize::from(player);
-                    if moved[at].is_none() && shown(&skirmish, player).distance_squared(start[at]) > 0 {
-                        moved[at] = Some(picture - 60);
-                    }
-                }
-            }
-            assert_eq!(skirmish.desync(), None);
-            (moved.map(Option::unwrap), skirmish.compared().1.to_vec(), skirmish.compared().0)
-        };
-        let (both, sums, turns) = played([true, true]);
-        let (one, sums_one, turns_one) = played([true, false]);
-        let (none, sums_none, turns_none) = played([false, false]);
-        assert_eq!((&sums, turns), (&sums_one, turns_one));
-        assert_eq!((&sums, turns), (&sums_none, turns_none));
-        // Two frames are six pictures; two turns are eight frames.
-        assert!(both.iter().all(|pictures| *pictures <= 6), "{both:?}");
-        assert!(one[0] <= 6 && one[1] >= 20, "{one:?}");
-        assert!(none.iter().all(|pictures| *pictures >= 20), "{none:?}");
-    }
-
-    /// In the picture of a correction, units go on by no more than they walk: they glide afterwards. Orders come at any time within a frame.
-    #[test]
-    fn corrections_are_not_seen_as_jumps() {
-        let mut skirmish = skirmish([Pilot::Person; 2], 100);
-        skirmish.set_prediction(0, true);
-        let (mut drawn, mut last, mut looked) = (std::collections::BTreeMap::new(), (0, 0), 0);
-        for picture in 60..960 {
-            if picture % 47 == 0 {
-                let place = Place::near(Point { x: 0, y: [-8, 8][picture / 47 % 2] * UNIT });
-                skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
-            }
-            skirmish.advance(PICTURE, AMPLE).unwrap();
-            skirmish.foresee(PICTURE);
-            let foresight = skirmish.foresight(0).unwrap();
-            let now = foresight.game().world().bodies().map(|body| {
-                let offset = foresight.glide().offset(body.id().index());
-                let at = body.interpolated_position(skirmish.alpha(0));
-                (body.id(), [0, 1].map(|axis| at[axis] + offset[axis] as f32 / UNIT as f32))
-            });
-            let before = core::mem::replace(&mut drawn, now.collect());
-            let corrections = foresight.stats().corrections;
-            // Without what is left of gliding.
-            if corrections > last.0 && picture > last.1 + 15 {
-                looked += 1;
-                for (unit, [x, y]) in &drawn {
-                    let step = before.get(unit).map_or(0.0, |from| (x - from[0]).hypot(y - from[1]));
-                    assert!(
-                        step < 0.13,
-                        "picture {picture}, {unit:?}: {step}, twice of what one walks in a picture"
-                    );
-                }
-            }
-            last = if corrections > last.0 { (corrections, picture) } else { last };
-        }
-        assert!(looked >= 10, "{looked}");
     }
 
     /// (Whoever named groups at leisure found the enemy at the gates.)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use testudo_lockstep::predict::Predictor;
 use testudo_lockstep::replay::{Recorded, ReplayHeader};
 use testudo_lockstep::testing::soak::{Finding, Plan, SoakGame, SoakReport, play, play_watched};
-use testudo_lockstep::{Driver, PlayerId, SessionPhase, Turn};
+use testudo_lockstep::{Driver, Instant, PlayerId, SessionPhase, Turn};
 
 use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
@@ -82,12 +82,12 @@ impl Seers {
         Self { dice: Dice::new(seed ^ SEERS), predictors: BTreeMap::new(), wrong: Vec::new() }
     }
 
-    fn watch(&mut self, node: u32, driver: &Driver<Recorded<Client>>) {
+    fn watch(&mut self, now: Instant, node: u32, driver: &Driver<Recorded<Client>>) {
         let Self { dice, predictors, wrong } = self;
         let game = driver.simulation().game().game();
         let draw = || (dice.between(0, 1) == 0).then(|| Predictor::new(game));
         let Some(predictor) = predictors.entry(node).or_insert_with(draw) else { return };
-        let followed = predictor.follow(driver, game, self.dice.between(0, 12) as u32);
+        let followed = predictor.follow(driver, game, now, self.dice.between(0, 12) as u32);
         let is_over = driver.session().phase() == SessionPhase::Finished;
         if is_over
             && followed.depth == 0
@@ -118,7 +118,7 @@ pub(crate) struct SoakOutcome {
 /// Plays a game in which some peers predict.
 fn play_foreseen(plan: &Plan, battle: &Battle) -> SoakReport {
     let mut seers = Seers::new(plan.seed());
-    let mut report = play_watched(plan, battle, |node, driver| seers.watch(node, driver));
+    let mut report = play_watched(plan, battle, |now, node, driver| seers.watch(now, node, driver));
     let wrong = seers.wrong.iter().map(|node| format!("the prediction of peer {node} did not come true"));
     report.findings.extend(wrong.map(Finding::Unrecovered));
     report

@@ -273,18 +273,25 @@ impl NetworkMatch {
 
     /// Shows the own orders at once, or when they run.
     pub(crate) fn set_prediction(&mut self, predicts: bool) {
-        let game = self.seat().map(|seat| seat.client().game()).filter(|_| predicts);
-        self.foresight = game.map(|game| Box::new(Foresight::new(game)));
+        match &self.stage {
+            Stage::Seated(seat) => Foresight::switch(&mut self.foresight, predicts, seat.client().game()),
+            _ => self.foresight = None,
+        }
+    }
+
+    /// Whether the own orders are shown at once.
+    pub(crate) fn predicts(&self) -> bool {
+        self.foresight().is_some_and(Foresight::is_wanted)
     }
 
     /// Brings the prediction up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
-        if let (Some(foresight), Stage::Seated(seat)) = (&mut self.foresight, &self.stage) {
-            foresight.follow(seat.driver(), passed, seat.alpha());
+        if let Stage::Seated(seat) = &self.stage {
+            Foresight::follow(&mut self.foresight, seat.driver(), passed, seat.now());
         }
     }
 
-    /// What is shown ahead of the seat's copy, if that is wanted.
+    /// What is shown ahead of the seat's copy: if that is wanted, and until the picture has fallen back when it is no longer.
     pub(crate) fn foresight(&self) -> Option<&Foresight> {
         self.foresight.as_deref()
     }

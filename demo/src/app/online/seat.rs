@@ -366,6 +366,11 @@ impl Seat {
         self.driver.frame().0
     }
 
+    /// The time, as the driver knows it.
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
     /// How far the picture is between the last two frames: 0..=65,536.
     pub(crate) fn alpha(&self) -> u32 {
         self.driver.alpha_at(self.clock.now())

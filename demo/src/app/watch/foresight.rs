@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use testudo_lockstep::predict::{Corrections, Glide, PictureBudget, PredictionStats, Predictor};
-use testudo_lockstep::{Driver, Duration, Frame};
+use testudo_lockstep::predict::{Correction, Corrections, Glide, PictureBudget, PredictionStats, Predictor};
+use testudo_lockstep::{Driver, Duration, Instant};
 
 use crate::app::clock::Clock;
 use crate::app::watch::client::Client;
@@ -21,8 +21,8 @@ const JUMP: u64 = 6 * UNIT as u64;
 /// A unit that is off by no more than this (raw) was predicted right: 1/16 of a unit.
 const RIGHT: u64 = UNIT as u64 / 16;
 
-/// The end of a frame, as part of 65,536.
-const END: u32 = 1 << 16;
+/// It never reaches further ahead than this, frames: three turns of a third of a second.
+const DEPTH_MAX: u32 = 20;
 
 /// Over so many turns the share of right units is taken.
 const TURNS: usize = 40;
@@ -34,8 +34,8 @@ pub(crate) struct Foresight {
     glide: Glide,
     corrections: Corrections,
     depth: u32,
-    /// Frame of the last picture.
-    frame: Frame,
+    /// No longer: what is shown falls back to the confirmed battle.
+    is_leaving: bool,
     /// Average time for a picture, microseconds.
     cost_micros: u64,
     /// Of the last turns: how many bodies were predicted right, and how many there were.
@@ -44,33 +44,55 @@ pub(crate) struct Foresight {
 }
 
 impl Foresight {
+    /// Switches a prediction of this battle on or off. One that is switched off stays until what is shown has fallen back to the confirmed battle.
+    pub(crate) fn switch(kept: &mut Option<Box<Self>>, predicts: bool, game: &Game) {
+        if predicts && kept.is_none() {
+            *kept = Some(Box::new(Self::new(game)));
+        }
+        if let Some(foresight) = kept {
+            foresight.is_leaving = !predicts;
+            foresight.predictor.set_depth_max(if predicts { DEPTH_MAX } else { 0 });
+        }
+    }
+
     /// It shows the confirmed battle until it is told to follow.
-    pub(crate) fn new(game: &Game) -> Self {
+    fn new(game: &Game) -> Self {
         Self {
             predictor: Predictor::new(game),
             budget: PictureBudget::new(PER_PICTURE),
             glide: Glide::new(GLIDE, JUMP),
             corrections: Corrections::default(),
             depth: 0,
-            frame: Frame(0),
+            is_leaving: false,
             cost_micros: 0,
             right: VecDeque::new(),
             turn: 0,
         }
     }
 
-    /// For one picture, `passed` after the last one, and at `alpha` of 65,536 between the last two frames.
-    pub(crate) fn follow(&mut self, driver: &Driver<Client>, passed: Duration, alpha: u32) {
+    /// For one picture at this time, `passed` after the last one.
+    pub(crate) fn follow(
+        kept: &mut Option<Box<Self>>,
+        driver: &Driver<Client>,
+        passed: Duration,
+        now: Instant,
+    ) {
+        if let Some(foresight) = kept {
+            foresight.draw_near(driver, passed, now);
+        }
+        kept.take_if(|foresight| foresight.has_left());
+    }
+
+    fn draw_near(&mut self, driver: &Driver<Client>, passed: Duration, now: Instant) {
         self.glide.pass(passed);
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
-        // Corrections are compared where they were drawn last: in the frame that is under way, or at its end if it has passed.
-        let alpha = if driver.frame() == self.frame { alpha } else { END };
-        self.frame = driver.frame();
         let clock = Clock::start();
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
-        let followed = self.predictor.follow_with(driver, game, self.budget.frames(), |old, new| {
-            let count = correct([old, new], alpha, glide, corrections);
+        // Tests must not depend on how busy the machine is.
+        let frames = if cfg!(test) { DEPTH_MAX } else { self.budget.frames() };
+        let followed = self.predictor.follow_with(driver, game, now, frames, |correction| {
+            let count = correct(correction, glide, corrections);
             if let Some(worst) = right.back_mut().filter(|worst| count.0 < worst.0) {
                 *worst = count;
             }
@@ -89,6 +111,21 @@ impl Foresight {
                 self.right.pop_front();
             }
         }
+    }
+
+    /// Whether it was switched off, and shows what is confirmed.
+    fn has_left(&self) -> bool {
+        self.is_leaving && self.predictor.ahead() == 0 && self.glide.is_still()
+    }
+
+    /// Whether it is switched on.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.is_leaving
+    }
+
+    /// Where the picture is between the last two frames of the predicted battle: 0..=65,536.
+    pub(crate) fn alpha(&self) -> u32 {
+        self.predictor.alpha()
     }
 
     /// The predicted battle.
@@ -131,11 +168,11 @@ impl Foresight {
 /// Lets everything glide from where it was drawn to where it would be drawn now. Returns how many bodies were predicted right, and how many
 /// there are.
 fn correct(
-    [old, new]: [&Game; 2],
-    alpha: u32,
+    correction: &Correction<'_, Game>,
     glide: &mut Glide,
     corrections: &mut Corrections,
 ) -> (u32, u32) {
+    let Correction { before: old, after: new, alpha, .. } = *correction;
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
         let Some(before) = old.world().body(body.id()) else { continue };

@@ -15,32 +15,39 @@ pub(crate) struct Shown<'a> {
     pub(crate) game: &'a Game,
     /// The confirmed battle: who is alive, what stands, and whom orders can name.
     pub(crate) truth: &'a Game,
-    /// How far the picture is between the last two frames: 0..=65,536.
-    pub(crate) alpha: u32,
+    /// How far the picture is between the last two frames of each of them: 0..=65,536.
+    alphas: [u32; 2],
     glide: Option<&'a Glide>,
 }
 
 impl<'a> Shown<'a> {
-    /// The confirmed battle, or what was foreseen of it.
+    /// The confirmed battle, `alpha` of 65,536 between its last two frames, or what was foreseen of it.
     pub(crate) fn new(truth: &'a Game, foresight: Option<&'a Foresight>, alpha: u32) -> Self {
         let game = foresight.map_or(truth, Foresight::game);
-        Self { game, truth, alpha, glide: foresight.map(Foresight::glide) }
+        let alphas = [foresight.map_or(alpha, Foresight::alpha), alpha];
+        Self { game, truth, alphas, glide: foresight.map(Foresight::glide) }
     }
 
     /// The confirmed battle.
     pub(crate) fn plain(game: &'a Game, alpha: u32) -> Self {
-        Self { game, truth: game, alpha, glide: None }
+        Self { game, truth: game, alphas: [alpha; 2], glide: None }
     }
 
     /// A body. One that is there no more in the prediction stays as it is in truth, until that is confirmed.
     pub(crate) fn body(&self, body: BodyId) -> Option<BodyRef<'a>> {
-        self.game.world().body(body).or_else(|| self.truth.world().body(body))
+        self.body_at(body).map(|(body, _)| body)
+    }
+
+    /// ... and how far the picture is between the last two frames of its battle.
+    fn body_at(&self, body: BodyId) -> Option<(BodyRef<'a>, u32)> {
+        let mut both = [self.game, self.truth].into_iter().zip(self.alphas);
+        both.find_map(|(game, alpha)| Some((game.world().body(body)?, alpha)))
     }
 
     /// Where to draw a body.
     pub(crate) fn position(&self, body: BodyId) -> Option<Vec2> {
-        let found = self.body(body)?;
-        let at = Vec2::from(found.interpolated_position(self.alpha));
+        let (found, alpha) = self.body_at(body)?;
+        let at = Vec2::from(found.interpolated_position(alpha));
         let [x, y] = self.glide.map_or([0; 2], |glide| glide.offset(body.index())).map(|side| side as i32);
         Some(at + Vec2::new(units(x), units(y)))
     }

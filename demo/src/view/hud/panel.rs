@@ -104,15 +104,16 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     let recent: Vec<u32> = skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
     let rate = recent.iter().sum::<u32>() / (recent.len().max(1) as u32);
     let percent = if sent == 0 { 0.0 } else { f64::from(lost) * 100.0 / f64::from(sent) };
+    let foresight = skirmish.foresight(0).filter(|foresight| foresight.is_wanted());
     let lines = [
         ("turn, frame", format!("{}, {}", session.next_turn().0, skirmish.frame(0))),
         ("turn length", format!("{} ms", sample.turn_ms)),
-        match skirmish.foresight(0) {
+        match foresight {
             Some(_) => ("order delay", format!("seen at once, {} ms", 2 * sample.turn_ms)),
             None => ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
         },
         round_trip(sample.round_trip_ms, &skirmish.link()),
-        match (skirmish.foresight(0), skirmish.link().transport) {
+        match (foresight, skirmish.link().transport) {
             (Some(foresight), _) => {
                 let cost = foresight.cost().as_micros() as f64 / 1e3;
                 ("prediction", format!("{} frames, {cost:.1} ms", foresight.depth()))
@@ -120,7 +121,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
             (None, Transport::Udp) => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
             (None, Transport::Tcp) => ("held back", format!("{} packets", skirmish.held_back())),
         },
-        match skirmish.foresight(0) {
+        match foresight {
             Some(foresight) => ("units right", format!("{:.1} %", foresight.right_percent())),
             None => ("packets lost", format!("{percent:.1} %")),
         },

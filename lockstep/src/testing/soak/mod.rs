@@ -68,7 +68,7 @@ use crate::replay::{Recorded, ReplayHeader};
 use crate::session::config::Topology;
 use crate::state::State;
 use crate::value::ids::{PlayerId, Turn};
-use crate::value::time::Duration;
+use crate::value::time::{Duration, Instant};
 pub use plan::Plan;
 pub use verdict::Finding;
 
@@ -158,14 +158,14 @@ pub struct SoakReport {
 
 /// Plays the match of a plan to its end, or until it is stuck for good, and checks it.
 pub fn play<G: SoakGame>(plan: &Plan, game: &G) -> SoakReport {
-    running::play(plan, game, &mut |_, _| {})
+    running::play(plan, game, &mut |_, _, _| {})
 }
 
 /// Like [`play`]. `watch` gets each peer's number and driver whenever something may have happened, for example to predict with it.
 pub fn play_watched<G: SoakGame>(
     plan: &Plan,
     game: &G,
-    mut watch: impl FnMut(u32, &Driver<Recorded<G::Game>>),
+    mut watch: impl FnMut(Instant, u32, &Driver<Recorded<G::Game>>),
 ) -> SoakReport {
     running::play(plan, game, &mut watch)
 }

@@ -49,8 +49,8 @@ struct Comer {
 /// The action of a soaked game.
 type ActionOf<G> = <<G as SoakGame>::Game as Simulation>::Action;
 
-/// Gets each peer's number and driver whenever something may have happened.
-type Watch<'a, G> = &'a mut dyn FnMut(u32, &Driver<Recorded<<G as SoakGame>::Game>>);
+/// Gets the time, and each peer's number and driver, whenever something may have happened.
+type Watch<'a, G> = &'a mut dyn FnMut(Instant, u32, &Driver<Recorded<<G as SoakGame>::Game>>);
 
 /// Plays a match to its end, or until it is stuck for good, and checks it.
 pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G, watch: Watch<'_, G>) -> SoakReport {
@@ -162,7 +162,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
                     ledger.begin(player.0, turn.0);
                 }
             });
-            (0..).zip(self.virtual_match.drivers()).for_each(|(node, driver)| watch(node, driver));
+            (0..).zip(self.virtual_match.drivers()).for_each(|(node, driver)| watch(now, node, driver));
             self.take_news();
             self.try_again(now);
             let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.session().next_turn().0).sum();

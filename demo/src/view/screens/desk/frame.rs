@@ -77,7 +77,7 @@ impl Desk {
                 continue;
             }
             let is_person = self.skirmish.pilot(player) == Pilot::Person;
-            let predicts = self.skirmish.foresight(player).is_some();
+            let predicts = self.skirmish.predicts(player);
             let header = Header { rect, player, widget, is_person, predicts };
             let side = &self.sides[usize::from(player)];
             let pressed = header.draw(&self.pen, &mut self.ui, side, self.skirmish.client(player).game());

@@ -227,7 +227,7 @@ impl Desk {
 
     /// The last words to the log.
     pub(crate) fn note_end(&mut self) {
-        self.note_foreseen();
+        (0..2).for_each(|player| self.note_foreseen(player));
         let (turns, checksums) = self.skirmish.compared();
         let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
         self.log.end(turns, &checksums, self.agrees());

@@ -54,12 +54,13 @@ impl Desk {
     /// Says whose keeps these are, until the person knows what to attack.
     fn name_keeps(&mut self) {
         let view = View { rect: self.layout.views[0], camera: self.camera };
-        let covers = covers(&self.layout, self.is_unfolded);
+        let mut covers = covers(&self.layout, self.is_unfolded);
         for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
             let keep = view.rect_at(place(look.centre), place(look.half));
             let size = vec2(self.pen.width(text, SIZE) + 16.0, 24.0);
             if let Some(plate) = plate(keep, size, view.rect, &covers) {
+                covers.push(plate);
                 draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
                 self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
                 let named = if look.army == 0 { "own keep" } else { "their keep" };
@@ -99,7 +100,8 @@ impl Desk {
 fn strip_and_buttons(layout: &DeskLayout) -> [Rect; 3] {
     let [view, inset] = layout.views;
     let free = if layout.is_split { view.w } else { inset.x - view.x };
-    let strip = if free < HINT_MIN {
+    // (With two views in a window 640 wide, the hint lay on the line below both.)
+    let strip = if free < HINT_MIN && !layout.is_split {
         Rect::new(view.x + 10.0, inset.bottom() + 8.0, view.w - 20.0, 30.0)
     } else {
         Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0)
@@ -176,6 +178,19 @@ mod tests {
         assert_eq!(plate(keep, size, view, &[view]), None);
         let far = Rect { x: 800.0, ..keep };
         assert_eq!(plate(far, size, view, &[]), None, "nothing names a keep out of sight");
+    }
+
+    #[test]
+    fn hints_stand_inside_the_view() {
+        for size in [(412, 800), (600, 1_000), (640, 480), (640, 600), (800, 600), (1_280, 800)] {
+            for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
+                let layout = DeskLayout::new(vec2(size.0 as f32, size.1 as f32), is_split, is_unfolded);
+                let ([strip, ..], view) = (strip_and_buttons(&layout), layout.views[0]);
+                let is_inside = strip.y > view.y && strip.right() < view.right();
+                let is_above = strip.bottom() < view.bottom() || view.h < commands::LOWEST_VIEW;
+                assert!(is_inside && is_above, "{size:?}, {is_split}, {is_unfolded}: {strip:?} in {view:?}");
+            }
+        }
     }
 
     /// In a window of 800x500 the small map lay over one of the own barracks, the hint over the other one, and the inset over one of the

@@ -14,12 +14,15 @@ pub(super) fn shown_by(skirmish: &Skirmish, player: u8) -> Shown<'_> {
 impl Desk {
     /// The players whose views predict.
     pub(super) fn predicting(&self) -> Vec<u8> {
-        (0..2).filter(|player| self.skirmish.foresight(*player).is_some()).collect()
+        (0..2).filter(|player| self.skirmish.predicts(*player)).collect()
     }
 
     /// Shows a player's own orders at once, or when they run.
     pub(super) fn toggle_prediction(&mut self, player: u8) {
-        let predicts = self.skirmish.foresight(player).is_none();
+        let predicts = !self.skirmish.predicts(player);
+        if !predicts {
+            self.note_foreseen(player);
+        }
         self.skirmish.set_prediction(player, predicts);
         self.log.note("prediction", [i32::from(player), i32::from(predicts)].to_vec());
     }
@@ -33,11 +36,9 @@ impl Desk {
         }
     }
 
-    /// Tells the log how the predictions came out.
-    pub(super) fn note_foreseen(&mut self) {
-        for player in 0..2 {
-            let foresight = self.skirmish.foresight(player);
-            foresight.into_iter().for_each(|foresight| self.log.foreseen(player, foresight));
-        }
+    /// Tells the log how a player's predictions came out.
+    pub(super) fn note_foreseen(&mut self, player: u8) {
+        let foresight = self.skirmish.foresight(player).filter(|foresight| foresight.is_wanted());
+        foresight.into_iter().for_each(|foresight| self.log.foreseen(player, foresight));
     }
 }

@@ -111,7 +111,7 @@ impl NetworkDesk {
     }
 
     fn draw_header(&mut self) {
-        let predicts = self.game.foresight().is_some();
+        let predicts = self.game.predicts();
         let Some(seat) = self.game.seat_mut() else { return };
         let is_person = seat.pilot() == Pilot::Person;
         let player = seat.player().0;

@@ -472,7 +472,7 @@ impl NetworkDesk {
 
     /// Shows the own orders at once, or when they run.
     fn toggle_prediction(&mut self) {
-        let predicts = self.game.foresight().is_none();
+        let predicts = !self.game.predicts();
         self.game.set_prediction(predicts);
         self.log.note("prediction", predicts);
     }
