@@ -1,4 +1,4 @@
-//! How far pictures are ahead of the confirmed game. That changes slowly, so that what is shown does not hop.
+//! How far pictures are ahead of the confirmed game. That changes slowly, so that what is shown does not hop, unless an own order would have to wait.
 
 /// One frame, in the unit of drawing between two frames.
 pub(super) const FRAME: u32 = 1 << 16;
@@ -33,6 +33,14 @@ impl Lead {
         } else {
             self.ahead.saturating_sub(passed / 2).max(wanted)
         };
+    }
+
+    /// The lead grows at once until the drawn game comes to this position with the present frame of the match. Returns whether it was less.
+    pub(super) fn leap(&mut self, position: u32) -> bool {
+        let wanted = u64::from(position.saturating_sub(self.here)) * u64::from(FRAME);
+        let is_short = self.ahead < wanted;
+        self.ahead = self.ahead.max(wanted);
+        is_short
     }
 
     /// Pictures show the match itself.

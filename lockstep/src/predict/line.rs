@@ -125,6 +125,20 @@ impl<S: Predict> Line<S> {
         self.planned.iter().map(|planned| &planned.begun).filter(move |begun| begun.turn >= turn)
     }
 
+    /// Where the last turn begins in which the local player orders something that has not begun here, and that begins at this position or before.
+    pub(super) fn own_order_begins(&self, session: &AnySession, until: u32) -> Option<u32> {
+        let player = session.player().filter(|player| !session.is_taken_over(*player))?;
+        let length = session.plan().frames_per_turn.max(1);
+        let first = self.position.saturating_add(self.frames_left);
+        let begins = (first..=until).step_by(length as usize);
+        let held = self.held.get(player.index());
+        let is_news = |turn| {
+            let given = session.expected_actions(player, turn);
+            given.is_some_and(|given| !given.is_none() && Some(&given) != held)
+        };
+        begins.zip(self.next_turn..).filter(|(_, turn)| is_news(*turn)).last().map(|(begins, _)| begins)
+    }
+
     /// Simulates up to so many frames, as long as the match has turns. Returns how many it was.
     pub(super) fn run(&mut self, frames: u32, session: &AnySession) -> u32 {
         for done in 0..frames {

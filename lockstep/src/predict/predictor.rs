@@ -6,7 +6,7 @@ use crate::drive::begun::{BegunTurn, BegunTurns};
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::predict::game::Predict;
-use crate::predict::lead::Lead;
+use crate::predict::lead::{FRAME, Lead};
 use crate::predict::line::Line;
 use crate::session::SessionPhase;
 use crate::value::time::Instant;
@@ -29,6 +29,9 @@ pub struct Followed {
     pub corrected: bool,
     /// A correction is under way and will be shown later, because the frames of this call were not enough.
     pub is_behind: bool,
+    /// What is shown has gone on by more than twice the time that has passed, because an own order does not wait for the lead: by up to the frames that
+    /// it was short of. A renderer that has noted where things were drawn ([`Predictor::can_leap`]) lets them glide.
+    pub leapt: bool,
 }
 
 /// The shown state is exchanged for another one of the same frame.
@@ -101,7 +104,8 @@ pub struct PredictionStats {
 ///
 /// How far it reaches depends on the length of turns, on the time that corrections take, and on [`Predictor::set_depth_max`]. When that changes, nothing
 /// hops: what is shown passes twice as fast as the match, or half as fast, until it is where it should be. Hence a fresh predictor
-/// takes as many frames to get ahead as it will be ahead.
+/// takes as many frames to get ahead as it will be ahead. Only an own order does not wait for that: what is shown leaps to its turn
+/// ([`Followed::leapt`]).
 ///
 /// The truth cannot depend on any of this: a predictor only borrows the driver and the confirmed state, and lends its own state
 /// as `&S`. It does no IO and reads no clock.
@@ -213,6 +217,15 @@ impl<S: Predict> Predictor<S> {
         self.lead.ahead()
     }
 
+    /// Whether the lead is short of where it should be, so that the next call of [`Predictor::follow`] may leap ([`Followed::leapt`]).
+    #[must_use]
+    pub fn can_leap<D>(&self, driver: &Driver<D>) -> bool
+    where
+        D: Simulation<Action = S::Action>,
+    {
+        self.lead.ahead() < u64::from(self.depth(driver)) * u64::from(FRAME)
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn stats(&self) -> PredictionStats {
@@ -254,10 +267,7 @@ impl<S: Predict> Predictor<S> {
         let mut followed = Followed::default();
         self.take_stock(driver, confirmed);
         self.lead.pass(here, driver.alpha_at(now), self.depth(driver));
-        if session.phase() == SessionPhase::Lobby || session.is_joining() || session.is_catching_up() {
-            self.lead.lose();
-        }
-        let target = self.lead.position();
+        followed.leapt = self.hurry(driver);
         if self.shown.is_wrong && self.correcting.is_none() && self.stats.copies == copies {
             self.copy(driver, confirmed);
         }
@@ -265,7 +275,7 @@ impl<S: Predict> Predictor<S> {
             let missing = |lines: &Self| lines.shown.position.saturating_sub(lines.spare.position);
             if missing(self) > left {
                 // What is seen goes on moving meanwhile. A single frame goes to both in turns.
-                let due = target.saturating_sub(self.shown.position);
+                let due = self.lead.position().saturating_sub(self.shown.position);
                 let share = if left == 1 { u32::from(!self.has_waited) } else { left / 2 };
                 left -= self.shown.run(due.min(share), session);
             }
@@ -280,9 +290,10 @@ impl<S: Predict> Predictor<S> {
                 corrected(&Correction { before: &self.shown.state, after: &self.spare.state, alpha });
                 self.exchange(here - since, driver);
                 followed.corrected = true;
+                followed.leapt |= self.hurry(driver);
             }
         }
-        let due = target.saturating_sub(self.shown.position);
+        let due = self.lead.position().saturating_sub(self.shown.position);
         left -= self.shown.run(due.min(left), session);
         self.lead.hold(self.shown.position);
         self.first_shown.note(&self.shown);
@@ -346,6 +357,22 @@ impl<S: Predict> Predictor<S> {
         } else if self.quick >= QUICK_MIN {
             (self.quick, self.reach) = (0, self.reach.saturating_add(1));
         }
+    }
+
+    /// The lead grows at once if an own order does not run in the shown game yet. Returns whether it did.
+    fn hurry<D>(&mut self, driver: &Driver<D>) -> bool
+    where
+        D: Simulation<Action = S::Action>,
+    {
+        let session = driver.session();
+        if session.phase() == SessionPhase::Lobby || session.is_joining() || session.is_catching_up() {
+            self.lead.lose();
+            return false;
+        }
+        let until = driver.position().saturating_add(self.depth(driver));
+        let begins = self.shown.own_order_begins(session, until);
+        // Its first frame is to be seen.
+        begins.is_some_and(|position| self.lead.leap((position + 1).min(until)))
     }
 
     /// How far ahead the prediction should be.

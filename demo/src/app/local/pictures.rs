@@ -162,3 +162,38 @@ fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
         assert!(switches || lengths.len() > 6, "{lengths:?}");
     }
 }
+
+/// Ten times, while everybody walks: an order that is given right after the switch is seen at once, and what leaps ahead for it glides.
+#[test]
+fn a_leap_for_an_own_order_is_not_seen_as_a_jump() {
+    let mut skirmish = skirmish([Pilot::Person; 2], 200);
+    let order = |side: i32| {
+        let place = Place::near(Point { x: 0, y: side * 8 * UNIT });
+        Order::new(Selection::All, Command::Move(place))
+    };
+    let (mut before, mut farthest, mut leaps, mut fastest) = (Vec::new(), 0_u64, 0, 0.0_f32);
+    for picture in 0..1_800 {
+        let side = if picture / 180 % 2 == 0 { -1 } else { 1 };
+        match picture % 180 {
+            0 => skirmish.set_prediction(0, false),
+            60 => skirmish.order(0, &order(side)).unwrap(),
+            120 => skirmish.set_prediction(0, true),
+            123 => skirmish.order(0, &order(-side)).unwrap(),
+            _ => {}
+        }
+        skirmish.advance(PICTURE, AMPLE).unwrap();
+        skirmish.foresee(PICTURE);
+        let after = drawn(&skirmish);
+        if picture % 180 == 123 {
+            let ahead = skirmish.foresight(0).unwrap().ahead();
+            (farthest, leaps) = (farthest.max(ahead), leaps + u32::from(ahead > 4 << 16));
+        }
+        if picture > 180 && (121..150).contains(&(picture % 180)) {
+            fastest = fastest.max(steps(&before, &after).0);
+        }
+        before = after;
+    }
+    assert!(leaps >= 8, "{leaps}, {farthest}");
+    // The lead leaps by eight frames or more, in which a unit walks almost two units.
+    assert!((0.2..0.5).contains(&fastest), "{fastest}");
+}

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use testudo_lockstep::predict::{Correction, Corrections, Glide, PictureBudget, PredictionStats, Predictor};
 use testudo_lockstep::{Driver, Duration, Instant};
+use testudo_physics::{BodyId, BodyRef};
 
 use crate::app::clock::Clock;
 use crate::app::watch::client::Client;
@@ -33,6 +34,8 @@ pub(crate) struct Foresight {
     budget: PictureBudget,
     glide: Glide,
     corrections: Corrections,
+    /// Where everything was drawn before a leap. Kept for its memory.
+    drawn: Vec<(BodyId, [i64; 2])>,
     depth: u32,
     /// No longer: what is shown falls back to the confirmed battle.
     is_leaving: bool,
@@ -62,6 +65,7 @@ impl Foresight {
             budget: PictureBudget::new(PER_PICTURE),
             glide: Glide::new(GLIDE, JUMP),
             corrections: Corrections::default(),
+            drawn: Vec::new(),
             depth: 0,
             is_leaving: false,
             cost_micros: 0,
@@ -88,6 +92,7 @@ impl Foresight {
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
         let clock = Clock::start();
+        self.note_drawn(driver);
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
         // Tests must not depend on how busy the machine is.
         let frames = if cfg!(test) { DEPTH_MAX } else { self.budget.frames() };
@@ -97,10 +102,35 @@ impl Foresight {
                 *worst = count;
             }
         });
+        if followed.leapt {
+            self.glide_on();
+        }
         let took = clock.elapsed();
         self.budget.note(followed.frames, took);
         self.depth = followed.depth;
         self.cost_micros = (self.cost_micros * 31 + took.as_micros()) / 32;
+    }
+
+    /// Before what may become a leap, because an own order does not wait for the lead: notes where everything is drawn.
+    fn note_drawn(&mut self, driver: &Driver<Client>) {
+        self.drawn.clear();
+        if self.predictor.can_leap(driver) {
+            let (alpha, glide) = (self.predictor.alpha(), &self.glide);
+            self.drawn.extend(self.predictor.simulation().world().bodies().map(|body| {
+                let (at, offset) = (place(body, alpha), glide.offset(body.id().index()));
+                (body.id(), [at[0] + offset[0], at[1] + offset[1]])
+            }));
+        }
+    }
+
+    /// After a leap: everything glides from where it was drawn.
+    fn glide_on(&mut self) {
+        let (alpha, world) = (self.predictor.alpha(), self.predictor.simulation().world());
+        for (id, drawn) in self.drawn.drain(..) {
+            let Some(body) = world.body(id) else { continue };
+            let offset = self.glide.offset(id.index());
+            self.glide.correct(id.index(), [drawn[0] - offset[0], drawn[1] - offset[1]], place(body, alpha));
+        }
     }
 
     fn begin_turn(&mut self, turn: u32, bodies: u32) {
@@ -143,6 +173,12 @@ impl Foresight {
         self.depth
     }
 
+    /// Time by which pictures are ahead, in 65,536ths of a frame.
+    #[cfg(test)]
+    pub(crate) fn ahead(&self) -> u64 {
+        self.predictor.ahead()
+    }
+
     /// Average time for a picture.
     pub(crate) fn cost(&self) -> Duration {
         Duration::from_micros(self.cost_micros)
@@ -176,14 +212,18 @@ fn correct(
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
         let Some(before) = old.world().body(body.id()) else { continue };
-        let [from, to] = [before, body]
-            .map(|body| body.interpolated_position(alpha).map(|side| (side * UNIT as f32) as i64));
+        let [from, to] = [before, body].map(|body| place(body, alpha));
         let distance = glide.correct(body.id().index(), from, to);
         corrections.note(distance);
         all += 1;
         right += u32::from(distance <= RIGHT);
     }
     (right, all)
+}
+
+/// Raw.
+fn place(body: BodyRef<'_>, alpha: u32) -> [i64; 2] {
+    body.interpolated_position(alpha).map(|side| (side * UNIT as f32) as i64)
 }
 
 #[cfg(test)]
