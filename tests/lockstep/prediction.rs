@@ -431,7 +431,6 @@ fn pictures_do_not_hop_when_the_lead_changes() {
                 match_.game.step(&mut |_, _, _, _| {});
             }
             let (driver, predictor) = (&match_.game.drivers()[0], match_.predictors[0].as_mut().unwrap());
-            let can_leap = predictor.can_leap(driver);
             let followed = predictor.follow(driver, driver.simulation(), now, match_.budget);
             lengths.extend(Some(driver.session().plan().frames_per_turn));
             depths.extend(Some(followed.depth));
@@ -441,7 +440,7 @@ fn pictures_do_not_hop_when_the_lead_changes() {
             let [passed, drawn] = [0, 1].map(|n| after[n] - before[n]);
             let least = if match_.budget == 64 { passed / 2 - 2 } else { 0 };
             let what = format!("seed {seed}, picture {picture}");
-            assert!(!followed.leapt || gives(0) && can_leap, "{what}: nothing waits");
+            assert!(!followed.leapt || gives(0), "{what}: nothing waits");
             let most = if followed.leapt { passed + 20 * FRAME } else { 2 * passed };
             assert!(drawn >= least && drawn <= most, "{what}: {drawn} while {passed} passed");
             leaps += u32::from(followed.leapt);

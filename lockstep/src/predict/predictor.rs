@@ -6,7 +6,7 @@ use crate::drive::begun::{BegunTurn, BegunTurns};
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::predict::game::Predict;
-use crate::predict::lead::{FRAME, Lead};
+use crate::predict::lead::Lead;
 use crate::predict::line::Line;
 use crate::session::SessionPhase;
 use crate::value::time::Instant;
@@ -30,7 +30,7 @@ pub struct Followed {
     /// A correction is under way and will be shown later, because the frames of this call were not enough.
     pub is_behind: bool,
     /// What is shown has gone on by more than twice the time that has passed, because an own order does not wait for the lead: by up to the frames that
-    /// it was short of. A renderer that has noted where things were drawn ([`Predictor::can_leap`]) lets them glide.
+    /// it was short of. A renderer that has noted where things were drawn in the last picture lets them glide on.
     pub leapt: bool,
 }
 
@@ -215,15 +215,6 @@ impl<S: Predict> Predictor<S> {
     #[must_use]
     pub fn ahead(&self) -> u64 {
         self.lead.ahead()
-    }
-
-    /// Whether the lead is short of where it should be, so that the next call of [`Predictor::follow`] may leap ([`Followed::leapt`]).
-    #[must_use]
-    pub fn can_leap<D>(&self, driver: &Driver<D>) -> bool
-    where
-        D: Simulation<Action = S::Action>,
-    {
-        self.lead.ahead() < u64::from(self.depth(driver)) * u64::from(FRAME)
     }
 
     /// What happened so far.

@@ -70,9 +70,7 @@ fn corrections_are_not_seen_as_jumps() {
         skirmish.foresee(PICTURE);
         let foresight = skirmish.foresight(0).unwrap();
         let now = foresight.game().world().bodies().map(|body| {
-            let offset = foresight.glide().offset(body.id().index());
-            let at = body.interpolated_position(foresight.alpha());
-            (body.id(), [0, 1].map(|axis| at[axis] + offset[axis] as f32 / UNIT as f32))
+            (body.id(), foresight.drawn(body.id()).unwrap().map(|side| side as f32 / UNIT as f32))
         });
         let before = core::mem::replace(&mut drawn, now.collect());
         let corrections = foresight.stats().corrections;
@@ -99,12 +97,12 @@ type Drawn = (u32, [f32; 2]);
 fn drawn(skirmish: &Skirmish) -> Vec<Drawn> {
     let (truth, foresight) = (skirmish.client(0).game(), skirmish.foresight(0));
     let game = foresight.map_or(truth, Foresight::game);
-    let alpha = foresight.map_or(skirmish.alpha(0), Foresight::alpha);
     let own = game.unit_looks().filter(|look| look.army == 0);
     let at = |body: testudo_physics::BodyId| {
-        let offset = foresight.map_or([0; 2], |foresight| foresight.glide().offset(body.index()));
-        let at = game.world().body(body).unwrap().interpolated_position(alpha);
-        (body.index(), [0, 1].map(|axis| at[axis] + offset[axis] as f32 / UNIT as f32))
+        let foreseen = foresight.and_then(|foresight| foresight.drawn(body));
+        let at = foreseen.map(|at| at.map(|side| side as f32 / UNIT as f32));
+        let truth = || game.world().body(body).unwrap().interpolated_position(skirmish.alpha(0));
+        (body.index(), at.unwrap_or_else(truth))
     };
     own.map(|look| at(look.body)).collect()
 }

@@ -28,14 +28,19 @@ const DEPTH_MAX: u32 = 20;
 /// Over so many turns the share of right units is taken.
 const TURNS: usize = 40;
 
+/// A body, and where it was drawn, raw.
+type Drawn = (BodyId, [i64; 2]);
+
 /// A prediction of one peer's battle.
 pub(crate) struct Foresight {
     predictor: Predictor<Game>,
     budget: PictureBudget,
     glide: Glide,
     corrections: Corrections,
-    /// Where everything was drawn before a leap. Kept for its memory.
-    drawn: Vec<(BodyId, [i64; 2])>,
+    /// Where everything was drawn last, by slots of bodies.
+    drawn: Vec<Option<Drawn>>,
+    /// Those that live and whose slots the prediction has given to others.
+    displaced: Vec<Drawn>,
     depth: u32,
     /// No longer: what is shown falls back to the confirmed battle.
     is_leaving: bool,
@@ -66,6 +71,7 @@ impl Foresight {
             glide: Glide::new(GLIDE, JUMP),
             corrections: Corrections::default(),
             drawn: Vec::new(),
+            displaced: Vec::new(),
             depth: 0,
             is_leaving: false,
             cost_micros: 0,
@@ -92,12 +98,12 @@ impl Foresight {
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
         let clock = Clock::start();
-        self.note_drawn(driver);
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
+        let drawn = &self.drawn;
         // Tests must not depend on how busy the machine is.
         let frames = if cfg!(test) { DEPTH_MAX } else { self.budget.frames() };
         let followed = self.predictor.follow_with(driver, game, now, frames, |correction| {
-            let count = correct(correction, glide, corrections);
+            let count = correct(correction, drawn, glide, corrections);
             if let Some(worst) = right.back_mut().filter(|worst| count.0 < worst.0) {
                 *worst = count;
             }
@@ -105,31 +111,36 @@ impl Foresight {
         if followed.leapt {
             self.glide_on();
         }
+        self.note_drawn(game);
         let took = clock.elapsed();
         self.budget.note(followed.frames, took);
         self.depth = followed.depth;
         self.cost_micros = (self.cost_micros * 31 + took.as_micros()) / 32;
     }
 
-    /// Before what may become a leap, because an own order does not wait for the lead: notes where everything is drawn.
-    fn note_drawn(&mut self, driver: &Driver<Client>) {
-        self.drawn.clear();
-        if self.predictor.can_leap(driver) {
-            let (alpha, glide) = (self.predictor.alpha(), &self.glide);
-            self.drawn.extend(self.predictor.simulation().world().bodies().map(|body| {
-                let (at, offset) = (place(body, alpha), glide.offset(body.id().index()));
-                (body.id(), [at[0] + offset[0], at[1] + offset[1]])
-            }));
+    /// After a leap, because an own order does not wait for the lead: everything glides on from where it was drawn.
+    fn glide_on(&mut self) {
+        let (alpha, world) = (self.predictor.alpha(), self.predictor.simulation().world());
+        for &(id, at) in self.drawn.iter().flatten() {
+            let Some(body) = world.body(id) else { continue };
+            let before = without(at, self.glide.offset(id.index()));
+            self.glide.correct(id.index(), before, place(body, alpha));
         }
     }
 
-    /// After a leap: everything glides from where it was drawn.
-    fn glide_on(&mut self) {
-        let (alpha, world) = (self.predictor.alpha(), self.predictor.simulation().world());
-        for (id, drawn) in self.drawn.drain(..) {
-            let Some(body) = world.body(id) else { continue };
-            let offset = self.glide.offset(id.index());
-            self.glide.correct(id.index(), [drawn[0] - offset[0], drawn[1] - offset[1]], place(body, alpha));
+    /// What is not in the prediction any more stays noted where it was.
+    fn note_drawn(&mut self, truth: &Game) {
+        self.displaced.retain(|(id, _)| truth.world().body(*id).is_some());
+        let alpha = self.predictor.alpha();
+        for body in self.predictor.simulation().world().bodies() {
+            let (id, slot) = (body.id(), body.id().index() as usize);
+            if self.drawn.len() <= slot {
+                self.drawn.resize(slot + 1, None);
+            }
+            let ([x, y], [right, up]) = (place(body, alpha), self.glide.offset(id.index()));
+            let was = self.drawn[slot].replace((id, [x + right, y + up]));
+            let lives = |was: &Drawn| was.0 != id && truth.world().body(was.0).is_some();
+            self.displaced.extend(was.filter(lives));
         }
     }
 
@@ -163,9 +174,10 @@ impl Foresight {
         self.predictor.simulation()
     }
 
-    /// By slots of bodies, raw.
-    pub(crate) fn glide(&self) -> &Glide {
-        &self.glide
+    /// Where a body is drawn, raw. One that is there no more in the prediction: where it was drawn last.
+    pub(crate) fn drawn(&self, body: BodyId) -> Option<[i64; 2]> {
+        let displaced = || self.displaced.iter().find(|(id, _)| *id == body).map(|(_, at)| *at);
+        drawn_in(&self.drawn, body).or_else(displaced)
     }
 
     /// Frames by which it is ahead.
@@ -205,20 +217,38 @@ impl Foresight {
 /// there are.
 fn correct(
     correction: &Correction<'_, Game>,
+    drawn: &[Option<Drawn>],
     glide: &mut Glide,
     corrections: &mut Corrections,
 ) -> (u32, u32) {
     let Correction { before: old, after: new, alpha, .. } = *correction;
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
-        let Some(before) = old.world().body(body.id()) else { continue };
-        let [from, to] = [before, body].map(|body| place(body, alpha));
+        let to = place(body, alpha);
+        let Some(before) = old.world().body(body.id()) else {
+            // Its death was predicted, and it lives.
+            if let Some(at) = drawn_in(drawn, body.id()) {
+                let offset = glide.offset(body.id().index());
+                glide.correct(body.id().index(), without(at, offset), to);
+            }
+            continue;
+        };
+        let from = place(before, alpha);
         let distance = glide.correct(body.id().index(), from, to);
         corrections.note(distance);
         all += 1;
         right += u32::from(distance <= RIGHT);
     }
     (right, all)
+}
+
+fn drawn_in(drawn: &[Option<Drawn>], body: BodyId) -> Option<[i64; 2]> {
+    let (id, at) = (*drawn.get(body.index() as usize)?)?;
+    (id == body).then_some(at)
+}
+
+fn without([x, y]: [i64; 2], [right, up]: [i64; 2]) -> [i64; 2] {
+    [x - right, y - up]
 }
 
 /// Raw.

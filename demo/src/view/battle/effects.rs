@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use macroquad::color::WHITE;
 use macroquad::math::{Vec2, vec2};
 
-use crate::game::BuildingLook;
+use crate::game::{BuildingLook, UnitLook};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
@@ -58,6 +58,8 @@ pub(crate) struct BattleEvent {
 struct Seen {
     army: u8,
     hit_points: i32,
+    /// The fewest hit points that were seen, predicted or not.
+    least: i32,
     /// Its greatest hit points so far; units are not all equally strong.
     whole: i32,
     at: Vec2,
@@ -162,46 +164,7 @@ impl Effects {
 
     fn compare(&mut self, shown: Shown<'_>) {
         let frame = self.frame;
-        for look in shown.unit_looks() {
-            let Some(body) = shown.body(look.body) else { continue };
-            let (position, velocity) = (body.position(), body.velocity());
-            let at = vec2(units(position.x.to_bits() as i32), units(position.y.to_bits() as i32));
-            let speed = vec2(units(velocity.x.to_bits() as i32), units(velocity.y.to_bits() as i32));
-            let target = shown.game.struck_by(&look).and_then(|enemy| shown.body(enemy));
-            let target = target.map(|enemy| enemy.position());
-            let aim =
-                target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
-            let whole = whole(look.hit_points, look.stats.hit_points);
-            let (army, hit_points) = (look.army, look.hit_points);
-            let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
-            let is_archer = look.is_archer;
-            let new = Seen { army, hit_points, whole, at, facing: ahead, is_archer, unhurt: HURT, frame };
-            let place = look.number as usize;
-            if self.seen.len() <= place {
-                self.seen.resize(place + 1, None);
-            }
-            let seen = self.seen[place].get_or_insert(new);
-            let is_hit = look.hit_points < seen.hit_points;
-            if is_hit {
-                seen.unhurt = 0.0;
-            }
-            seen.whole = seen.whole.max(look.hit_points);
-            (seen.hit_points, seen.at, seen.frame) = (look.hit_points, at, frame);
-            if aim.length() > 0.4 {
-                let turned = seen.facing + aim.normalize_or_zero() * 0.5;
-                seen.facing = turned.try_normalize().unwrap_or(seen.facing);
-            }
-            if is_hit {
-                if self.sparks.len() < MARKS_MAX {
-                    self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
-                }
-                self.note(Happened::Blow, at, army);
-            }
-            if is_archer && target.is_some() && frame.wrapping_add(look.index * 7).is_multiple_of(ARROW_EVERY)
-            {
-                self.note(Happened::Shot, at, army);
-            }
-        }
+        shown.unit_looks().for_each(|look| self.compare_unit(shown, &look));
         for place in 0..self.seen.len() {
             let Some(seen) = self.seen[place].take_if(|seen| seen.frame != frame) else { continue };
             self.note(Happened::Fall, seen.at, seen.army);
@@ -214,6 +177,61 @@ impl Effects {
             let Seen { at, facing, is_archer, army, .. } = seen;
             self.corpses.push_back(Corpse { at, facing, is_archer, army, age: 0.0 });
         }
+        self.compare_buildings(shown);
+    }
+
+    /// A unit, with what was seen of it before.
+    fn compare_unit(&mut self, shown: Shown<'_>, look: &UnitLook) {
+        let frame = self.frame;
+        let Some(body) = shown.body(look.body) else { return };
+        let (position, velocity) = (body.position(), body.velocity());
+        let at = vec2(units(position.x.to_bits() as i32), units(position.y.to_bits() as i32));
+        let speed = vec2(units(velocity.x.to_bits() as i32), units(velocity.y.to_bits() as i32));
+        let target = shown.game.struck_by(look).and_then(|enemy| shown.body(enemy));
+        let target = target.map(|enemy| enemy.position());
+        let aim =
+            target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
+        let whole = whole(look.hit_points, look.stats.hit_points);
+        let (army, hit_points) = (look.army, look.hit_points);
+        let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
+        let is_archer = look.is_archer;
+        let least = hit_points;
+        let new = Seen { army, hit_points, least, whole, at, facing: ahead, is_archer, unhurt: HURT, frame };
+        let place = look.number as usize;
+        if self.seen.len() <= place {
+            self.seen.resize(place + 1, None);
+        }
+        let seen = self.seen[place].get_or_insert(new);
+        if shown.is_doomed(look.body) {
+            // It stays as it was seen last.
+            seen.frame = frame;
+            return;
+        }
+        let is_hit = look.hit_points < seen.least;
+        // A predicted blow that was revoked is not seen again when it is struck a little later.
+        seen.least = if shown.is_predicted() { seen.least.min(look.hit_points) } else { look.hit_points };
+        if is_hit {
+            seen.unhurt = 0.0;
+        }
+        seen.whole = seen.whole.max(look.hit_points);
+        (seen.hit_points, seen.at, seen.frame) = (look.hit_points, at, frame);
+        if aim.length() > 0.4 {
+            let turned = seen.facing + aim.normalize_or_zero() * 0.5;
+            seen.facing = turned.try_normalize().unwrap_or(seen.facing);
+        }
+        if is_hit {
+            if self.sparks.len() < MARKS_MAX {
+                self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
+            }
+            self.note(Happened::Blow, at, army);
+        }
+        if is_archer && target.is_some() && frame.wrapping_add(look.index * 7).is_multiple_of(ARROW_EVERY) {
+            self.note(Happened::Shot, at, army);
+        }
+    }
+
+    /// The buildings, with those of the picture before.
+    fn compare_buildings(&mut self, shown: Shown<'_>) {
         let standing: Vec<BuildingLook> = shown.truth.building_looks().collect();
         for look in core::mem::take(&mut self.buildings) {
             let at = place(look.centre);
@@ -336,7 +354,15 @@ fn whole(hit_points: i32, usual: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use testudo_lockstep::simnet::LinkConfig;
+    use testudo_lockstep::{Duration, Pace};
+
     use super::*;
+    use crate::app::{Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms};
+    use crate::bots::Level;
+    use crate::game::Setup;
 
     /// (After a jump into the middle of a battle no unit looked wounded.)
     #[test]
@@ -345,5 +371,83 @@ mod tests {
         for (hit_points, at_first) in cases {
             assert_eq!(whole(hit_points, 120), at_first, "{hit_points}");
         }
+    }
+
+    const PICTURE: Duration = Duration::from_micros(16_667);
+
+    fn battle(seed: u64) -> Skirmish {
+        let link = LinkConfig::new().latency(Duration::from_millis(100)).loss_ppm(20_000);
+        let terms = Terms { setup: Setup { players: 2, units: 60, seed, map: None }, turns: 1_000 };
+        let pilots = vec![Pilot::Bot(Level::Hard); 2];
+        let mut skirmish = Skirmish::new(SkirmishSpec {
+            terms,
+            link,
+            pace: Pace::Adaptive,
+            pilots,
+            replay: ReplayFile::None,
+        })
+        .unwrap();
+        skirmish.set_prediction(0, true);
+        skirmish
+    }
+
+    fn shown(skirmish: &Skirmish) -> Shown<'_> {
+        Shown::new(skirmish.client(0).game(), skirmish.foresight(0), skirmish.alpha(0))
+    }
+
+    /// (A unit whose death was predicted went back to where it was in truth, by up to nine tenths of a unit, and walked into its death again.)
+    #[test]
+    fn who_dies_in_the_prediction_stays_where_it_was_drawn() {
+        let (mut waited, mut farthest, mut behind) = (0, 0.0_f32, 0.0_f32);
+        for seed in 0..4 {
+            let mut skirmish = battle(seed);
+            let mut before = BTreeMap::new();
+            for _ in 0..3_000 {
+                skirmish.advance(PICTURE, Duration::from_secs(60)).unwrap();
+                skirmish.foresee(PICTURE);
+                let shown = shown(&skirmish);
+                let mut drawn = BTreeMap::new();
+                for look in shown.unit_looks() {
+                    let at = shown.position(look.body).unwrap();
+                    drawn.insert(look.number, at);
+                    if shown.is_doomed(look.body) {
+                        let moved = before.get(&look.number).map_or(0.0, |last| at.distance(*last));
+                        let truth = shown.truth.world().body(look.body).unwrap().position();
+                        let truth =
+                            Vec2::new(units(truth.x.to_bits() as i32), units(truth.y.to_bits() as i32));
+                        waited += 1;
+                        (farthest, behind) = (farthest.max(moved), behind.max(at.distance(truth)));
+                    }
+                }
+                before = drawn;
+            }
+        }
+        assert!(waited > 100 && behind > 0.5, "{waited}, {behind}");
+        assert!(farthest < 0.01, "{farthest}");
+    }
+
+    /// (A blow was seen and heard again if a correction revoked it and it was struck a little later.)
+    #[test]
+    fn a_blow_is_seen_once() {
+        let (mut predicted, mut confirmed) = (0, 0);
+        for seed in 0..4 {
+            let mut skirmish = battle(seed);
+            let mut effects = [Effects::default(), Effects::default()];
+            for _ in 0..3_000 {
+                skirmish.advance(PICTURE, Duration::from_secs(60)).unwrap();
+                skirmish.foresee(PICTURE);
+                let truth = Shown::plain(skirmish.client(0).game(), skirmish.alpha(0));
+                for (effects, shown) in effects.iter_mut().zip([shown(&skirmish), truth]) {
+                    effects.observe(shown, skirmish.frame(0), 0.017, 0.017);
+                }
+                let blows = |effects: &mut Effects| {
+                    let events = effects.take_events();
+                    events.iter().filter(|event| matches!(event.what, Happened::Blow)).count()
+                };
+                let [first, second] = &mut effects;
+                (predicted, confirmed) = (predicted + blows(first), confirmed + blows(second));
+            }
+        }
+        assert!(confirmed > 1_000 && predicted <= confirmed, "{predicted}, {confirmed}");
     }
 }

@@ -1,7 +1,6 @@
 //! Which states of a battle a view draws: the confirmed one, and what is shown of it.
 
 use macroquad::math::Vec2;
-use testudo_lockstep::predict::Glide;
 use testudo_physics::{BodyId, BodyRef};
 
 use crate::app::Foresight;
@@ -17,7 +16,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) truth: &'a Game,
     /// How far the picture is between the last two frames of each of them: 0..=65,536.
     alphas: [u32; 2],
-    glide: Option<&'a Glide>,
+    foresight: Option<&'a Foresight>,
 }
 
 impl<'a> Shown<'a> {
@@ -25,12 +24,12 @@ impl<'a> Shown<'a> {
     pub(crate) fn new(truth: &'a Game, foresight: Option<&'a Foresight>, alpha: u32) -> Self {
         let game = foresight.map_or(truth, Foresight::game);
         let alphas = [foresight.map_or(alpha, Foresight::alpha), alpha];
-        Self { game, truth, alphas, glide: foresight.map(Foresight::glide) }
+        Self { game, truth, alphas, foresight }
     }
 
     /// The confirmed battle.
     pub(crate) fn plain(game: &'a Game, alpha: u32) -> Self {
-        Self { game, truth: game, alphas: [alpha; 2], glide: None }
+        Self { game, truth: game, alphas: [alpha; 2], foresight: None }
     }
 
     /// A body. One that is there no more in the prediction stays as it is in truth, until that is confirmed.
@@ -44,21 +43,28 @@ impl<'a> Shown<'a> {
         both.find_map(|(game, alpha)| Some((game.world().body(body)?, alpha)))
     }
 
-    /// Where to draw a body.
+    /// Where to draw a body. One that is there no more in the prediction stays where it was drawn last, until its death is confirmed.
     pub(crate) fn position(&self, body: BodyId) -> Option<Vec2> {
+        if let Some([x, y]) = self.foresight.and_then(|foresight| foresight.drawn(body)) {
+            return Some(Vec2::new(units(x as i32), units(y as i32)));
+        }
         let (found, alpha) = self.body_at(body)?;
-        let at = Vec2::from(found.interpolated_position(alpha));
-        let [x, y] = self.glide.map_or([0; 2], |glide| glide.offset(body.index())).map(|side| side as i32);
-        Some(at + Vec2::new(units(x), units(y)))
+        Some(Vec2::from(found.interpolated_position(alpha)))
+    }
+
+    /// Whether this is more than the confirmed battle.
+    pub(crate) fn is_predicted(&self) -> bool {
+        !core::ptr::eq(self.game, self.truth)
+    }
+
+    /// Whether a unit lives, but not in the prediction.
+    pub(crate) fn is_doomed(&self, body: BodyId) -> bool {
+        self.is_predicted() && self.game.world().body(body).is_none()
     }
 
     /// The units to draw: those of the prediction, and those whose death is only predicted.
     pub(crate) fn unit_looks(&self) -> impl Iterator<Item = UnitLook> + '_ {
-        let is_same = core::ptr::eq(self.game, self.truth);
-        let survivors = self
-            .truth
-            .unit_looks()
-            .filter(move |look| !is_same && self.game.world().body(look.body).is_none());
+        let survivors = self.truth.unit_looks().filter(move |look| self.is_doomed(look.body));
         self.game.unit_looks().chain(survivors)
     }
 }
