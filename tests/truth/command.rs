@@ -36,8 +36,10 @@ fn main() -> ExitCode {
             let number = |at: usize, usual| arguments.get(at).map_or(Ok(usual), |text| text.parse::<u64>());
             let word = arguments.get(3).map_or("", String::as_str);
             match (number(1, 1), number(2, 50)) {
-                (Ok(first), Ok(count)) => return unusual(first, count, word),
-                _ => eprintln!("the first seed and the number of seeds are numbers"),
+                (Ok(first), Ok(count @ 1..)) => return unusual(first, count, word),
+                _ => eprintln!(
+                    "the first seed and the number of seeds are numbers, and there is at least one seed"
+                ),
             }
             return ExitCode::FAILURE;
         }
@@ -67,14 +69,20 @@ fn scenes(first: u64, count: u64) -> ExitCode {
 
 /// Hears the truths about unusual scenes whose names contain `word`, seed by seed.
 fn unusual(first: u64, count: u64, word: &str) -> ExitCode {
-    println!("seeds {first} to {}", first + count - 1);
+    let seeds = first..first.saturating_add(count);
+    println!("{count} seeds from {first} on");
     let truths =
         unusual::UNUSUAL.into_iter().chain(masses::MASSES).chain(chains::CHAINS).chain(crushers::CRUSHERS);
-    let failed = truths.filter(|(law, ..)| law.contains(word)).map(|(law, source, hearing)| {
+    let truths: Vec<_> = truths.filter(|(law, ..)| law.contains(word)).collect();
+    if truths.is_empty() {
+        eprintln!("no law's name contains \"{word}\"");
+        return ExitCode::FAILURE;
+    }
+    let failed = truths.into_iter().map(|(law, source, hearing)| {
         // A truth that does not hold panics with all lines.
         let hear = |seed| frame::Truth::hear(law, source, seed..=seed, hearing);
         let fails = |&seed: &u64| std::panic::catch_unwind(|| hear(seed)).is_err();
-        let failed: Vec<_> = (first..first + count).filter(fails).collect();
+        let failed: Vec<_> = seeds.clone().filter(fails).collect();
         println!(
             "{law}: {}",
             if failed.is_empty() { "holds".to_owned() } else { format!("broken by {failed:?}") }

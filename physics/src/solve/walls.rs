@@ -105,7 +105,7 @@ impl WallContacts {
                 let opposite = others.find(|&other| is_opposite(batches, body, place, other));
                 let gap = batches.origin(place).gap;
                 // To the middle between both.
-                let off = opposite.map(|other| gap - batches.origin(other).gap);
+                let off = opposite.map(|other| gap.saturating_sub(batches.origin(other).gap));
                 let to_the_middle = off.map(|off| speed(-(off / 2).abs()) * -off.signum());
                 let limit = to_the_middle.unwrap_or_else(|| wall_limit(batches, place, &speed));
                 if let Ok(at) = places[..known].binary_search(&place) {
