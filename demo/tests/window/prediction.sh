@@ -20,7 +20,9 @@ until_said '"event":"prediction","value":\[0,1\]' press "prediction 1"
 until_said '"event":"prediction","value":\[0,0\]' press "prediction 1"
 until_said '"event":"prediction","value":\[0,1\]' press "prediction 1"
 
-say "everybody marches, back and forth"
+say "everybody marches, back and forth; the strip above a view counts as the view"
+place "view 2" 50 50 && sleep 1
+place "prediction 1" 50 50 && sleep 1
 until_said '"event":"selection","player":0,"units":[1-9]' chord ctrl a
 for spot in "70 30" "40 70" "60 20" "30 50"; do
   place "view 1" $spot

@@ -9,6 +9,7 @@ mod prediction;
 mod spread;
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
 use macroquad::math::Vec2;
@@ -238,7 +239,7 @@ impl Desk {
         if is_split == self.is_split {
             return;
         }
-        self.is_split = is_split;
+        (self.is_split, self.active) = (is_split, 0);
         self.lay_out();
     }
 
@@ -435,7 +436,7 @@ impl Desk {
         }
         let under = self.layout.views[usize::from(self.side_under(at).unwrap_or(0))];
         let finger = self.touches.read(&mut self.camera, under, seconds);
-        for player in 0..if self.is_split { 2 } else { 1 } {
+        for player in self.shown() {
             self.read_side(player, finger);
         }
         // Whoever has moved it: keys, wheel, fingers, the small map, a group.
@@ -448,7 +449,7 @@ impl Desk {
         let mouse =
             Mouse { at: self.ui.mouse, left: self.ui.left(), right: self.ui.right(), is_free, finger };
         let is_person = self.skirmish.pilot(player) == Pilot::Person;
-        let (has_keys, others_box) = (self.active == player, self.is_dragging());
+        let (has_keys, others_box) = (self.commanded() == player, self.is_dragging());
         let mut told = Vec::new();
         {
             let sight = self.sight(player, shown_by(&self.skirmish, player));
@@ -497,10 +498,21 @@ impl Desk {
         }
     }
 
-    /// The side whose view contains a point of the screen.
+    /// The side whose view, or the strip above it, contains a point of the screen.
     fn side_under(&self, at: Vec2) -> Option<u8> {
-        let views = if self.is_split { 2 } else { 1 };
-        (0..views).find(|side| self.layout.views[usize::from(*side)].contains(at))
+        let DeskLayout { headers, views, .. } = &self.layout;
+        self.shown().find(|side| [headers, views].iter().any(|of| of[usize::from(*side)].contains(at)))
+    }
+
+    /// The sides that have a view of their own.
+    fn shown(&self) -> Range<u8> {
+        if self.is_split { 0..2 } else { 0..1 }
+    }
+
+    /// The side that the keys command: where the mouse was last, unless only the other one has a person.
+    fn commanded(&self) -> u8 {
+        let is_person = |side: &u8| self.skirmish.pilot(*side) == Pilot::Person;
+        Some(self.active).filter(is_person).or_else(|| self.shown().find(is_person)).unwrap_or(self.active)
     }
 
     /// A box is being drawn.
