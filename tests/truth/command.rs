@@ -11,6 +11,7 @@ mod frame;
 mod masses;
 mod scenes;
 mod unusual;
+mod wedged;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -71,8 +72,12 @@ fn scenes(first: u64, count: u64) -> ExitCode {
 fn unusual(first: u64, count: u64, word: &str) -> ExitCode {
     let seeds = first..first.saturating_add(count);
     println!("{count} seeds from {first} on");
-    let truths =
-        unusual::UNUSUAL.into_iter().chain(masses::MASSES).chain(chains::CHAINS).chain(crushers::CRUSHERS);
+    let truths = unusual::UNUSUAL
+        .into_iter()
+        .chain(masses::MASSES)
+        .chain(chains::CHAINS)
+        .chain(crushers::CRUSHERS)
+        .chain(wedged::WEDGED);
     let truths: Vec<_> = truths.filter(|(law, ..)| law.contains(word)).collect();
     if truths.is_empty() {
         eprintln!("no law's name contains \"{word}\"");

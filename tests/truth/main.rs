@@ -28,3 +28,4 @@ mod solve_rest;
 mod terrain;
 mod terrain_tools;
 mod unusual;
+mod wedged;

@@ -568,6 +568,12 @@ fn who_has_no_room_between_two_walls_rests_in_their_middle() {
     keep_the_laws([WIDE + 50_066, WIDE + 53_447]);
 }
 
+/// A disc lay on another one that the floor and a static box wedged, and hovered over it for ever at 0.18 units per second; the heap around it stayed awake.
+#[test]
+fn who_lies_on_a_wedged_body_in_a_heap_comes_to_rest() {
+    keep_the_laws([WIDE + 62_457]);
+}
+
 /// Contacts of fast bodies with each other were solved after those with walls, and the last of them pressed a small disc beyond the wall.
 #[test]
 fn walls_have_the_last_word_against_fast_bodies() {

@@ -2,7 +2,8 @@
 //!
 //! Their contacts contradict each other. Passes that separate them would give the bodies speed that leads nowhere, and the last contact that is solved
 //! would win. So, without gravity, these contacts are deep ones, whatever their depth: they only prevent bodies from coming closer, keep no impulse, and
-//! are separated by moving positions ([`crate::solve::deep`]). With gravity all contacts are springs, which agree on a place.
+//! are separated by moving positions ([`crate::solve::deep`]). With gravity all contacts are springs, which agree on a place; for bodies between two walls see
+//! [`crate::solve::wedged`].
 
 use alloc::vec::Vec;
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
-use crate::solve::bodies::{Bodies, hold};
+use crate::solve::bodies::hold;
 use crate::solve::run::Run;
 use crate::solve::solver::Velocity;
 use crate::solve::step_contacts::StepContacts;
@@ -24,10 +24,6 @@ const SETTLED: u32 = 1 << 6;
 
 /// Where bodies hit each other, a part of the greatest change of the passes before is enough: 1/64.
 const CALMER_SHIFT: u32 = 6;
-
-/// A body that moves at less than this part of what gravity adds to its speed in a frame stands: 1/16. One that begins to fall moves at half of
-/// it or more.
-const STANDS_SHIFT: u32 = 4;
 
 /// The scratch of settling.
 #[derive(Clone, Debug, Default)]
@@ -79,27 +75,6 @@ impl Settling {
             enough = enough.max(change >> CALMER_SHIFT);
         }
     }
-}
-
-/// Takes the speed of bodies that contacts hold where they are. Springs that squeeze a body between walls and the passes that relax them may
-/// leave a speed at the end of each frame that moves nobody; it is less than what gravity adds in a frame. `moving` are the velocities that
-/// advance positions.
-#[cold]
-pub(crate) fn still_the_carried(run: &mut Run<'_>, moving: &[Velocity]) {
-    let Bodies { velocities, gained, .. } = &mut run.bodies;
-    run.contacts.batches.for_each(|batch, lane, _| {
-        if batch.impulse[lane] == 0 {
-            return;
-        }
-        for body in [batch.a[lane], batch.b[lane]].map(|body| body as usize) {
-            let Some(gain) = gained.get(body) else { continue };
-            let most = |v: [i32; 2]| v[0].unsigned_abs().max(v[1].unsigned_abs());
-            let (gain, way, kept) = (most(*gain), most(moving[body].get()), most(velocities[body].get()));
-            if way <= gain >> STANDS_SHIFT && kept <= gain {
-                velocities[body] = moving[body];
-            }
-        }
-    });
 }
 
 /// The greatest change of a velocity, per axis.

@@ -13,6 +13,7 @@ use crate::solve::coloring::Batches;
 use crate::solve::deep::PUSH_MAX;
 use crate::solve::push::OVERLAP_ALLOWED;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
+use crate::solve::wedged::Wedged;
 
 /// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
 const RATE_MIN: u32 = 80;
@@ -50,10 +51,13 @@ pub(crate) struct SoftContacts {
 
 impl SoftContacts {
     /// Starts a frame with `rate` sub-steps per second; the contacts in `rigid` (batch, lane) are not springs.
-    pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], rate: u32) {
+    pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], wedged: &Wedged, rate: u32) {
         self.rate = rate;
         self.gaps.clear();
         self.gaps.extend(batches.origins().iter().map(|origins| origins.gap));
+        for &((batch, lane), gap) in &wedged.gaps {
+            self.gaps[batch as usize][lane as usize] = gap;
+        }
         self.rigid.clear();
         self.rigid.resize(self.gaps.len(), [false; LANES]);
         for &(batch, lane) in rigid {

@@ -10,10 +10,9 @@ use crate::solve::bodies::{Bodies, hold};
 use crate::solve::deep::DeepContacts;
 use crate::solve::push::push_speed;
 use crate::solve::run::{Kernels, Run};
-use crate::solve::settling::{Settling, still_the_carried};
+use crate::solve::settling::Settling;
 use crate::solve::soft::SoftContacts;
 use crate::solve::solver::{Pass, Velocity};
-use crate::solve::squeezed::Squeezed;
 use crate::solve::step_contacts::StepContacts;
 use crate::solve::walls::{Pressing, WallContacts};
 use crate::solve::{deep, soft};
@@ -37,7 +36,6 @@ pub(crate) struct Solver {
     deep: DeepContacts,
     walls: WallContacts,
     settling: Settling,
-    squeezed: Squeezed,
 }
 
 impl Solver {
@@ -92,7 +90,6 @@ impl Solver {
         let StepContacts { batches, notes, .. } = &*run.contacts;
         self.deep.solve(&notes.deep, batches, &mut self.moving, run.bodies.velocities, speed);
         self.walls.hold_off(run, &mut self.moving);
-        self.squeezed.still(run, &self.moving, settings);
     }
 
     /// Twice as many passes as without gravity, divided among the sub-steps, half of them soft and half relaxing: with fewer, friction drove
@@ -105,7 +102,7 @@ impl Solver {
         take_gains(&mut run.bodies, parts);
         run.bounce([fps, parts]);
         let StepContacts { batches, stiff, .. } = &mut *run.contacts;
-        self.soft.begin(batches, &stiff.places, fps * parts);
+        self.soft.begin(batches, &stiff.places, &self.walls.wedged, fps * parts);
         self.moving.clear();
         self.moving.resize(run.bodies.velocities.len(), Velocity::default());
         if run.contacts.stiff.mixed {
@@ -121,11 +118,6 @@ impl Solver {
         let parts = parts as i32;
         for moving in &mut self.moving {
             *moving = Velocity::new(moving.get().map(|sum| (sum + parts / 2).div_euclid(parts)));
-        }
-        if run.contacts.stiff.uneven {
-            still_the_carried(run, &self.moving);
-        } else {
-            self.squeezed.still(run, &self.moving, settings);
         }
     }
 

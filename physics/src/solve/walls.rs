@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Extra;
 use crate::math::boxes::LANES;
+use crate::math::lanes::UNIT;
 use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
 use crate::solve::coloring::Batches;
@@ -11,6 +12,7 @@ use crate::solve::deep;
 use crate::solve::room::Room;
 use crate::solve::run::Run;
 use crate::solve::solver::{IMPULSE_MAX, NO_LIMIT, Velocity};
+use crate::solve::wedged::{Wedged, facing};
 
 /// What may press bodies against walls in a step.
 #[derive(Clone, Copy)]
@@ -33,6 +35,7 @@ pub(crate) struct WallContacts {
     /// How fast the pairs of these contacts are to separate, at least.
     limits: Vec<i32>,
     pub(crate) room: Room,
+    pub(crate) wedged: Wedged,
     /// Where bodies are deep in walls while contacts are springs, which may be squeezed: these do not get any deeper.
     pub(crate) deep: Vec<(u32, u32)>,
     /// Bodies that touch, directly or through others that contacts can move, by working index.
@@ -77,7 +80,9 @@ impl WallContacts {
         self.places.clear();
         self.limits.clear();
         self.deep.clear();
+        self.wedged.begin();
         if pressing.soft {
+            self.wedged.find(run);
             self.list_deep(run);
         }
         if pressing.ranks.is_some() || pressing.heavy {
@@ -153,8 +158,10 @@ impl WallContacts {
                     let is_wall = |body: u32| {
                         shells[body as usize].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
                     };
-                    if pair.into_iter().any(is_wall) {
-                        self.deep.push((at, lane as u32));
+                    let place = (at, lane as u32);
+                    let deep = self.wedged.gap(place, origins.gap[lane]) < -deep::OVERLAP_SHALLOW;
+                    if deep && pair.into_iter().any(is_wall) {
+                        self.deep.push(place);
                     }
                 }
             }
@@ -252,13 +259,8 @@ fn wall_limit(batches: &Batches, place: (u32, u32), speed: impl Fn(i32) -> i32) 
 
 /// Whether two walls push a body in opposite directions, and are closer together than it is wide.
 fn is_opposite(batches: &Batches, body: u32, place: (u32, u32), other: (u32, u32)) -> bool {
-    let normal = |(batch, lane): (u32, u32)| {
-        let (batch, lane) = (&batches.as_slice()[batch as usize], lane as usize);
-        let sign = if batch.a[lane] == body { -1 } else { 1 };
-        batch.normal[lane].map(|n| sign * i64::from(n))
-    };
-    let (n, m) = (normal(place), normal(other));
     let gap = |place| batches.origin(place).gap;
     // Within 18 degrees.
-    gap(place).saturating_add(gap(other)) < 0 && n[0] * m[0] + n[1] * m[1] < -(1 << 60) / 20 * 19
+    gap(place).saturating_add(gap(other)) < 0
+        && facing(batches, body, place, other) > i64::from(UNIT) / 20 * 19
 }
