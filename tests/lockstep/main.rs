@@ -2,6 +2,7 @@
 
 mod allocation;
 mod attacks;
+mod briefs;
 mod crowd;
 mod faults;
 mod foresight;

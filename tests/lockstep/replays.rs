@@ -9,8 +9,8 @@ use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{BitWriter, PlayerId, Simulation, Turn};
 use testudo_tests::scenes::Generator;
 
-const SIM_VERSION: u32 = 7;
-const TURNS: u32 = 60;
+pub(crate) const SIM_VERSION: u32 = 7;
+pub(crate) const TURNS: u32 = 60;
 const KEYFRAME_EVERY: u32 = 16;
 
 impl State for Toy {
@@ -26,7 +26,7 @@ impl State for Toy {
     }
 }
 
-fn header() -> ReplayHeader {
+pub(crate) fn header() -> ReplayHeader {
     ReplayHeader {
         sim_version: SIM_VERSION,
         content_hash: 0x1122_3344_5566_7788,
@@ -36,7 +36,7 @@ fn header() -> ReplayHeader {
 }
 
 /// A match with every kind of event; `broken` flips a bit in one of its turns. Also returns the ends of all records.
-fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) {
+pub(crate) fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) {
     let mut toy = Toy::default();
     let mut recorder = Recorder::new(&header());
     let mut ends = vec![recorder.bytes().len()];

@@ -251,7 +251,7 @@ fn a_keyframe_that_the_game_refuses_is_passed_over() {
             recorder.action(player, &order);
         }
         (0..events.frames).for_each(|_| recorder.frame(events.frames_per_second));
-        recorder.end_turn(checksum);
+        recorder.end_turn(checksum.unwrap());
         if turn == 19 {
             recorder.keyframe(b"no state of this game");
         }

@@ -34,6 +34,8 @@ pub(crate) enum MatchError {
     Randomness(String),
     /// The secret of this machine's player can be neither read nor kept.
     Key { path: std::path::PathBuf, what: String },
+    /// The cubes cannot be shown.
+    Cubes(String),
     /// A replay file cannot be written or played.
     Replay { path: std::path::PathBuf, what: String },
 }
@@ -73,8 +75,10 @@ impl fmt::Display for MatchError {
                 f,
                 "this player began the match with another key: come back from the same machine, as the same user"
             ),
-            Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {failure}"),
-            Self::Failed { failure, turns } => write!(f, "the match ended early, in turn {turns}: {failure}"),
+            Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {}", in_words(failure)),
+            Self::Failed { failure, turns } => {
+                write!(f, "the match ended early, in turn {turns}: {}", in_words(failure))
+            }
             Self::TooSlow { after, turns } => write!(
                 f,
                 "the network delivers too little: only {turns} turns were played in {} s of virtual time",
@@ -104,12 +108,24 @@ impl fmt::Display for MatchError {
             Self::Socket(error) => write!(f, "the network failed: {error}"),
             Self::Randomness(what) => write!(f, "the system gives no random numbers: {what}"),
             Self::Key { path, what } => write!(f, "the player's key, {}: {what}", path.display()),
+            Self::Cubes(what) => write!(f, "{what}"),
             Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
         }
     }
 }
 
 impl std::error::Error for MatchError {}
+
+/// The sentence for people, who count players from 1; the library counts them from 0.
+fn in_words(failure: &Failure) -> String {
+    match failure {
+        Failure::PlayersMissing { players, watchers: 0 } if players.iter().next().is_some() => {
+            let missing = players.iter().map(|player| format!("player {}", player.0 + 1));
+            format!("did not connect in time: {}", missing.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
 
 impl From<SetupError> for MatchError {
     fn from(error: SetupError) -> Self {
@@ -211,5 +227,20 @@ impl fmt::Display for InvitationError {
             ),
             Self::Socket(error) => write!(f, "the network failed: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{PlayerId, PlayerSet};
+
+    use super::*;
+
+    #[test]
+    fn people_count_players_from_1() {
+        let players = PlayerSet::from_iter([PlayerId(1), PlayerId(2)]);
+        let failure = Failure::PlayersMissing { players, watchers: 0 };
+        let told = MatchError::Failed { failure, turns: 0 }.to_string();
+        assert_eq!(told, "the match did not start: did not connect in time: player 2, player 3");
     }
 }

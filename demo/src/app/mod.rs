@@ -1,7 +1,7 @@
 //! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
 //!
 //! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
-//! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays.
+//! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays, `share` makes links of them.
 
 mod clock;
 mod error;
@@ -14,6 +14,7 @@ pub(crate) mod page;
 pub(crate) mod playback;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod relay;
+pub(crate) mod share;
 mod terms;
 pub(crate) mod trace;
 pub(crate) mod watch;
@@ -30,6 +31,7 @@ pub(crate) use online::network::NetworkMatch;
 pub(crate) use online::news::News;
 pub(crate) use online::remark::Remark;
 pub(crate) use online::seat::{Seat, SeatOptions};
+pub(crate) use share::open as open_replay;
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::{Desync, Diagnosis};
@@ -38,6 +40,6 @@ pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
 #[cfg(test)]
 pub(crate) use watch::recording::header as replay_header;
-pub(crate) use watch::recording::{Kept, Recording, ReplayFile, open as open_replay, read as read_replay};
+pub(crate) use watch::recording::{Kept, Recording, ReplayFile, read as read_replay};
 pub(crate) use watch::spread::Spread;
 pub(crate) use watch::telemetry::Sample;

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Soak(Soak),
     /// Play a replay again at full speed and compare every checksum
     Verify(Verify),
+    /// Make a link of a replay: its settings, orders and last checksum, for verify and replay, and for a page
+    Link(MakeLink),
     /// Watch a replay in a window; without a window, print its contents and the state at any turn
     Replay(ReplayView),
     /// Compare two replays of one match: the first turn that differs, the wrong copy, and the number that differs
@@ -70,8 +72,19 @@ pub(crate) enum Command {
 /// to there. 2: unreadable, or of another version.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
+    /// A replay, or a link to a battle
+    #[arg(value_name = "FILE|LINK")]
+    pub(crate) file: PathBuf,
+}
+
+/// Exit code 2: the match is too long for a link, was cut off, or its computers disagreed; then send the file.
+#[derive(Debug, Args)]
+pub(crate) struct MakeLink {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// The address of a page that plays it, such as the one of `relay --web`; without it, a command is printed
+    #[arg(long, value_name = "URL", value_parser = page)]
+    pub(crate) page: Option<String>,
 }
 
 /// Come before the match begins: the replay of a referee who comes later is not kept. Exit code 0: played to its end, and everything
@@ -112,7 +125,8 @@ pub(crate) struct Desync {
 /// or of another version.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayView {
-    #[arg(value_name = "FILE")]
+    /// A replay, or a link to a battle
+    #[arg(value_name = "FILE|LINK")]
     pub(crate) file: PathBuf,
     /// Go to the start of this turn, from 0
     #[arg(long, value_name = "T")]
@@ -165,6 +179,9 @@ pub(crate) struct Skirmish {
     /// Two bots play; a button lets you take over
     #[arg(long)]
     pub(crate) bots: bool,
+    /// Links to a battle lead to this page, which demo/web/build.sh makes; otherwise they are commands
+    #[arg(long, value_name = "URL", value_parser = page)]
+    pub(crate) page: Option<String>,
     /// Write no replay; otherwise each match in the window writes one into the folder `replays`
     #[arg(long)]
     pub(crate) no_replay: bool,

@@ -64,7 +64,7 @@ fn open(path: &Path) -> Result<(Replay, Setup), Failed> {
 
 fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<Comparison, Failed> {
     let turns = a.turns().min(b.turns());
-    let recorded = |replay: &Replay, turn| replay.turn(turn).map_or(0, |(_, checksum)| checksum);
+    let recorded = |replay: &Replay, turn| replay.turn(turn).and_then(|(_, checksum)| checksum).unwrap_or(0);
     let Some(turn) = (0..turns).find(|turn| recorded(a, *turn) != recorded(b, *turn)) else {
         return Ok(Comparison {
             turns,

@@ -109,6 +109,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Verify(options)) => replay::verify(options, json),
         Some(Command::Replay(options)) => replay::replay(options, json),
+        Some(Command::Link(options)) => replay::link(options, json),
         Some(Command::Desync(options)) => desync::desync(options, json),
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);

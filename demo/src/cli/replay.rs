@@ -6,8 +6,8 @@ use serde::Serialize;
 use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
-use crate::app::{Clock, MatchError, Terms, open_replay};
-use crate::cli::args::{ReplayView, Verify};
+use crate::app::{Clock, MatchError, Terms, open_replay, share};
+use crate::cli::args::{MakeLink, ReplayView, Verify};
 use crate::cli::headless::progress_bar;
 use crate::cli::skirmish::log_file;
 use crate::cli::{Failed, print_json};
@@ -92,6 +92,9 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
     } else {
         print!("{}", verdict.about.in_words());
         match &verdict.difference {
+            None if player.replay().is_brief() => {
+                println!("last checksum   equal, {:.0} times real time", verdict.times_real_time);
+            }
             None => println!("every checksum  equal, {:.0} times real time", verdict.times_real_time),
             Some(difference) => println!("DIVERGES        {difference}"),
         }
@@ -100,6 +103,22 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
         }
     }
     Ok(is_good)
+}
+
+/// Prints a link.
+pub(crate) fn link(options: &MakeLink, json: bool) -> Result<bool, Failed> {
+    let (replay, _) = open_replay(&options.file)?;
+    let Some(link) = share::link(&replay, options.page.as_deref()) else {
+        let why =
+            "this battle has no link: it is too long, was cut off, or its computers disagreed; send the file";
+        return Err(Failed::usage(why));
+    };
+    if json {
+        print_json(&serde_json::json!({ "link": link, "characters": link.len() }));
+    } else {
+        println!("{link}");
+    }
+    Ok(true)
 }
 
 /// Opens a window, if there is a display and no option asks for text.

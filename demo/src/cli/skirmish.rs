@@ -26,7 +26,8 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
     game.seed = options.seed.unwrap_or(game.seed);
     game.map = options.map.unwrap_or(Ground(maps::named("ford")));
     let other = options.bot.unwrap_or(Pilot::Bot(Level::Normal));
-    match view::open(window_spec(options, &game, &link, other), log_file(options.log_orders.as_deref())?) {
+    let log = log_file(options.log_orders.as_deref())?;
+    match view::open(window_spec(options, &game, &link, other), options.page.clone(), log) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the match runs headless.");

@@ -47,6 +47,19 @@ pub(crate) struct CubesSpec {
     pub(crate) corrupt_frame: Option<u32>,
 }
 
+impl CubesSpec {
+    /// The articles' network, and an hour to play.
+    pub(crate) fn to_play(cubes: u32, seed: u64) -> Self {
+        Self {
+            setup: Setup { cubes, seed },
+            frames: FRAMES_MAX,
+            link: LinkConfig::new().latency(Duration::from_millis(1_900)).loss_ppm(250_000),
+            playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
+            corrupt_frame: None,
+        }
+    }
+}
+
 /// Why the demonstration did not finish.
 #[derive(Debug)]
 pub(crate) enum CubesError {

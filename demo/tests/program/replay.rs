@@ -42,6 +42,35 @@ fn a_match_that_was_recorded_is_verified() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
+/// A match without a window as a link: `verify` and `replay` come to the same checksum, and a changed link is refused.
+#[test]
+fn a_link_is_the_whole_match() {
+    let folder = folder("link");
+    let file = folder.join("match.replay");
+    let played = run_json(&format!("{MATCH} --loss 0.1 --replay {}", file.display()), 0);
+    let page = "https://example.org/play/";
+    let made = run_json(&format!("link {} --page {page}", file.display()), 0);
+    let link = made["link"].as_str().expect("a link");
+    assert!(link.starts_with(&format!("{page}#battle=")) && link.len() < 3_000, "{link}");
+    for given in [link, link.split_once('#').expect("an address").1] {
+        let verdict = run_json(&format!("verify {given}"), 0);
+        assert_eq!((&verdict["equal"], &verdict["turns"]), (&true.into(), &60.into()), "{verdict}");
+        assert_eq!(run_json(&format!("replay {given}"), 0)["checksum"], played["final_checksum"]);
+    }
+    let changed = if link.ends_with('A') { "B" } else { "A" };
+    for damaged in [&link[..link.len() - 9], &format!("{}{changed}", &link[..link.len() - 1])] {
+        let refused = run_json(&format!("verify {damaged}"), 2);
+        assert!(
+            refused["error"].as_str().is_some_and(|why| why.contains("copy the whole link")),
+            "{refused}"
+        );
+    }
+    let half = fs::read(&file).unwrap();
+    fs::write(&file, &half[..half.len() / 2]).unwrap();
+    assert!(run_json(&format!("link {}", file.display()), 2)["error"].as_str().unwrap().contains("cut off"));
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
 #[test]
 fn the_checked_in_replay_stands_as_long_as_the_versions_do() {
     let verdict = run_json(&format!("verify {}", checked_in().display()), 0);

@@ -196,6 +196,9 @@ def from_a_page():
     host = page("Cleo")
     host.open(relay.opens.replace("#", "?units=20&seed=3#"))
     code = host.wait("codes", lambda: host.last("codes"), 150)["value"][0]
+    host.wait("its QR code", lambda: "qr" in host.last("places")["places"])
+    host.until("a large one", lambda: host.click(host.place("qr")), lambda note: note.get("event") == "places" and "qr large" in note["places"])
+    host.until("no large one", lambda: host.click(host.place("qr large")), lambda note: note.get("event") == "places" and "qr" in note["places"])
     join = [PROGRAM, "join", code, "--bot", "--headless", "--no-replay"]
     environment = dict(os.environ, XDG_STATE_HOME=os.path.join(WORK, "guest"))
     guest = subprocess.Popen(join, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -128,8 +128,12 @@ def with_mouse():
     browser.wait("its comparison", lambda: browser.last("checked"))
     check(browser.last("checked")["divergent_turn"] is None, f"{browser.last('checked')}")
     keep(browser, "replay")
+    copied = lambda note: note.get("event") == "link"
+    link = browser.until("a link", lambda: browser.click(browser.place("share")), copied)["value"]
+    check(link.startswith(ADDRESS + "/#battle="), f"no link to this page: {link}")
     check(not browser.errors, f"the page complained: {browser.errors}")
     browser.close()
+    return link
 
 
 def with_fingers():
@@ -203,6 +207,20 @@ def with_fingers():
     browser.close()
 
 
+def with_a_link(link):
+    browser = started("link")
+    browser.open(link)
+    browser.wait("the match of the link", lambda: browser.last("checked"), 150)
+    check(browser.last("checked")["divergent_turn"] is None, f"the link leads to another match: {browser.last('checked')}")
+    check(browser.last("checked")["turns"] > 10, f"{browser.last('checked')}")
+    keep(browser, "link")
+    browser.close()
+    browser = started("cut")
+    browser.open(link[:-20])
+    browser.wait("a sentence about the link", lambda: "copy the whole link" in (browser.value(STEP) or ""), 150)
+    browser.close()
+
+
 def with_a_wrong_address():
     browser = started("wrong")
     browser.open(ADDRESS + "/?map=moon&units=abc&seed=4&loss=400&colour=red")
@@ -223,7 +241,9 @@ def without_webgl():
 
 
 try:
-    with_mouse()
+    link = with_mouse()
+    say("the link that a replay copies plays it in another browser; a part of it is refused with a sentence")
+    with_a_link(link)
     with_fingers()
     say("what cannot be meant in an address is named, and the usual battle begins")
     with_a_wrong_address()

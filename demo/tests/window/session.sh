@@ -309,8 +309,17 @@ quit 0
 say "from the replay of a battle a button leads to another one"
 bots_to_the_end 2
 patiently placed watch
+# share: the link that the card and the replay copy plays the match, and ends in its checksum.
+share() {
+  until_said '"event":"link"' press share
+  local link
+  link=$(grep '"event":"link"' log | tail -1 | grep -o 'battle=[A-Za-z0-9_-]*')
+  "$PROGRAM" verify "$link" | grep -q '^last checksum   equal' || fail "the link $link does not play"
+}
+share
 press watch
 patiently placed "back to battle"
+share
 for size in "412 800" "820 560" "1360 860"; do
   resize $size
   sleep 1

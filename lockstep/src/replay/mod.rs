@@ -6,7 +6,9 @@
 //!
 //! [`Recorded`] wraps a game and produces the bytes ([`Recorder`] does so step by step). [`Replay`] reads them, [`Replay::verify`] plays
 //! and compares everything, [`ReplayPlayer`] goes to any turn, and [`ReplayViewer`] to any frame in bounded steps. None of them uses files or clocks.
+//! [`Replay::brief`] leaves out what follows from the orders, so that a whole match fits into a link.
 
+mod brief;
 mod player;
 mod reader;
 mod recorded;
@@ -20,6 +22,7 @@ use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::ids::PlayerId;
 
+pub use brief::BRIEF_TURNS_MAX;
 pub use player::{Divergence, ReplayPlayer, SeekError};
 pub use reader::{Damage, Replay, ReplayError, TurnEvent, TurnEvents};
 pub use recorded::Recorded;
@@ -99,6 +102,20 @@ pub(crate) mod kind {
     pub(crate) const START: u8 = 7;
 }
 
+/// The payload of the first record.
+pub(crate) fn write_header(header: &ReplayHeader) -> Vec<u8> {
+    let settings = &header.settings[..header.settings.len().min(usize::from(u16::MAX))];
+    let mut payload = Vec::new();
+    payload.extend_from_slice(&REPLAY_VERSION.to_le_bytes());
+    payload.extend_from_slice(&header.sim_version.to_le_bytes());
+    payload.extend_from_slice(&ENGINE_VERSION.to_le_bytes());
+    payload.extend_from_slice(&header.content_hash.to_le_bytes());
+    payload.push(header.players);
+    payload.extend_from_slice(&(settings.len() as u16).to_le_bytes());
+    payload.extend_from_slice(settings);
+    payload
+}
+
 /// Produces the bytes of a replay, record by record.
 ///
 /// Tell it everything that the simulation is told, then call [`Recorder::end_turn`] with the turn's checksum. Store the bytes
@@ -131,16 +148,7 @@ impl Recorder {
             turns: 0,
             total: MAGIC.len() as u64,
         };
-        let settings = &header.settings[..header.settings.len().min(usize::from(u16::MAX))];
-        let mut payload = Vec::new();
-        payload.extend_from_slice(&REPLAY_VERSION.to_le_bytes());
-        payload.extend_from_slice(&header.sim_version.to_le_bytes());
-        payload.extend_from_slice(&ENGINE_VERSION.to_le_bytes());
-        payload.extend_from_slice(&header.content_hash.to_le_bytes());
-        payload.push(header.players);
-        payload.extend_from_slice(&(settings.len() as u16).to_le_bytes());
-        payload.extend_from_slice(settings);
-        recorder.record(kind::HEADER, &[&payload]);
+        recorder.record(kind::HEADER, &[&write_header(header)]);
         recorder
     }
 

@@ -151,7 +151,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         if self.frame == frames {
             let found = self.game.checksum();
             self.game.turn_ended(Turn(self.first.wrapping_add(self.turn)), found);
-            if found != recorded {
+            if let Some(recorded) = recorded.filter(|recorded| *recorded != found) {
                 self.note(Divergence::Checksum { turn: self.turn, recorded, found });
             }
             (self.turn, self.frame, self.has_begun) = (self.turn + 1, 0, false);

@@ -15,7 +15,7 @@ use crate::value::bits::{BitReader, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Greatest number of frames in a turn.
-const FRAMES_MAX: u32 = 1 << 16;
+pub(crate) const FRAMES_MAX: u32 = 1 << 16;
 
 /// A replay that was read up to its end, or up to the first damage.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub struct Replay {
     evidence: Option<(u32, Range<usize>)>,
     ending: Option<Ending>,
     damage: Option<Damage>,
+    /// Length of the brief form from which it was read.
+    pub(crate) brief_bytes: Option<usize>,
 }
 
 /// Where a replay stops being readable.
@@ -52,6 +54,8 @@ pub enum ReplayError {
     NotAReplay,
     /// Its first record is damaged or cut off.
     Header,
+    /// A brief form that is damaged or cut off.
+    Brief,
     /// Written in another version of the format.
     Version {
         /// The version that wrote it.
@@ -119,6 +123,7 @@ impl Replay {
             evidence: None,
             ending: None,
             damage: None,
+            brief_bytes: None,
         };
         loop {
             let start = at;
@@ -245,10 +250,10 @@ impl Replay {
         Some((*turn, &self.bytes[range.clone()]))
     }
 
-    /// Length of the file in bytes.
+    /// Length of the file, or of the brief form, in bytes.
     #[must_use]
     pub fn byte_count(&self) -> usize {
-        self.bytes.len()
+        self.brief_bytes.unwrap_or(self.bytes.len())
     }
 
     /// The state before a turn, if there is a keyframe of it.
@@ -266,13 +271,14 @@ impl Replay {
         Some((*at, &self.bytes[range.clone()]))
     }
 
-    /// The events of a turn, and its checksum. None beyond the last turn.
+    /// The events of a turn, and its checksum. None beyond the last turn. Of a brief replay only the last turn has a checksum.
     #[must_use]
-    pub fn turn(&self, turn: u32) -> Option<(TurnEvents<'_>, u64)> {
+    pub fn turn(&self, turn: u32) -> Option<(TurnEvents<'_>, Option<u64>)> {
         let payload = &self.bytes[self.turns.get(turn as usize)?.clone()];
         let events = TurnEvents::new(payload).ok()?;
         let checksum = payload_checksum(&events).ok()?;
-        Some((events, checksum))
+        let is_recorded = !self.is_brief() || turn + 1 == self.turns();
+        Some((events, is_recorded.then_some(checksum)))
     }
 }
 
@@ -305,7 +311,7 @@ fn next_record(
     Ok(Some((kind, payload)))
 }
 
-fn read_header(payload: &[u8], sim_version: u32) -> Result<ReplayHeader, ReplayError> {
+pub(crate) fn read_header(payload: &[u8], sim_version: u32) -> Result<ReplayHeader, ReplayError> {
     let mut rest = payload;
     let mut take = |count: usize| {
         let (taken, left) = rest.split_at_checked(count).ok_or(ReplayError::Header)?;
@@ -397,6 +403,7 @@ impl fmt::Display for ReplayError {
         match self {
             Self::NotAReplay => write!(f, "this is not a replay"),
             Self::Header => write!(f, "the replay's header is damaged, so nothing can be played"),
+            Self::Brief => write!(f, "the replay is damaged or cut off, so nothing can be played"),
             Self::Version { found } => write!(
                 f,
                 "the replay has format version {found}, this program reads version {REPLAY_VERSION}"

@@ -22,6 +22,8 @@ pub struct Verification {
     pub ending: Option<Ending>,
     /// The first turn in which the peers of the match disagreed, if that was recorded. It does not make this replay unsound.
     pub desync: Option<u32>,
+    /// Only the last checksum is recorded: see [`Replay::brief`].
+    pub is_brief: bool,
 }
 
 impl Verification {
@@ -34,9 +36,10 @@ impl Verification {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { turns, start, divergence, damage, ending, desync: _ } = self;
+        let Self { turns, start, divergence, damage, ending, desync: _, is_brief } = self;
         match divergence {
             Some(divergence) => write!(f, "differs from the recording: {divergence}")?,
+            None if *is_brief => write!(f, "{turns} turns, the last checksum reproduced")?,
             None => write!(f, "{turns} turns, every checksum reproduced")?,
         }
         if let Some(start) = start {
@@ -55,6 +58,7 @@ impl Replay {
     pub fn verify<S: Simulation + State>(self, game: S) -> Verification {
         let (damage, ending, desync) = (self.damage(), self.ending(), self.desync());
         let start = self.start().map(|(turn, _)| turn);
+        let is_brief = self.is_brief();
         let mut player = ReplayPlayer::new(self, game);
         loop {
             player.check_keyframe();
@@ -62,6 +66,14 @@ impl Replay {
                 break;
             }
         }
-        Verification { turns: player.turn(), start, divergence: player.divergence(), damage, ending, desync }
+        Verification {
+            turns: player.turn(),
+            start,
+            divergence: player.divergence(),
+            damage,
+            ending,
+            desync,
+            is_brief,
+        }
     }
 }

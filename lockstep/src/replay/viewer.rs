@@ -182,6 +182,12 @@ impl<S: Simulation + State + Clone> ReplayViewer<S> {
         self.checking.turns()
     }
 
+    /// The game where the comparison is.
+    #[must_use]
+    pub fn compared(&self) -> &S {
+        self.checking.simulation()
+    }
+
     /// Whether all turns and the last keyframe have been compared.
     #[must_use]
     pub fn is_checked(&self) -> bool {

@@ -4,6 +4,7 @@
 //! Guards against accidental damage (a hash at the end) do not stop an attacker, so each function makes them valid.
 
 mod action;
+mod brief;
 mod greeting;
 mod packet;
 mod pairs;
@@ -14,6 +15,7 @@ mod toy;
 mod world;
 
 pub use action::action;
+pub use brief::brief;
 pub use greeting::greeting;
 pub use packet::packet;
 pub use pairs::{pairs, script};
@@ -26,8 +28,9 @@ pub use world::world;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// Every target.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("action", action, action::action_seeds),
+    ("brief", brief, brief::brief_seeds),
     ("greeting", greeting, greeting::greeting_seeds),
     ("packet", packet, packet::packet_seeds),
     ("pairs", pairs, pairs::pair_seeds),

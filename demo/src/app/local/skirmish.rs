@@ -215,11 +215,6 @@ impl Skirmish {
         self.unrecorded.as_ref()
     }
 
-    /// Whether there is a replay.
-    pub(crate) fn has_replay(&self) -> bool {
-        self.client(0).has_replay()
-    }
-
     /// The replay up to now, which is ended by that.
     pub(crate) fn take_replay(&mut self) -> Option<Kept> {
         self.virtual_match.drivers_mut().first_mut()?.simulation_mut().take_replay()

@@ -66,6 +66,11 @@ impl Codes {
         Self { back: Some(code), ..self }
     }
 
+    /// Where a page is that takes codes.
+    pub(crate) fn page(&self) -> Option<&str> {
+        self.page.as_deref()
+    }
+
     /// Whether the others open a page instead of typing a command.
     pub(crate) fn has_page(&self) -> bool {
         self.page.is_some()

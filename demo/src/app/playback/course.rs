@@ -7,6 +7,7 @@ use testudo_lockstep::replay::{Replay, ReplayViewer};
 use crate::app::Terms;
 use crate::app::error::MatchError;
 use crate::app::playback::budget::Budget;
+use crate::app::playback::curve::Curve;
 use crate::app::playback::story::{self, Story};
 use crate::game::{Game, Order};
 
@@ -15,6 +16,9 @@ pub(crate) struct Course {
     viewer: ReplayViewer<Game>,
     terms: Terms,
     story: Story,
+    curve: Curve,
+    /// Where a page is that plays links.
+    page: Option<String>,
 }
 
 impl Deref for Course {
@@ -38,7 +42,19 @@ impl Course {
     /// Settings out of range.
     pub(crate) fn new(replay: Replay, terms: Terms) -> Result<Self, MatchError> {
         let story = Story::of(&replay);
-        Ok(Self { viewer: ReplayViewer::new(replay, Game::new(terms.setup)?), terms, story })
+        let game = Game::new(terms.setup)?;
+        let curve = Curve::new(replay.turns(), &game);
+        Ok(Self { viewer: ReplayViewer::new(replay, game), terms, story, curve, page: None })
+    }
+
+    /// Its link leads to a page at this address.
+    pub(crate) fn by_page(self, page: Option<String>) -> Self {
+        Self { page, ..self }
+    }
+
+    /// Where a page is that plays links.
+    pub(crate) fn page(&self) -> Option<&str> {
+        self.page.as_deref()
     }
 
     /// The setup of the match.
@@ -48,6 +64,11 @@ impl Course {
 
     pub(crate) fn story(&self) -> &Story {
         &self.story
+    }
+
+    /// The armies as far as the comparison has come.
+    pub(crate) fn curve(&self) -> &Curve {
+        &self.curve
     }
 
     /// The orders of a turn, with their players.
@@ -75,7 +96,11 @@ impl Course {
     /// Continues the comparison, as long as the budget lasts.
     pub(crate) fn spend_on_check(&mut self, budget: &mut Budget) {
         while !self.is_checked() && budget.take() {
+            let turn = self.turns_checked();
             self.check(1);
+            if self.turns_checked() > turn {
+                self.curve.note(turn + 1, self.viewer.compared());
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod budget;
 mod course;
+mod curve;
 mod story;
 
 #[cfg(test)]
@@ -9,5 +10,6 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
+pub(crate) use curve::Sample;
 #[cfg(test)]
 pub(crate) use story::Departure;

@@ -76,7 +76,7 @@ fn recorded(plan: &Plan) -> Vec<u8> {
     recorder.bytes().to_vec()
 }
 
-fn course(plan: &Plan) -> Course {
+pub(super) fn course(plan: &Plan) -> Course {
     Course::new(record(plan), terms(plan)).unwrap()
 }
 
@@ -92,7 +92,7 @@ fn go(course: &mut Course, frame: u64, at_a_time: u32) {
     assert_eq!(course.frame(), frame);
 }
 
-fn check_all(course: &mut Course) {
+pub(super) fn check_all(course: &mut Course) {
     while !course.is_checked() {
         course.spend_on_check(&mut Budget::frames(50));
     }

@@ -244,7 +244,15 @@ pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
 /// There is nothing in it that could be played.
 pub(crate) fn read(path: &Path, bytes: Vec<u8>) -> Result<(Replay, Terms), MatchError> {
     let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
-    let replay = Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?;
+    checked(path, Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?)
+}
+
+/// A replay of whatever origin, if its settings and its turns are of this game.
+///
+/// # Errors
+/// They are not.
+pub(crate) fn checked(path: &Path, replay: Replay) -> Result<(Replay, Terms), MatchError> {
+    let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
     let terms = terms(replay.header()).ok_or_else(|| refused("the match settings are not valid".into()))?;
     let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
     if let Some(rate) = turns.map(|(turn, _)| turn).find_map(impossible_rate) {

@@ -9,6 +9,9 @@ use crate::view::paint::camera::{Camera, place, units};
 /// Room around everything, units of length.
 const AIR: f32 = 3.0;
 
+/// A lower view shows one army only, pixels.
+pub(crate) const LOW: f32 = 300.0;
+
 /// The camera moves to either side in so many steps, and each next scale is this part of the one before.
 const SIDEWAYS: i32 = 6;
 const SMALLER: f32 = 0.97;
@@ -21,8 +24,9 @@ const KEEP: f32 = 50.0;
 /// Something that ought to be seen: where it is, half of its size, and how much it counts.
 type Sight = (Vec2, Vec2, f32);
 
-/// The initial camera: it shows the starting positions of all armies, and their keeps. In a view that is higher than wide, units would be
-/// too small then to be told from each other: there it shows the army of `player` and its buildings.
+/// The initial camera: it shows the starting positions of all armies, and their keeps. In a view that is higher than wide, or as low as that of
+/// a phone that lies on its side, units would be too small then to be told from each other: there it shows the army of `player` and its
+/// buildings, and nothing beyond the field.
 ///
 /// If something lies over the view (`covers`), the camera moves a little, and further away, so that nothing of this is hidden; where that is
 /// impossible, little. (In a low window, the small map lay over one of the own barracks, and the inset over one of the enemy's.)
@@ -33,7 +37,7 @@ pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect
     let buildings = game
         .building_looks()
         .map(|look| (look.army, place(look.centre), place(look.half), if look.is_keep { KEEP } else { 1.0 }));
-    let only = player.filter(|_| view.w < view.h);
+    let only = player.filter(|_| view.w < view.h || view.h < LOW);
     let sights: Vec<Sight> = bases
         .chain(buildings)
         .filter(|(army, ..)| only.is_none_or(|player| *army == player))
@@ -48,7 +52,16 @@ pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect
     };
     let half = half + Vec2::splat(AIR);
     let room = (place(game.field_half()) - centre.abs()).max(Vec2::ZERO);
-    uncovered(Camera::fitting(centre, half, view), [half, room], view, &sights, covers)
+    let (mut widest, is_low) = (Camera::fitting(centre, half, view), only.is_some() && view.w > view.h);
+    if is_low {
+        widest.hold(field(game), view);
+    }
+    let mut camera = uncovered(widest, [half, room], view, &sights, covers);
+    // (A phone that lies on its side showed more woods than field.)
+    if is_low {
+        camera.hold(field(game), view);
+    }
+    camera
 }
 
 /// A battle's first picture, and what later ones may show at most: the field, and what the first one shows beyond it.
@@ -61,10 +74,14 @@ pub(crate) struct Opened {
 impl Opened {
     /// See [`camera`].
     pub(crate) fn new(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect]) -> Self {
-        let (camera, half) = (camera(game, view, player, covers), place(game.field_half()));
-        let field = Rect::new(-half.x, -half.y, 2.0 * half.x, 2.0 * half.y);
-        Self { camera, bounds: field.combine_with(camera.seen(view)) }
+        let camera = camera(game, view, player, covers);
+        Self { camera, bounds: field(game).combine_with(camera.seen(view)) }
     }
+}
+
+fn field(game: &Game) -> Rect {
+    let half = place(game.field_half());
+    Rect::new(-half.x, -half.y, 2.0 * half.x, 2.0 * half.y)
 }
 
 /// The largest camera in front of which nothing is covered; otherwise a large one in front of which little is. `half` is what it shows to all
@@ -118,9 +135,24 @@ fn nearest_first() -> impl Iterator<Item = (i32, i32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::{Map, Setup};
 
     const VIEW: Rect = Rect { x: 0.0, y: 74.0, w: 800.0, h: 390.0 };
     const HALF: Vec2 = Vec2::new(55.0, 25.0);
+
+    /// On a phone that lies on its side the field had 40 % of the picture's width, and units were 5 pixels.
+    #[test]
+    fn a_low_view_shows_the_own_army_and_nothing_but_field() {
+        let view = Rect::new(0.0, 74.0, 844.0, 280.0);
+        for map in ["ford", "pass", "lakes"].map(Map::named) {
+            let game = Game::new(Setup { players: 2, units: 200, seed: 1, map }).unwrap();
+            let (camera, half) = (camera(&game, view, Some(0), &[]), place(game.field_half()));
+            let seen = camera.seen(view);
+            assert!(seen.x >= -half.x - 0.1 && seen.right() <= half.x + 0.1, "{seen:?}");
+            let keep = game.building_looks().find(|look| look.army == 0 && look.is_keep).unwrap();
+            assert!(seen.contains(place(keep.centre)) && camera.scale > 5.0, "{camera:?}");
+        }
+    }
 
     #[test]
     fn the_picture_moves_aside_and_away_until_nothing_is_covered() {

@@ -44,11 +44,24 @@ impl Progress {
     }
 }
 
-/// The words of a hint, long and short. `is_open`: the network's panel is open.
-fn words(number: usize, is_open: bool) -> [&'static str; 2] {
+/// What is on the screen, so that hints name nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Seen {
+    /// The network's panel is open.
+    pub(crate) panel: bool,
+    /// The enemy's keep is in the large view.
+    pub(crate) enemy: bool,
+}
+
+/// The words of a hint, long and short.
+fn words(number: usize, seen: Seen) -> [&'static str; 2] {
     let first = HINTS.len() - HINTS_OPEN.len();
     match number.checked_sub(first) {
-        Some(open) if is_open => HINTS_OPEN[open],
+        Some(open) if seen.panel => HINTS_OPEN[open],
+        // (On a phone no orange army was in the picture.)
+        None if number == 1 && !seen.enemy => {
+            ["Press Attack, then click on orange on the small map", HINTS[1][1]]
+        }
         _ => HINTS[number],
     }
 }
@@ -56,14 +69,13 @@ fn words(number: usize, is_open: bool) -> [&'static str; 2] {
 /// Width of the button that puts hints away, pixels.
 const AWAY: f32 = 26.0;
 
-/// Draws the current hint in the middle of a strip, if there is one. Returns whether the person wants no more of them. `is_open`: the network's
-/// panel is open.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, strip: Rect, progress: Progress, is_open: bool) -> bool {
+/// Draws the current hint in the middle of a strip, if there is one. Returns whether the person wants no more of them.
+pub(crate) fn draw(pen: &Pen, ui: &mut Ui, strip: Rect, progress: Progress, seen: Seen) -> bool {
     let Some(number) = progress.next() else { return false };
     let count = format!("{} of {}", number + 1, HINTS.len());
     let lead = pen.width(&count, SMALL) + 14.0;
     let wide = |text: &str| lead + pen.width(text, SIZE) + 28.0 + AWAY;
-    let Some(text) = words(number, is_open).into_iter().find(|text| wide(text) <= strip.w) else {
+    let Some(text) = words(number, seen).into_iter().find(|text| wide(text) <= strip.w) else {
         return false;
     };
     let width = wide(text);
@@ -84,10 +96,13 @@ mod tests {
 
     #[test]
     fn nobody_is_told_to_open_an_open_panel() {
+        let seen = |panel, enemy| Seen { panel, enemy };
         for number in 0..HINTS.len() {
             let is_about_network = HINTS[number][0].starts_with("Open Network");
-            assert_eq!(is_about_network, words(number, true) != words(number, false), "hint {number}");
-            assert!(words(number, true).iter().all(|text| !text.contains("Open Network")));
+            let [open, folded] = [true, false].map(|panel| words(number, seen(panel, true)));
+            assert_eq!(is_about_network, open != folded, "hint {number}");
+            assert!(open.iter().all(|text| !text.contains("Open Network")));
+            assert!(words(number, seen(false, false)).iter().all(|text| !text.contains("army")));
         }
     }
 

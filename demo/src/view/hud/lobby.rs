@@ -10,6 +10,7 @@ use testudo_lockstep::PlayerId;
 use crate::app::online::codes::Codes;
 use crate::app::{Seat, TURNS_MAX};
 use crate::game::TEAMS_MAX;
+use crate::view::hud::qr::Qr;
 use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
@@ -22,6 +23,9 @@ const HUGE: f32 = 26.0;
 /// Number of players with their own line; up to sixteen fit, in two columns.
 const ROWS: u8 = 8;
 const ROW: f32 = 22.0;
+
+/// Side of the small QR code.
+const QR: f32 = 92.0;
 
 /// Width of the button with a player's team.
 const TEAM_WIDTH: f32 = 28.0;
@@ -62,19 +66,25 @@ pub(crate) enum Wish {
 }
 
 /// Draws the lobby over the field.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<Wish> {
+pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<Wish> {
+    if qr.draw_large(pen, ui, around) {
+        return None;
+    }
     let terms = seat.terms();
     let rows = terms.setup.players.min(ROWS);
     let card = frame(ui, around, 244.0 + f32::from(rows) * ROW);
     let x = card.x + 28.0;
-    pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
+    let title = pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
     let length =
-        if terms.turns == TURNS_MAX { "no limit of turns".into() } else { format!("{} turns", terms.turns) };
+        if terms.turns == TURNS_MAX { "no turn limit".into() } else { format!("{} turns", terms.turns) };
     let setup = terms.setup;
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
-    pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
+    // (On a phone it lay over the title.)
+    if title + pen.width(&what, SMALL) + 12.0 < card.right() - 28.0 {
+        pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
+    }
     match seat.codes() {
-        Some(codes) => invitation(pen, ui, card, codes, seat.is_relayed()),
+        Some(codes) => invitation(pen, ui, card, (codes, seat), qr),
         None => {
             let text = "You have a place. The battle begins when all players are here and ready.";
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
@@ -84,7 +94,9 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
     if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
-        pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+        if x + 140.0 + pen.width(&text, SMALL) < card.right() - 196.0 {
+            pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+        }
     }
     if seat.are_all_friends() {
         let text = "All are in one team: teams would not count";
@@ -125,10 +137,17 @@ fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
     ui.button(pen, "leave", button, "Leave", false)
 }
 
-/// What the others have to type. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
-fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes, is_relayed: bool) {
+/// What the next player has to type, or to open. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
+/// (The large field had the watchers' link, which no player needs.)
+fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
     let x = card.x + 28.0;
-    let plate = Rect::new(x, card.y + 82.0, card.w - 56.0, 46.0);
+    let missing = codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)));
+    let link = missing.and_then(|(_, code)| codes.link(code));
+    let picture = link.as_ref().map_or(0.0, |_| QR + 12.0);
+    let plate = Rect::new(x, card.y + 82.0, card.w - 56.0 - picture, 46.0);
+    if let Some(link) = &link {
+        qr.draw_small(ui, link, Rect::new(plate.right() + 12.0, card.y + 52.0, QR, QR));
+    }
     let plain = codes.players.first().filter(|_| !codes.is_sealed);
     draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL_RAISED);
     let button = Rect::new(plate.x + plate.w - 86.0, plate.y + 8.0, 78.0, 30.0);
@@ -141,20 +160,29 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes, is_relayed: boo
         }
         None => {
             let what = if codes.has_page() { "link" } else { "command" };
-            let each = format!("Copy the {what} of each player, and send it.");
-            pen.text(&each, x, card.y + 72.0, SIZE, TEXT_DIM);
-            let all = format!("A {what} for all who want to watch:");
-            pen.text(&all, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
-            codes.command(&codes.watch)
+            let each = pen.text(&format!("Send each player a {what}."), x, card.y + 72.0, SIZE, TEXT_DIM);
+            let (whose, code) = match missing {
+                Some((player, code)) => (format!("Player {}'s {what}:", player + 1), code),
+                None => (format!("A {what} to watch:"), &codes.watch),
+            };
+            pen.text(&whose, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
+            let small = Rect::new(each + 12.0, card.y + 57.0, 96.0, 20.0);
+            if missing.is_some() && ui.button(pen, "copy watch", small, "For watchers", false) {
+                miniquad::window::clipboard_set(&codes.command(&codes.watch));
+            }
+            codes.command(code)
         }
     };
     if ui.button(pen, "copy", button, "Copy", false) {
         miniquad::window::clipboard_set(&line);
     }
-    let said =
-        if codes.address.ip().is_loopback() { help_out(is_relayed, codes.has_page()) } else { [""; 2] };
-    if let Some(text) = said.into_iter().find(|text| pen.width(text, SMALL) <= card.w - 56.0) {
-        pen.text(text, x, card.y + 148.0, SMALL, TEXT_DIM);
+    let said = if codes.address.ip().is_loopback() {
+        help_out(seat.is_relayed(), codes.has_page())
+    } else {
+        [""; 2]
+    };
+    if let Some(text) = said.into_iter().find(|text| pen.width(text, SMALL) <= plate.w) {
+        pen.text(text, x, card.y + 145.0, SMALL, TEXT_DIM);
     }
 }
 

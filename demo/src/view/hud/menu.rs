@@ -61,7 +61,25 @@ const REST: f32 = 136.0;
 pub(crate) enum Wish {
     Start,
     Close,
+    /// Away from the battle: the cubes, and the newest replay.
+    Cubes,
+    LastReplay,
 }
+
+/// The buttons below: script name, label, width in the widest card, and wish.
+const WISHES: [(&str, &str, f32, Wish); 4] = [
+    ("start", "Start", 128.0, Wish::Start),
+    ("close menu", "Close", 100.0, Wish::Close),
+    ("to cubes", "Cubes", 96.0, Wish::Cubes),
+    ("last replay", "Last replay", 112.0, Wish::LastReplay),
+];
+
+/// How one plays with others, and a shorter form.
+#[cfg(not(target_arch = "wasm32"))]
+const FRIENDS: [&str; 2] = ["With friends, in a terminal: testudo host", "With friends: testudo host"];
+#[cfg(target_arch = "wasm32")]
+const FRIENDS: [&str; 2] =
+    ["With friends: a link of testudo relay --web", "With friends: testudo relay --web"];
 
 /// What is chosen so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +88,8 @@ pub(crate) struct Menu {
     pub(crate) level: Level,
     /// Bots play both armies.
     pub(crate) is_watched: bool,
+    /// There is a replay to look at.
+    has_replay: bool,
     /// Units of each army in the running battle, and its seed.
     units: u32,
     seed: u64,
@@ -86,8 +106,8 @@ fn sizes(running: u32, word: &str) -> Vec<Offer<'_, u32>> {
 
 impl Menu {
     /// What is chosen first: what the running battle has.
-    pub(crate) fn new(setup: Setup, level: Level, is_watched: bool) -> Self {
-        Self { setup, level, is_watched, units: setup.units, seed: setup.seed }
+    pub(crate) fn new(setup: Setup, level: Level, is_watched: bool, has_replay: bool) -> Self {
+        Self { setup, level, is_watched, has_replay, units: setup.units, seed: setup.seed }
     }
 
     /// Draws the card in the middle of a rectangle.
@@ -107,7 +127,12 @@ impl Menu {
         draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
         let x = card.x + 22.0;
-        pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
+        let title = pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
+        let fits = |text: &&&str| title + 24.0 + pen.width(text, SMALL) < card.right() - 22.0;
+        if let Some(text) = FRIENDS.iter().find(fits) {
+            let line = Rect::new(x, card.y + 20.0, card.w - 44.0, 20.0);
+            pen.label(text, line, Align::Right, SMALL, TEXT_DIM);
+        }
         let row = |n: f32| Rect::new(x, card.y + 56.0 + n * high, card.w - 44.0, high * 0.8);
         let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
@@ -124,13 +149,14 @@ impl Menu {
         let last = Rect { y: card.bottom() - 54.0 - high, ..row(5.0) };
         choose(pen, ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
-        let button = |left: f32, width: f32| Rect::new(left, card.bottom() - 46.0, width, 32.0);
-        let mut wish = None;
-        if ui.button(pen, "start", button(x, 120.0), "Start", true) {
-            wish = Some(Wish::Start);
-        }
-        if ui.button(pen, "close menu", button(x + 132.0, 100.0), "Close", false) {
-            wish = Some(Wish::Close);
+        let (mut left, mut wish) = (x, None);
+        for (name, word, width, offer) in WISHES.iter().take(if self.has_replay { 4 } else { 3 }) {
+            let width = width * (card.w - 44.0) / 436.0;
+            let button = Rect::new(left, card.bottom() - 46.0, width - 8.0, 32.0);
+            if ui.button(pen, name, button, word, *offer == Wish::Start) {
+                wish = Some(*offer);
+            }
+            left += width;
         }
         wish
     }

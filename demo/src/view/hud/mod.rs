@@ -13,6 +13,7 @@ pub(crate) mod menu;
 pub(crate) mod orders;
 pub(crate) mod panel;
 pub(crate) mod peers;
+pub(crate) mod qr;
 pub(crate) mod result;
 pub(crate) mod status;
 pub(crate) mod unit_card;

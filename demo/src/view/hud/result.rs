@@ -9,8 +9,8 @@ use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_D
 use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// Seconds of the match from one sample of the score to the next.
-pub(crate) const SAMPLE_EVERY: f32 = 2.0;
+/// Frames of the match from one sample of the score to the next: two seconds.
+const SAMPLE_FRAMES: u32 = 40;
 
 /// Greatest number of samples: beyond it every second one is dropped.
 const SAMPLES_MAX: usize = 400;
@@ -25,10 +25,20 @@ pub(crate) struct Score {
     /// Number of samples that each one represents, as a power of two.
     halvings: u32,
     skipped: u32,
+    /// The frame of the last sample.
+    frame: u32,
 }
 
 impl Score {
-    /// Notes the kills every [`SAMPLE_EVERY`] seconds.
+    /// Notes the kills so far, if it is time for it.
+    pub(crate) fn note_at(&mut self, frame: u32, game: &Game) {
+        if frame >= self.frame + SAMPLE_FRAMES {
+            self.frame = frame;
+            self.note(kills(game));
+        }
+    }
+
+    /// Notes these kills.
     pub(crate) fn note(&mut self, kills: Kills) {
         self.skipped += 1;
         if self.skipped < 1 << self.halvings {
@@ -101,7 +111,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) turns: u32,
     pub(crate) is_identical: bool,
     /// Offered from the left to the right; the first one is lit.
-    pub(crate) choices: &'a [Next],
+    pub(crate) choices: &'a [Option<Next>],
 }
 
 /// The person's next wish.
@@ -110,6 +120,10 @@ pub(crate) enum Next {
     Rematch,
     NewSeed,
     Replay,
+    /// A link to the match.
+    Share,
+    /// Again: it was copied.
+    Shared,
     /// Of a network match.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     Leave,
@@ -125,6 +139,8 @@ impl Next {
             Self::Rematch => ("rematch", "Rematch", 100.0),
             Self::NewSeed => ("new seed", "New seed", 100.0),
             Self::Replay => ("watch", "Watch replay", 120.0),
+            Self::Share => ("share", "Copy link", 100.0),
+            Self::Shared => ("share", "Copied", 100.0),
             Self::Leave => ("leave ended", "Leave", 100.0),
             Self::Stay => ("stay", "Look on", 100.0),
         }
@@ -161,17 +177,23 @@ impl Ended<'_> {
         // (On a phone the longest form left the card.)
         let fits = |text: &String| pen.width(text, SIZE) <= card.w - 44.0;
         pen.text(&checked.into_iter().find(fits).unwrap_or_default(), x, card.y + 82.0, SIZE, color);
-        self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, card.h - 156.0));
-        let (mut left, mut next) = (x, None);
-        for (n, what) in self.choices.iter().enumerate() {
+        // On a phone the buttons need two rows.
+        let (mut left, mut row, mut buttons) = (x, 0.0, Vec::new());
+        for what in self.choices.iter().flatten() {
             let (name, word, width) = what.button();
-            let button = Rect::new(left, card.bottom() - 46.0, width, 32.0);
-            if ui.button(pen, name, button, word, n == 0) {
-                next = Some(*what);
+            if left + width > card.right() - 22.0 {
+                (left, row) = (x, row + 1.0);
             }
+            buttons.push((*what, name, word, Rect::new(left, row * 40.0, width, 32.0)));
             left += width + 12.0;
         }
-        next
+        let top = card.bottom() - 46.0 - row * 40.0;
+        self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
+        let pressed = |(n, (what, name, word, at)): (usize, (Next, &'static str, &str, Rect))| {
+            let is_pressed = ui.button(pen, name, Rect { y: top + at.y, ..at }, word, n == 0);
+            is_pressed.then_some(what)
+        };
+        buttons.into_iter().enumerate().filter_map(pressed).last()
     }
 
     /// Whether the copies agreed, and shorter forms.

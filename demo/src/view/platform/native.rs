@@ -32,12 +32,17 @@ pub(crate) enum WindowError<E> {
 /// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
 type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 
-/// Opens a window with both clients of a match and runs until it is closed. Tells whether the copies were equal all the time.
+/// Opens a window with both clients of a match and runs until it is closed; links lead to `page`. Tells whether the copies were equal all the
+/// time.
 ///
 /// # Errors
 /// No display, or settings of the match out of range.
-pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| desk::run(spec, REAL_TIME, log_to(log), &told).await)
+pub(crate) fn open(
+    spec: SkirmishSpec,
+    page: Option<String>,
+    log: Option<File>,
+) -> Result<bool, WindowError<MatchError>> {
+    show(async move |told| desk::run(spec, page, REAL_TIME, log_to(log), &told).await)
 }
 
 /// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
@@ -64,11 +69,13 @@ pub(crate) fn open_network(
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
-        let network::Left { game, log, hearing, replay } = network::run(game, log_to(log), tell).await?;
+        let network::Left { game, log, hearing, replay, page } =
+            network::run(game, log_to(log), tell).await?;
         left.set(game.end()?);
         let Some(replay) = replay else { return Ok(true) };
         let (replay, terms) = replay.open()?;
-        viewing::run(Course::new(replay, terms)?, None, log, hearing, &told).await
+        let course = Course::new(replay, terms)?.by_page(page);
+        viewing::run(course, None, log, hearing, &told).await
     })?;
     Ok(outcome.take())
 }

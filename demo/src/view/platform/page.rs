@@ -7,20 +7,21 @@ use macroquad::miniquad::conf::LinuxBackend;
 use serde::Deserialize;
 use testudo_lockstep::service::code::JoinCodeError;
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Pace, PlayoutMode};
+use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::name::Name;
 use crate::app::online::network::{Way, Wish};
 use crate::app::playback::Course;
 use crate::app::{
-    MatchError, NetworkMatch, Pilot, ReplayFile, SeatOptions, SkirmishSpec, TURNS_MAX, Terms, maps, trace,
+    MatchError, NetworkMatch, Pilot, ReplayFile, SeatOptions, SkirmishSpec, TURNS_MAX, Terms, maps, share,
+    trace,
 };
 use crate::bots::Level;
-use crate::cubes;
 use crate::game::{Setup, Teams};
-use crate::pair::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY};
+use crate::pair::CubesSpec;
 use crate::view::command::order_log::{OrderLog, Sink};
+use crate::view::hud::hearing::Hearing;
 use crate::view::platform::conf::conf;
 use crate::view::screens::{self, desk, network, viewing};
 
@@ -57,8 +58,10 @@ struct Match {
     players: u8,
     /// The person's name.
     name: String,
-    /// Where this page is, for the others' links.
+    /// Where this page is, for links.
     page: Option<String>,
+    /// A match to look at: what stands behind the "#" of a link.
+    battle: Option<String>,
     /// What the engines say on the console: see [`trace::begin`].
     log: String,
 }
@@ -87,6 +90,7 @@ impl Default for Match {
             players: 2,
             name: String::new(),
             page: None,
+            battle: None,
             log: String::new(),
         }
     }
@@ -105,19 +109,37 @@ pub(crate) fn open_page() {
         }
         let error = if let Some(code) = &chosen.code {
             online(&chosen, code, log).await.err()
+        } else if let Some(battle) = &chosen.battle {
+            watch(&chosen, battle, log).await.err().map(|error| error.to_string())
         } else if let Some(cubes) = chosen.cubes {
-            screens::cubes::run(cubes_spec(cubes, chosen.seed), log, &Cell::new(None))
+            screens::cubes::run(CubesSpec::to_play(cubes, chosen.seed), log, &Cell::new(None))
                 .await
                 .err()
                 .map(|e| e.to_string())
         } else {
             let told = Cell::new(None);
-            desk::run(spec(&chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
+            desk::run(spec(&chosen), chosen.page.clone(), chosen.speed_percent, log, &told)
+                .await
+                .err()
+                .map(|e| e.to_string())
         };
         if let Some(error) = error {
             OrderLog::new(Sink::Page).note("stopped", error);
         }
     });
+}
+
+/// A match from a link.
+async fn watch(chosen: &Match, battle: &str, log: OrderLog) -> Result<(), MatchError> {
+    let (replay, terms) = share::read(battle)?;
+    if u32::from(terms.setup.players).saturating_mul(terms.setup.units) > UNITS_MAX {
+        return Err(MatchError::Replay {
+            path: "the link".into(),
+            what: "this battle is too large for a page".into(),
+        });
+    }
+    let course = Course::new(replay, terms)?.by_page(chosen.page.clone());
+    viewing::run(course, None, log, Hearing::open(), &Cell::new(None)).await.map(|_| ())
 }
 
 /// This tab's client of a match with others, until the person leaves.
@@ -139,27 +161,16 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
         NetworkMatch::join(Wish { way: Way::Sealed(code), watches: false, units_max: UNITS_MAX }, options)
     };
     let left = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
-    let network::Left { game, mut log, hearing, replay } = left;
+    let network::Left { game, mut log, hearing, replay, .. } = left;
     game.end().map_err(told)?;
     if let Some(replay) = replay {
         let (replay, terms) = replay.open().map_err(told)?;
-        let course = Course::new(replay, terms).map_err(told)?;
+        let course = Course::new(replay, terms).map_err(told)?.by_page(chosen.page.clone());
         viewing::run(course, None, log, hearing, &Cell::new(None)).await.map_err(told)?;
     } else {
         log.note("left", true);
     }
     Ok(())
-}
-
-/// The articles' network, and an hour to play.
-fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
-    CubesSpec {
-        setup: cubes::Setup { cubes, seed },
-        frames: FRAMES_MAX,
-        link: LinkConfig::new().latency(Duration::from_millis(1_900)).loss_ppm(250_000),
-        playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
-        corrupt_frame: None,
-    }
 }
 
 fn spec(chosen: &Match) -> SkirmishSpec {

@@ -31,6 +31,9 @@ use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use field::Look;
 
+/// Number of cubes that a person who comes from a battle sees.
+const CUBES: u32 = 900;
+
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
 
@@ -58,6 +61,9 @@ struct CubesDesk {
     has_pressed: bool,
     /// The keys of each side that the log has heard of.
     noted: [Input; 2],
+    /// There is a battle to go back to, and the person wants to.
+    has_way_back: bool,
+    wants_back: bool,
     is_over: bool,
     /// What went wrong, if the scene has ended early.
     error: Option<String>,
@@ -69,9 +75,23 @@ pub(crate) async fn run(
     log: OrderLog,
     told: &Cell<Option<Result<bool, CubesError>>>,
 ) -> Result<bool, CubesError> {
-    let mut desk = CubesDesk::new(spec, log)?;
+    let desk = show(CubesDesk::new(spec, log)?, told).await;
+    Ok(desk.agrees())
+}
+
+/// The articles' scene, with a button that leads back to a battle.
+pub(crate) async fn visit(log: OrderLog) -> Result<OrderLog, CubesError> {
+    let mut desk = CubesDesk::new(CubesSpec::to_play(CUBES, 1), log)?;
+    desk.has_way_back = true;
+    let mut desk = show(desk, &Cell::new(None)).await;
+    desk.note_end();
+    Ok(desk.log)
+}
+
+/// Picture after picture, until the person wants to go back.
+async fn show(mut desk: CubesDesk, told: &Cell<Option<Result<bool, CubesError>>>) -> CubesDesk {
     let mut pictures = Pictures::default();
-    loop {
+    while !desk.wants_back {
         let seconds = get_frame_time().min(PICTURE_MAX);
         pictures.begin(&desk.pen, &mut desk.log);
         desk.layout = Layout::new(screen::size());
@@ -87,6 +107,7 @@ pub(crate) async fn run(
         }
         next_frame().await;
     }
+    desk
 }
 
 /// The keys that a person holds. One that was pressed and let go since the last picture counts, too.
@@ -120,6 +141,8 @@ impl CubesDesk {
             autopilot: None,
             has_pressed: false,
             noted: [Input::default(); 2],
+            has_way_back: false,
+            wants_back: false,
             is_over: false,
             error: None,
         })
@@ -332,6 +355,11 @@ impl CubesDesk {
         let mut bar = TopBar::new(&mut self.ui, self.layout.top);
         let [help, again, step, pause, floats] =
             [74.0, 92.0, 92.0, 84.0, 184.0].map(|width| bar.place(width));
+        if self.has_way_back
+            && self.ui.button(&self.pen, "back to battle", bar.place(94.0), "New battle", false)
+        {
+            self.wants_back = true;
+        }
         bar.title(&self.pen, "Testudo", "one scene twice, six keys in between", bar.end());
         if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
             self.toggle_help();

@@ -17,6 +17,7 @@ use testudo_lockstep::Duration;
 use crate::app::MatchError;
 use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
+use crate::app::share;
 use crate::game::{Command, Foe, Game};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::Opened;
@@ -35,7 +36,6 @@ use crate::view::screens::picture::{PICTURE_MAX, Pictures, SPEEDS};
 use crate::view::widgets::keys::wants_to_quit;
 use crate::view::widgets::ui::Ui;
 use layout::Layout;
-use timeline::Timeline;
 
 /// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
 /// compare while standing still. So the comparison progresses on slow screens, too, and makes no picture slow.
@@ -69,7 +69,6 @@ struct Viewing {
     hearing: Hearing,
     /// What pictures remember; nobody is chosen.
     side: Side,
-    timeline: Timeline,
     is_playing: bool,
     /// Place in [`SPEEDS`].
     speed: usize,
@@ -77,6 +76,8 @@ struct Viewing {
     carry: f64,
     followed: Option<u8>,
     shows_help: bool,
+    /// A link to this match, if it is short enough, and whether it was copied.
+    link: (Option<String>, bool),
     /// There is a battle to go back to, and the person wants to.
     has_way_back: bool,
     wants_back: bool,
@@ -162,6 +163,7 @@ impl Viewing {
         let camera = opened(&course, &layout).camera;
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
+            link: (share::link(course.replay(), course.page()), false),
             course,
             camera,
             layout,
@@ -172,7 +174,6 @@ impl Viewing {
             log,
             hearing,
             side: Side::default(),
-            timeline: Timeline::default(),
             is_playing: true,
             speed: REAL_TIME,
             carry: 0.0,
@@ -350,7 +351,7 @@ impl Viewing {
             &self.side,
             self.layers,
             self.ui.mouse,
-            Marks { accused, differing: &[] },
+            Marks { accused, ..Marks::default() },
         );
         self.draw_frame();
     }

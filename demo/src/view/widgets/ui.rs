@@ -138,6 +138,12 @@ impl Ui {
         held && over && self.left().is_released
     }
 
+    /// Something that one clicks on; true when it has been pressed and let go.
+    pub(crate) fn area(&mut self, name: &'static str, rect: Rect) -> bool {
+        let over = self.hold(name, rect);
+        self.held == Some(name) && over && self.left().is_released
+    }
+
     /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fn scrub(&mut self, name: &'static str, rect: Rect) -> Option<f32> {

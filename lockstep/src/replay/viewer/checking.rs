@@ -49,6 +49,11 @@ impl<S: Simulation + State> Checking<S> {
         }
     }
 
+    /// The game in its present state.
+    pub(super) fn simulation(&self) -> &S {
+        self.player.simulation()
+    }
+
     /// Turns that have been compared.
     pub(super) fn turns(&self) -> u32 {
         self.player.turn()

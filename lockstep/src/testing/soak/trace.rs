@@ -36,7 +36,7 @@ impl<A: Action> Trace<A> {
         let mut trace =
             Self { first, checksums: Vec::new(), orders: Vec::new(), gone: Vec::new(), back: Vec::new() };
         for (turn, (mut events, checksum)) in (first..).zip((0..).map_while(|turn| replay.turn(turn))) {
-            trace.checksums.push(checksum);
+            trace.checksums.extend(checksum);
             while let Ok(Some(event)) = events.next_event::<A>() {
                 match event {
                     TurnEvent::Action(player, order) => {

@@ -3,7 +3,7 @@
 use macroquad::input::{KeyCode, is_key_pressed, mouse_wheel};
 use macroquad::math::{Rect, Vec2};
 
-use crate::view::battle::opening::Opened;
+use crate::view::battle::opening::{LOW, Opened};
 use crate::view::command::steering::steer;
 use crate::view::hud::alarm;
 use crate::view::paint::camera::{Camera, place};
@@ -62,10 +62,11 @@ impl Desk {
         self.opened.bounds = self.opened.bounds.combine_with(self.camera.seen(view));
     }
 
-    /// Finds what shows all armies, as at the start; in a window that is higher than wide, the own one.
+    /// Finds what shows all armies, as at the start; in a window that is higher than wide or very low, the own one.
     fn open(&mut self) {
         let (view, around) = (self.layout.views[0], self.layout.around());
-        let player = (around.w < around.h).then_some(0);
+        let is_low = !self.is_split && !self.is_unfolded && view.h < LOW;
+        let player = (around.w < around.h || is_low).then_some(0);
         let covers = over::covers(&self.layout, self.is_unfolded);
         let game = self.skirmish.client(0).game();
         self.opened = Opened::new(game, view, player, &covers);

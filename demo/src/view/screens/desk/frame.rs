@@ -10,12 +10,11 @@ use crate::view::hud::header::{self, Header};
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::panel::{self, Wish};
-use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::status::{self, Status};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::screens::desk::prediction::shown_by;
-use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
+use crate::view::screens::desk::{Desk, LAST_LOOK};
 use crate::view::screens::picture::SPEEDS;
 use crate::view::widgets::bar::TopBar;
 
@@ -242,33 +241,5 @@ impl Desk {
         self.pen.cover(bar);
         draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
         self.pen.label(&text, bar, Align::Middle, SIZE, color);
-    }
-
-    fn draw_result(&mut self, around: Rect) {
-        let Some(winner) = self.skirmish.result() else { return };
-        let choices = [Next::Rematch, Next::NewSeed, Next::Replay];
-        let game = self.skirmish.client(0).game();
-        let ended = Ended {
-            winner,
-            is_spent: result::are_spent(game, winner),
-            person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
-            teams: *game.teams(),
-            seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
-            armies: 2,
-            kills: result::kills(game),
-            score: &self.score,
-            turns: self.skirmish.compared().0,
-            is_identical: self.skirmish.desync().is_none(),
-            choices: &choices[..if self.skirmish.has_replay() { 3 } else { 2 }],
-        };
-        match ended.draw(&self.pen, &mut self.ui, around) {
-            Some(Next::Rematch) => self.restart(),
-            Some(Next::NewSeed) => {
-                self.spec.terms.setup.seed = self.spec.terms.setup.seed.wrapping_add(1);
-                self.restart();
-            }
-            Some(Next::Replay) => self.wants_replay = true,
-            Some(Next::Leave | Next::Stay) | None => {}
-        }
     }
 }

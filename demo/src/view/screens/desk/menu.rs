@@ -4,13 +4,17 @@ use crate::app::Pilot;
 use crate::bots::Level;
 use crate::view::hud::menu::{Menu, Wish};
 use crate::view::screens::desk::Desk;
+use crate::view::screens::desk::finale::Want;
 
 impl Desk {
     pub(super) fn toggle_menu(&mut self) {
         self.shows_help = false;
         self.menu = match self.menu {
             Some(_) => None,
-            None => Some(Menu::new(self.spec.terms.setup, self.level(), self.is_watched())),
+            None => {
+                let has_replay = self.newest_replay().is_some();
+                Some(Menu::new(self.spec.terms.setup, self.level(), self.is_watched(), has_replay))
+            }
         };
         self.log.note("menu", self.menu.is_some());
     }
@@ -45,8 +49,11 @@ impl Desk {
         let Some(wish) = menu.draw(&self.pen, &mut self.ui, around) else { return };
         let chosen = *menu;
         self.toggle_menu();
-        if wish == Wish::Start {
-            self.start(chosen);
+        match wish {
+            Wish::Start => self.start(chosen),
+            Wish::Cubes => self.wants = Some(Want::Cubes),
+            Wish::LastReplay => self.wants = Some(Want::Replay),
+            Wish::Close => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The main screen: a large view of the own army, the other computer as an inset, the selection, and the speed.
 
 mod eye;
+mod finale;
 mod frame;
 mod layout;
 mod menu;
@@ -19,7 +20,7 @@ use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
 use crate::app::playback::Course;
-use crate::app::{MatchError, Pilot, ReplayFile, Skirmish, SkirmishSpec, read_replay};
+use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec, read_replay};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
@@ -33,15 +34,16 @@ use crate::view::command::touch::{Finger, Touches};
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
-use crate::view::hud::result::{self, SAMPLE_EVERY, Score};
+use crate::view::hud::result::{self, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
 use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
-use crate::view::screens::viewing;
+use crate::view::screens::{cubes, viewing};
 use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
+use finale::{Finale, Want};
 use layout::DeskLayout;
 use prediction::shown_by;
 use spread::Alarm;
@@ -62,11 +64,12 @@ const BAD_LATENCY: Duration = Duration::from_millis(140);
 /// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
 pub(crate) async fn run(
     spec: SkirmishSpec,
+    page: Option<String>,
     speed_percent: u32,
     log: OrderLog,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let mut desk = Desk::new(spec, speed_percent, log, Hearing::open())?;
+    let mut desk = Desk { page, ..Desk::new(spec, speed_percent, log, Hearing::open())? };
     let mut pictures = Pictures::default();
     let mut count = PictureCount::new();
     loop {
@@ -81,8 +84,9 @@ pub(crate) async fn run(
         desk.log.camera(&desk.camera);
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
-        if let Some(course) = desk.dropped_replay().or_else(|| desk.wanted_replay()) {
-            desk = desk.visit(course, speed_percent, told).await?;
+        let replay = desk.dropped_replay().or_else(|| desk.wanted_replay());
+        if replay.is_some() || desk.wants == Some(Want::Cubes) {
+            desk = desk.visit(replay, speed_percent, told).await?;
         }
         if keys::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
@@ -95,6 +99,8 @@ pub(crate) async fn run(
 /// Everything that the window shows.
 pub(crate) struct Desk {
     spec: SkirmishSpec,
+    /// Where a page is that plays links.
+    page: Option<String>,
     skirmish: Skirmish,
     sides: [Side; 2],
     touches: Touches,
@@ -110,13 +116,14 @@ pub(crate) struct Desk {
     progress: Progress,
     /// The hint that the log knows to wait.
     hint: Option<usize>,
-    /// Kills over time, and the time of the last sample.
+    /// Kills over time.
     score: Score,
-    scored: f32,
     /// Time since the battle was decided, seconds; none before.
     decided: Option<f32>,
-    /// The person asked for the replay.
-    wants_replay: bool,
+    /// What the card at the end offers.
+    finale: Option<Finale>,
+    /// What the person wants to see next.
+    wants: Option<Want>,
     pub(crate) ui: Ui,
     pen: Pen,
     batch: Batch,
@@ -168,6 +175,7 @@ impl Desk {
             camera: opened.camera,
             opened,
             spec,
+            page: None,
             skirmish,
             sides: [Side::default(), Side::default()],
             touches: Touches::default(),
@@ -178,9 +186,9 @@ impl Desk {
             progress: Progress::default(),
             hint: Progress::default().next(),
             score: Score::default(),
-            scored: 0.0,
             decided: None,
-            wants_replay: false,
+            finale: None,
+            wants: None,
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -203,22 +211,25 @@ impl Desk {
         })
     }
 
-    /// Shows a replay. The person comes back to another battle, with the same settings.
+    /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings.
     async fn visit(
         self,
-        course: Course,
+        replay: Option<Course>,
         speed_percent: u32,
         told: &Cell<Option<Result<bool, MatchError>>>,
     ) -> Result<Self, MatchError> {
         let predicting = self.predicting();
-        let Self { spec, log, mut hearing, progress, hint, skirmish, .. } = self;
+        let Self { spec, page, log, mut hearing, progress, hint, skirmish, .. } = self;
         let link = skirmish.link();
         drop(skirmish);
         hearing.start_again();
-        let (log, hearing) = viewing::visit(course, log, hearing, told).await;
+        let (log, hearing) = match replay {
+            Some(course) => viewing::visit(course.by_page(page.clone()), log, hearing, told).await,
+            None => (cubes::visit(log).await.map_err(|error| MatchError::Cubes(error.to_string()))?, hearing),
+        };
         let mut desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
         predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
-        Ok(Self { progress, hint, ..desk })
+        Ok(Self { page, progress, hint, ..desk })
     }
 
     /// Whether the copies have been equal throughout.
@@ -304,10 +315,8 @@ impl Desk {
 
     /// Records kills from time to time, and the winner once.
     fn note_score(&mut self) {
-        let now = self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND;
-        if self.decided.is_none() && now - self.scored >= SAMPLE_EVERY {
-            self.scored = now;
-            self.score.note(result::kills(self.skirmish.client(0).game()));
+        if self.decided.is_none() {
+            self.score.note_at(self.skirmish.frame(0), self.skirmish.client(0).game());
         }
         if let (Some(0.0), Some(winner)) =
             (self.decided.map(|seconds| seconds.min(0.0)), self.skirmish.result())
@@ -353,27 +362,6 @@ impl Desk {
         }
     }
 
-    /// The replay of this match, if the person wants to see it.
-    fn wanted_replay(&mut self) -> Option<Course> {
-        if !core::mem::take(&mut self.wants_replay) {
-            return None;
-        }
-        let kept = self.skirmish.take_replay()?;
-        self.note_end();
-        match kept.open().and_then(|(replay, terms)| Course::new(replay, terms)) {
-            Ok(course) => {
-                // Both would need room at once.
-                let spec = SkirmishSpec { replay: ReplayFile::None, ..self.spec.clone() };
-                self.skirmish = Skirmish::new(spec).ok()?;
-                Some(course)
-            }
-            Err(error) => {
-                self.error = Some(error.to_string());
-                None
-            }
-        }
-    }
-
     fn place_of(&self, slot: u32) -> Option<Vec2> {
         let game = self.skirmish.client(0).game();
         scene::position(game, game.world().body_in_slot(slot)?, 65_536)
@@ -395,7 +383,7 @@ impl Desk {
         self.set_speed(self.first_speed);
         (self.alarm, self.is_paused, self.error) = (Alarm::default(), false, None);
         (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
-        (self.score, self.scored) = (Score::default(), 0.0);
+        (self.score, self.finale) = (Score::default(), None);
         self.show_all();
         self.log.note("restart", self.spec.terms.setup.seed);
     }

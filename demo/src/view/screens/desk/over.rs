@@ -7,7 +7,7 @@ use crate::app::Pilot;
 use crate::view::battle::view::View;
 use crate::view::command::sight::Sight;
 use crate::view::hud::commands::{self, Places};
-use crate::view::hud::hints;
+use crate::view::hud::hints::{self, Seen};
 use crate::view::hud::orders::OrderBar;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
@@ -33,8 +33,14 @@ impl Desk {
         let is_person = self.skirmish.pilot(0) == Pilot::Person;
         let is_covered = self.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
-            self.progress.are_over |=
-                hints::draw(&self.pen, &mut self.ui, strip, self.progress, self.is_unfolded);
+            let view = View { rect: self.layout.views[0], camera: self.camera };
+            let mut looks = self.skirmish.client(0).game().building_looks();
+            let enemy = looks.any(|look| {
+                let keep = view.rect_at(place(look.centre), place(look.half));
+                look.army != 0 && look.is_keep && view.rect.contains(keep.center())
+            });
+            let seen = Seen { panel: self.is_unfolded, enemy };
+            self.progress.are_over |= hints::draw(&self.pen, &mut self.ui, strip, self.progress, seen);
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
         commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);

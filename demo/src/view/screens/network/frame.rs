@@ -1,7 +1,7 @@
 //! Draws the battle of a network match, what surrounds it, and what lies over it.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
+use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
 use testudo_lockstep::{SessionPhase, Simulation as _};
 
@@ -45,7 +45,7 @@ impl NetworkDesk {
                 &self.side,
                 self.layers,
                 self.ui.mouse,
-                Marks { accused, differing: &[] },
+                Marks { accused, ..Marks::default() },
             );
         }
         self.draw_header();
@@ -86,6 +86,7 @@ impl NetworkDesk {
         if self.shows_panel() {
             commands::layers(&self.pen, &mut self.ui, view, (top, false), &mut self.layers);
         }
+        commands::legend(&self.pen, vec2(view.x + 10.0, view.y + 10.0), self.layers);
         if seat.pilot() != Pilot::Person {
             return;
         }
@@ -239,7 +240,8 @@ impl NetworkDesk {
         let (Some(result), true) = (seat.client().game().result(), self.decided > Some(LAST_LOOK)) else {
             return;
         };
-        let choices = [Next::Leave, Next::Stay, Next::Replay];
+        let choices =
+            [Some(Next::Leave), Some(Next::Stay), seat.client().has_replay().then_some(Next::Replay)];
         let ended = Ended {
             winner: u8::try_from(result).ok(),
             is_spent: result::are_spent(seat.client().game(), u8::try_from(result).ok()),
@@ -251,7 +253,7 @@ impl NetworkDesk {
             score: &self.score,
             turns: seat.compared().0,
             is_identical: seat.divergent_turn().is_none() && !seat.is_doubtful(),
-            choices: &choices[..if seat.client().has_replay() { 3 } else { 2 }],
+            choices: &choices,
         };
         match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
             Some(Next::Stay) => self.is_ended = true,
@@ -279,7 +281,7 @@ impl NetworkDesk {
             leaves = lobby::draw_asking(pen, ui, around, host, self.seconds);
         } else if let Some(seat) = self.game.seat() {
             if seat.session().phase() == SessionPhase::Lobby {
-                wish = lobby::draw(pen, ui, around, seat);
+                wish = lobby::draw(pen, ui, around, seat, &mut self.qr);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,

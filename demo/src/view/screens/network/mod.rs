@@ -24,6 +24,7 @@ use crate::view::command::steering::steer;
 use crate::view::command::touch::Touches;
 use crate::view::hud::ending;
 use crate::view::hud::hearing::Hearing;
+use crate::view::hud::qr::Qr;
 use crate::view::hud::result::{self, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
@@ -48,9 +49,8 @@ const NOTICES_MAX: usize = 4;
 /// Turns from one checksum in the log to the next.
 const LOGGED_EVERY: u32 = 5;
 
-/// Frames of the match per second, and from one sample of the score to the next.
+/// Frames of the match per second.
 const FRAMES_PER_SECOND: u32 = 20;
-const SAMPLE_FRAMES: u32 = 40;
 
 /// Time from the last blow to the card about the end, seconds.
 const LAST_LOOK: f32 = 1.5;
@@ -63,9 +63,9 @@ struct NetworkDesk {
     hearing: Hearing,
     /// Time since the person's match was decided, and they have heard it, seconds.
     decided: Option<f32>,
-    /// Kills over time, and the frame of the last sample.
+    /// Kills over time.
     score: Score,
-    scored: u32,
+    qr: Qr,
     /// The card about the end has been answered.
     is_ended: bool,
     /// The person wants to see the replay next.
@@ -107,6 +107,9 @@ pub(crate) struct Left {
     pub(crate) hearing: Hearing,
     /// The replay of the match, if the person wants to see it.
     pub(crate) replay: Option<Kept>,
+    /// Where a page is that plays links, if this is a host who knows one.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    pub(crate) page: Option<String>,
 }
 
 /// The states that a seat shows.
@@ -144,8 +147,10 @@ pub(crate) async fn run(
     }
     desk.note_end();
     let NetworkDesk { mut game, log, hearing, wants_replay, error, .. } = desk;
+    let codes = game.seat().and_then(|seat| seat.codes());
+    let page = codes.and_then(|codes| codes.page()).map(str::to_owned);
     let replay = if wants_replay { game.take_replay() } else { None };
-    error.map_or(Ok(Left { game, log, hearing, replay }), Err)
+    error.map_or(Ok(Left { game, log, hearing, replay, page }), Err)
 }
 
 /// Whether nobody sees the window. Windows of an operating system are drawn all the time.
@@ -170,7 +175,7 @@ impl NetworkDesk {
             hearing: Hearing::open(),
             decided: None,
             score: Score::default(),
-            scored: 0,
+            qr: Qr::default(),
             is_ended: false,
             wants_replay: false,
             camera: None,
@@ -232,9 +237,8 @@ impl NetworkDesk {
             *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(seat.player().0), &[]));
         let (player, view) = (seat.player().0, View { rect, camera });
         self.hearing.listen(&mut self.side, &view, player, seconds, &mut self.log);
-        if self.decided.is_none() && seat.frame() >= self.scored + SAMPLE_FRAMES {
-            self.scored = seat.frame();
-            self.score.note(result::kills(game));
+        if self.decided.is_none() {
+            self.score.note_at(seat.frame(), game);
         }
         if let Some(result) = game.result() {
             if self.decided.is_none() {

@@ -2,6 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
+use macroquad::miniquad;
 use macroquad::shapes::draw_rectangle;
 
 use crate::view::hud::{commands, hearing, help};
@@ -32,7 +33,7 @@ const FOLLOW: [&str; 16] = [
     "follow 16",
 ];
 
-/// Width of the button that leads back to a battle, pixels.
+/// Width of the buttons that lead back to a battle and copy a link, pixels.
 const BACK: f32 = 94.0;
 
 impl Viewing {
@@ -48,7 +49,7 @@ impl Viewing {
         self.ui.cover(bottom);
         self.draw_transport();
         let rect = self.layout.timeline;
-        let wanted = self.timeline.draw(&mut self.batch, &self.pen, &mut self.ui, rect, &self.course);
+        let wanted = Timeline::draw(&mut self.batch, &self.pen, &mut self.ui, rect, &self.course);
         self.drag(wanted);
         if self.shows_help {
             help::draw(&self.pen, self.layout.view, &help::REPLAY);
@@ -80,6 +81,14 @@ impl Viewing {
         {
             self.wants_back = true;
         }
+        let word = if self.link.1 { "Copied" } else { "Copy link" };
+        if let Some(link) = &self.link.0
+            && self.ui.button(&self.pen, "share", bar.place(BACK), word, false)
+        {
+            miniquad::window::clipboard_set(link);
+            self.log.note("link", link.clone());
+            self.link.1 = true;
+        }
         let (text, color) = self.verdict();
         let width = self.pen.width(&text, SIZE);
         let mut end = bar.end();
@@ -93,13 +102,15 @@ impl Viewing {
     /// How far the comparison has come, in words.
     fn verdict(&self) -> (String, Color) {
         let (turns, all) = (self.course.turns_checked(), self.course.timetable().turns());
+        let percent = u64::from(turns) * 100 / u64::from(all.max(1));
         match self.course.divergence() {
             Some(found) => (format!("\u{2260} {found}"), BAD),
+            None if self.course.replay().is_brief() => match self.course.is_checked() {
+                true => ("the last checksum is that of the link".into(), GOOD),
+                false => (format!("simulated {} %, then compared", percent), TEXT_DIM),
+            },
             None if self.course.is_checked() => (format!("all {all} checksums are as recorded"), GOOD),
-            None => {
-                let percent = u64::from(turns) * 100 / u64::from(all.max(1));
-                (format!("checked {percent} %: as recorded"), TEXT_DIM)
-            }
+            None => (format!("checked {percent} %: as recorded"), TEXT_DIM),
         }
     }
 

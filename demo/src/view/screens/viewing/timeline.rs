@@ -1,10 +1,10 @@
-//! The whole match as a strip: compared turns, number of orders, departures, the winner, and the first difference.
+//! The whole match as a strip: compared turns, units and kills, fallen keeps, departures, the winner, and the first difference.
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 use testudo_lockstep::replay::{Notice, Timetable};
 
-use crate::app::playback::Course;
+use crate::app::playback::{Course, Sample};
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{
@@ -17,8 +17,8 @@ use crate::view::widgets::ui::Ui;
 const TRACK: f32 = 12.0;
 const TIMES: f32 = 18.0;
 
-/// Width of a bar of the graph, pixels.
-const BAR: f32 = 7.0;
+/// Height of the names of the curves above them, pixels.
+const NAMES: f32 = 30.0;
 
 /// Least distance between two times, pixels.
 const TIMES_APART: f32 = 90.0;
@@ -30,17 +30,12 @@ struct Mark {
     text: String,
 }
 
-/// The strip, and the graph as it was last computed.
-#[derive(Default)]
-pub(crate) struct Timeline {
-    /// Heights of the bars, 0..=1.
-    bars: Vec<f32>,
-}
+/// The strip.
+pub(crate) struct Timeline;
 
 impl Timeline {
     /// Draws the strip with the present frame. Returns the frame under the mouse during a drag.
     pub(crate) fn draw(
-        &mut self,
         batch: &mut Batch,
         pen: &Pen,
         ui: &mut Ui,
@@ -49,7 +44,7 @@ impl Timeline {
     ) -> Option<u64> {
         let graph = Rect { h: rect.h - TRACK - TIMES, ..rect };
         let track = Rect { y: graph.y + graph.h, h: TRACK, ..rect };
-        self.draw_graph(batch, graph, course);
+        draw_graph(batch, graph, course);
         draw_track(batch, track, course);
         for mark in marks(course) {
             let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
@@ -69,11 +64,12 @@ impl Timeline {
         batch.sprite(Sprite::Ball, vec2(x, track.y + track.h / 2.0), 8.0, TEXT);
         batch.draw();
         draw_times(pen, rect, course.timetable());
+        draw_names(pen, graph, course);
         for mark in marks(course) {
             let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
             let width = pen.width(&mark.text, SMALL);
             let left = if x + width + 10.0 > rect.x + rect.w { x - width - 8.0 } else { x + 8.0 };
-            pen.text(&mark.text, left, graph.y + 11.0, SMALL, mark.color);
+            pen.text(&mark.text, left, graph.y + 26.0, SMALL, mark.color);
         }
         wanted.map(|part| (f64::from(part) * course.timetable().frames() as f64).round() as u64)
     }
@@ -84,34 +80,36 @@ impl Timeline {
         let x = x_of(rect, course.timetable(), end_of(course.timetable(), turn));
         Some(Rect::new(x - 4.0, rect.y, 8.0, rect.h - TIMES))
     }
+}
 
-    /// Orders over time.
-    fn draw_graph(&mut self, batch: &mut Batch, rect: Rect, course: &Course) {
-        batch.block(rect, BACKDROP);
-        let count = (rect.w / BAR).max(1.0) as usize;
-        if self.bars.len() != count {
-            self.bars = bars(count, course.timetable(), course.story().orders());
-        }
-        let room = rect.h - 16.0;
-        for (n, height) in self.bars.iter().enumerate().filter(|(_, height)| **height > 0.0) {
-            let tall = (room * height).max(1.0);
-            let bar = Rect::new(rect.x + n as f32 * BAR, rect.y + rect.h - tall, BAR - 1.0, tall);
-            batch.block(bar, faded(army(0), 0.55));
+/// Living units of each army as lines, and kills as bars, as far as the comparison has come.
+fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
+    batch.block(rect, BACKDROP);
+    let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
+    let x = |turn| x_of(rect, course.timetable(), course.timetable().start_of(turn));
+    let (room, base) = (rect.h - NAMES, rect.bottom());
+    let most = samples.windows(2).map(|pair| pair[1].1.kills - pair[0].1.kills).max().unwrap_or(0).max(1);
+    let top = samples.iter().flat_map(|(_, sample)| sample.living).max().unwrap_or(1).max(1) as f32;
+    for pair in samples.windows(2) {
+        let [(turn, before), (next, after)] = [pair[0], pair[1]];
+        let tall = room * ((after.kills - before.kills) as f32 / most as f32).sqrt();
+        let bar = Rect::new(x(turn), base - tall, (x(next) - x(turn) - 1.0).max(1.0), tall);
+        batch.block(bar, faded(TEXT_DIM, 0.35));
+        for player in 0..usize::from(course.terms().setup.players) {
+            let y = |sample: Sample| base - 1.0 - (room - 2.0) * sample.living[player] as f32 / top;
+            let (from, to) = (vec2(x(turn), y(before)), vec2(x(next), y(after)));
+            batch.line(from, to, 2.0, army(player as u8));
         }
     }
 }
 
-/// Number of orders in each part of the match as heights: 0 for none, 1 for the most. Square roots, so that single orders are visible next
-/// to many.
-fn bars(count: usize, timetable: &Timetable, orders: &[u16]) -> Vec<f32> {
-    let mut sums = vec![0_u32; count];
-    let frames = timetable.frames().max(1);
-    for (turn, orders) in (0..).zip(orders) {
-        let place = timetable.start_of(turn) * count as u64 / frames;
-        sums[(place as usize).min(count - 1)] += u32::from(*orders);
+/// What the curves are, as far as there is room for it.
+fn draw_names(pen: &Pen, rect: Rect, course: &Course) {
+    let mut x = pen.text("units alive:", rect.x + 4.0, rect.y + 11.0, SMALL, TEXT_DIM) + 8.0;
+    for player in (0..course.terms().setup.players).take(4) {
+        x = pen.text(&format!("player {}", player + 1), x, rect.y + 11.0, SMALL, army(player)) + 8.0;
     }
-    let most = sums.iter().copied().max().unwrap_or(0).max(1) as f32;
-    sums.into_iter().map(|sum| (sum as f32 / most).sqrt()).collect()
+    pen.text("bars: kills", x + 8.0, rect.y + 11.0, SMALL, TEXT_DIM);
 }
 
 /// Green: as it was recorded. Red: not. Grey: nobody has looked yet.
@@ -139,6 +137,12 @@ fn marks(course: &Course) -> Vec<Mark> {
         };
         let text = format!("player {} {what}", left.player + 1);
         marks.push(Mark { turn: left.turn, color: army(left.player), text });
+    }
+    for (turn, player) in course.curve().fallen() {
+        // Of two players the winner's mark says it.
+        let decides = course.decided().is_some_and(|(decided, _)| decided <= turn + 1);
+        let text = if decides { String::new() } else { format!("player {} loses the keep", player + 1) };
+        marks.push(Mark { turn: *turn, color: army(*player), text });
     }
     if let Some((turn, result)) = course.decided() {
         let (text, color) = match u8::try_from(result) {

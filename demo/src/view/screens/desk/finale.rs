@@ -1,0 +1,116 @@
+//! The end of a battle: its card, its replay, and its link.
+
+use std::fs;
+use std::path::PathBuf;
+
+use macroquad::math::Rect;
+use macroquad::miniquad;
+use testudo_lockstep::replay::Replay;
+
+use crate::app::playback::Course;
+use crate::app::{Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
+use crate::view::hud::result::{self, Ended, Next};
+use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
+
+/// Away from a battle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Want {
+    Replay,
+    Cubes,
+}
+
+/// What is left of a battle that is over.
+pub(super) struct Finale {
+    /// The replay, if there is one.
+    played: Option<(Replay, Terms)>,
+    /// None: too long, or the copies differed.
+    link: Option<String>,
+    is_copied: bool,
+}
+
+impl Desk {
+    /// Ends the recording.
+    fn finale(&mut self) -> Finale {
+        let kept = self.skirmish.take_replay();
+        let played =
+            kept.and_then(|kept| kept.open().map_err(|error| self.error = Some(error.to_string())).ok());
+        let link = played.as_ref().filter(|_| self.agrees());
+        let link = link.and_then(|(replay, _)| share::link(replay, self.page.as_deref()));
+        Finale { played, link, is_copied: false }
+    }
+
+    pub(super) fn draw_result(&mut self, around: Rect) {
+        let Some(winner) = self.skirmish.result() else { return };
+        let finale = match self.finale.take() {
+            Some(finale) => finale,
+            None => self.finale(),
+        };
+        let game = self.skirmish.client(0).game();
+        let share = if finale.is_copied { Next::Shared } else { Next::Share };
+        let choices = [
+            Some(Next::Rematch),
+            Some(Next::NewSeed),
+            finale.played.as_ref().map(|_| Next::Replay),
+            finale.link.as_ref().map(|_| share),
+        ];
+        let ended = Ended {
+            winner,
+            is_spent: result::are_spent(game, winner),
+            person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
+            teams: *game.teams(),
+            seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
+            armies: 2,
+            kills: result::kills(game),
+            score: &self.score,
+            turns: self.skirmish.compared().0,
+            is_identical: self.skirmish.desync().is_none(),
+            choices: &choices,
+        };
+        let next = ended.draw(&self.pen, &mut self.ui, around);
+        self.finale = Some(finale);
+        match next {
+            Some(Next::Rematch) => self.restart(),
+            Some(Next::NewSeed) => {
+                self.spec.terms.setup.seed = self.spec.terms.setup.seed.wrapping_add(1);
+                self.restart();
+            }
+            Some(Next::Replay) => self.wants = Some(Want::Replay),
+            Some(Next::Share | Next::Shared) => self.copy_link(),
+            Some(Next::Leave | Next::Stay) | None => {}
+        }
+    }
+
+    fn copy_link(&mut self) {
+        if let Some(Finale { link: Some(link), is_copied, .. }) = &mut self.finale {
+            miniquad::window::clipboard_set(link);
+            *is_copied = true;
+            self.log.note("link", link.clone());
+        }
+    }
+
+    /// The replay of this match, or before its end the newest one, if the person wants to see it.
+    pub(super) fn wanted_replay(&mut self) -> Option<Course> {
+        self.wants.take_if(|wants| *wants == Want::Replay)?;
+        let played = match self.finale.take() {
+            Some(finale) => Ok(finale.played?),
+            None => open_replay(&self.newest_replay()?),
+        };
+        let course = played.and_then(|(replay, terms)| {
+            // Both would need room at once.
+            let spec = SkirmishSpec { replay: ReplayFile::None, ..self.spec.clone() };
+            self.skirmish = Skirmish::new(spec)?;
+            Course::new(replay, terms)
+        });
+        course.map_err(|error| self.error = Some(error.to_string())).ok()
+    }
+
+    /// The newest file among the replays of this window.
+    pub(super) fn newest_replay(&self) -> Option<PathBuf> {
+        let ReplayFile::In(folder) = &self.spec.replay else { return None };
+        let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+        let is_replay = |path: &PathBuf| path.extension().is_some_and(|name| name == "replay");
+        let is_own = |path: &PathBuf| self.skirmish.client(0).replay_file() == Some(path.as_path());
+        let files = files.filter(|path| is_replay(path) && !is_own(path));
+        files.max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok())
+    }
+}
