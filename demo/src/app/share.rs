@@ -13,8 +13,8 @@ use crate::game::{Order, Setup};
 /// What stands before the match, behind the "#" of an address.
 const NAME: &str = "battle=";
 
-/// Longest link, in characters: about ten minutes against a bot. Browsers take more, but people do not like to paste more.
-const CHARS_MAX: usize = 16_000;
+/// Longest link, in characters: a quarter of an hour against a bot. Browsers take more; a command line of Windows ends at 32,767.
+const CHARS_MAX: usize = 30_000;
 
 /// A link to a match, for a page at this address, or else for the command line. None: it would be too long, or the recording is not of a
 /// whole match whose peers agreed.

@@ -217,7 +217,7 @@ def four():
     say("two windows and two pages in one match")
     relay = begin(Relay())
     host = window("Dora", "host", "--relay", relay.code, "--page", relay.page, "--players", "4", "--units", "60", "--seed", "5")
-    links = [host.line(f"link {place}: ") for place in (1, 2, 3)]
+    links = [host.line(f"link {place}: ") for place in (2, 3, 4)]
     second = window("Emil", "join", links[0].split("#")[1])
     pages = [page("Finn"), page("Gus")]
     for tab, link in zip(pages, links[1:]):
