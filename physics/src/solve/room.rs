@@ -16,7 +16,7 @@ use crate::solve::solver::{Batch, NO_LIMIT, Velocity};
 use crate::solve::step_contacts::StepContacts;
 
 /// Greatest number of bodies of a group that has no room: 128. A larger one yields to its sides.
-const GROUP_MAX: u32 = 128;
+const GROUP_MAX: usize = 128;
 
 /// A faster body is not looked at unless something presses it, raw units per second and axis: 2 units per second, twice the speed with which overlaps
 /// are separated. Bodies without room are slower, but for those that a kinematic body pushes. So a crowd that marches past walls pays little.
@@ -33,8 +33,12 @@ pub(crate) struct Room {
     missing: Vec<bool>,
     /// Bodies that touch, directly or through others.
     groups: DisjointSets,
-    /// By the working index that names a group.
+    /// By working index: the next body of the same group, in a ring.
+    next: Vec<u32>,
+    /// By the working index that names a group; only those of `found` have any sides.
     list: Vec<Group>,
+    /// The groups that touch what cannot yield, some more than once.
+    found: Vec<u32>,
     /// Working index and greatest speed of the bodies that a moving kinematic body squeezes.
     squeezed: Vec<(u32, i32)>,
 }
@@ -44,16 +48,8 @@ pub(crate) struct Room {
 struct Group {
     /// The sides from which what cannot yield touches them, see [`side`].
     sides: u8,
-    bodies: u32,
-    /// The greatest speed of a kinematic body that touches one of them, and the greatest of their own, per axis.
+    /// The greatest speed of a kinematic body that touches one of them, per axis.
     driven: i32,
-    fastest: i32,
-}
-
-impl Group {
-    fn has_no_room(&self) -> bool {
-        are_opposite(self.sides) && self.bodies <= GROUP_MAX
-    }
 }
 
 impl Room {
@@ -84,13 +80,8 @@ impl Room {
         if self.at_walls.is_empty() {
             return;
         }
-        if (driven || are_opposite(sides)) && self.find_groups(run) {
-            if driven {
-                self.list_squeezed(&run.bodies);
-            }
-            if !soft {
-                self.loosen(run);
-            }
+        if (driven || are_opposite(sides)) && self.find_groups(run) && !soft {
+            self.loosen(run);
         }
         let mut at_walls = core::mem::take(&mut self.at_walls);
         at_walls.retain(|&(body, _)| self.is_pressed(body));
@@ -133,62 +124,74 @@ impl Room {
     /// Finds the groups without room. Returns whether there are any.
     #[cold]
     fn find_groups(&mut self, run: &Run<'_>) -> bool {
-        let Self { at_walls, missing, groups, list, .. } = self;
-        let Bodies { shells, velocities, some_kinematic, .. } = &run.bodies;
-        let batches = &run.contacts.batches;
-        let bodies = 0..shells.len() as u32;
-        let yields = |body: u32| shells[body as usize].mass != 0;
-        groups.reset(shells.len());
-        for_each_touching(batches, |batch, lane| {
-            let (a, b) = (batch.a[lane], batch.b[lane]);
-            if yields(a) && yields(b) {
-                groups.merge(a, b);
+        self.merge(run);
+        self.note_sides(run);
+        let Self { missing, next, list, found, squeezed, .. } = self;
+        let velocities = &run.bodies.velocities;
+        for name in found.drain(..) {
+            // Whoever has been looked at has no sides any more.
+            let Group { sides, driven } = core::mem::take(&mut list[name as usize]);
+            let members =
+                || core::iter::successors(Some(name), |&at| Some(next[at as usize]).filter(|&at| at != name));
+            if !are_opposite(sides) || members().take(GROUP_MAX + 1).count() > GROUP_MAX {
+                continue;
             }
-        });
-        list.clear();
-        list.resize(shells.len(), Group::default());
-        let mut any = 0;
-        for &(body, (at, lane)) in &*at_walls {
-            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
-            let group = &mut list[groups.find(body) as usize];
-            group.sides |= side(batch.normal[lane], batch.a[lane] == body);
-            any |= u8::from(are_opposite(group.sides));
-        }
-        let speed = |body: u32| fastest(velocities[body as usize]);
-        let mut add_driver = |batch: &Batch, lane: usize| {
-            let is_first = yields(batch.a[lane]);
-            let (body, other) = in_order(batch, lane, is_first);
-            if !yields(other) && !run.is_wall(other) {
-                let group = &mut list[groups.find(body) as usize];
-                group.sides |= side(batch.normal[lane], is_first);
-                group.driven = group.driven.max(speed(other));
-                any |= u8::from(are_opposite(group.sides));
+            missing.resize(next.len(), false);
+            members().for_each(|body| missing[body as usize] = true);
+            if driven > 0 {
+                // A moving kinematic body gives those that it squeezes at most twice its speed, and 1 unit per second.
+                let own = members().map(|body| fastest(velocities[body as usize])).max().unwrap_or(0);
+                let most = own.max(driven.saturating_mul(2).saturating_add(1 << 16));
+                squeezed.extend(members().map(|body| (body, most)));
             }
-        };
-        if *some_kinematic {
-            for_each_touching(batches, &mut add_driver);
         }
-        if any == 0 {
-            return false;
-        }
-        for body in bodies.clone().filter(|&body| yields(body)) {
-            let group = &mut list[groups.find(body) as usize];
-            group.bodies += 1;
-            group.fastest = group.fastest.max(speed(body));
-        }
-        missing.extend(bodies.map(|body| yields(body) && list[groups.find(body) as usize].has_no_room()));
-        true
+        !missing.is_empty()
     }
 
-    /// Lists the bodies that a moving kinematic body squeezes. It gives them at most twice its speed, and 1 unit per second.
-    fn list_squeezed(&mut self, bodies: &Bodies<'_>) {
-        let Self { missing, groups, list, squeezed, .. } = self;
-        for body in (0..bodies.shells.len() as u32).filter(|&body| missing[body as usize]) {
-            let group = list[groups.find(body) as usize];
-            if group.driven > 0 {
-                squeezed
-                    .push((body, group.fastest.max(group.driven.saturating_mul(2).saturating_add(1 << 16))));
+    /// Finds the bodies that touch, directly or through others.
+    fn merge(&mut self, run: &Run<'_>) {
+        let Self { groups, next, .. } = self;
+        let shells = run.bodies.shells;
+        groups.reset(shells.len());
+        next.clear();
+        next.extend(0..shells.len() as u32);
+        for_each_touching(&run.contacts.batches, |batch, lane| {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            if shells[a as usize].mass != 0 && shells[b as usize].mass != 0 {
+                let (a, b) = (groups.find(a), groups.find(b));
+                if a != b {
+                    groups.merge(a, b);
+                    next.swap(a as usize, b as usize);
+                }
             }
+        });
+    }
+
+    /// Notes from which sides walls and kinematic bodies touch the groups.
+    fn note_sides(&mut self, run: &Run<'_>) {
+        let Self { at_walls, groups, list, found, .. } = self;
+        let Bodies { shells, velocities, some_kinematic, .. } = &run.bodies;
+        let batches = &run.contacts.batches;
+        list.resize(shells.len().max(list.len()), Group::default());
+        let mut note = |body: u32, side: u8, speed: i32| {
+            let name = groups.find(body);
+            let group = &mut list[name as usize];
+            group.sides |= side;
+            group.driven = group.driven.max(speed);
+            found.push(name);
+        };
+        for &(body, (at, lane)) in &*at_walls {
+            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
+            note(body, side(batch.normal[lane], batch.a[lane] == body), 0);
+        }
+        if *some_kinematic {
+            for_each_touching(batches, |batch, lane| {
+                let is_first = shells[batch.a[lane] as usize].mass != 0;
+                let (body, other) = in_order(batch, lane, is_first);
+                if shells[other as usize].mass == 0 && !run.is_wall(other) {
+                    note(body, side(batch.normal[lane], is_first), fastest(velocities[other as usize]));
+                }
+            });
         }
     }
 
