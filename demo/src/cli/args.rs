@@ -173,7 +173,7 @@ pub(crate) struct Skirmish {
     /// The map: ford, pass, lakes, open (random rocks), or a file (default ford)
     #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
     pub(crate) map: Option<Ground>,
-    /// Level of the opponent's bot: easy, normal, hard; idle does nothing (default normal)
+    /// Level of the opponent's bot: easy, normal, hard; clumsy plays for the first time, idle does nothing (default normal)
     #[arg(long, value_name = "LEVEL", value_parser = bot)]
     pub(crate) bot: Option<Pilot>,
     /// Two bots play; a button lets you take over
@@ -199,7 +199,7 @@ pub(crate) struct Headless {
     /// Length of turns: constant, or as long as the network needs
     #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
     pub(crate) pace: PaceArg,
-    /// Level of each player's bot: easy, normal, hard; idle does nothing; the last one applies to all further players
+    /// Level of each player's bot: easy, normal, hard, clumsy or idle; the last one applies to all further players
     #[arg(long, value_name = "LEVEL,...", value_delimiter = ',', value_parser = bot, default_value = "normal")]
     pub(crate) bot: Vec<Pilot>,
     /// Team of each player, 1..8, 0 for none, as in 1,1,2,2 (default: everybody for themselves)

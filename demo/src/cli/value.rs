@@ -69,8 +69,9 @@ pub(crate) fn bot(text: &str) -> Result<Pilot, String> {
         "easy" => Ok(Pilot::Bot(Level::Easy)),
         "normal" => Ok(Pilot::Bot(Level::Normal)),
         "hard" => Ok(Pilot::Bot(Level::Hard)),
+        "clumsy" => Ok(Pilot::Bot(Level::Clumsy)),
         "idle" => Ok(Pilot::Person),
-        _ => Err("easy, normal, hard or idle is needed".into()),
+        _ => Err("easy, normal, hard, clumsy or idle is needed".into()),
     }
 }
 
