@@ -99,7 +99,7 @@ impl Foresight {
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());
         let clock = Clock::start();
         let (glide, corrections, right) = (&mut self.glide, &mut self.corrections, &mut self.right);
-        let drawn = &self.drawn;
+        let drawn = |body| drawn_in(&self.drawn, &self.displaced, body);
         // Tests must not depend on how busy the machine is.
         let frames = if cfg!(test) { DEPTH_MAX } else { self.budget.frames() };
         let followed = self.predictor.follow_with(driver, game, now, frames, |correction| {
@@ -130,9 +130,10 @@ impl Foresight {
 
     /// What is not in the prediction any more stays noted where it was.
     fn note_drawn(&mut self, truth: &Game) {
-        self.displaced.retain(|(id, _)| truth.world().body(*id).is_some());
-        let alpha = self.predictor.alpha();
-        for body in self.predictor.simulation().world().bodies() {
+        let (alpha, world) = (self.predictor.alpha(), self.predictor.simulation().world());
+        // Who lives in the prediction again is noted by slot.
+        self.displaced.retain(|(id, _)| truth.world().body(*id).is_some() && world.body(*id).is_none());
+        for body in world.bodies() {
             let (id, slot) = (body.id(), body.id().index() as usize);
             if self.drawn.len() <= slot {
                 self.drawn.resize(slot + 1, None);
@@ -176,8 +177,7 @@ impl Foresight {
 
     /// Where a body is drawn, raw. One that is there no more in the prediction: where it was drawn last.
     pub(crate) fn drawn(&self, body: BodyId) -> Option<[i64; 2]> {
-        let displaced = || self.displaced.iter().find(|(id, _)| *id == body).map(|(_, at)| *at);
-        drawn_in(&self.drawn, body).or_else(displaced)
+        drawn_in(&self.drawn, &self.displaced, body)
     }
 
     /// Frames by which it is ahead.
@@ -217,7 +217,7 @@ impl Foresight {
 /// there are.
 fn correct(
     correction: &Correction<'_, Game>,
-    drawn: &[Option<Drawn>],
+    drawn: impl Fn(BodyId) -> Option<[i64; 2]>,
     glide: &mut Glide,
     corrections: &mut Corrections,
 ) -> (u32, u32) {
@@ -227,7 +227,7 @@ fn correct(
         let to = place(body, alpha);
         let Some(before) = old.world().body(body.id()) else {
             // Its death was predicted, and it lives.
-            if let Some(at) = drawn_in(drawn, body.id()) {
+            if let Some(at) = drawn(body.id()) {
                 let offset = glide.offset(body.id().index());
                 glide.correct(body.id().index(), without(at, offset), to);
             }
@@ -242,9 +242,10 @@ fn correct(
     (right, all)
 }
 
-fn drawn_in(drawn: &[Option<Drawn>], body: BodyId) -> Option<[i64; 2]> {
-    let (id, at) = (*drawn.get(body.index() as usize)?)?;
-    (id == body).then_some(at)
+/// `displaced`: those whose slots others have.
+fn drawn_in(drawn: &[Option<Drawn>], displaced: &[Drawn], body: BodyId) -> Option<[i64; 2]> {
+    let in_slot = drawn.get(body.index() as usize).copied().flatten();
+    in_slot.iter().chain(displaced).find(|(id, _)| *id == body).map(|(_, at)| *at)
 }
 
 fn without([x, y]: [i64; 2], [right, up]: [i64; 2]) -> [i64; 2] {
