@@ -465,6 +465,7 @@ mod tests {
             "of twelve against each level: {wins:?}"
         );
     }
+
     /// The level that wins a match of 60 units; the first one is player 1 in the first three of six seeds.
     fn winner_of(mut levels: [Level; 2], seed: u64) -> Option<Level> {
         if seed / 3 % 2 == 1 {
