@@ -110,3 +110,22 @@ fn units_on_drawn_maps_arrive_and_the_others_are_told() {
     // Late units are counted above and not refused: the README says how many there are.
     assert_eq!((all.reachable - all.arrived, all.untold), (0, 0), "seeds from {first}");
 }
+
+/// A unit passed its aim by a tenth of a unit, into a cell from which the path leads back, and swung around it until it gave up.
+#[test]
+fn no_unit_swings_around_its_aim() {
+    all_arrive(&[(Kind::Rocks, 4_100_290), (Kind::Rocks, 4_100_585)]);
+}
+
+/// Two units that were jammed traded their posts to and fro, and took each trade for progress.
+#[test]
+fn nobody_trades_for_ever() {
+    all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);
+}
+
+fn all_arrive(scenes: &[(Kind, u64)]) {
+    for &(kind, seed) in scenes {
+        let tally = crowd_on_a_map(kind, seed);
+        assert_eq!(tally.arrived, tally.reachable, "{kind:?} {seed}");
+    }
+}

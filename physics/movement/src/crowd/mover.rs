@@ -47,7 +47,7 @@ pub(crate) struct Mover {
     /// How often it was pushed back on this order, and whether `best` counts from where it was pushed to.
     pub(crate) setbacks: u8,
     pub(crate) is_back: bool,
-    /// How often it traded its post on this order with a unit that stood.
+    /// How often it asked another unit on this order to trade posts.
     pub(crate) trades: u8,
     /// How long it has not come nearer, ms.
     pub(crate) stalled_ms: u32,

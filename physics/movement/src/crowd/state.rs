@@ -12,7 +12,7 @@ use crate::ground::{Cell, Ground, GroundError, SizeClass};
 use crate::steer::Sight;
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 4;
+pub const MOVEMENT_VERSION: u32 = 5;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use crate::steer::raw::dot;
 /// A unit that has not come nearer for this long trades its post with one that stands in its way, ms.
 const TRADE_MS: u32 = 300;
 
-/// A unit trades so often on one order with one that stands, and no more: two units could trade to and fro for ever.
+/// A unit asks others that go for a trade so often on one order, and those that stand until it has asked twice as often in all: two units could
+/// trade to and fro for ever, and each trade looks like progress.
 const TRADES_MAX: u8 = 16;
 
 impl Crowd {
@@ -32,8 +33,8 @@ impl Crowd {
         let posts = (self.movers[number].post, self.movers[other].post);
         (self.movers[other].post, self.movers[number].post) = posts;
         let frame = self.frame();
+        self.movers[number].trades += 1;
         if !self.movers[other].is_going() {
-            self.movers[number].trades += 1;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
             self.walkers[other].sight.right_ms = 0;
@@ -56,9 +57,12 @@ impl Crowd {
         else {
             return false;
         };
-        let is_asked =
-            other != number && (theirs.is_going() || mine.stalled_ms >= TRADE_MS && mine.trades < TRADES_MAX);
-        if !is_asked || errand.group != other_errand.group || mine.size != theirs.size {
+        let may_ask = if theirs.is_going() {
+            mine.trades < TRADES_MAX
+        } else {
+            mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= TRADE_MS
+        };
+        if other == number || !may_ask || errand.group != other_errand.group || mine.size != theirs.size {
             return false;
         }
         let (me, them) = (&self.walkers[number].sight, &self.walkers[other].sight);

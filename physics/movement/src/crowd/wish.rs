@@ -69,10 +69,10 @@ impl Crowd {
         }
         let way = raw(to - position, (1 << 31) - 1);
         let far = length(way);
-        let mut speed = pace.to_bits();
+        // Not further than its aim in one frame: behind it may be a cell from which the path leads back.
+        let mut speed = pace.to_bits().min(far * i64::from(rate));
         if to == mover.post {
-            // Slower near the post, and no further than that in one frame.
-            speed = speed.min(far * APPROACH).min(far * i64::from(rate));
+            speed = speed.min(far * APPROACH);
         }
         mover.to_go = to_go;
         let sight = &mut walker.sight;
