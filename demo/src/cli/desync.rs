@@ -154,9 +154,19 @@ impl Comparison {
             Some(d) => {
                 let value =
                     |value: Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());
+                let differing = match d.differing_numbers {
+                    1 => "no other number differs by then".to_owned(),
+                    numbers => format!("{numbers} numbers differ by then"),
+                };
                 text.push_str(&format!(
-                    "before turn {:<7}{} of {} {}: {} instead of {}\n                   {} numbers differ by then\n",
-                    d.at_turn, d.field, d.kind, d.index, value(d.values[0]), value(d.values[1]), d.differing_numbers
+                    "before turn {:<7}{} of {} {}: {} instead of {}\n                   {}\n",
+                    d.at_turn,
+                    d.field,
+                    d.kind,
+                    d.index,
+                    value(d.values[0]),
+                    value(d.values[1]),
+                    differing
                 ));
             }
         }

@@ -11,7 +11,7 @@ use crate::game::building::Building;
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
 use crate::game::teams::{TEAMS_MAX, Teams};
-use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Unit, Way};
+use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit, Way};
 use crate::game::{Game, ground};
 
 impl Game {
@@ -167,7 +167,7 @@ impl Unit {
             running_ms,
             task,
             errands,
-            holds,
+            stance,
             post,
             away_ms,
             target,
@@ -185,7 +185,7 @@ impl Unit {
         visit_point(post, v, ["post.x", "post.y"])?;
         visit_body(body, v, "lives")?;
         visit_task(task, v, limits)?;
-        v.number("holds", holds)?;
+        visit_stance(stance, v)?;
         let mut length = errands.len() as u8;
         v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
         if errands.len() != usize::from(length) {
@@ -211,6 +211,14 @@ fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str
     v.number("body", body.get_or_insert(BodyId::from_bits(0)))
 }
 
+#[inline(always)]
+fn visit_stance<V: Visit>(stance: &mut Stance, v: &mut V) -> Result<(), StateError> {
+    let mut number = *stance as u8;
+    v.number_in("stance", &mut number, 0..=Stance::ALL.len() as i64 - 1)?;
+    *stance = Stance::ALL[usize::from(number)];
+    Ok(())
+}
+
 /// The task's kind, then the fields of this kind.
 #[inline(always)]
 fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
@@ -221,8 +229,9 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
         Task::Attack(way) => (2, way, NOWHERE, None),
         Task::Patrol { to, back } => (3, to, back, None),
         Task::Strike { foe, way } => (4, way, NOWHERE, Some(foe)),
+        Task::Aid(way) => (5, way, NOWHERE, None),
     };
-    v.number_in("task", &mut kind, 0..=4)?;
+    v.number_in("task", &mut kind, 0..=5)?;
     if kind != 0 {
         visit_point(&mut to.place, v, ["goal.x", "goal.y"])?;
         RouteId::visit(&mut to.route, v, "route")?;
@@ -239,6 +248,7 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
         (1, _) => Task::March(to),
         (2, _) => Task::Attack(to),
         (3, _) => Task::Patrol { to, back },
+        (5, _) => Task::Aid(to),
         (_, Some(foe)) => Task::Strike { foe, way: to },
         (_, None) => return Err(StateError::Part { what: "a unit strikes nobody" }),
     };

@@ -2,7 +2,7 @@
 
 use crate::game::Game;
 use crate::game::point::{Point, UNIT, squared};
-use crate::game::unit::{Foe, Task, Way};
+use crate::game::unit::{Foe, Stance, Task, Way};
 
 /// Every unit looks around once in this many frames; the units take turns.
 const LOOK_EVERY: u32 = 8;
@@ -18,12 +18,16 @@ impl Game {
     pub(super) fn survey(&mut self) {
         let scratch = &mut self.scratch;
         scratch.grid.clear();
+        scratch.assailants.fill(None);
         for (number, unit) in (0..).zip(&self.units) {
             let Some(body) = unit.body.and_then(|id| self.world.body(id)) else { continue };
             let place = Point::from_vec2(body.position());
             scratch.places[number as usize] = place;
             scratch.velocities[number as usize] = Point::from_vec2(body.velocity());
             scratch.grid.add(number, unit.army, place);
+            if let Some(Foe::Building(building)) = unit.target {
+                scratch.assailants[building as usize].get_or_insert(number);
+            }
         }
         scratch.grid.settle();
     }
@@ -49,14 +53,22 @@ impl Game {
                 }
                 Task::Strike { .. } => self.nearest_foe(place, unit.army, range),
                 Task::Attack(_) | Task::Patrol { .. } => self.nearest_foe(place, unit.army, sight),
-                Task::Hold if unit.holds => self.nearest_foe(place, unit.army, range),
+                Task::Hold if unit.stance == Stance::Hold => self.nearest_foe(place, unit.army, range),
+                Task::Hold if unit.stance == Stance::Pursue => self.nearest_foe(place, unit.army, 2 * sight),
                 // No unit is lured away from its post.
                 Task::Hold => self.nearest_foe(place, unit.army, sight).filter(|foe| {
                     unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
                 }),
+                Task::Aid(_) => self.nearest_foe(place, unit.army, sight).filter(|foe| {
+                    unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(self.aid_reach() + sight)
+                }),
             };
             let target = target.filter(|foe| self.can_come_at(number, *foe));
-            self.units[number as usize].target = target;
+            let unit = &mut self.units[number as usize];
+            unit.target = target;
+            if target.is_none() && unit.task.is_idle() && unit.stance != Stance::Hold {
+                self.come_to_aid(number);
+            }
             self.follow(number);
         }
     }

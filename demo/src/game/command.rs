@@ -7,7 +7,7 @@ use crate::game::field::{SPACING, files_for};
 use crate::game::order::{Command, GROUPS, Order, Selection};
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
-use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Way};
+use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Way};
 
 /// How units line up.
 #[derive(Clone, Copy, Debug)]
@@ -69,13 +69,13 @@ impl Game {
                 let deed = if attacks { Deed::Attack } else { Deed::March };
                 self.send(army, &chosen, Shape::Line(from.point(), to.point()), deed, order.is_queued);
             }
-            Command::Stand(holds) => {
+            Command::Stand(stance) => {
                 // (Who was told to attack and then to hold went on attacking.)
-                if holds {
+                if stance == Stance::Hold {
                     self.stop(&chosen);
                 }
                 for &unit in &chosen {
-                    self.units[unit as usize].holds = holds;
+                    self.units[unit as usize].stance = stance;
                 }
             }
             Command::Assign(group) => self.assign(army, &chosen, group),
@@ -128,7 +128,7 @@ impl Game {
             let place = self.terrain.towards(goal, self.terrain.nearest_free(place));
             let errand = Errand { deed, place, goal };
             let state = &mut self.units[unit as usize];
-            if is_queued && state.task != Task::Hold {
+            if is_queued && !state.task.is_idle() {
                 if state.errands.len() < ERRANDS_MAX {
                     state.errands.push_back(errand);
                 }

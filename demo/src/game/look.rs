@@ -7,7 +7,7 @@ use crate::game::field::{Field, SPACING};
 use crate::game::kind::{Kind, Stats};
 use crate::game::point::Point;
 use crate::game::rock::Rock;
-use crate::game::unit::{Deed, Foe, Task};
+use crate::game::unit::{Deed, Foe, Stance, Task};
 use crate::game::{Game, NO_UNIT, RESERVE_PER_UNIT};
 
 /// A living unit.
@@ -25,8 +25,7 @@ pub(crate) struct UnitLook {
     pub(crate) stats: &'static Stats,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// It holds its position.
-    pub(crate) holds: bool,
+    pub(crate) stance: Stance,
     target: Option<Foe>,
 }
 
@@ -80,7 +79,7 @@ impl Game {
                 hit_points: unit.hit_points,
                 stats: unit.kind.stats(),
                 groups: unit.groups,
-                holds: unit.holds,
+                stance: unit.stance,
                 target: unit.target,
             })
         })
@@ -90,7 +89,7 @@ impl Game {
     pub(crate) fn plan(&self, number: u32) -> impl Iterator<Item = Leg> + '_ {
         let unit = self.units.get(number as usize);
         let now = unit.and_then(|unit| {
-            let attacks = matches!(unit.task, Task::Attack(_) | Task::Strike { .. } | Task::Patrol { .. });
+            let attacks = !matches!(unit.task, Task::Hold | Task::March(_));
             Some(Leg { place: unit.task.way()?.place, attacks })
         });
         let later = unit.into_iter().flat_map(|unit| &unit.errands);

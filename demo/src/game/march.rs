@@ -176,6 +176,7 @@ impl Game {
             }
             true => place,
         };
+        let post = if let Task::Aid(_) = unit.task { unit.post } else { post };
         match unit.task.arrived() {
             Task::Hold => self.done(number, post),
             task => (unit.task, unit.away_ms) = (task, 0),

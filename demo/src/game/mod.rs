@@ -4,6 +4,7 @@
 //! fallen units, as long as these buildings stand and the reserve lasts. An army whose last keep falls is defeated, and so is an
 //! army without units and recruits; the last army or team wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
 
+mod aid;
 mod army;
 mod building;
 mod checksum;
@@ -54,8 +55,8 @@ pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 use sights::Sights;
 pub(crate) use teams::{TEAMS_MAX, Teams};
 use terrain::Terrain;
-pub(crate) use unit::Foe;
 use unit::Unit;
+pub(crate) use unit::{Foe, Stance};
 
 /// Control groups that every army has from the start.
 pub(crate) const LEFT_WING: u8 = 1;
@@ -121,6 +122,8 @@ struct Scratch {
     /// ... whether they need no route.
     straights: Sights,
     grid: Grid,
+    /// By building: an enemy who fights it.
+    assailants: Vec<Option<u32>>,
     fallen: Vec<Foe>,
     chosen: Vec<u32>,
 }
@@ -172,6 +175,7 @@ impl Game {
                 sights: Sights::new(count),
                 straights: Sights::new(count),
                 grid: Grid::new(field.half),
+                assailants: vec![None; 3 * usize::from(setup.players)],
                 fallen: Vec::new(),
                 chosen: Vec::new(),
             },

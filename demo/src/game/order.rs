@@ -8,7 +8,7 @@ use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 use crate::game::point::{Point, UNIT};
 use crate::game::setup::{ARMIES_MAX, UNITS_MAX};
 use crate::game::teams::Teams;
-use crate::game::unit::Foe;
+use crate::game::unit::{Foe, Stance};
 
 /// Control groups of an army.
 pub(crate) const GROUPS: u8 = 10;
@@ -76,8 +76,8 @@ pub(crate) enum Command {
     /// Go there and line up in ranks. The first rank reaches from here to there; its front is on the left. On the way they attack enemies that
     /// come in sight, or only strike those within reach.
     Line { from: Place, to: Place, attacks: bool },
-    /// Whether they hold their positions from now on, and strike only enemies within reach.
-    Stand(bool),
+    /// What they do from now on when they have no orders. To hold means to stop, too.
+    Stand(Stance),
     /// Who is with whom; the selection is ignored. Given once, at the start, by the first player's program.
     Teams(Teams),
 }
@@ -126,8 +126,9 @@ impl Command {
             Self::Strike(_) => "strike",
             Self::Rally(_) => "rally",
             Self::Line { .. } => "line",
-            Self::Stand(true) => "hold",
-            Self::Stand(false) => "free",
+            Self::Stand(Stance::Hold) => "hold",
+            Self::Stand(Stance::Defend) => "defend",
+            Self::Stand(Stance::Pursue) => "pursue",
             Self::Teams(_) => "teams",
         }
     }
@@ -164,8 +165,9 @@ impl Order {
             Command::Rally(_) => "recruits: gather there".into(),
             Command::Line { attacks: false, .. } => format!("{whom}: line up there"),
             Command::Line { attacks: true, .. } => format!("{whom}: attack in a line"),
-            Command::Stand(true) => format!("{whom}: hold ground"),
-            Command::Stand(false) => format!("{whom}: attack who comes near"),
+            Command::Stand(Stance::Hold) => format!("{whom}: hold ground"),
+            Command::Stand(Stance::Defend) => format!("{whom}: defend the place"),
+            Command::Stand(Stance::Pursue) => format!("{whom}: pursue who comes near"),
             Command::Teams(_) => "the teams are settled".into(),
         }
     }
@@ -337,9 +339,9 @@ impl Action for Order {
                 to.encode(out);
                 out.write_bits(u64::from(attacks), 1);
             }
-            Command::Stand(holds) => {
+            Command::Stand(stance) => {
                 out.write_bits(8, COMMAND_BITS);
-                out.write_bits(u64::from(holds), 1);
+                out.write_bits(stance as u64, 2);
             }
             Command::Teams(teams) => {
                 out.write_bits(9, COMMAND_BITS);
@@ -379,7 +381,7 @@ impl Action for Order {
                 to: Place::decode(input)?,
                 attacks: input.read_bits(1)? == 1,
             },
-            8 => Command::Stand(input.read_bits(1)? == 1),
+            8 => Command::Stand(Stance::ALL[input.read_max(2, Stance::ALL.len() as u64 - 1)? as usize]),
             9 => Command::Teams(Teams::decode(input)?),
             kind => return Err(DecodeError::UnknownKind(kind as u8)),
         };
@@ -434,8 +436,8 @@ mod tests {
             Command::Rally(place),
             Command::Line { from: place, to: Place::near(corner), attacks: false },
             Command::Line { from: place, to: Place::near(corner), attacks: true },
-            Command::Stand(true),
-            Command::Stand(false),
+            Command::Stand(Stance::Hold),
+            Command::Stand(Stance::Pursue),
             Command::Teams(Teams::new(&[8; 16]).unwrap()),
         ];
         let all = commands

@@ -12,7 +12,7 @@ use crate::game::march::raw;
 use crate::game::point::{Point, UNIT};
 use crate::game::rock::Rock;
 use crate::game::setup::{Setup, SetupError};
-use crate::game::unit::{Task, Unit, Way};
+use crate::game::unit::{Stance, Task, Unit, Way};
 use crate::game::{ARCHERS, Game, LEFT_WING, NO_UNIT, RIGHT_WING};
 
 /// Mass of boulders: heavy enough to need several units to push one.
@@ -29,6 +29,13 @@ const SIEGE: i32 = 14 * UNIT;
 /// and a lost battle must not yet be a lost match.
 const SIEGE_FRAMES: u64 = 5;
 const SIEGE_FRAMES_TRAINED: u64 = 2;
+
+/// An army that is behind in losses trains twice in one of so many frames, so half again as fast: who is behind
+/// after the first clash comes back to full strength first.
+const HASTE_FRAMES: u64 = 2;
+
+/// By more than one in so many of a full army. (By any number, somebody who did nothing won three of 48 matches on open ground.)
+const BEHIND_PART: u32 = 10;
 
 impl Game {
     /// Creates boulders, rocks and buildings.
@@ -96,10 +103,16 @@ impl Game {
             if self.is_besieged(number) && self.frame % SIEGE_FRAMES >= SIEGE_FRAMES_TRAINED {
                 continue;
             }
-            let building = &mut self.buildings[number];
-            let army = &mut self.armies[usize::from(building.army)];
-            let is_wanted = building.stands() && army.wants_recruits();
-            building.train(is_wanted, frames_per_second);
+            let building = &self.buildings[number];
+            let is_wanted = building.stands() && self.armies[usize::from(building.army)].wants_recruits();
+            let times = if self.frame.is_multiple_of(HASTE_FRAMES) && self.has_lost_most(building.army) {
+                2
+            } else {
+                1
+            };
+            for _ in 0..times {
+                self.buildings[number].train(is_wanted, frames_per_second);
+            }
             while self.buildings[number].take_recruit() {
                 let army = self.buildings[number].army;
                 let Some(unit) = self.armies[usize::from(army)].recruit() else { break };
@@ -109,6 +122,14 @@ impl Game {
                 self.gather(unit);
             }
         }
+    }
+
+    /// Whether an army has lost more units than each of its enemies, by more than a part of an army.
+    fn has_lost_most(&self, army: u8) -> bool {
+        let losses = self.armies[usize::from(army)].losses;
+        let behind = self.setup.units / BEHIND_PART;
+        let mut enemies = (0..).zip(&self.armies).filter(|(other, _)| !self.teams.are_friends(army, *other));
+        enemies.all(|(_, enemy)| enemy.is_defeated || enemy.losses.saturating_add(behind) < losses)
     }
 
     /// Whether an enemy is near a building, which slows training there.
@@ -160,7 +181,7 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         running_ms: 0,
         task: Task::Hold,
         errands: VecDeque::new(),
-        holds: false,
+        stance: Stance::Defend,
         post: Point::ZERO,
         away_ms: 0,
         target: None,

@@ -160,9 +160,12 @@ fn who_holds_strikes_only_who_comes_within_reach() {
         let mut game = game(2, 12);
         let foe = game.base(1).unwrap();
         let near = foe.offset(-11 * UNIT, 0);
-        game.apply(PlayerId(0), &order(Selection::All, Command::Stand(holds)));
+        game.apply(
+            PlayerId(0),
+            &order(Selection::All, Command::Stand(if holds { Stance::Hold } else { Stance::Defend })),
+        );
         game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(near))));
-        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(true)));
+        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(Stance::Hold)));
         run(&mut game, 600);
         let (_, middle) = game.middle(0).unwrap();
         assert_eq!(middle.distance_squared(near) < squared(UNIT), holds, "{holds}: {middle:?} {near:?}");
@@ -175,11 +178,11 @@ fn who_is_told_to_hold_goes_no_further() {
     let way = |game: &Game| Place::near(game.base(1).unwrap());
     for command in [Command::Attack, Command::Move, Command::Patrol] {
         let mut game = game(2, 12);
-        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(true)));
+        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(Stance::Hold)));
         game.apply(PlayerId(0), &order(Selection::All, command(way(&game))));
         run(&mut game, 120);
         let (_, before) = game.middle(0).unwrap();
-        game.apply(PlayerId(0), &order(Selection::All, Command::Stand(true)));
+        game.apply(PlayerId(0), &order(Selection::All, Command::Stand(Stance::Hold)));
         run(&mut game, 300);
         let (_, after) = game.middle(0).unwrap();
         assert!(before.distance_squared(after) < squared(2 * UNIT), "{before:?} {after:?}");
@@ -244,7 +247,7 @@ fn every_number_of_the_state_is_hashed_and_named() {
     attack_centre(&mut whole);
     let patrol = Command::Patrol(Place::near(Point::from_units(0, 20)));
     whole.apply(PlayerId(1), &order(Selection::Group(ARCHERS), patrol));
-    whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(true)));
+    whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(Stance::Hold)));
     let strike = Command::Strike(Foe::Building(4));
     whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), strike));
     let then = order(Selection::Group(LEFT_WING), Command::Strike(Foe::Building(3)));

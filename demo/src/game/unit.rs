@@ -86,6 +86,30 @@ pub(crate) enum Task {
     Patrol { to: Way, back: Way },
     /// Goes to this enemy. On the way it strikes only enemies within reach.
     Strike { foe: Foe, way: Way },
+    /// Nobody told it: like [`Task::Attack`], to an enemy who strikes a building near its post. Afterwards it goes back there.
+    Aid(Way),
+}
+
+/// What a unit does when it has no orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Stance {
+    /// Attacks enemies that come in sight of its post, and those who strike a building near it.
+    #[default]
+    Defend,
+    /// Stays where it is, and strikes only enemies within reach.
+    Hold,
+    /// Like [`Stance::Defend`], but it sees twice as far, and pursues.
+    Pursue,
+}
+
+impl Stance {
+    /// By their numbers in orders and in the state.
+    pub(crate) const ALL: [Self; 3] = [Self::Defend, Self::Hold, Self::Pursue];
+
+    /// In the order in which a person goes through them.
+    pub(crate) fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    }
 }
 
 impl Task {
@@ -96,14 +120,20 @@ impl Task {
             Self::March(way)
             | Self::Attack(way)
             | Self::Patrol { to: way, .. }
-            | Self::Strike { way, .. } => Some(way),
+            | Self::Strike { way, .. }
+            | Self::Aid(way) => Some(way),
         }
+    }
+
+    /// Nobody told it to do anything.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self, Self::Hold | Self::Aid(_))
     }
 
     /// The task of a unit that has reached its destination.
     pub(crate) fn arrived(self) -> Self {
         match self {
-            Self::Hold | Self::March(_) | Self::Attack(_) => Self::Hold,
+            Self::Hold | Self::March(_) | Self::Attack(_) | Self::Aid(_) => Self::Hold,
             Self::Patrol { to, back } => Self::Patrol { to: back, back: to },
             // The rest of the path leads to wherever the enemy has gone.
             Self::Strike { foe, way } => Self::Strike { foe, way: Way { route: None, ..way } },
@@ -138,8 +168,7 @@ pub(crate) struct Unit {
     pub(crate) task: Task,
     /// Its later errands, the next one first; at most [`ERRANDS_MAX`].
     pub(crate) errands: VecDeque<Errand>,
-    /// It holds its position, and strikes only enemies within reach.
-    pub(crate) holds: bool,
+    pub(crate) stance: Stance,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
     /// For how long it has been away from its post with nothing to do, or on its way and near its destination, ms; stops counting at its

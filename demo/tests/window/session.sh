@@ -214,7 +214,8 @@ line() {
 }
 until_said '"command":"line".*"player":0' line
 until_said '"command":"hold".*"player":0' key h
-until_said '"command":"free".*"player":0' key h
+until_said '"command":"pursue".*"player":0' key h
+until_said '"command":"defend".*"player":0' key h
 until_said '"command":"attack","event":"order".*"player":0' attack
 
 say "two views show what one showed, and back"

@@ -35,14 +35,15 @@ fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
     seen[usize::from(end)]
 }
 
-/// Units that were sent and have neither arrived nor fallen, and do not fight.
+/// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival.
 fn lost(game: &Game, goals: &[Option<(Point, u32)>]) -> Vec<String> {
     let mut lost = Vec::new();
     for (number, goal) in (0..).zip(goals) {
         let (Some((goal, sent)), unit) = (goal, &game.units[number as usize]) else { continue };
         let Some(place) = game.place_of(number) else { continue };
         let is_done = unit.task == Task::Hold && is_near(game, place, *goal, *sent);
-        if !is_done && unit.target.is_none() && is_reachable(game, place, *goal) {
+        let fights = unit.target.is_some() || matches!(unit.task, Task::Aid(_));
+        if !is_done && !fights && is_reachable(game, place, *goal) {
             lost.push(format!("{number} at {place:?} for {goal:?}: {:?}", unit.task));
         }
     }

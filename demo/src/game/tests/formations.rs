@@ -25,7 +25,7 @@ fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
 fn a_line_can_be_an_attack() {
     for attacks in [false, true] {
         let mut game = game(2, 24);
-        tell(&mut game, 1, Selection::All, Command::Stand(true));
+        tell(&mut game, 1, Selection::All, Command::Stand(Stance::Hold));
         let base = game.base(1).unwrap();
         let [from, to] = [8, -8].map(|y| Place::near(base.offset(-6 * UNIT, y * UNIT)));
         tell(&mut game, 0, Selection::All, Command::Line { from, to, attacks });

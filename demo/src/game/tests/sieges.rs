@@ -66,7 +66,7 @@ fn besieged_buildings_train_two_recruits_instead_of_five() {
             game.bury_unit(unit, true);
         }
         if is_besieged {
-            tell(&mut game, 1, Selection::All, Command::Stand(true));
+            tell(&mut game, 1, Selection::All, Command::Stand(Stance::Hold));
             let far = game.base(0).unwrap().offset(0, -15 * UNIT);
             let body = game.units[100].body.unwrap();
             game.world.set_position(body, far.to_vec2()).unwrap();
@@ -77,4 +77,95 @@ fn besieged_buildings_train_two_recruits_instead_of_five() {
         before - game.armies[0].reserve
     });
     assert!(trained[0] >= 25 && trained[0].abs_diff(trained[1] * 5 / 2) <= 6, "{trained:?}");
+}
+
+/// Army 0 stands 18 units in front of its first barracks; six guards of army 1 stand behind it, out of sight, and strike it.
+fn raid(stance: Stance) -> Game {
+    let mut game = game(2, 40);
+    let barracks = game.buildings[1].ground.centre;
+    let (fx, fy) = game.field.bases[0].forward;
+    let ahead = |units: i32| barracks.offset(fx * units * UNIT, fy * units * UNIT);
+    tell(&mut game, 0, Selection::All, Command::Move(Place::near(ahead(18))));
+    run(&mut game, 200);
+    tell(&mut game, 0, Selection::All, Command::Stop);
+    tell(&mut game, 0, Selection::All, Command::Stand(stance));
+    for unit in 0..6_u32 {
+        let number = 40 + unit;
+        let place = ahead(-4).offset(-fy * unit as i32 * UNIT, fx * unit as i32 * UNIT);
+        let body = game.units[number as usize].body.unwrap();
+        game.world.set_position(body, place.to_vec2()).unwrap();
+    }
+    let raiders = Selection::Units(Ranges::one(0, 6).unwrap());
+    tell(&mut game, 1, raiders, Command::Strike(Foe::Building(1)));
+    game
+}
+
+/// (Recruits stood at the gathering point while a barracks burned.)
+#[test]
+fn idle_units_defend_a_building_near_them_and_go_back() {
+    let mut game = raid(Stance::Defend);
+    let posts: Vec<Point> = game.units[..40].iter().map(|unit| unit.post).collect();
+    run(&mut game, 400);
+    assert_eq!(game.score(1).1, 6, "the raiders live: {:?}", game.buildings[1].hit_points);
+    run(&mut game, 400);
+    let away = (0..40).filter(|number| {
+        let place = game.place_of(*number);
+        place.is_some_and(|place| place.distance_squared(posts[*number as usize]) > squared(3 * UNIT))
+    });
+    assert_eq!(away.count(), 0, "some have not gone back");
+    assert!(game.buildings[1].stands());
+}
+
+#[test]
+fn who_holds_leaves_a_burning_building_alone() {
+    let mut game = raid(Stance::Hold);
+    run(&mut game, 400);
+    assert_eq!(game.score(1).1, 0);
+    assert!(game.buildings[1].hit_points < game.buildings[1].kind.hit_points(40));
+}
+
+#[test]
+fn who_is_ordered_away_from_a_burning_building_goes() {
+    let mut game = raid(Stance::Defend);
+    run(&mut game, 20);
+    assert!(game.units[..40].iter().any(|unit| matches!(unit.task, Task::Aid(_))), "nobody comes to aid");
+    let goal = game.field.bases[0].centre;
+    let queued = Order { is_queued: true, ..order(Selection::All, Command::Move(Place::near(goal))) };
+    game.apply(PlayerId(0), &queued);
+    assert!(!game.units[..40].iter().any(|unit| matches!(unit.task, Task::Aid(_))), "an order has to wait");
+}
+
+/// An enemy 15 units away, out of sight.
+#[test]
+fn who_pursues_goes_at_enemies_that_defenders_do_not_see() {
+    let meets = [Stance::Defend, Stance::Pursue].map(|stance| {
+        let mut game = game(2, 4);
+        tell(&mut game, 0, Selection::All, Command::Stand(stance));
+        tell(&mut game, 1, Selection::All, Command::Stand(Stance::Hold));
+        let (fx, fy) = game.field.bases[0].forward;
+        let at = game.middle(0).unwrap().1.offset(fx * 15 * UNIT, fy * 15 * UNIT);
+        for unit in 4..8 {
+            let body = game.units[unit].body.unwrap();
+            game.world.set_position(body, at.offset(0, unit as i32 * UNIT - 6 * UNIT).to_vec2()).unwrap();
+            game.units[unit].post = at;
+        }
+        run(&mut game, 200);
+        game.score(0).0 + game.score(0).1 > 0
+    });
+    assert_eq!(meets, [false, true]);
+}
+
+#[test]
+fn who_has_lost_most_trains_half_again_as_fast() {
+    let trained = [0, 200].map(|others| {
+        let mut game = game(3, 100);
+        for unit in 0..90 {
+            game.bury_unit(unit, true);
+        }
+        game.armies[1].losses = others;
+        let before = game.armies[0].reserve;
+        run(&mut game, 200);
+        before - game.armies[0].reserve
+    });
+    assert!(trained[1] >= 25 && trained[0].abs_diff(trained[1] * 3 / 2) <= 4, "{trained:?}");
 }

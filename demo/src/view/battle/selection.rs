@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use testudo_physics::BodyId;
 
-use crate::game::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection};
+use crate::game::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection, Stance};
 
 /// Control groups on the number keys.
 pub(crate) const KEYS: usize = 10;
@@ -31,8 +31,7 @@ pub(crate) struct Own {
     pub(crate) place: Point,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// It holds its position.
-    pub(crate) holds: bool,
+    pub(crate) stance: Stance,
 }
 
 impl Own {
@@ -104,9 +103,11 @@ impl Chosen {
         (count > 0).then(|| Point { x: (x / count) as i32, y: (y / count) as i32 })
     }
 
-    /// Whether all selected units hold their positions.
-    pub(crate) fn all_hold(&self, own: &[Own]) -> bool {
-        own.iter().filter(|own| self.contains(own.member())).all(|own| own.holds)
+    /// The next stance of the selected units; hold if theirs differ.
+    pub(crate) fn next_stance(&self, own: &[Own]) -> Stance {
+        let mut stances = own.iter().filter(|own| self.contains(own.member())).map(|own| own.stance);
+        let first = stances.next().unwrap_or_default();
+        if stances.all(|other| other == first) { first.next() } else { Stance::Hold }
     }
 
     /// The orders that give the selected units a command: a single one if possible, a few if the selection is scattered.
@@ -189,7 +190,7 @@ mod tests {
         (0..count)
             .map(|index| {
                 let groups = if index < 30 { 2 } else { 4 };
-                Own { index, body: body(index), place: at(index), groups, holds: false }
+                Own { index, body: body(index), place: at(index), groups, stance: Stance::Defend }
             })
             .collect()
     }

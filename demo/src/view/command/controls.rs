@@ -69,7 +69,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
         told.push(Told::here(Command::Stop));
     }
     if is_key_pressed(KeyCode::H) && !side.chosen.is_empty() {
-        told.push(Told::here(Command::Stand(!side.chosen.all_hold(&own))));
+        told.push(Told::here(Command::Stand(side.chosen.next_stance(&own))));
     }
     // Browsers keep Ctrl with digits for themselves.
     if is_key_pressed(KeyCode::G) {

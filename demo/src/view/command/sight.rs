@@ -44,7 +44,7 @@ impl Sight<'_> {
                 body: look.body,
                 place: Point::from_vec2(position),
                 groups: look.groups,
-                holds: look.holds,
+                stance: look.stance,
             })
         });
         own.collect()

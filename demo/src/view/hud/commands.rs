@@ -112,7 +112,7 @@ const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Aim(Aim::Attack)),
     ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Aim(Aim::Patrol)),
     ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),
-    ("hold", "Hold", "Hold ground, or attack who comes near again: H", Said::Hold),
+    ("hold", "Hold", "Hold ground; again: pursue; again: defend the place: H", Said::Hold),
 ];
 
 /// Draws a player's bar; `aim` is the meaning of the next click.

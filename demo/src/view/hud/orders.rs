@@ -51,8 +51,7 @@ impl OrderBar<'_> {
             Said::Aim(aim) if !is_nobody => side.aim = Some(aim),
             Said::Stop if !is_nobody => return Some(Told::here(Command::Stop)),
             Said::Hold if !is_nobody => {
-                let holds = side.chosen.all_hold(&own);
-                return Some(Told::here(Command::Stand(!holds)));
+                return Some(Told::here(Command::Stand(side.chosen.next_stance(&own))));
             }
             Said::Aim(_) | Said::Stop | Said::Hold => {}
         }

@@ -3,7 +3,7 @@
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
-use crate::game::{UNIT, UnitLook};
+use crate::game::{Stance, UNIT, UnitLook};
 use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
@@ -14,8 +14,9 @@ use crate::view::widgets::ui::Ui;
 pub(crate) struct Summary {
     guards: u32,
     archers: u32,
-    /// How many hold their positions.
+    /// How many hold their positions, and how many pursue.
     holding: u32,
+    pursuing: u32,
     hit_points: i64,
     /// Usual ones of as many fresh units.
     hit_points_usual: i64,
@@ -32,7 +33,8 @@ impl Summary {
         for unit in units {
             let stats = unit.stats;
             *if unit.is_archer { &mut sum.archers } else { &mut sum.guards } += 1;
-            sum.holding += u32::from(unit.holds);
+            sum.holding += u32::from(unit.stance == Stance::Hold);
+            sum.pursuing += u32::from(unit.stance == Stance::Pursue);
             sum.hit_points += i64::from(unit.hit_points.max(0));
             sum.hit_points_usual += i64::from(stats.hit_points);
             sum.speed = sum.speed.min(stats.speed);
@@ -47,8 +49,11 @@ impl Summary {
         let kinds = [(self.guards, "guard"), (self.archers, "archer")];
         let parts = kinds.into_iter().filter(|(number, _)| *number > 0);
         let mut text = parts.map(|(number, kind)| count(number, kind)).collect::<Vec<_>>().join(", ");
-        if self.holding > 0 && self.holding == self.guards + self.archers {
+        let all = self.guards + self.archers;
+        if all > 0 && self.holding == all {
             text += ", holding";
+        } else if all > 0 && self.pursuing == all {
+            text += ", pursuing";
         }
         text
     }
