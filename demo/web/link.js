@@ -172,6 +172,15 @@ miniquad_add_plugin({
   register_plugin: ({ env }) => {
     env.testudo_random = (to, length) => done(() => crypto.getRandomValues(memory(to, length)));
     env.testudo_secret = (to, length) => done(() => keptSecret(memory(to, length)));
+    // 1 if hints were put away here; `ended` 1 puts them away.
+    env.testudo_hints_over = (ended) => {
+      let over = 0;
+      done(() => {
+        if (ended) localStorage.setItem("testudo hints", "over");
+        over = Number(localStorage.getItem("testudo hints") === "over");
+      });
+      return over;
+    };
     env.testudo_hidden = () => Number(document.hidden);
     env.testudo_pixel_ratio = () => devicePixelRatio;
     // (The loader's own copy waits for Ctrl C.)

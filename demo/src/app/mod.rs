@@ -5,6 +5,7 @@
 
 mod clock;
 mod error;
+pub(crate) mod habits;
 pub(crate) mod interrupt;
 mod local;
 pub(crate) mod maps;

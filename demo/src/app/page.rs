@@ -28,6 +28,16 @@ pub(crate) fn kept_secret(bytes: &mut [u8]) -> bool {
     imports::secret(bytes)
 }
 
+/// Whether hints were put away in this browser.
+pub(crate) fn are_hints_over() -> bool {
+    imports::hints_over(0) != 0
+}
+
+/// They stay away. A private window may forget it.
+pub(crate) fn end_hints() {
+    imports::hints_over(1);
+}
+
 /// Whether nobody sees the page: another tab is in front of it, or the window is minimised.
 pub(crate) fn is_hidden() -> bool {
     imports::hidden() != 0

@@ -78,11 +78,16 @@ resize() {
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
+for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for value in true false; do
     switch unfolded "$value" press unfold
     calm "$size, unfolded: $value"
+    for button in "choose all" attack hold; do
+      ! placed "$button" || { place "$button" 50 50 && sleep 0.4 && nothing_overlaps "$size, $button, unfolded: $value"; }
+    done
+    patiently placed goal
+    place "view 1" 50 50
     switch split "$value" press split
     calm "$size, split: $value"
     # (In a low window with two views and the panel no hint had room, and the command bar lay over the own keep.)
@@ -284,6 +289,10 @@ enter skirmish --seed 1 --units 20
 patiently placed hint
 until_said '"event":"hint","value":null' press "hints away"
 patiently absent hint
+quit 0
+enter skirmish --seed 1 --units 20
+patiently placed "own keep"
+absent hint || fail "hints that were put away are back when the program starts again"
 quit 0
 
 # bots_to_the_end UNITS: minutes of game time, as fast as pictures come.

@@ -34,6 +34,8 @@ stage() {
   WORK=$(mktemp -d)
   # Nobody is to hear this.
   export PULSE_SERVER=unix:$WORK/nobody
+  # What this machine remembers of a person, for instance that hints are over, is of this script alone.
+  export XDG_STATE_HOME=$WORK/state
   trap 'kill "${children[@]}" 2>/dev/null || true; rm -rf "$WORK"' EXIT
   cd "$WORK"
   screen
@@ -129,6 +131,17 @@ apart() {
   IFS=, read -r ax ay aw ah < <(rect "$1")
   IFS=, read -r bx by bw bh < <(rect "$2")
   ((ax + aw <= bx || bx + bw <= ax || ay + ah <= by || by + bh <= ay))
+}
+# nothing_overlaps WHERE: no button, badge, card, tooltip or name lies over another one. Asked again, because a picture may be under way.
+nothing_overlaps() {
+  command -v python3 >/dev/null || return 0
+  local found
+  for _ in 1 2 3; do
+    found=$(python3 "$ROOT/demo/tests/window/overlaps.py" log)
+    [[ -n $found ]] || return 0
+    sleep 0.7
+  done
+  fail "$1: $found"
 }
 hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
 key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }

@@ -54,7 +54,7 @@ pub(crate) fn own() -> Result<MachineSecret, MatchError> {
 /// The secret that this machine keeps.
 #[cfg(not(target_arch = "wasm32"))]
 fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], MatchError> {
-    let path = file().ok_or_else(|| MatchError::Key {
+    let path = folder().map(|folder| folder.join("key")).ok_or_else(|| MatchError::Key {
         path: "testudo/key".into(),
         what: "there is no folder for it; set HOME or XDG_STATE_HOME".into(),
     })?;
@@ -68,13 +68,13 @@ fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], MatchError>
     Ok(if crate::app::page::kept_secret(&mut own) { own } else { fresh })
 }
 
-/// Where the secret is kept.
-fn file() -> Option<PathBuf> {
+/// Where this program keeps what outlives it.
+pub(crate) fn folder() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = folder("XDG_STATE_HOME")
         .or_else(|| folder("LOCALAPPDATA"))
         .or_else(|| Some(folder("HOME")?.join(".local/state")));
-    Some(state?.join("testudo").join("key"))
+    Some(state?.join("testudo"))
 }
 
 /// The secret in a file; if there is none yet, this fresh one is put there.

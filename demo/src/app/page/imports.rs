@@ -8,6 +8,7 @@ unsafe extern "C" {
     fn testudo_poll(link: u32, to: *mut u8, length: usize) -> u32;
     fn testudo_send(link: u32, packet: *const u8, length: usize);
     safe fn testudo_close(link: u32);
+    safe fn testudo_hints_over(are_ended: u32) -> u32;
     safe fn testudo_hidden() -> u32;
     safe fn testudo_pixel_ratio() -> f32;
 }
@@ -40,6 +41,11 @@ pub(super) fn send(link: u32, packet: &[u8]) {
 
 pub(super) fn close(link: u32) {
     testudo_close(link);
+}
+
+/// Notes first that hints are over, if `are_ended` is 1.
+pub(super) fn hints_over(are_ended: u32) -> u32 {
+    testudo_hints_over(are_ended)
 }
 
 pub(super) fn hidden() -> u32 {

@@ -48,6 +48,8 @@ const SWITCHES: usize = 6;
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
+    /// The upper edge of the view.
+    top: f32,
     /// Lower left corner of the bar, and the width of a button.
     bar: Vec2,
     wide: f32,
@@ -85,7 +87,7 @@ impl Places {
         let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
         // (In a low view a card above the badges lay over the enemy's keep.)
         let has_room = card.y > view.y + CARD_BELOW.max(view.h / 2.0);
-        Self { bar, wide, badges, across, card: has_room.then_some(card) }
+        Self { top: view.y, bar, wide, badges, across, card: has_room.then_some(card) }
     }
 
     /// What the bar, a row of badges and the card may cover, as far as they are below the middle of the view.
@@ -141,18 +143,28 @@ pub(crate) fn draw(
         }
     }
     batch.draw();
-    if let Some((button, about)) = tip {
+    let tip = tip.and_then(|(button, about): (Rect, &str)| {
         let wide = pen.width(about, SMALL) + 16.0;
         let left = button.x.min(screen::size().x - wide - 4.0).max(4.0);
-        // Above the first row of badges. (It lay over them.)
-        let top = if places.across > 0 { places.badges.y - BADGE.y } else { button.y };
-        let plate = Rect::new(left, top - 30.0, wide, 24.0);
+        Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.top)?, about))
+    });
+    if let Some((plate, about)) = tip {
         pen.cover(plate);
         ui.note("tooltip", plate);
         draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
         pen.label(about, plate, Align::Middle, SMALL, TEXT);
     }
     said
+}
+
+/// A plate, moved up until it lies over nothing; none where there is no room in the view. (A tooltip lay over the badges, over their second row,
+/// and over the card.)
+fn above(plate: Rect, covers: &[Rect], top: f32) -> Option<Rect> {
+    match covers.iter().find(|cover| cover.overlaps(&plate)) {
+        _ if plate.y < top => None,
+        Some(cover) => above(Rect { y: cover.y - plate.h - GAP, ..plate }, covers, top),
+        None => Some(plate),
+    }
 }
 
 fn icon(batch: &mut Batch, what: Said, own: Color, at: Vec2) {
@@ -255,6 +267,22 @@ pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tooltip_lies_over_nothing() {
+        let plate = Rect::new(100.0, 540.0, 240.0, 24.0);
+        let badges: Vec<Rect> = (0..10_u8)
+            .map(|n| Rect::new(100.0 + 54.0 * f32::from(n % 7), 520.0 - 26.0 * f32::from(n / 7), 50.0, 22.0))
+            .collect();
+        let card = Rect::new(100.0, 440.0, 240.0, 46.0);
+        for count in 0..=badges.len() {
+            let covers: Vec<Rect> = badges[..count].iter().copied().chain([card]).collect();
+            let plate = above(plate, &covers, 74.0).unwrap();
+            assert!(covers.iter().all(|cover| !cover.overlaps(&plate)) && plate.y > 400.0, "{plate:?}");
+        }
+        let full = [Rect::new(0.0, 80.0, 800.0, 600.0)];
+        assert_eq!(above(plate, &full, 74.0), None, "there is no room");
+    }
 
     #[test]
     fn bar_and_badges_stay_in_views_of_any_width() {

@@ -3,6 +3,7 @@
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
+use crate::app::habits;
 use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -33,6 +34,18 @@ const HINTS_OPEN: [[&str; 2]; 2] = [
 ];
 
 impl Progress {
+    /// At the start of the program.
+    pub(crate) fn remembered() -> Self {
+        Self { are_over: habits::are_hints_over(), ..Self::default() }
+    }
+
+    /// No more hints, now and in later matches. (They were back when the program started again.)
+    pub(crate) fn end(&mut self) {
+        if !core::mem::replace(&mut self.are_over, true) {
+            habits::end_hints();
+        }
+    }
+
     /// Number of the current hint; none when all have been followed.
     pub(crate) fn next(self) -> Option<usize> {
         if self.are_over {
@@ -85,8 +98,8 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, strip: Rect, progress: Progress, seen
     pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
     pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
     ui.note("hint", pill);
+    ui.cover(pill);
     let away = Rect::new(pill.right() - AWAY, pill.y + 3.0, AWAY - 3.0, pill.h - 6.0);
-    ui.cover(away);
     ui.button(pen, "hints away", away, "x", false)
 }
 

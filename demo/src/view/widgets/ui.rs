@@ -92,6 +92,11 @@ impl Ui {
         self.covers.push(rect);
     }
 
+    /// What lies over the field in this picture, so far.
+    pub(crate) fn covers(&self) -> &[Rect] {
+        &self.covers
+    }
+
     /// Whether the mouse is over a rectangle, as opposed to a finger that was there.
     pub(crate) fn hovers(&self, rect: Rect) -> bool {
         rect.contains(self.mouse) && (self.left().is_down || !self.is_finger)

@@ -19,7 +19,8 @@ use crate::view::screens::picture::SPEEDS;
 use crate::view::widgets::bar::TopBar;
 
 /// What the battle is about, and a shorter form for narrow screens.
-const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
+pub(super) const GOALS: [&str; 2] =
+    ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
 
 /// Instead of the goal while the battle stands still.
 const PAUSED: [&str; 2] = ["Paused. Orders can be given.", "Paused"];
@@ -146,7 +147,8 @@ impl Desk {
         }
         let lines = if self.is_paused { PAUSED } else { GOALS };
         if let Some(goal) = lines.into_iter().find(|goal| x + self.pen.width(goal, SIZE) + 6.0 < room) {
-            self.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
+            let end = self.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
+            self.ui.note("goal", Rect::new(x, top.y, end - x, top.h));
         }
     }
 

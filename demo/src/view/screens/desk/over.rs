@@ -13,6 +13,7 @@ use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
 use crate::view::paint::pen::{Align, SIZE};
 use crate::view::screens::desk::Desk;
+use crate::view::screens::desk::frame::GOALS;
 use crate::view::screens::desk::layout::DeskLayout;
 use crate::view::screens::desk::prediction::shown_by;
 
@@ -25,12 +26,14 @@ impl Desk {
         let [strip, buttons, card] = strip_and_buttons(&self.layout);
         let is_decided = self.skirmish.result().is_some();
         // Whoever has fought to the end knows what to do. (The third hint stayed for all further battles.)
-        self.progress.are_over |= is_decided && self.skirmish.pilot(0) == Pilot::Person;
+        let is_person = self.skirmish.pilot(0) == Pilot::Person;
+        if is_decided && is_person {
+            self.progress.end();
+        }
         // Buttons may take the place of hints in a small view.
         let has_room =
             !strip.overlaps(&buttons) && (self.sides[0].chosen.is_empty() || !strip.overlaps(&card));
         // (Who watched two bots was told to drag a box.)
-        let is_person = self.skirmish.pilot(0) == Pilot::Person;
         let is_covered = self.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
             let view = View { rect: self.layout.views[0], camera: self.camera };
@@ -40,7 +43,16 @@ impl Desk {
                 look.army != 0 && look.is_keep && view.rect.contains(keep.center())
             });
             let seen = Seen { panel: self.is_unfolded, enemy };
-            self.progress.are_over |= hints::draw(&self.pen, &mut self.ui, strip, self.progress, seen);
+            if hints::draw(&self.pen, &mut self.ui, strip, self.progress, seen) {
+                self.progress.end();
+            }
+        }
+        // Where the bar at the top has no room for it. (On a phone the goal stood nowhere.)
+        let plate = goal_plate(&self.layout, self.pen.width(GOALS[1], SIZE) + 16.0);
+        if let Some(plate) = plate.filter(|_| is_person && !self.progress.has_attacked)
+            && !self.ui.places().contains_key("goal")
+        {
+            self.name(plate, GOALS[1], "goal", 0);
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
         commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);
@@ -61,18 +73,28 @@ impl Desk {
     fn name_keeps(&mut self) {
         let view = View { rect: self.layout.views[0], camera: self.camera };
         let mut covers = covers(&self.layout, self.is_unfolded);
+        // (A tooltip lay over the name of the enemy's keep.)
+        covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.ui.places().get(name)));
+        let mut named = Vec::new();
         for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
             let keep = view.rect_at(place(look.centre), place(look.half));
             let size = vec2(self.pen.width(text, SIZE) + 16.0, 24.0);
             if let Some(plate) = plate(keep, size, view.rect, &covers) {
                 covers.push(plate);
-                draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
-                self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
-                let named = if look.army == 0 { "own keep" } else { "their keep" };
-                self.ui.note(named, plate);
+                named.push((plate, text, look.army));
             }
         }
+        for (plate, text, army) in named {
+            self.name(plate, text, if army == 0 { "own keep" } else { "their keep" }, army);
+        }
+    }
+
+    /// A plate with a few words in the colour of an army.
+    fn name(&mut self, plate: Rect, words: &str, note: &'static str, of: u8) {
+        draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
+        self.pen.label(words, plate, Align::Middle, SIZE, army(of));
+        self.ui.note(note, plate);
     }
 
     /// The buttons for the first player's units.
@@ -116,6 +138,13 @@ fn strip_and_buttons(layout: &DeskLayout) -> [Rect; 3] {
     let [buttons, card] =
         if has_buttons { Places::new(view, layout.maps[0]).covered() } else { Default::default() };
     [strip, buttons, card]
+}
+
+/// A place for the goal of the battle: beside the inset, if hints stand below it.
+fn goal_plate(layout: &DeskLayout, wide: f32) -> Option<Rect> {
+    let ([view, inset], [strip, ..]) = (layout.views, strip_and_buttons(layout));
+    let plate = Rect::new(view.x + 10.0, view.y + 10.0, wide, 24.0);
+    (strip.y > inset.y && plate.right() < inset.x).then_some(plate)
 }
 
 /// The upper edge of the switches for debug drawing, and whether there are two views.

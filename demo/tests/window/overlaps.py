@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""What lies over something else in the newest picture that a log tells of: overlaps.py LOG. Silent if nothing does."""
+
+import json
+import sys
+
+# These have others inside.
+AROUND = ("view 1", "hint", "menu card")
+
+
+def newest(path):
+    """Where everything is: name, left, top, right, bottom."""
+    lines = [line for line in open(path) if '"event":"places"' in line]
+    places = json.loads(lines[-1])["places"].items()
+    return [(name, x, y, x + w, y + h) for name, (x, y, w, h) in places if w > 0 and h > 0]
+
+
+def overlap(a, b):
+    return a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4]
+
+
+def inside(a, b):
+    return a[1] >= b[1] and a[3] <= b[3] and a[2] >= b[2] and a[4] <= b[4]
+
+
+def main(path):
+    places = newest(path)
+    for n, a in enumerate(places):
+        for b in places[:n]:
+            is_around = a[0] in AROUND and inside(b, a) or b[0] in AROUND and inside(a, b)
+            if overlap(a, b) and not is_around:
+                print(f"'{a[0]}' lies over '{b[0]}'")
+
+
+main(sys.argv[1])
