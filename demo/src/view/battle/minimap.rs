@@ -2,13 +2,14 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::game::{Game, Scenery};
+use crate::game::Game;
+use crate::view::battle::relief;
 use crate::view::battle::scene::position;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::palette::{BACKDROP, CANOPY, GROUND, LINE, ROCK, TEXT, WATER, army, faded};
+use crate::view::paint::palette::{BACKDROP, LINE, TEXT, army, faded};
 
 /// The largest small map of a field in the lower left corner of a square. Nothing else of the square is covered, or takes a click.
 pub(crate) fn fitted(square: Rect, half: Vec2) -> Rect {
@@ -27,15 +28,9 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
     let small = view(map, half);
     let map = small.rect_at(Vec2::ZERO, half);
     batch.block(Rect::new(map.x - 3.0, map.y - 3.0, map.w + 6.0, map.h + 6.0), faded(BACKDROP, 0.85));
-    batch.block(map, faded(GROUND, 0.96));
-    for scenery in game.scenery() {
-        let (centre, half, color) = match scenery {
-            Scenery::Rock { centre, half } => (centre, half, ROCK),
-            Scenery::Wood { centre, half } => (centre, half, CANOPY),
-            Scenery::Water { centre, half } => (centre, half, WATER),
-            Scenery::Building(look) => (look.centre, look.half, army(look.army)),
-        };
-        batch.block(small.rect_at(place(centre), place(half)), color);
+    relief::draw(batch, game, &small, false);
+    for look in game.building_looks() {
+        batch.block(small.rect_at(place(look.centre), place(look.half)), army(look.army));
     }
     for look in game.unit_looks() {
         if let Some(at) = position(game, look.body, 65_536) {

@@ -6,6 +6,7 @@ pub(crate) mod land;
 pub(crate) mod minimap;
 pub(crate) mod opening;
 pub(crate) mod plans;
+pub(crate) mod relief;
 pub(crate) mod scene;
 pub(crate) mod selection;
 pub(crate) mod shown;

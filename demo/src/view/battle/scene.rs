@@ -7,6 +7,7 @@ use testudo_physics::{BodyId, Shape};
 use crate::game::{BuildingLook, Game, Scenery, UnitLook};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::land;
+use crate::view::battle::relief;
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
@@ -14,8 +15,8 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
-    BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, GRASS, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK,
-    SELECTION, STRAW, TEXT, TIMBER, WOUNDED, army, faded, mixed,
+    BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, TEXT, TIMBER,
+    WOUNDED, army, faded, mixed,
 };
 
 /// Radius of a unit, units of length.
@@ -111,28 +112,15 @@ pub(crate) fn position(game: &Game, body: BodyId, alpha: u32) -> Option<Vec2> {
 }
 
 fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
-    let half = place(game.field_half());
     batch.block(view.rect, OUTSIDE);
-    batch.block(view.rect_at(Vec2::ZERO, half), GROUND);
-    patches(batch, view, half);
+    relief::draw(batch, game, view, true);
     for look in game.building_looks() {
         let trodden = place(look.half) * 2.6 * view.camera.scale;
         batch.stretched(Sprite::Stain, view.at(place(look.centre)), trodden, faded(EARTH, 0.8));
     }
-    grass(batch, view, half);
     land::draw(batch, game, view, extras.effects.seconds());
-    land::beyond(batch, view, half);
-    for scenery in game.scenery() {
-        if let Scenery::Rock { centre, half } = scenery {
-            land::rock_shadow(batch, view, place(centre), place(half));
-        }
-    }
     for scenery in game.scenery() {
         match scenery {
-            Scenery::Water { .. } | Scenery::Wood { .. } => {}
-            Scenery::Rock { centre, half } => {
-                land::rock(batch, view, place(centre), place(half));
-            }
             Scenery::Building(look) if look.is_keep => {
                 keep(batch, view, place(look.centre), place(look.half), army(look.army));
                 let top = place(look.centre) - vec2(0.0, units(look.half.y) * 0.3);
@@ -142,62 +130,7 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
             Scenery::Building(look) => {
                 barracks(batch, view, place(look.centre), place(look.half), army(look.army));
             }
-        }
-    }
-}
-
-/// Patches of moss and straw, in the same places in every picture, so that camera motion is visible.
-fn patches(batch: &mut Batch, view: &View, half: Vec2) {
-    /// Distance between patches and the widest radius, units of length, and most of them across.
-    const APART: f32 = 5.0;
-    const WIDEST: f32 = 5.0;
-    const ACROSS_MAX: f32 = 44.0;
-    let seen = view.camera.seen(view.rect);
-    let apart = APART.max(seen.w.max(seen.h).min(2.0 * half.max_element()) / ACROSS_MAX);
-    let cell = |at: f32, half: f32| (at.clamp(-half, half) / apart).floor() as i32;
-    for y in cell(seen.y - WIDEST, half.y)..=cell(seen.bottom() + WIDEST, half.y) {
-        for x in cell(seen.x - WIDEST, half.x)..=cell(seen.right() + WIDEST, half.x) {
-            let hash = land::scattered(x, y);
-            let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0;
-            let at = vec2(x as f32 + part(0), y as f32 + part(8)) * apart;
-            let radius = apart * (0.35 + 0.65 * part(16));
-            if at.x.abs() + radius > half.x || at.y.abs() + radius > half.y {
-                continue;
-            }
-            let color = if hash >> 24 & 3 == 0 { STRAW } else { MOSS };
-            let shape = vec2(radius, radius * (0.5 + 0.4 * part(20)));
-            batch.stretched(
-                Sprite::Stain,
-                view.at(at),
-                shape * view.camera.scale,
-                faded(color, 0.35 + 0.3 * part(4)),
-            );
-        }
-    }
-}
-
-/// Blades of grass, fewer of them from far away.
-fn grass(batch: &mut Batch, view: &View, half: Vec2) {
-    /// Distance between tufts, units of length; most of them across; below this scale they are left out, pixels per unit.
-    const APART: f32 = 2.4;
-    const ACROSS_MAX: f32 = 44.0;
-    const SCALE_MIN: f32 = 5.0;
-    if view.camera.scale < SCALE_MIN {
-        return;
-    }
-    let seen = view.camera.seen(view.rect);
-    let apart = APART.max(seen.w.max(seen.h) / ACROSS_MAX);
-    let cell = |at: f32, half: f32| (at.clamp(-half, half) / apart).floor() as i32;
-    for y in cell(seen.y, half.y)..=cell(seen.bottom(), half.y) {
-        for x in cell(seen.x, half.x)..=cell(seen.right(), half.x) {
-            let hash = land::scattered(x.wrapping_mul(3) + 11, y.wrapping_mul(5) + 7);
-            let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0;
-            let at = vec2(x as f32 + part(0), y as f32 + part(8)) * apart;
-            if at.x.abs() < half.x && at.y.abs() < half.y {
-                let size = (0.22 + 0.16 * part(16)) * view.camera.scale;
-                let color = mixed(GRASS, STRAW, part(24) * 0.7);
-                batch.sprite(Sprite::Tuft, view.at(at), size, faded(color, 0.7));
-            }
+            _ => {}
         }
     }
 }

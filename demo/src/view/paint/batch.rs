@@ -1,9 +1,9 @@
 //! Many shapes in few draw calls: thousands of units cost what a handful costs.
 
-use macroquad::color::Color;
+use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::models::{Mesh, Vertex, draw_mesh};
-use macroquad::texture::Texture2D;
+use macroquad::texture::{DrawTextureParams, Image, Texture2D, draw_texture_ex};
 
 use crate::view::paint::atlas::{Atlas, MARGIN, Sprite};
 
@@ -18,6 +18,8 @@ pub(crate) const INDICES_MAX: usize = SHAPES_MAX * 6 + 1;
 pub(crate) struct Batch {
     atlas: Atlas,
     mesh: Mesh,
+    /// A large picture, and what it shows.
+    picture: Option<(u64, Texture2D)>,
     /// Drawn so far.
     shapes: u64,
 }
@@ -35,7 +37,8 @@ impl Batch {
 
     fn with(atlas: Atlas) -> Self {
         let texture = atlas.texture().map(Texture2D::weak_clone);
-        Self { atlas, mesh: Mesh { vertices: Vec::new(), indices: Vec::new(), texture }, shapes: 0 }
+        let mesh = Mesh { vertices: Vec::new(), indices: Vec::new(), texture };
+        Self { atlas, mesh, picture: None, shapes: 0 }
     }
 
     /// Shapes drawn so far.
@@ -93,6 +96,22 @@ impl Batch {
         let way = (to - from).normalize_or_zero();
         let side = vec2(-way.y, way.x) * (width / 2.0);
         self.quad([from - side, to - side, to + side, from + side], part, color);
+    }
+
+    /// A part of a large picture, stretched to a rectangle. It is painted when `key` is another one than before.
+    pub(crate) fn picture(&mut self, key: u64, rect: Rect, part: Rect, paint: impl FnOnce() -> Image) {
+        self.draw();
+        self.shapes += 1;
+        if self.mesh.texture.is_none() {
+            return;
+        }
+        let known = self.picture.take_if(|(known, _)| *known == key).map(|(_, texture)| texture);
+        let texture = known.unwrap_or_else(|| Texture2D::from_image(&paint()));
+        let Vec2 { x, y } = texture.size();
+        let source = Some(Rect::new(part.x * x, part.y * y, part.w * x, part.h * y));
+        let params = DrawTextureParams { dest_size: Some(rect.size()), source, ..Default::default() };
+        draw_texture_ex(&texture, rect.x, rect.y, WHITE, params);
+        self.picture = Some((key, texture));
     }
 
     fn quad(&mut self, corners: [Vec2; 4], part: Rect, color: Color) {
