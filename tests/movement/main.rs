@@ -1,6 +1,7 @@
 //! Movement of units: paths against brute force, crowds, saved and restored matches, golden scenes.
 
 mod crowds;
+mod formations;
 mod golden;
 mod maps;
 mod mirror;

@@ -1,9 +1,11 @@
-//! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second.
+//! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second. Thread CPU time, because the
+//! machine may be busy.
 //!
 //! `cargo run --release -p testudo-tests --example movement [fields | crowd | far]`
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use testudo_movement::{Crowd, CrowdDef, Flows, Ground, GroundDef, MoverDef, Order, Way};
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
@@ -29,10 +31,10 @@ fn world(houses: u32) -> World {
 fn fields(houses: u32) {
     let world = world(houses);
     let mut ground = Ground::new(&GroundDef::new(area())).expect("a valid ground");
-    let start = Instant::now();
+    let start = ThreadTime::now();
     ground.survey(&world);
     println!("{houses} houses: survey {:?}", start.elapsed());
-    let start = Instant::now();
+    let start = ThreadTime::now();
     ground.survey_area(&world, Aabb::from_center_half(Vec2::ZERO, Vec2::from_ints(3, 3)));
     println!("  survey around one house {:?}", start.elapsed());
     let size = ground.size_of(Fx::ONE / 2).expect("the default size");
@@ -40,7 +42,7 @@ fn fields(houses: u32) {
     let mut times = Vec::new();
     for turn in 0..8 {
         let goal = Vec2::from_ints(turn * 50 - 200, 100 - turn * 30);
-        let start = Instant::now();
+        let start = ThreadTime::now();
         let flow = flows.to(&ground, goal, size).expect("there is ground");
         flows.search_all(&ground, flow);
         times.push(start.elapsed());
@@ -67,7 +69,7 @@ fn crowd(houses: u32) {
     let mut rng = Pcg32::new(2, 2);
     let (mut total, mut worst, mut steps) = (0.0, 0.0_f64, 0.0);
     for frame in 0..600_u32 {
-        let start = Instant::now();
+        let start = ThreadTime::now();
         if frame % 20 == 0 {
             let group = (frame / 20 % 20) as usize;
             let goal = Vec2::from_ints(rng.below(480) as i32 - 240, rng.below(480) as i32 - 240);
@@ -76,7 +78,7 @@ fn crowd(houses: u32) {
         }
         crowd.step(&mut world, 20);
         let spent = start.elapsed().as_secs_f64() * 1e3;
-        let start = Instant::now();
+        let start = ThreadTime::now();
         world.step(20).expect("a valid rate");
         steps += start.elapsed().as_secs_f64() * 1e3;
         if frame >= 20 {
@@ -104,21 +106,21 @@ fn far(houses: u32) {
     }
     let area = Aabb::from_corners(Vec2::from_ints(-half, -half), Vec2::from_ints(half, half));
     let mut ground = Ground::new(&GroundDef::new(area)).expect("a valid ground");
-    let start = Instant::now();
+    let start = ThreadTime::now();
     ground.survey(&world);
     println!("{houses} houses, 2,048 x 2,048: survey {:?}", start.elapsed());
     let size = ground.size_of(Fx::ONE / 2).expect("the default size");
     for turn in 0..3 {
         let (goal, from) = (Vec2::from_ints(900, 400 + turn), Vec2::from_ints(-900, -300 + turn));
         let mut flows = Flows::new(2);
-        let start = Instant::now();
+        let start = ThreadTime::now();
         // The first one finds all portals.
         let flow = flows.to(&ground, goal, size).expect("there is ground");
         let prepared = start.elapsed();
         let (mut frames, mut planned, mut cells) = (0, 0, 0);
         let (mut all, mut worst) = (Duration::ZERO, Duration::ZERO);
         loop {
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let way = flows.follow(&ground, flow, from, false);
             let found = flows.search(&ground, 16_384);
             let spent = start.elapsed();
@@ -129,7 +131,7 @@ fn far(houses: u32) {
             (all, worst) = (all + spent, worst.max(spent));
         }
         let mut whole = Flows::new(1).whole_up_to(u32::MAX);
-        let start = Instant::now();
+        let start = ThreadTime::now();
         let flow = whole.to(&ground, goal, size).expect("there is ground");
         whole.search_all(&ground, flow);
         println!(

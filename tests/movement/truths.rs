@@ -9,7 +9,7 @@ use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, Kind, draw};
 
 /// How many scenes, and the first seed.
-fn scenes() -> (u64, u64) {
+pub(crate) fn scenes() -> (u64, u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     (number("MOVEMENT_SCENES").unwrap_or(10), number("MOVEMENT_SEED").unwrap_or(0))
 }

@@ -2,7 +2,7 @@
 
 use testudo_physics::{Fx, World};
 
-use crate::crowd::step::Company;
+use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::wish::{APPROACH, PATIENCE_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
 use crate::steer::Yielding;
@@ -13,7 +13,7 @@ use crate::steer::raw::{dot, length, raw, resized};
 const RANK_EVERY: u64 = 4;
 const RANK_MS: u64 = 500;
 
-/// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again.
+/// A unit within half a radius of its post stays where it is after [`PATIENCE_MS`]. Others press first; after each further span they accept so many radii more.
 const CONTENT: i64 = 3;
 
 /// A unit that was pushed back by more than this, in radii, counts its progress from there; so often on one order.
@@ -23,8 +23,8 @@ const SETBACKS_MAX: u8 = 8;
 /// Further than this from its post, in radii, a unit that waits behind others is as patient as they.
 const QUEUE: i64 = 12;
 
-/// A unit that stands goes back if it was moved by more than this many radii, after this time in ms.
-const OFF_RADII: i64 = 2;
+/// A unit that stands goes back if it was moved by more than this part of its radius, after this time in ms, and then until it is half as near.
+const OFF_PART: i64 = 2;
 const OFF_MS: u32 = 1_000;
 
 impl Crowd {
@@ -36,11 +36,14 @@ impl Crowd {
         let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
         if !walker.sight.is_going {
-            // Not news for long: a unit that stands looks whether it was moved.
-            walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, Company::Near));
             walker.takes = [0; 2];
             self.set_rank(world, number, false);
-            return self.stay(number, elapsed);
+            self.stay(number, elapsed);
+            let walker = &mut self.walkers[number];
+            // It looks whether it was moved, and often while it goes back.
+            let company = if walker.takes == [0; 2] { Company::Alone } else { Company::HeldUp };
+            walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
+            return;
         }
         let mover = &self.movers[number];
         let body = walker.body;
@@ -80,7 +83,9 @@ impl Crowd {
             if other.unit as usize == number {
                 return;
             }
-            company = Company::Near;
+            if company == Company::Alone && sight.may_meet(other, 2 * THINK_MS) {
+                company = Company::Near;
+            }
             if queues && other.is_going && other.group == sight.group && other.left < sight.left {
                 least_stalled = least_stalled.min(movers[other.unit as usize].stalled_ms);
             }
@@ -119,11 +124,11 @@ impl Crowd {
             return None;
         }
         // Around the post, or around the goal if the post is behind a corner.
-        let away = match (mover.aim.is_some() || mover.is_around, mover.task) {
+        let away = match (!mover.goes_to_post() || mover.is_around, mover.task) {
             (true, Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
             _ => walker.place().distance(mover.post),
         };
-        if away <= radius * CONTENT * i64::from(spans.min(4)) {
+        if away <= radius / 2 + radius * CONTENT * i64::from(spans.min(5) - 1) {
             mover.post = walker.place();
             return Some(MoveEvent::Arrived(walker.body));
         }
@@ -158,7 +163,9 @@ impl Crowd {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let away = raw(mover.post - walker.place(), (1 << 31) - 1);
         let far = length(away);
-        if far <= i64::from(walker.sight.radius) * OFF_RADII {
+        let is_on_the_way_back = mover.off_ms >= OFF_MS;
+        let part = if is_on_the_way_back { 2 * OFF_PART } else { OFF_PART };
+        if far <= i64::from(walker.sight.radius) / part {
             mover.off_ms = 0;
             return;
         }

@@ -80,6 +80,11 @@ impl Mover {
         matches!(self.task, Task::Go(_))
     }
 
+    /// Whether it goes to its post itself, and not to an aim on the way there.
+    pub(crate) fn goes_to_post(&self) -> bool {
+        self.aim.is_none_or(|aim| aim == self.post)
+    }
+
     /// It stands from now on, done with an errand or without one.
     pub(crate) fn stand(&mut self, at: Vec2, done: Option<Errand>) {
         self.task = Task::Stand(done);

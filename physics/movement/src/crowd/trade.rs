@@ -16,7 +16,7 @@ impl Crowd {
     pub(super) fn trade_post(&mut self, number: usize) {
         let mover = &self.movers[number];
         let Task::Go(errand) = mover.task else { return };
-        if mover.aim.is_some() {
+        if !mover.goes_to_post() {
             return;
         }
         let me = &self.walkers[number].sight;
@@ -35,12 +35,15 @@ impl Crowd {
         let frame = self.frame();
         self.movers[number].trades += 1;
         if !self.movers[other].is_going() {
+            // It has not waited for its new post yet, and the other one has to leave it.
+            self.movers[number].stalled_ms = 0;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
             self.walkers[other].sight.right_ms = 0;
         }
-        for at in [number, other] {
+        for (at, old) in [(number, posts.0), (other, posts.1)] {
             let mover = &mut self.movers[at];
+            mover.aim.take_if(|aim| *aim == old);
             mover.best = mover.post.distance(self.walkers[at].place());
             mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
         }

@@ -6,13 +6,16 @@ use crate::crowd::mover::Mover;
 use crate::crowd::{Crowd, Errand, Task, Walker};
 use crate::flow::Way;
 use crate::ground::Ground;
-use crate::steer::raw::{length, raw, resized};
+use crate::steer::raw::{length, raw, resized, vec2};
 
 /// Speed per distance near a place, 1/s.
 pub(super) const APPROACH: i64 = 4;
 
 /// A unit that has not come nearer for this long has lost its patience, ms.
 pub(super) const PATIENCE_MS: u32 = 1_500;
+
+/// A unit that was moved off its line looks whether so many cells ahead are free.
+const AHEAD_CELLS: i64 = 12;
 
 /// A unit within so many cells of its post goes straight there if it sees it.
 const NEAR_CELLS: i64 = 24;
@@ -42,8 +45,12 @@ impl Crowd {
             (to, left, to_go) = (mover.post, position.distance(goal), position.distance(mover.post));
         } else if let Some(aim) = mover.aim.filter(|&aim| is_on_the_way(&self.ground, mover, walker, aim)) {
             self.flows.keep(flow);
-            (to, left) = (aim, mover.beyond + position.distance(aim));
-            to_go = left + mover.beside;
+            (to, left, to_go) = if aim == mover.post {
+                (aim, position.distance(goal), position.distance(aim))
+            } else {
+                let left = mover.beyond + position.distance(aim);
+                (aim, left, left + mover.beside)
+            };
         } else {
             let careful = is_careful(mover);
             let way = self.flows.seek(&self.ground, flow, position, careful, &mut mover.is_new);
@@ -51,6 +58,7 @@ impl Crowd {
             mover.is_closed = way == Way::Closed;
             (to, left, to_go) = match way {
                 Way::Straight { left } if self.ground.sees(position, mover.post, mover.size) => {
+                    mover.aim = Some(mover.post);
                     (mover.post, left, position.distance(mover.post))
                 }
                 // The goal is in sight, and the post behind a corner of it.
@@ -96,11 +104,16 @@ fn is_careful(mover: &Mover) -> bool {
     mover.stalled_ms / PATIENCE_MS % 2 == 1
 }
 
-/// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner.
+/// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner. What is further ahead is looked at
+/// when the unit comes there.
 fn is_on_the_way(ground: &Ground, mover: &Mover, walker: &Walker, aim: Vec2) -> bool {
     let position = walker.place();
     let away = raw(aim - position, (1 << 31) - 1);
-    let near = ground.cell().to_bits() / 4;
+    let (cell, far) = (ground.cell().to_bits(), away[0].abs().max(away[1].abs()));
+    if far <= cell / 4 {
+        return false;
+    }
     let is_undisturbed = mover.is_straight && walker.sight.velocity == walker.takes;
-    away[0].abs().max(away[1].abs()) > near && (is_undisturbed || ground.sees(position, aim, mover.size))
+    let ahead = far.min(cell * AHEAD_CELLS);
+    is_undisturbed || ground.sees(position, position + vec2(resized(away, far, ahead)), mover.size)
 }

@@ -153,7 +153,7 @@ impl<'a> Yielding<'a> {
 
     /// The velocity to take, raw units per second, and how long the unit keeps to its right.
     #[inline(always)]
-    pub(crate) fn decide(mut self) -> (Raw, u16) {
+    pub(crate) fn decide(&mut self) -> (Raw, u16) {
         let (wish, speed) = (self.wish, self.speed);
         if speed == 0 {
             return ([0; 2], 0);

@@ -69,6 +69,17 @@ impl Sight {
         }
     }
 
+    /// Whether this unit may touch another one within so many ms, if it goes as it would like and the other one as it does. Not so if
+    /// they stay apart on one axis.
+    pub(crate) fn may_meet(&self, other: &Self, within_ms: u32) -> bool {
+        let touch = i64::from(self.radius) + i64::from(other.radius);
+        (0..2).all(|axis| {
+            let between = i64::from(other.position[axis]) - i64::from(self.position[axis]);
+            let closing = (i64::from(self.wish[axis]) - i64::from(other.velocity[axis])) * between.signum();
+            between.abs() - touch <= closing.max(0) * i64::from(within_ms) / 1_000
+        })
+    }
+
     pub(crate) fn place(&self) -> Vec2 {
         vec2(self.position.map(i64::from))
     }
