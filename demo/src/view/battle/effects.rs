@@ -8,7 +8,7 @@ use macroquad::math::{Vec2, vec2};
 use crate::game::{BuildingLook, UnitLook};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
-use crate::view::paint::atlas::Sprite;
+use crate::view::paint::atlas::{Pose, STRIKES, Sprite};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
@@ -20,15 +20,21 @@ const HURT: f32 = 0.22;
 const FALLEN: f32 = 0.7;
 const MARKER: f32 = 0.9;
 const SPARK: f32 = 0.25;
-const CORPSE: f32 = 12.0;
+const CORPSE: f32 = 40.0;
 
 /// Greatest number of marks of one kind, of corpses, and of events that nobody has heard yet, at a time.
 const MARKS_MAX: usize = 400;
 const CORPSES_MAX: usize = 600;
 const EVENTS_MAX: usize = 64;
 
-/// Frames from one arrow of an archer to the next.
+/// Frames from one arrow of an archer to the next, and seconds.
 const ARROW_EVERY: u32 = 24;
+pub(crate) const ARROW_SECONDS: f32 = 1.2;
+
+/// Seconds from one picture of walking to the next, and from one of a blow; slower than this a unit stands, units per second.
+const STEP: f32 = 0.14;
+const BLOW: f32 = 0.11;
+const WALKS: f32 = 0.6;
 
 /// Something that can be heard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +72,9 @@ struct Seen {
     /// Unit vector.
     facing: Vec2,
     is_archer: bool,
+    /// It strikes an enemy; it walks.
+    strikes: bool,
+    walks: bool,
     /// Seconds since the last visible blow.
     unhurt: f32,
     /// Number of the frame in which it was last seen.
@@ -196,7 +205,10 @@ impl Effects {
         let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
         let is_archer = look.is_archer;
         let least = hit_points;
-        let new = Seen { army, hit_points, least, whole, at, facing: ahead, is_archer, unhurt: HURT, frame };
+        let (strikes, walks) = (target.is_some(), speed.length() > WALKS);
+        let (facing, unhurt) = (ahead, HURT);
+        let new =
+            Seen { army, hit_points, least, whole, at, facing, is_archer, strikes, walks, unhurt, frame };
         let place = look.number as usize;
         if self.seen.len() <= place {
             self.seen.resize(place + 1, None);
@@ -215,6 +227,7 @@ impl Effects {
         }
         seen.whole = seen.whole.max(look.hit_points);
         (seen.hit_points, seen.at, seen.frame) = (look.hit_points, at, frame);
+        (seen.strikes, seen.walks) = (strikes, walks);
         if aim.length() > 0.4 {
             let turned = seen.facing + aim.normalize_or_zero() * 0.5;
             seen.facing = turned.try_normalize().unwrap_or(seen.facing);
@@ -270,6 +283,25 @@ impl Effects {
     /// The direction in which a unit looks.
     pub(crate) fn facing(&self, number: u32) -> Option<Vec2> {
         self.seen(number).map(|seen| seen.facing)
+    }
+
+    /// The picture of what a unit does now.
+    pub(crate) fn pose(&self, number: u32) -> Pose {
+        let turn = |seconds: f32, of: f32| ((seconds / of) as u32 + number) as u8 % STRIKES;
+        match self.seen(number) {
+            Some(seen) if seen.strikes && seen.is_archer => {
+                // The arrow is gone at first; then the bow is drawn.
+                STRIKES + [3, 0, 1, 2][(self.volley(number) * 4.0) as usize % 4]
+            }
+            Some(seen) if seen.strikes => STRIKES + turn(self.seconds, BLOW),
+            Some(seen) if seen.walks => turn(self.seconds, STEP),
+            _ => 0,
+        }
+    }
+
+    /// How far an archer is from one arrow, 0, to the next, 1. Each has its own rhythm.
+    pub(crate) fn volley(&self, number: u32) -> f32 {
+        (self.seconds / ARROW_SECONDS + number as f32 * 0.29).fract()
     }
 
     fn seen(&self, number: u32) -> Option<&Seen> {

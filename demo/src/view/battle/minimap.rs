@@ -32,9 +32,14 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
     for look in game.building_looks() {
         batch.block(small.rect_at(place(look.centre), place(look.half)), army(look.army));
     }
+    // From afar many units are one dot.
+    let mut dots = vec![u8::MAX; (map.w.max(0.0) as usize + 1) * (map.h.max(0.0) as usize + 1)];
     for look in game.unit_looks() {
-        if let Some(at) = position(game, look.body, 65_536) {
-            batch.sprite(Sprite::Block, small.at(at), 1.0, army(look.army));
+        let Some(at) = position(game, look.body, 65_536) else { continue };
+        let (at, from) = (small.at(at), map.point());
+        let place = (at.y - from.y) as usize * (map.w as usize + 1) + (at.x - from.x) as usize;
+        if dots.get_mut(place).is_none_or(|dot| core::mem::replace(dot, look.army) != look.army) {
+            batch.sprite(Sprite::Block, at, 1.0, army(look.army));
         }
     }
     let corner = small.at(seen.point()).max(map.point());

@@ -5,13 +5,13 @@ use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics::{BodyId, Shape};
 
 use crate::game::{BuildingLook, Game, Scenery, UnitLook};
-use crate::view::battle::effects::Effects;
+use crate::view::battle::effects::{ARROW_SECONDS, Effects};
 use crate::view::battle::land;
 use crate::view::battle::relief;
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
-use crate::view::paint::atlas::Sprite;
+use crate::view::paint::atlas::{Figure, Sprite};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
@@ -80,7 +80,9 @@ pub(crate) fn draw(batch: &mut Batch, shown: Shown<'_>, view: &View, extras: &Ex
     for (look, at) in &looks {
         if look.army == extras.player && extras.chosen.contains((look.index, look.body)) {
             let ring = (radius * 1.26).max(3.0);
-            batch.sprite(Sprite::Stain, view.at(*at), ring * 1.25, faded(SELECTION, 0.5 * strength));
+            if radius > DETAIL_FROM {
+                batch.sprite(Sprite::Stain, view.at(*at), ring * 1.25, faded(SELECTION, 0.5 * strength));
+            }
             batch.sprite(Sprite::Ring, view.at(*at), ring, faded(SELECTION, strength));
         }
     }
@@ -271,7 +273,8 @@ fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, 
     }
     let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
     let sprite = if look.is_archer { Sprite::Archer } else { Sprite::Guard };
-    batch.turned(sprite, view.at(at), radius * 1.06, facing, color);
+    let pose = if radius > DETAIL_FROM { extras.effects.pose(look.number) } else { 0 };
+    batch.turned(Figure(sprite, pose), view.at(at), radius * 1.06, facing, color);
 }
 
 fn velocity(game: &Game, body: BodyId) -> Vec2 {
@@ -292,9 +295,7 @@ fn shots(batch: &mut Batch, shown: Shown<'_>, view: &View, looks: &[(UnitLook, V
         };
         let way = to - *at;
         let Some(direction) = way.try_normalize() else { continue };
-        // Every archer has its own rhythm; between two arrows the bow is drawn.
-        let rhythm = extras.effects.seconds() * SPEED + look.index as f32 * 7.3;
-        let flown = rhythm % (way.length() + SPEED * 0.8);
+        let flown = extras.effects.volley(look.number) * ARROW_SECONDS * SPEED;
         if flown < way.length() {
             let tip = *at + direction * flown;
             let tail = *at + direction * (flown - LENGTH).max(0.0);

@@ -30,10 +30,6 @@ pub(crate) enum Sprite {
     Glow,
     /// A square with round corners, lit from above.
     Tile,
-    /// A guard from above, who looks to +x: broad, behind a shield.
-    Guard,
-    /// An archer from above, who looks to +x: slim, behind a bow.
-    Archer,
     /// Rays around a point, where a unit was hit.
     Spark,
     /// A soft stain without an edge.
@@ -44,9 +40,41 @@ pub(crate) enum Sprite {
     Tree,
     /// A few blades of grass.
     Tuft,
+    /// A guard from above, who looks to +x: broad, behind a shield, with a sword. From here on in eight [`Pose`]s.
+    Guard,
+    /// An archer from above, who looks to +x: slim, behind a bow.
+    Archer,
 }
 
-/// In the order of their declaration: a line of the texture each.
+/// One of the pictures of a unit: four of walking, the first of which stands, and four of striking.
+pub(crate) type Pose = u8;
+pub(crate) const POSES: u8 = 8;
+pub(crate) const STRIKES: Pose = 4;
+
+/// A shape in a pose: a picture of the texture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Figure(pub(crate) Sprite, pub(crate) Pose);
+
+impl From<Sprite> for Figure {
+    fn from(sprite: Sprite) -> Self {
+        Self(sprite, 0)
+    }
+}
+
+impl Figure {
+    /// Its place among all pictures of the texture.
+    fn number(self) -> u8 {
+        self.0 as u8 + self.1 + if self.0 == Sprite::Archer { POSES - 1 } else { 0 }
+    }
+
+    /// All of them, in the order of their numbers.
+    fn all() -> impl Iterator<Item = Self> {
+        let poses = |sprite| if sprite as u8 >= Sprite::Guard as u8 { POSES } else { 1 };
+        SPRITES.into_iter().flat_map(move |sprite| (0..poses(sprite)).map(move |pose| Self(sprite, pose)))
+    }
+}
+
+/// In the order of their declaration.
 const SPRITES: [Sprite; 16] = [
     Sprite::Block,
     Sprite::Ball,
@@ -57,14 +85,17 @@ const SPRITES: [Sprite; 16] = [
     Sprite::Boulder,
     Sprite::Glow,
     Sprite::Tile,
-    Sprite::Guard,
-    Sprite::Archer,
     Sprite::Spark,
     Sprite::Stain,
     Sprite::Disc,
     Sprite::Tree,
     Sprite::Tuft,
+    Sprite::Guard,
+    Sprite::Archer,
 ];
+
+/// Pictures below each other; the next ones stand beside them.
+const ROWS: u8 = 15;
 
 /// Sides of the pictures of one shape, texels.
 const SIZES: [u16; 4] = [96, 48, 24, 12];
@@ -84,20 +115,31 @@ pub(crate) struct Atlas {
     dpi: f32,
 }
 
+/// Width and height of all pictures of one shape, texels.
+fn strip() -> (u16, u16) {
+    (SIZES.iter().map(|size| size + GAP).sum(), SIZES[0] + GAP)
+}
+
 /// Sides of the texture, texels.
 fn sides() -> (u16, u16) {
-    (SIZES.iter().map(|size| size + GAP).sum(), (SIZES[0] + GAP) * SPRITES.len() as u16)
+    let ((wide, high), count) = (strip(), Figure::all().count() as u16);
+    (wide * count.div_ceil(u16::from(ROWS)), high * u16::from(ROWS))
+}
+
+/// Upper left corner of the pictures of a shape, texels.
+fn corner(figure: Figure) -> (u16, u16) {
+    let ((wide, high), number) = (strip(), figure.number());
+    (wide * u16::from(number / ROWS), high * u16::from(number % ROWS))
 }
 
 impl Atlas {
     pub(crate) fn new() -> Self {
         let (width, height) = sides();
-        let row = SIZES[0] + GAP;
         let mut image = Image::gen_image_color(width, height, Color::new(1.0, 1.0, 1.0, 0.0));
-        for (line, sprite) in SPRITES.into_iter().enumerate() {
-            let mut left = 0;
+        for figure in Figure::all() {
+            let (mut left, top) = corner(figure);
             for size in SIZES {
-                paint(&mut image, sprite, left, line as u16 * row, size);
+                paint(&mut image, figure, left, top, size);
                 left += size + GAP;
             }
         }
@@ -122,14 +164,14 @@ impl Atlas {
     }
 
     /// The part of the texture with a shape, for this radius on the screen, pixels; in 0..=1.
-    pub(crate) fn part(&self, sprite: Sprite, radius: f32) -> Rect {
-        let line = f32::from(sprite as u8);
+    pub(crate) fn part(&self, figure: Figure, radius: f32) -> Rect {
         let wanted = radius * 2.0 * MARGIN * self.dpi;
         let level = SIZES.iter().rposition(|size| f32::from(*size) >= wanted).unwrap_or(0);
-        let left: u16 = SIZES[..level].iter().map(|size| size + GAP).sum();
-        let (x, y) = (f32::from(left), line * f32::from(SIZES[0] + GAP));
+        let (left, top) = corner(figure);
+        let left = left + SIZES[..level].iter().map(|size| size + GAP).sum::<u16>();
+        let (x, y) = (f32::from(left), f32::from(top));
         let mut part = Rect::new(x, y, f32::from(SIZES[level]), f32::from(SIZES[level]));
-        if sprite == Sprite::Block {
+        if figure.0 == Sprite::Block {
             // Its middle: no edge at all.
             part = Rect::new(x + 4.0, y + 4.0, 4.0, 4.0);
         }
@@ -137,12 +179,12 @@ impl Atlas {
     }
 }
 
-fn paint(image: &mut Image, sprite: Sprite, left: u16, top: u16, size: u16) {
+fn paint(image: &mut Image, figure: Figure, left: u16, top: u16, size: u16) {
     let texel = 2.0 * MARGIN / f32::from(size);
     for y in 0..size {
         for x in 0..size {
             let at = |n: u16| (f32::from(n) + 0.5) * texel - MARGIN;
-            let (light, alpha) = shade(sprite, vec2(at(x), at(y)), texel);
+            let (light, alpha) = shade(figure, vec2(at(x), at(y)), texel);
             let color = Color::new(light, light, light, alpha.clamp(0.0, 1.0));
             image.set_pixel(u32::from(left + x), u32::from(top + y), color);
         }
@@ -150,7 +192,7 @@ fn paint(image: &mut Image, sprite: Sprite, left: u16, top: u16, size: u16) {
 }
 
 /// Light and opacity of a shape at a point; `texel` is the width of its smooth edge.
-fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
+fn shade(Figure(sprite, pose): Figure, p: Vec2, texel: f32) -> (f32, f32) {
     let edge = |distance: f32| 0.5 - distance / texel;
     let round = p.length();
     match sprite {
@@ -179,24 +221,8 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             let rim = edge(-0.14 - beyond).clamp(0.0, 1.0);
             (lit * (1.0 - 0.4 * rim), edge(beyond))
         }
-        Sprite::Guard => {
-            // Shoulders, a head, and a bent shield across the front that is nearly as broad as the place he takes.
-            let body = (vec2((p.x + 0.32) / 0.44, p.y / 0.66).length() - 1.0) * 0.44;
-            let bend = ((p + vec2(0.5, 0.0)).length() - 1.12).abs();
-            let shield = bend.max(p.y.abs() - 0.54).max(0.2 - p.x) - 0.1;
-            let head = (p + vec2(0.26, 0.0)).length() - 0.28;
-            let light = if shield < 0.0 { 1.0 } else { 0.7 };
-            outlined(body.min(shield), light + 0.28 * edge(head).clamp(0.0, 1.0), texel)
-        }
-        Sprite::Archer => {
-            // A slim body, the arc of a bow in front, and the arrow on it.
-            let body = rounded(p + vec2(0.3, 0.0), vec2(0.38, 0.42), 0.34);
-            let bow = ((p + vec2(0.16, 0.0)).length() - 0.82).abs().max(0.2 - p.x) - 0.085;
-            let arrow = rounded(p - vec2(0.34, 0.0), vec2(0.52, 0.06), 0.05);
-            let head = (p + vec2(0.28, 0.0)).length() - 0.24;
-            let light = if body < 0.0 { 0.72 } else { 1.0 };
-            outlined(body.min(bow).min(arrow), light + 0.26 * edge(head).clamp(0.0, 1.0), texel)
-        }
+        Sprite::Guard => guard(pose, p, texel),
+        Sprite::Archer => archer(pose, p, texel),
         Sprite::Spark => {
             let angle = p.y.atan2(p.x);
             let ray = 0.25 + 0.75 * (3.5 * angle).cos().abs().powi(6);
@@ -222,6 +248,74 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             (0.8 - 0.3 * p.y, edge(blades.max(p.y - 0.6).max(-0.9 - p.y)))
         }
     }
+}
+
+/// How far the left foot is ahead in each picture of walking; the right one is as far behind.
+const STEPS: [f32; 4] = [0.0, 0.26, 0.0, -0.26];
+
+/// Below 0 within the feet of somebody in this pose.
+fn feet(pose: Pose, p: Vec2) -> f32 {
+    let step = STEPS[usize::from(pose % STRIKES)] * if pose < STRIKES { 1.0 } else { 0.5 };
+    let foot = |at: Vec2| ((p - at) / vec2(0.24, 0.13)).length() - 1.0;
+    0.13 * foot(vec2(step - 0.3, -0.3)).min(foot(vec2(-step - 0.3, 0.3)))
+}
+
+/// Shoulders, a head, a bent shield across the front that is nearly as broad as the place he takes, and a sword.
+fn guard(pose: Pose, p: Vec2, texel: f32) -> (f32, f32) {
+    /// The angle of the sword, and how far he leans forwards, in each pose.
+    const SWORD: [(f32, f32); 8] = [
+        (0.5, 0.0),
+        (0.35, 0.0),
+        (0.5, 0.0),
+        (0.65, 0.0),
+        (0.85, -0.08),
+        (0.3, 0.04),
+        (-0.6, 0.12),
+        (-0.2, 0.06),
+    ];
+    let (angle, lean) = SWORD[usize::from(pose % POSES)];
+    let feet = feet(pose, p);
+    let p = p - vec2(lean, 0.0);
+    let body = (vec2((p.x + 0.32) / 0.44, p.y / 0.66).length() - 1.0) * 0.44;
+    let bend = ((p + vec2(0.5, 0.0)).length() - 1.12).abs();
+    let shield = bend.max((p.y + 0.1).abs() - 0.5).max(0.2 - p.x) - 0.1;
+    let hand = vec2(-0.05, 0.5);
+    let sword = away(p, hand, hand + 0.5 * Vec2::from_angle(angle)) - 0.055;
+    let head = (p + vec2(0.26, 0.0)).length() - 0.28;
+    let light = if shield.min(sword) < 0.0 { 1.0 } else { 0.7 };
+    let light = if body.min(shield).min(sword) > feet { 0.45 } else { light };
+    let light = light + 0.28 * (0.5 - head / texel).clamp(0.0, 1.0);
+    outlined(body.min(shield).min(sword).min(feet), light, texel)
+}
+
+/// A slim body, the arc of a bow in front, its string, and the arrow on it.
+fn archer(pose: Pose, p: Vec2, texel: f32) -> (f32, f32) {
+    /// How far the string is drawn in each pose of a shot; after the last one the arrow is gone.
+    const DRAWN: [f32; 4] = [0.1, 0.35, 0.55, 0.0];
+    let drawn = if pose < STRIKES { 0.0 } else { DRAWN[usize::from(pose - STRIKES) % 4] };
+    let body = rounded(p + vec2(0.3, 0.0), vec2(0.38, 0.42), 0.34);
+    let bow = ((p + vec2(0.16, 0.0)).length() - 0.82).abs().max(0.2 - p.x) - 0.085;
+    let (tip, nock) = (vec2(0.2, 0.73), vec2(0.2 - drawn, 0.0));
+    let string = away(vec2(p.x, p.y.abs()), tip, nock) - 0.02;
+    let arrow = if drawn > 0.0 { away(p, nock, nock + vec2(0.72, 0.0)) - 0.055 } else { f32::MAX };
+    let head = (p + vec2(0.28, 0.0)).length() - 0.24;
+    let (feet, upper) = (feet(pose, p), body.min(bow).min(arrow));
+    let light = match upper {
+        _ if feet < upper => 0.45,
+        _ if body < 0.0 => 0.72,
+        _ => 1.0,
+    };
+    let light = light + 0.26 * (0.5 - head / texel).clamp(0.0, 1.0);
+    let (light, alpha) = outlined(upper.min(feet), light, texel);
+    // The string has no dark line around it.
+    let string = (0.5 - string / texel).clamp(0.0, 1.0);
+    if string > alpha { (1.0, string) } else { (light, alpha) }
+}
+
+/// How far a point is from a line.
+fn away(p: Vec2, from: Vec2, to: Vec2) -> f32 {
+    let (p, way) = (p - from, to - from);
+    (p - way * (p.dot(way) / way.length_squared()).clamp(0.0, 1.0)).length()
 }
 
 /// A shape with a dark line around it, so that it stands out from its neighbours and from any ground.
@@ -256,25 +350,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_has_a_line_of_its_own() {
-        for (line, sprite) in (0_u8..).zip(SPRITES) {
-            assert_eq!(sprite as u8, line, "{sprite:?}");
+    fn every_picture_has_a_place_of_its_own() {
+        for (number, figure) in (0_u8..).zip(Figure::all()) {
+            assert_eq!(figure.number(), number, "{figure:?}");
+        }
+        // What every browser can hold.
+        assert!(sides().0.max(sides().1) <= 2_048, "{:?}", sides());
+    }
+
+    /// (Nobody walked, nobody struck, no bow was drawn.)
+    #[test]
+    fn every_pose_is_another_picture() {
+        for sprite in [Sprite::Guard, Sprite::Archer] {
+            let picture = |pose| -> Vec<bool> {
+                let at = |n: u16| f32::from(n) * 0.05 - 1.0;
+                (0..1_600)
+                    .map(|n| shade(Figure(sprite, pose), vec2(at(n % 40), at(n / 40)), 0.02).1 > 0.5)
+                    .collect()
+            };
+            for pose in (0..POSES).filter(|pose| *pose != 2) {
+                let others = (0..pose).filter(|other| *other != 2 && picture(*other) == picture(pose));
+                assert_eq!(others.count(), 0, "{sprite:?} {pose}");
+            }
         }
     }
 
     /// What is drawn of a shape stays within its circle, so that units are as large as the physics has them.
     #[test]
     fn units_are_seen_where_they_are() {
-        for sprite in [Sprite::Guard, Sprite::Archer, Sprite::Ball] {
-            let seen = |p: Vec2| shade(sprite, p, 0.02).1 > 0.5;
+        let is_unit = |figure: &Figure| [Sprite::Guard, Sprite::Archer, Sprite::Ball].contains(&figure.0);
+        for figure in Figure::all().filter(is_unit) {
+            let seen = |p: Vec2| shade(figure, p, 0.02).1 > 0.5;
             for angle in 0..64 {
                 let way = Vec2::from_angle(angle as f32 * 0.1);
-                assert!(!seen(way * 1.1), "{sprite:?} at {angle}");
+                assert!(!seen(way * 1.1), "{figure:?} at {angle}");
             }
-            assert!(seen(vec2(-0.2, 0.0)), "{sprite:?}");
+            assert!(seen(vec2(-0.2, 0.0)), "{figure:?}");
         }
-        let (guard, archer) =
-            (shade(Sprite::Guard, vec2(0.5, 0.5), 0.02).1, shade(Sprite::Archer, vec2(-0.6, 0.6), 0.02).1);
+        let at = |sprite, p| shade(Figure(sprite, 0), p, 0.02).1;
+        let (guard, archer) = (at(Sprite::Guard, vec2(-0.3, 0.6)), at(Sprite::Archer, vec2(-0.3, 0.6)));
         assert!(guard > 0.5 && archer < 0.5, "silhouettes differ: {guard} {archer}");
     }
 }

@@ -5,7 +5,7 @@ use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::models::{Mesh, Vertex, draw_mesh};
 use macroquad::texture::{DrawTextureParams, Image, Texture2D, draw_texture_ex};
 
-use crate::view::paint::atlas::{Atlas, MARGIN, Sprite};
+use crate::view::paint::atlas::{Atlas, Figure, MARGIN, Sprite};
 
 /// Shapes per draw call: four vertices each, numbered with 16 bits.
 const SHAPES_MAX: usize = 8_000;
@@ -53,8 +53,15 @@ impl Batch {
     }
 
     /// A shape whose +x axis points along `axis`, a unit vector.
-    pub(crate) fn turned(&mut self, sprite: Sprite, centre: Vec2, radius: f32, axis: Vec2, color: Color) {
-        let part = self.atlas.part(sprite, radius);
+    pub(crate) fn turned(
+        &mut self,
+        figure: impl Into<Figure>,
+        centre: Vec2,
+        radius: f32,
+        axis: Vec2,
+        color: Color,
+    ) {
+        let part = self.atlas.part(figure.into(), radius);
         let along = axis * (radius * MARGIN);
         let across = vec2(-along.y, along.x);
         let corners = [
@@ -68,7 +75,7 @@ impl Batch {
 
     /// A shape stretched to a rectangle.
     pub(crate) fn stretched(&mut self, sprite: Sprite, centre: Vec2, half: Vec2, color: Color) {
-        let part = self.atlas.part(sprite, half.max_element());
+        let part = self.atlas.part(sprite.into(), half.max_element());
         let half = half * MARGIN;
         let across = vec2(half.x, -half.y);
         self.quad([centre - half, centre + across, centre + half, centre - across], part, color);
@@ -76,7 +83,7 @@ impl Batch {
 
     /// A filled rectangle.
     pub(crate) fn block(&mut self, rect: Rect, color: Color) {
-        let part = self.atlas.part(Sprite::Block, 1.0);
+        let part = self.atlas.part(Sprite::Block.into(), 1.0);
         let (min, max) = (rect.point(), rect.point() + rect.size());
         self.quad([min, vec2(max.x, min.y), max, vec2(min.x, max.y)], part, color);
     }
@@ -92,7 +99,7 @@ impl Batch {
 
     /// A line of a width in pixels.
     pub(crate) fn line(&mut self, from: Vec2, to: Vec2, width: f32, color: Color) {
-        let part = self.atlas.part(Sprite::Block, 1.0);
+        let part = self.atlas.part(Sprite::Block.into(), 1.0);
         let way = (to - from).normalize_or_zero();
         let side = vec2(-way.y, way.x) * (width / 2.0);
         self.quad([from - side, to - side, to + side, from + side], part, color);
