@@ -9,7 +9,7 @@ const SIMULATION: [&str; 6] = [
     "physics/movement/src/",
     "lockstep/src/",
     "demo/src/game/",
-    "demo/src/bots.rs",
+    "demo/src/bots/",
     "demo/src/cubes/",
 ];
 
@@ -173,7 +173,7 @@ mod tests {
             "physics/src/world.rs",
             "lockstep/src/simnet/link.rs",
             "demo/src/game/unit.rs",
-            "demo/src/bots.rs",
+            "demo/src/bots/mod.rs",
         ] {
             let findings = simulation_has_no_float_literals(&Tree::planted(&[(path, planted)]));
             assert_found(&findings, path, 3, "a fraction of integers");
