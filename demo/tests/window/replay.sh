@@ -131,7 +131,26 @@ for file in none.replay damaged.replay missing.replay; do
   "$PROGRAM" replay "$file" 2>err >out || code=$?
   ((code == 2)) && [[ $(wc -l <err) == 1 ]] || fail "$file: code $code, $(cat err)"
 done
-whole replay-help replay-follow viewer replay-cut
+
+say "a look back at a running battle, and on from there"
+# Two bots; the battle stands still while its beginning is looked at, and is paused afterwards.
+enter skirmish --bots --units 50 --seed 3
+sleep 8
+look_back() { switch menu true key F10 && press "look back" && sleep 1 && placed timeline; }
+patiently look_back
+patiently said "$stands"
+until_said "$stands" key Home
+between 0 0
+picture look-back
+patiently eval 'key Escape; sleep 0.5; placed "view 1"'
+until_said '"event":"paused","value":false' key space
+patiently look_back
+until_said "$stands" click 50
+until_said '"event":"goes on"' press "play on"
+patiently placed "view 1"
+patiently said '"event":"goes on"'
+quit 0
+whole replay-help replay-follow viewer replay-cut look-back
 
 if [[ ${1:-} == --pictures ]]; then renew viewer; fi
 done_here

@@ -1,6 +1,8 @@
 //! Matches with all peers in this process, over a simulated network.
 
 #[cfg(test)]
+mod look_back;
+#[cfg(test)]
 mod pictures;
 #[cfg(test)]
 mod rejoin;

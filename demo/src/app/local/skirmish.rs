@@ -80,11 +80,21 @@ impl Skirmish {
     /// # Errors
     /// Settings out of range.
     pub(crate) fn new(spec: SkirmishSpec) -> Result<Self, MatchError> {
+        Self::going_on(spec, None)
+    }
+
+    /// As [`Self::new`], or another match that goes on from a battle of the same settings: its turns count from there, and its replay begins with
+    /// that state.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub(crate) fn going_on(spec: SkirmishSpec, here: Option<Game>) -> Result<Self, MatchError> {
+        let middle = here.as_ref().map(|_| Turn(0));
+        let game = here.map_or_else(|| Game::new(spec.terms.setup), Ok)?;
         let players = spec.terms.setup.players;
         let config: SessionConfig = session_config(&spec.terms, spec.terms.setup.seed)
             .pace(spec.pace)
             .actions_per_turn_max(ORDERS_PER_TURN);
-        let game = Game::new(spec.terms.setup)?;
         let (mut drivers, mut unrecorded, mut replay_file) = (Vec::new(), None, None);
         for player in 0..players {
             let mut client = Client::new(game.clone(), None, true);
@@ -92,7 +102,7 @@ impl Skirmish {
             match Recording::wanted(wanted, &spec.terms) {
                 Ok(Some(recording)) => {
                     replay_file = recording.path().map(ToOwned::to_owned);
-                    client.record(recording);
+                    client.record_from(recording, middle);
                 }
                 Ok(None) => {}
                 Err(error) => unrecorded = Some(error),
@@ -110,7 +120,7 @@ impl Skirmish {
             telemetry: Telemetry::new(Instant::ZERO),
             waiting: vec![None; usize::from(players)],
             sabotage: None,
-            has_ordered: false,
+            has_ordered: middle.is_some(),
             has_begun: false,
             unrecorded,
             replay_file,
@@ -213,6 +223,11 @@ impl Skirmish {
     /// Why no replay is written although one is wanted.
     pub(crate) fn unrecorded(&self) -> Option<&MatchError> {
         self.unrecorded.as_ref()
+    }
+
+    /// The replay up to now, while the match goes on.
+    pub(crate) fn replay_so_far(&self) -> Option<Kept> {
+        self.client(0).replay_so_far()
     }
 
     /// The replay up to now, which is ended by that.

@@ -181,6 +181,11 @@ impl Client {
         self.watched.kept.take()
     }
 
+    /// The replay up to now, which goes on.
+    pub(crate) fn replay_so_far(&self) -> Option<Kept> {
+        self.watched.recording.as_ref().map(Recording::so_far)
+    }
+
     /// Why the replay ends here, if the disk has refused it since the last call.
     pub(crate) fn take_trouble(&mut self) -> Option<String> {
         self.watched.recording.as_mut()?.take_trouble()

@@ -148,6 +148,14 @@ impl Recording {
         }
     }
 
+    /// What has been stored up to now. Recording goes on.
+    pub(crate) fn so_far(&self) -> Kept {
+        match &self.store {
+            Store::Memory(bytes) => Kept::Memory(bytes.clone()),
+            Store::File(_, path) => Kept::File(path.clone()),
+        }
+    }
+
     fn begin(store: Store, terms: &Terms) -> Self {
         Self { store, header: header(terms), error: None, is_told: false }
     }

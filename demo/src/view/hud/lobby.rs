@@ -15,7 +15,7 @@ use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
-use crate::view::widgets::ui::Ui;
+use crate::view::widgets::ui::{Ui, numbered};
 
 /// Size of the command for the others.
 const HUGE: f32 = 26.0;
@@ -31,24 +31,7 @@ const QR: f32 = 92.0;
 const TEAM_WIDTH: f32 = 28.0;
 
 /// Names of the buttons next to the players: to copy the command, to remove the player, and to change the team.
-const BUTTONS: [[&str; 3]; 16] = [
-    ["copy 1", "remove 1", "team 1"],
-    ["copy 2", "remove 2", "team 2"],
-    ["copy 3", "remove 3", "team 3"],
-    ["copy 4", "remove 4", "team 4"],
-    ["copy 5", "remove 5", "team 5"],
-    ["copy 6", "remove 6", "team 6"],
-    ["copy 7", "remove 7", "team 7"],
-    ["copy 8", "remove 8", "team 8"],
-    ["copy 9", "remove 9", "team 9"],
-    ["copy 10", "remove 10", "team 10"],
-    ["copy 11", "remove 11", "team 11"],
-    ["copy 12", "remove 12", "team 12"],
-    ["copy 13", "remove 13", "team 13"],
-    ["copy 14", "remove 14", "team 14"],
-    ["copy 15", "remove 15", "team 15"],
-    ["copy 16", "remove 16", "team 16"],
-];
+const BUTTONS: [[&str; 16]; 3] = [numbered!("copy"), numbered!("remove"), numbered!("team")];
 
 /// What the person wants in the lobby.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,7 +195,7 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);
         let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
-        let [copy, remove, team] = BUTTONS[usize::from(player.0)];
+        let [copy, remove, team] = BUTTONS.map(|names| names[usize::from(player.0)]);
         if let Some(next) = team_of(pen, ui, team, Rect::new(x, y - 15.0, TEAM_WIDTH, 20.0), seat, player) {
             asked = Some(Wish::Team { player, team: next });
         }

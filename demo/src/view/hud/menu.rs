@@ -64,14 +64,17 @@ pub(crate) enum Wish {
     /// Away from the battle: the cubes, and the newest replay.
     Cubes,
     LastReplay,
+    /// To an earlier moment of the running battle.
+    LookBack,
 }
 
 /// The buttons below: script name, label, width in the widest card, and wish.
-const WISHES: [(&str, &str, f32, Wish); 4] = [
-    ("start", "Start", 128.0, Wish::Start),
-    ("close menu", "Close", 100.0, Wish::Close),
-    ("to cubes", "Cubes", 96.0, Wish::Cubes),
-    ("last replay", "Last replay", 112.0, Wish::LastReplay),
+const WISHES: [(&str, &str, f32, Wish); 5] = [
+    ("start", "Start", 88.0, Wish::Start),
+    ("close menu", "Close", 74.0, Wish::Close),
+    ("look back", "Look back", 92.0, Wish::LookBack),
+    ("to cubes", "Cubes", 74.0, Wish::Cubes),
+    ("last replay", "Last replay", 108.0, Wish::LastReplay),
 ];
 
 /// How one plays with others, and a shorter form.
@@ -150,7 +153,7 @@ impl Menu {
         choose(pen, ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
         let (mut left, mut wish) = (x, None);
-        for (name, word, width, offer) in WISHES.iter().take(if self.has_replay { 4 } else { 3 }) {
+        for (name, word, width, offer) in WISHES.iter().take(if self.has_replay { 5 } else { 4 }) {
             let width = width * (card.w - 44.0) / 436.0;
             let button = Rect::new(left, card.bottom() - 46.0, width - 8.0, 32.0);
             if ui.button(pen, name, button, word, *offer == Wish::Start) {

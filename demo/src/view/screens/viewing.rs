@@ -50,6 +50,9 @@ const FRAMES_MAX: u32 = 2_000;
 /// A jump of more frames than this between two pictures clears the memory of the picture before.
 const JUMP: u64 = 40;
 
+/// Turns before the present one at which a look back begins: ten seconds with turns of 200 ms.
+const LOOK_BACK_TURNS: u32 = 50;
+
 /// Place of real time in [`SPEEDS`].
 const REAL_TIME: usize = 2;
 
@@ -78,9 +81,9 @@ struct Viewing {
     shows_help: bool,
     /// A link to this match, if it is short enough, and whether it was copied.
     link: (Option<String>, bool),
-    /// There is a battle to go back to, and the person wants to.
-    has_way_back: bool,
-    wants_back: bool,
+    /// Where the button leads that leads away, and what the person wants.
+    way_back: Option<Back>,
+    wants: Option<Back>,
     /// The frame in the picture before.
     shown: u64,
     /// A frame was requested, and the log does not know yet that it was reached.
@@ -96,6 +99,14 @@ struct Viewing {
     has_told_divergence: bool,
     has_told_end: bool,
     seconds: f32,
+}
+
+/// Away from a replay: to another battle; to the one whose beginning it is; into that one as it was at this frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Back {
+    New,
+    Running,
+    Here,
 }
 
 /// A difference as text, and the body that it is in.
@@ -116,16 +127,20 @@ pub(crate) async fn run(
     Ok(viewing.is_good())
 }
 
-/// As [`run`], with a button that leads back to a battle.
+/// As [`run`], with a button that leads back to a battle. The battle so far shows its last seconds first; if it shall go on from a frame, it
+/// comes as it was there.
 pub(crate) async fn visit(
     course: Course,
     log: OrderLog,
     hearing: Hearing,
     told: &Cell<Option<Result<bool, MatchError>>>,
-) -> (OrderLog, Hearing) {
-    let viewing = Viewing { has_way_back: true, ..Viewing::new(course, log, hearing) };
-    let Viewing { log, hearing, .. } = view(viewing, None, told).await;
-    (log, hearing)
+    way_back: Back,
+) -> ((OrderLog, Hearing), Option<Game>) {
+    let turn = course.timetable().turns().saturating_sub(LOOK_BACK_TURNS);
+    let viewing = Viewing { way_back: Some(way_back), ..Viewing::new(course, log, hearing) };
+    let Viewing { log, hearing, course, wants, .. } =
+        view(viewing, (way_back == Back::Running).then_some(turn), told).await;
+    ((log, hearing), (wants == Some(Back::Here)).then(|| course.game().clone()))
 }
 
 /// Picture after picture, until the person wants to go back.
@@ -139,7 +154,7 @@ async fn view(
         viewing.go(viewing.course.timetable().start_of(turn));
     }
     let mut pictures = Pictures::default();
-    while !viewing.wants_back {
+    while viewing.wants.is_none() {
         let seconds = get_frame_time().min(PICTURE_MAX);
         pictures.begin(&viewing.pen, &mut viewing.log);
         viewing.lay_out();
@@ -179,8 +194,8 @@ impl Viewing {
             carry: 0.0,
             followed: None,
             shows_help: false,
-            has_way_back: false,
-            wants_back: false,
+            way_back: None,
+            wants: None,
             shown: 0,
             is_going: false,
             seeking_pictures: 0,

@@ -5,6 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 use macroquad::miniquad::KeyMods;
 
+/// What a key does to a screen.
+pub(crate) type Act<T> = fn(&mut T);
+
 /// Keys of one picture; further ones are forgotten.
 const KEYS_MAX: usize = 32;
 

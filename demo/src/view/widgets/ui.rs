@@ -11,6 +11,17 @@ use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::paint::screen;
 use crate::view::widgets::pointer::{Button, Pointer};
 
+/// The names of the buttons of up to sixteen players, for scripts: "word 1" and so on.
+macro_rules! numbered {
+    ($word:literal) => {
+        numbered!($word: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    };
+    ($word:literal: $($number:literal)*) => {
+        [$(concat!($word, " ", $number)),*]
+    };
+}
+pub(crate) use numbered;
+
 /// The state of the mouse.
 pub(crate) struct Ui {
     pub(crate) mouse: Vec2,

@@ -17,6 +17,7 @@ use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
 pub(super) enum Want {
     Replay,
     Cubes,
+    LookBack,
 }
 
 /// What is left of a battle that is over.
@@ -69,10 +70,10 @@ impl Desk {
         let next = ended.draw(&self.pen, &mut self.ui, around);
         self.finale = Some(finale);
         match next {
-            Some(Next::Rematch) => self.restart(),
+            Some(Next::Rematch) => self.restart(None),
             Some(Next::NewSeed) => {
                 self.spec.terms.setup.seed = self.spec.terms.setup.seed.wrapping_add(1);
-                self.restart();
+                self.restart(None);
             }
             Some(Next::Replay) => self.wants = Some(Want::Replay),
             Some(Next::Share | Next::Shared) => self.copy_link(),
@@ -102,6 +103,13 @@ impl Desk {
             Course::new(replay, terms)
         });
         course.map_err(|error| self.error = Some(error.to_string())).ok()
+    }
+
+    /// The replay of the running battle, if it has one.
+    pub(super) fn so_far(&mut self) -> Option<Course> {
+        let played = self.skirmish.replay_so_far()?.open();
+        let course = played.and_then(|(replay, terms)| Course::new(replay, terms));
+        course.map_err(|error| self.refused = Some((error.to_string(), self.seconds))).ok()
     }
 
     /// The newest file among the replays of this window.

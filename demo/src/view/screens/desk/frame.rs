@@ -209,7 +209,7 @@ impl Desk {
             }
             match alarm::draw(&self.pen, &mut self.ui, around, desync) {
                 Some(Answer::GoOn) => self.watch_it_spread(),
-                Some(Answer::Restart) => self.restart(),
+                Some(Answer::Restart) => self.restart(None),
                 None => {}
             }
             return;

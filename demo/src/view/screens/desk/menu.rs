@@ -38,7 +38,7 @@ impl Desk {
         for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
             *pilot = Pilot::Bot(chosen.level);
         }
-        self.restart();
+        self.restart(None);
         self.log.started(&self.spec.terms.setup, &self.spec.link);
         self.log.note("bot", format!("{:?}", chosen.level));
     }
@@ -53,6 +53,7 @@ impl Desk {
             Wish::Start => self.start(chosen),
             Wish::Cubes => self.wants = Some(Want::Cubes),
             Wish::LastReplay => self.wants = Some(Want::Replay),
+            Wish::LookBack => self.wants = Some(Want::LookBack),
             Wish::Close => {}
         }
     }

@@ -21,6 +21,7 @@ use testudo_lockstep::Duration;
 use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec, read_replay};
+use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
@@ -39,8 +40,9 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
+use crate::view::screens::cubes;
 use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
-use crate::view::screens::{cubes, viewing};
+use crate::view::screens::viewing::{self, Back};
 use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use finale::{Finale, Want};
@@ -84,6 +86,9 @@ pub(crate) async fn run(
         desk.log.camera(&desk.camera);
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
+        if desk.wants.take_if(|wants| *wants == Want::LookBack).is_some() {
+            desk = desk.look_back().await;
+        }
         let replay = desk.dropped_replay().or_else(|| desk.wanted_replay());
         if replay.is_some() || desk.wants == Some(Want::Cubes) {
             desk = desk.visit(replay, speed_percent, told).await?;
@@ -224,12 +229,28 @@ impl Desk {
         drop(skirmish);
         hearing.start_again();
         let (log, hearing) = match replay {
-            Some(course) => viewing::visit(course.by_page(page.clone()), log, hearing, told).await,
+            Some(course) => {
+                viewing::visit(course.by_page(page.clone()), log, hearing, told, Back::New).await.0
+            }
             None => (cubes::visit(log).await.map_err(|error| MatchError::Cubes(error.to_string()))?, hearing),
         };
         let mut desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
         predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
         Ok(Self { page, progress, hint, ..desk })
+    }
+
+    /// Shows the battle so far. The person comes back to it as it was, or plays on from what was shown.
+    async fn look_back(mut self) -> Self {
+        let Some(course) = self.so_far() else { return self };
+        // (What is not over is not complete, which is no reason for another exit code.)
+        let told = Cell::new(None);
+        let ((log, hearing), here) =
+            viewing::visit(course, self.log, self.hearing, &told, Back::Running).await;
+        let mut desk = Self { log, hearing, is_paused: true, ..self };
+        if here.is_some() {
+            desk.restart(here);
+        }
+        desk
     }
 
     /// Whether the copies have been equal throughout.
@@ -367,12 +388,13 @@ impl Desk {
         scene::position(game, game.world().body_in_slot(slot)?, 65_536)
     }
 
-    /// A new match with the same settings and the present network.
-    fn restart(&mut self) {
+    /// A new match with the same settings and the present network, from its beginning or from `here` on.
+    fn restart(&mut self, here: Option<Game>) {
         self.menu = None;
         let predicting = self.predicting();
         self.spec.link = self.skirmish.link();
-        match Skirmish::new(self.spec.clone()) {
+        let what = if here.is_some() { "goes on" } else { "restart" };
+        match Skirmish::going_on(self.spec.clone(), here) {
             Ok(skirmish) => self.skirmish = skirmish,
             Err(error) => self.error = Some(error.to_string()),
         }
@@ -385,7 +407,7 @@ impl Desk {
         (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
         (self.score, self.finale) = (Score::default(), None);
         self.show_all();
-        self.log.note("restart", self.spec.terms.setup.seed);
+        self.log.note(what, self.spec.terms.setup.seed);
     }
 
     /// A client as the window shows it: `shown` is that client's.
@@ -465,24 +487,20 @@ impl Desk {
     }
 
     fn read_time_keys(&mut self) {
-        if is_key_pressed(KeyCode::Space) {
-            self.toggle_pause();
-        }
-        if is_key_pressed(KeyCode::N) {
-            self.wants_step = true;
-        }
-        if is_key_pressed(KeyCode::V) {
-            self.toggle_prediction(self.active);
-        }
+        /// What each key does.
+        const KEYS: [(KeyCode, keys::Act<Desk>); 7] = [
+            (KeyCode::Space, Desk::toggle_pause),
+            (KeyCode::N, |desk| desk.wants_step = true),
+            (KeyCode::V, |desk| desk.toggle_prediction(desk.active)),
+            (KeyCode::Equal, |desk| desk.change_speed(1)),
+            (KeyCode::KpAdd, |desk| desk.change_speed(1)),
+            (KeyCode::Minus, |desk| desk.change_speed(-1)),
+            (KeyCode::KpSubtract, |desk| desk.change_speed(-1)),
+        ];
+        KEYS.iter().filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
         if is_key_pressed(KeyCode::Tab) {
             self.set_split(!self.is_split);
             self.log.note("split", self.is_split);
-        }
-        if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
-            self.change_speed(1);
-        }
-        if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
-            self.change_speed(-1);
         }
     }
 

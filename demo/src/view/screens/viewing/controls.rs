@@ -6,7 +6,8 @@ use crate::view::battle::minimap;
 use crate::view::command::controls::DIGITS;
 use crate::view::command::steering::{WASD, steer_by};
 use crate::view::paint::camera::place;
-use crate::view::screens::viewing::Viewing;
+use crate::view::screens::viewing::{Back, Viewing};
+use crate::view::widgets::keys::Act;
 
 /// How far the arrow keys go, milliseconds.
 const LEAP_MS: i64 = 5_000;
@@ -18,6 +19,7 @@ impl Viewing {
             self.toggle_help();
         }
         if is_key_pressed(KeyCode::Escape) {
+            self.wants = self.way_back.filter(|back| *back == Back::Running && !self.shows_help);
             self.shows_help = false;
             self.follow(None);
         }
@@ -36,40 +38,26 @@ impl Viewing {
     }
 
     fn read_transport(&mut self) {
+        /// What each key does.
+        const KEYS: [(KeyCode, Act<Viewing>); 12] = [
+            (KeyCode::Space, Viewing::toggle_play),
+            (KeyCode::N, |viewing| viewing.step(1)),
+            (KeyCode::B, |viewing| viewing.step(-1)),
+            (KeyCode::Right, |viewing| viewing.leap(LEAP_MS)),
+            (KeyCode::Left, |viewing| viewing.leap(-LEAP_MS)),
+            (KeyCode::Home, |viewing| viewing.go(0)),
+            (KeyCode::End, |viewing| viewing.go(u64::MAX)),
+            (KeyCode::X, Viewing::go_to_divergence),
+            (KeyCode::Equal, |viewing| viewing.change_speed(1)),
+            (KeyCode::KpAdd, |viewing| viewing.change_speed(1)),
+            (KeyCode::Minus, |viewing| viewing.change_speed(-1)),
+            (KeyCode::KpSubtract, |viewing| viewing.change_speed(-1)),
+        ];
         let control = is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl);
         if control {
             return;
         }
-        if is_key_pressed(KeyCode::Space) {
-            self.toggle_play();
-        }
-        if is_key_pressed(KeyCode::N) {
-            self.step(1);
-        }
-        if is_key_pressed(KeyCode::B) {
-            self.step(-1);
-        }
-        if is_key_pressed(KeyCode::Right) {
-            self.leap(LEAP_MS);
-        }
-        if is_key_pressed(KeyCode::Left) {
-            self.leap(-LEAP_MS);
-        }
-        if is_key_pressed(KeyCode::Home) {
-            self.go(0);
-        }
-        if is_key_pressed(KeyCode::End) {
-            self.go(u64::MAX);
-        }
-        if is_key_pressed(KeyCode::X) {
-            self.go_to_divergence();
-        }
-        if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
-            self.change_speed(1);
-        }
-        if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
-            self.change_speed(-1);
-        }
+        KEYS.iter().filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
     }
 
     /// Moving the picture by hand ends following.

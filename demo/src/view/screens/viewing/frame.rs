@@ -9,29 +9,13 @@ use crate::view::hud::{commands, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::picture::SPEEDS;
-use crate::view::screens::viewing::Viewing;
 use crate::view::screens::viewing::timeline::{Timeline, clock};
+use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::bar::TopBar;
+use crate::view::widgets::ui::numbered;
 
 /// Names of the buttons that follow a player, for scripts.
-const FOLLOW: [&str; 16] = [
-    "follow 1",
-    "follow 2",
-    "follow 3",
-    "follow 4",
-    "follow 5",
-    "follow 6",
-    "follow 7",
-    "follow 8",
-    "follow 9",
-    "follow 10",
-    "follow 11",
-    "follow 12",
-    "follow 13",
-    "follow 14",
-    "follow 15",
-    "follow 16",
-];
+const FOLLOW: [&str; 16] = numbered!("follow");
 
 /// Width of the buttons that lead back to a battle and copy a link, pixels.
 const BACK: f32 = 94.0;
@@ -76,10 +60,15 @@ impl Viewing {
             self.toggle_help();
         }
         self.hearing.draw(&self.pen, &mut self.ui, bar.place(hearing::BUTTON), None, &mut self.log);
-        if self.has_way_back
-            && self.ui.button(&self.pen, "back to battle", bar.place(BACK), "New battle", false)
-        {
-            self.wants_back = true;
+        let ways: &[(&str, &str, Back)] = match self.way_back {
+            Some(Back::New) => &[("back to battle", "New battle", Back::New)],
+            Some(_) => &[("back to battle", "Back", Back::Running), ("play on", "Play on here", Back::Here)],
+            None => &[],
+        };
+        for (name, word, back) in ways {
+            if self.ui.button(&self.pen, name, bar.place(BACK), word, false) {
+                self.wants = Some(*back);
+            }
         }
         let word = if self.link.1 { "Copied" } else { "Copy link" };
         if let Some(link) = &self.link.0
