@@ -8,29 +8,31 @@ use dodgy_2d::{Agent, AvoidanceOptions};
 use testudo_movement::{Crowd, CrowdDef, GroundDef, MoverDef, Order};
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
-const RATE: u32 = 20;
-const SECONDS: u32 = 120;
-const SPEED: f32 = 3.0;
+use crate::agents;
+
+pub(crate) const RATE: u32 = 20;
+pub(crate) const SECONDS: u32 = 120;
+pub(crate) const SPEED: f32 = 3.0;
 
 /// What came out.
 #[derive(Default)]
-struct Outcome {
+pub(crate) struct Outcome {
     total: f64,
     worst: f64,
     frames: u32,
-    arrived: usize,
+    pub(crate) arrived: usize,
     overlaps: usize,
     deepest: f32,
 }
 
 impl Outcome {
-    fn note(&mut self, start: ThreadTime) {
+    pub(crate) fn note(&mut self, start: ThreadTime) {
         let spent = start.elapsed().as_secs_f64() * 1e3;
         (self.total, self.worst, self.frames) = (self.total + spent, self.worst.max(spent), self.frames + 1);
     }
 
     /// Counts pairs that overlap by more than a hundredth of a diameter.
-    fn look(&mut self, places: &[[f32; 2]]) {
+    pub(crate) fn look(&mut self, places: &[[f32; 2]]) {
         for (number, a) in places.iter().enumerate() {
             for b in &places[..number] {
                 let over = 1.0 - (a[0] - b[0]).hypot(a[1] - b[1]);
@@ -55,7 +57,7 @@ impl Outcome {
 }
 
 /// Starts: two blocks 5/4 apart; one goes to the right by 70 units, the other one up.
-fn starts(half: usize) -> Vec<[i32; 2]> {
+pub(crate) fn starts(half: usize) -> Vec<[i32; 2]> {
     let block = |corner: [i32; 2]| {
         (0..half as i32).map(move |i| [corner[0] * 4 + i % 20 * 5, corner[1] * 4 + i / 20 * 5])
     };
@@ -161,4 +163,5 @@ fn dodgy(half: usize) -> Outcome {
 pub(crate) fn rows(half: usize) {
     testudo(half).print("testudo-movement and the physics' step", 2 * half);
     dodgy(half).print("`dodgy_2d` (ORCA), no collisions", 2 * half);
+    agents::landmass(half).print("`landmass` (a mesh and ORCA), no collisions", 2 * half);
 }

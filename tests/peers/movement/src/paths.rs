@@ -5,12 +5,12 @@ use pathfinding::directed::{astar::astar, dijkstra::dijkstra_all};
 use testudo_movement::{FlowId, Flows, Ground, GroundDef, Way};
 use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
-const HALF: i32 = 256;
-const SIDE: i32 = 2 * HALF;
+pub(crate) const HALF: i32 = 256;
+pub(crate) const SIDE: i32 = 2 * HALF;
 const STARTS: usize = 100;
 const STEPS: [(i32, i32); 8] = [(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)];
 
-fn world(houses: u32) -> World {
+pub(crate) fn world(houses: u32) -> World {
     let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
     let mut rng = Pcg32::new(1, 1);
     for _ in 0..houses {
@@ -22,16 +22,16 @@ fn world(houses: u32) -> World {
     world
 }
 
-fn middle(cell: u32) -> Vec2 {
+pub(crate) fn middle(cell: u32) -> Vec2 {
     let [x, y] = [cell as i32 % SIDE, cell as i32 / SIDE].map(|part| Fx::from_num(part - HALF) + Fx::ONE / 2);
     Vec2::new(x, y)
 }
 
 /// The cells that one step leads to, with its length in 1/256 of a cell: the same steps as those of the field.
-struct Grid(Vec<u8>);
+pub(crate) struct Grid(pub(crate) Vec<u8>);
 
 impl Grid {
-    fn new(ground: &Ground) -> Self {
+    pub(crate) fn new(ground: &Ground) -> Self {
         let size = ground.size_of(Fx::ONE / 2).expect("the default size");
         let open = |cell: u32| {
             (0..8).filter(move |&step| {
@@ -46,7 +46,7 @@ impl Grid {
         ((0..SIDE).contains(&x) && (0..SIDE).contains(&y)).then_some((y * SIDE + x) as u32)
     }
 
-    fn successors(&self, cell: u32) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn successors(&self, cell: u32) -> impl Iterator<Item = (u32, u32)> {
         let open = self.0[cell as usize];
         (0..8).filter(move |step| open & 1 << step != 0).map(move |step| {
             let to = (cell as i32 + STEPS[step].1 * SIDE + STEPS[step].0) as u32;
@@ -56,7 +56,7 @@ impl Grid {
 }
 
 /// The least number of straight and diagonal steps between two cells.
-fn at_least(from: u32, to: u32) -> u32 {
+pub(crate) fn at_least(from: u32, to: u32) -> u32 {
     let (from, to) = (from as i32, to as i32);
     let [dx, dy] = [from % SIDE - to % SIDE, from / SIDE - to / SIDE].map(i32::unsigned_abs);
     256 * dx.max(dy) + 106 * dx.min(dy)
@@ -78,12 +78,12 @@ fn walked(ground: &Ground, flows: &Flows, flow: FlowId, from: Vec2) -> Option<f6
     None
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
+pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
 
-fn timed<R>(act: impl FnOnce() -> R) -> (f64, R) {
+pub(crate) fn timed<R>(act: impl FnOnce() -> R) -> (f64, R) {
     let start = ThreadTime::now();
     let result = act();
     (start.elapsed().as_secs_f64() * 1e3, result)
