@@ -5,14 +5,17 @@ import json
 import sys
 
 # These have others inside.
-AROUND = ("view 1", "hint", "menu card")
+AROUND = ("hint", "menu card")
 
 
 def newest(path):
     """Where everything is: name, left, top, right, bottom."""
     lines = [line for line in open(path) if '"event":"places"' in line]
-    places = json.loads(lines[-1])["places"].items()
-    return [(name, x, y, x + w, y + h) for name, (x, y, w, h) in places if w > 0 and h > 0]
+    places = json.loads(lines[-1])["places"]
+    # A view is what everything lies over, unless it is the inset.
+    views = ("view 1",) if "enlarge" in places else ("view 1", "view 2")
+    seen = {name: place for name, place in places.items() if name not in views}
+    return [(name, x, y, x + w, y + h) for name, (x, y, w, h) in seen.items() if w > 0 and h > 0]
 
 
 def overlap(a, b):

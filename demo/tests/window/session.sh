@@ -78,7 +78,7 @@ resize() {
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
+for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for value in true false; do
     switch unfolded "$value" press unfold
@@ -86,10 +86,10 @@ for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 
     for button in "choose all" attack hold; do
       ! placed "$button" || { place "$button" 50 50 && sleep 0.4 && nothing_overlaps "$size, $button, unfolded: $value"; }
     done
-    patiently placed goal
     place "view 1" 50 50
     switch split "$value" press split
     calm "$size, split: $value"
+    [[ $value == true ]] || patiently placed goal
     # (In a low window with two views and the panel no hint had room, and the command bar lay over the own keep.)
     if [[ $size == 800* ]]; then
       patiently placed hint

@@ -11,7 +11,6 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
 use crate::view::paint::pen::{Align, Pen, SMALL};
-use crate::view::paint::screen;
 use crate::view::widgets::ui::Ui;
 
 /// Sides of a button, pixels; in a narrow view buttons are narrower, but no narrower than this beside a minimap.
@@ -48,8 +47,8 @@ const SWITCHES: usize = 6;
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
-    /// The upper edge of the view.
-    top: f32,
+    /// The upper right corner of the view.
+    corner: Vec2,
     /// Lower left corner of the bar, and the width of a button.
     bar: Vec2,
     wide: f32,
@@ -87,7 +86,7 @@ impl Places {
         let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
         // (In a low view a card above the badges lay over the enemy's keep.)
         let has_room = card.y > view.y + CARD_BELOW.max(view.h / 2.0);
-        Self { top: view.y, bar, wide, badges, across, card: has_room.then_some(card) }
+        Self { corner: vec2(view.right(), view.y), bar, wide, badges, across, card: has_room.then_some(card) }
     }
 
     /// What the bar, a row of badges and the card may cover, as far as they are below the middle of the view.
@@ -145,8 +144,8 @@ pub(crate) fn draw(
     batch.draw();
     let tip = tip.and_then(|(button, about): (Rect, &str)| {
         let wide = pen.width(about, SMALL) + 16.0;
-        let left = button.x.min(screen::size().x - wide - 4.0).max(4.0);
-        Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.top)?, about))
+        let left = button.x.min(places.corner.x - wide - 4.0).max(4.0);
+        Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.corner.y)?, about))
     });
     if let Some((plate, about)) = tip {
         pen.cover(plate);
