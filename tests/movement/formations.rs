@@ -218,3 +218,21 @@ fn two_formations_give_way_to_each_other() {
     assert_eq!(scene.arrived.len(), 2 * COUNT);
     assert!(worst <= OFF, "{worst}");
 }
+
+/// In a great crowd those that go back to their exact places are in the way of those that still come.
+#[test]
+fn units_go_back_to_exact_places_only_in_rows() {
+    for formation in [Formation::Disc, ROWS] {
+        let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), HALF);
+        let units = block(&mut scene, Vec2::from_ints(-18, 0));
+        let order = Order::go(Vec2::ZERO).formation(formation, Angle::ZERO);
+        scene.crowd.order(&scene.world, &units, &order).unwrap();
+        (0..40 * RATE).for_each(|_| scene.step());
+        let (unit, place) = units.iter().copied().zip(at(&scene, &units)).max_by_key(|at| at.1.x).unwrap();
+        scene.world.set_position(unit, place + Vec2::new(Fx::lit("0.75"), Fx::ZERO)).unwrap();
+        (0..5 * RATE).for_each(|_| scene.step());
+        let off = at(&scene, &[unit])[0].distance(place);
+        println!("{formation:?}: {off} from its place");
+        assert_eq!(off <= OFF, formation == ROWS, "{formation:?}: {off}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Saved crowds: a match that is restored in every turn goes on with the same bits.
 
-use testudo_movement::{Crowd, CrowdDef, GroundDef, MoverDef, Order};
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2, World};
+use testudo_movement::{Crowd, CrowdDef, Formation, GroundDef, MoverDef, Order};
+use testudo_physics::{Aabb, Angle, BodyDef, BodyId, Fx, Shape, Vec2, World};
 
 use crate::maps::{HALF, Kind, draw, square};
 
@@ -41,7 +41,11 @@ pub(crate) fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[Bo
         let goal = goals[frame as usize / 40 % 3];
         let half = units.len() / 2;
         let chosen = if frame.is_multiple_of(80) { &units[..half] } else { &units[half..] };
-        crowd.order(world, chosen, &Order::go(goal).together(frame.is_multiple_of(3))).unwrap();
+        let order = Order::go(goal).together(frame.is_multiple_of(3));
+        let rows = Formation::Rows { files: 5 };
+        let in_rows = goal.x < Fx::ZERO;
+        let order = if in_rows { order.formation(rows, Angle::ZERO) } else { order };
+        crowd.order(world, chosen, &order).unwrap();
     }
     if frame == 30 || frame == 70 {
         let house = BodyDef::static_body(Shape::rect(Fx::from_num(2), Fx::ONE));

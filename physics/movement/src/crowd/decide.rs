@@ -13,7 +13,8 @@ use crate::steer::raw::{dot, length, raw, resized};
 const RANK_EVERY: u64 = 4;
 const RANK_MS: u64 = 500;
 
-/// A unit within half a radius of its post stays where it is after [`PATIENCE_MS`]. Others press first; after each further span they accept so many radii more.
+/// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again. In rows only half a radius
+/// is near at first: others press, and accept the rest one span later.
 const CONTENT: i64 = 3;
 
 /// A unit that was pushed back by more than this, in radii, counts its progress from there; so often on one order.
@@ -23,7 +24,9 @@ const SETBACKS_MAX: u8 = 8;
 /// Further than this from its post, in radii, a unit that waits behind others is as patient as they.
 const QUEUE: i64 = 12;
 
-/// A unit that stands goes back if it was moved by more than this part of its radius, after this time in ms, and then until it is half as near.
+/// A unit that stands goes back if it was moved by more than so many radii, after this time in ms: in a great crowd those that go back are in the way of those
+/// that still come. In rows half a radius is enough, and then it goes until it is half as near.
+const OFF_RADII: i64 = 2;
 const OFF_PART: i64 = 2;
 const OFF_MS: u32 = 1_000;
 
@@ -128,7 +131,12 @@ impl Crowd {
             (true, Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
             _ => walker.place().distance(mover.post),
         };
-        if away <= radius / 2 + radius * CONTENT * i64::from(spans.min(5) - 1) {
+        let is_content = if mover.is_in_rows() {
+            away <= radius / 2 + radius * CONTENT * i64::from(spans.min(5) - 1)
+        } else {
+            away <= radius * CONTENT * i64::from(spans.min(4))
+        };
+        if is_content {
             mover.post = walker.place();
             return Some(MoveEvent::Arrived(walker.body));
         }
@@ -163,9 +171,13 @@ impl Crowd {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let away = raw(mover.post - walker.place(), (1 << 31) - 1);
         let far = length(away);
-        let is_on_the_way_back = mover.off_ms >= OFF_MS;
-        let part = if is_on_the_way_back { 2 * OFF_PART } else { OFF_PART };
-        if far <= i64::from(walker.sight.radius) / part {
+        let radius = i64::from(walker.sight.radius);
+        let near = match (mover.is_in_rows(), mover.off_ms >= OFF_MS) {
+            (false, _) => radius * OFF_RADII,
+            (true, false) => radius / OFF_PART,
+            (true, true) => radius / (2 * OFF_PART),
+        };
+        if far <= near {
             mover.off_ms = 0;
             return;
         }

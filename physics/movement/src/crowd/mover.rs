@@ -72,6 +72,8 @@ pub(crate) struct Errand {
     pub(crate) group: u32,
     /// Its speed on this order, units per second.
     pub(crate) pace: Fx,
+    /// Whether the order is to stand in rows: then the place itself matters, and not only a place nearby.
+    pub(crate) in_rows: bool,
 }
 
 impl Mover {
@@ -83,6 +85,11 @@ impl Mover {
     /// Whether it goes to its post itself, and not to an aim on the way there.
     pub(crate) fn goes_to_post(&self) -> bool {
         self.aim.is_none_or(|aim| aim == self.post)
+    }
+
+    /// Whether its post is a place in rows.
+    pub(crate) fn is_in_rows(&self) -> bool {
+        matches!(self.task, Task::Stand(Some(errand)) | Task::Go(errand) if errand.in_rows)
     }
 
     /// It stands from now on, done with an errand or without one.

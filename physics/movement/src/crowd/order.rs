@@ -50,6 +50,7 @@ impl Crowd {
         let count = group.len() as u32;
         let posts = places(&self.ground, size, order.goal, shape, spacing, count);
         let given = assign(&positions, &posts, ahead);
+        let in_rows = matches!(order.formation, Formation::Rows { .. });
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
         let frame = self.frame();
@@ -60,7 +61,7 @@ impl Crowd {
             mover.forget();
             (mover.is_told, mover.trades) = (false, 0);
             mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
-            mover.task = Task::Go(Errand { flow, group: self.orders, pace });
+            mover.task = Task::Go(Errand { flow, group: self.orders, pace, in_rows });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
             self.walkers[at].think_soon(frame);
         }

@@ -254,6 +254,7 @@ impl Writer<'_> {
         self.put(errand.flow.size.0.into(), 1);
         self.put(errand.group.into(), 4);
         self.length(errand.pace);
+        self.put(errand.in_rows.into(), 1);
     }
 
     fn walker(&mut self, walker: &Walker) {
@@ -376,7 +377,8 @@ impl Reader<'_> {
         let (goal, size) = self.goal(ground)?;
         let group = self.take(4)? as u32;
         let pace = self.length("pace", testudo_physics::SPEED_MAX)?;
-        Ok(Errand { flow: FlowId { index, goal, size }, group, pace })
+        let in_rows = self.flag()?;
+        Ok(Errand { flow: FlowId { index, goal, size }, group, pace, in_rows })
     }
 
     /// A number of four bytes in `-max..=max`.

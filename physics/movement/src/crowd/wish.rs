@@ -29,7 +29,7 @@ impl Crowd {
             return;
         };
         let position = walker.place();
-        let Errand { mut flow, group, pace } = errand;
+        let Errand { mut flow, group, pace, .. } = errand;
         if !self.flows.is_live(flow) {
             // Its place was given away while nobody asked; the goal's cell is known.
             let goal = self.ground.anchor(flow.goal);

@@ -65,15 +65,18 @@ pub(crate) fn starts(half: usize) -> Vec<[i32; 2]> {
     block([-50, -reach]).chain(block([-12, -50 - reach])).collect()
 }
 
-fn testudo(half: usize) -> Outcome {
+/// `shift` moves the second group aside, in quarters of a unit.
+fn testudo(half: usize, shift: i32) -> Outcome {
     let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
     let area = Aabb::from_corners(Vec2::from_ints(-96, -96), Vec2::from_ints(96, 96));
     let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area))).expect("a valid ground");
     crowd.survey(&world);
     let units: Vec<BodyId> = starts(half)
         .into_iter()
-        .map(|at| {
-            let [x, y] = at.map(|part| Fx::from_num(part) / 4);
+        .enumerate()
+        .map(|(number, at)| {
+            let aside = if number >= half { shift } else { 0 };
+            let [x, y] = [at[0] + aside, at[1]].map(|part| Fx::from_num(part) / 4);
             let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::new(x, y));
             let unit = world.create_body(&disc).expect("all values are in range");
             crowd.add(&world, unit, MoverDef::default()).expect("it fits the ground");
@@ -160,8 +163,25 @@ fn dodgy(half: usize) -> Outcome {
     outcome
 }
 
+/// Who meets whom is chance: one start says little about a crossing. The means of eight.
+fn means(half: usize) {
+    let outcomes = [-4, 0, 2, 4, 6, 8, 12, 16].map(|shift| testudo(half, shift));
+    let mean = |part: fn(&Outcome) -> f64| outcomes.iter().map(part).sum::<f64>() / outcomes.len() as f64;
+    println!(
+        "| means of eight starts, 2 x {half} | {:.3} | {:.2} | {:.0} of {} | {:.0} | {:.0} | {:.2} |",
+        mean(|outcome| outcome.total / f64::from(outcome.frames)),
+        mean(|outcome| outcome.worst),
+        mean(|outcome| outcome.arrived as f64),
+        2 * half,
+        mean(|outcome| f64::from(outcome.frames) / f64::from(RATE)),
+        mean(|outcome| outcome.overlaps as f64),
+        mean(|outcome| outcome.deepest.into()),
+    );
+}
+
 pub(crate) fn rows(half: usize) {
-    testudo(half).print("testudo-movement and the physics' step", 2 * half);
+    testudo(half, 0).print("testudo-movement and the physics' step", 2 * half);
+    means(half);
     dodgy(half).print("`dodgy_2d` (ORCA), no collisions", 2 * half);
     agents::landmass(half).print("`landmass` (a mesh and ORCA), no collisions", 2 * half);
 }
