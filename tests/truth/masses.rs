@@ -12,7 +12,7 @@ use crate::frame::{RATES, Truth, about};
 type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const MASSES: [(&str, &str, Hearing); 5] = [
+pub(crate) const MASSES: [(&str, &str, Hearing); 6] = [
     ("who is struck by a heavy body stays before its wall", "walls do not yield", struck),
     (
         "a heap of masses 1:100 follows gravity that turns every second",
@@ -26,6 +26,7 @@ pub(crate) const MASSES: [(&str, &str, Hearing); 5] = [
         teleported,
     ),
     ("who stands beside a heap without touching it does not change how it lies", "locality", beside),
+    ("a heavy tower on a light body rests beside a heap", "statics", tower),
 ];
 
 #[cfg(test)]
@@ -244,4 +245,42 @@ fn beside(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 #[test]
 fn who_stands_beside_a_heap_without_touching_it_does_not_change_how_it_lies() {
     hear(4, 1..=6);
+}
+
+/// Heavy bodies on a light one, among light bodies that stand so close that some are within the margin of a contact only while the tower is high.
+fn tower(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    for fps in RATES {
+        let mut w = world(WorldDef::new().gravity(at(0, -chance.between(4_000, 20_000))));
+        add(&mut w, BodyDef::static_body(rect(20_000, 1_000)).position(at(0, -1_000)).friction(milli(500)));
+        // The middle of a column, or of columns beside the tower the near side.
+        let mut column = |chance: &mut Chance, x: i64, masses: &[i64]| {
+            let mut top = 0;
+            for &mass in masses {
+                let (half, side) = (chance.between(150, 450), chance.between(150, 450));
+                let round = chance.below(4) == 0;
+                let shape = if round { circle(half) } else { rect(side, half) };
+                let aside = if x == 0 {
+                    chance.between(-20, 20)
+                } else {
+                    x.signum() * if round { half } else { side }
+                };
+                let def = BodyDef::dynamic(shape).mass(milli(1_000 * mass)).friction(milli(500));
+                add(&mut w, def.position(at(x + aside, top + half)));
+                top += 2 * half + chance.between(0, 30);
+            }
+        };
+        let heavy = [chance.between(40, 100), chance.between(40, 100), chance.between(10, 100)];
+        column(chance, 0, &[1, heavy[0], heavy[1], heavy[2]]);
+        for sign in [-1, 1] {
+            let near = sign * chance.between(460, 800);
+            column(chance, near, &[1, 2, 1, 3]);
+        }
+        let rests = rests(&mut w, fps);
+        truth.claim(format!("seed {seed}, {fps} fps, masses {heavy:?}"), rests, format!("{:?}", fastest(&w)));
+    }
+}
+
+#[test]
+fn a_heavy_tower_on_a_light_body_rests_beside_a_heap() {
+    hear(5, 1..=20);
 }

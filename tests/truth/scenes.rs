@@ -574,6 +574,13 @@ fn who_lies_on_a_wedged_body_in_a_heap_comes_to_rest() {
     keep_the_laws([WIDE + 62_457]);
 }
 
+/// Three bodies of together 220 times the mass of the box under them hopped for ever. Their contacts were stiff and springs in turns: what the stiff
+/// ones lifted came within the margin of the heap beside, and a group with one contact more had springs, through which it sank again.
+#[test]
+fn a_tower_beside_a_heap_comes_to_rest() {
+    keep_the_laws([WIDE + 92_064]);
+}
+
 /// Contacts of fast bodies with each other were solved after those with walls, and the last of them pressed a small disc beyond the wall.
 #[test]
 fn walls_have_the_last_word_against_fast_bodies() {

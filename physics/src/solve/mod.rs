@@ -13,6 +13,7 @@ pub(crate) mod run;
 pub(crate) mod settling;
 pub(crate) mod soft;
 pub(crate) mod solver;
+pub(crate) mod spring;
 pub(crate) mod step_contacts;
 pub(crate) mod stiff;
 pub(crate) mod sub_steps;

@@ -8,11 +8,10 @@
 use alloc::vec::Vec;
 
 use crate::math::boxes::LANES;
-use crate::math::lanes::{UNIT, UNIT_BITS};
+use crate::math::lanes::UNIT;
 use crate::solve::coloring::Batches;
-use crate::solve::deep::PUSH_MAX;
-use crate::solve::push::OVERLAP_ALLOWED;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
+use crate::solve::spring::Spring;
 use crate::solve::wedged::Wedged;
 
 /// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
@@ -20,17 +19,6 @@ const RATE_MIN: u32 = 80;
 
 /// Greatest number of sub-steps per frame.
 const PARTS_MAX: u32 = 8;
-
-/// A spring, 30 fraction bits. With frequency f, damping ratio z = 10, sub-step h, c = 2 pi f h and a = 2 z + c, `kept` is c a / (1 + c a)
-/// and `push` is that times c / a: the speed per overlap and sub-step.
-struct Spring {
-    kept: i32,
-    push: i64,
-}
-
-/// Between movable bodies: f h = 1/4. Twice as stiff against immovable ones, so that nothing sinks into them.
-const SPRINGS: [Spring; 2] =
-    [Spring { kept: 1_042_960_878, push: 75_948_940 }, Spring { kept: 1_059_173_024, push: 143_788_297 }];
 
 /// Number of sub-steps of a frame.
 pub(crate) fn parts(fps: u32) -> u32 {
@@ -86,9 +74,8 @@ impl SoftContacts {
         for (batch, ((gaps, rigid), softness)) in batches.iter_mut().zip(lanes) {
             for lane in 0..LANES {
                 if batch.biased[lane] != NO_LIMIT {
-                    let share = batch.share_a[lane];
-                    let spring = &SPRINGS[usize::from(share == 0 || share == UNIT)];
-                    let limit = limit(gaps[lane], self.rate, spring);
+                    let spring = Spring::of(batch.share_a[lane]);
+                    let limit = spring.limit(gaps[lane], self.rate);
                     batch.biased[lane] = limit;
                     let soft = limit >= 0 && !rigid[lane];
                     softness[lane] = if soft { spring.kept } else { UNIT };
@@ -96,15 +83,4 @@ impl SoftContacts {
             }
         }
     }
-}
-
-/// Least separating speed. Apart: the gap may close within this sub-step, no faster. Overlapping: the speed of the spring.
-#[inline(always)]
-fn limit(gap: i32, rate: u32, spring: &Spring) -> i32 {
-    let (gap, rate) = (i64::from(gap), i64::from(rate));
-    // Beyond 16 units every spring has its greatest speed; 2^20 * 2^13 * 2^28 fits.
-    let overlap = (-gap - OVERLAP_ALLOWED).clamp(0, 16 << 16);
-    let push = (overlap * rate * spring.push) >> UNIT_BITS;
-    let apart = gap.max(0) * rate;
-    (push.min(PUSH_MAX) - apart).max(i64::from(NO_LIMIT) + 1) as i32
 }

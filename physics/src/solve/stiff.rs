@@ -13,6 +13,7 @@ use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 use crate::solve::coloring::{Batches, Origin};
 use crate::solve::solver::{Batch, Velocity};
+use crate::solve::spring::Spring;
 
 /// Which contacts are stiff, and how often they are solved.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,9 @@ const GROUP_MAX: u32 = 6;
 /// The same for a group with no more contacts than bodies, such as a tower: what each contact bears is determined there.
 const TOWER_MAX: u32 = 64;
 
+/// Greatest number of contacts of a tower that bear nothing.
+const CONTACTS_MORE: u32 = 6;
+
 /// Greatest number of stiff contacts in a world with gravity: so many get all passes.
 const RESTING_MAX: usize = UPRIGHT.solved / UPRIGHT.passes_max;
 
@@ -60,6 +64,28 @@ const UNEVEN: u32 = 21;
 /// Greatest length of a chain of light bodies.
 const CHAIN_MAX: u32 = 8;
 
+/// Bodies that touch, directly or through others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    contacts: u32,
+    /// Those of them that bore something in the last frame.
+    bearing: u32,
+    bodies: u32,
+    /// What its stiff contacts would push as springs, twice, less what springs under their impulses push, raw units per second. Negative if these contacts
+    /// are less than half as deep as springs would be: then they have been stiff.
+    sprung: i64,
+}
+
+impl Group {
+    /// Whether its contacts may be stiff. A tower that has been stiff may have [`CONTACTS_MORE`] that bear nothing: its load was lifted, and may be close to
+    /// a heap for that reason. With these contacts its group would be too large, sink through springs, lose them, and be lifted again, for ever.
+    fn is_small(self) -> bool {
+        let was_stiff = self.sprung < 0 && self.bearing <= self.bodies;
+        let tower = self.bodies + if was_stiff { CONTACTS_MORE } else { 0 };
+        self.contacts <= if self.contacts <= tower { TOWER_MAX } else { GROUP_MAX }
+    }
+}
+
 /// The stiff contacts of a step. Nothing here is state.
 #[derive(Clone, Debug)]
 pub(crate) struct StiffContacts {
@@ -69,8 +95,8 @@ pub(crate) struct StiffContacts {
     load: Vec<u32>,
     /// By working index: another body of the same group, or itself.
     group: Vec<u32>,
-    /// By working index: number of contacts, and of bodies, of the group that this body stands for.
-    size: Vec<[u32; 2]>,
+    /// By working index: the group that this body stands for.
+    groups: Vec<Group>,
     /// Whether some body bears [`MIXED`] times its mass.
     // not state: of this step
     pub(crate) mixed: bool,
@@ -82,8 +108,8 @@ pub(crate) struct StiffContacts {
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        let (load, group, size) = (Vec::new(), Vec::new(), Vec::new());
-        Self { places: Vec::new(), load, group, size, mixed: false, uneven: false, rule: LEVEL }
+        let (load, group, groups) = (Vec::new(), Vec::new(), Vec::new());
+        Self { places: Vec::new(), load, group, groups, mixed: false, uneven: false, rule: LEVEL }
     }
 }
 
@@ -101,8 +127,15 @@ impl StiffContacts {
         leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.leans)
     }
 
-    /// Lists the stiff contacts. Call when a pair [leans](Self::leans). `velocities` are those before solving.
-    pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell], velocities: &[Velocity], fps: u32) {
+    /// Lists the stiff contacts. Call when a pair [leans](Self::leans). `velocities` are those before solving; `rates` are frames per second and
+    /// sub-steps per frame.
+    pub(crate) fn find(
+        &mut self,
+        batches: &Batches,
+        shells: &[Shell],
+        velocities: &[Velocity],
+        [fps, parts]: [u32; 2],
+    ) {
         self.spread_loads(batches, shells, |_, _, _| true);
         (self.mixed, self.uneven) = (self.is_borne(MIXED, shells), self.is_borne(UNEVEN, shells));
         if !self.rule.rests {
@@ -119,7 +152,7 @@ impl StiffContacts {
             self.spread_loads(batches, shells, presses);
             self.uneven = self.is_borne(UNEVEN, shells);
             self.list(batches, shells);
-            self.leave_out_large_groups(batches, shells);
+            self.leave_out_large_groups(batches, shells, fps * parts);
         }
     }
 
@@ -137,30 +170,38 @@ impl StiffContacts {
 
     /// Keeps the stiff contacts of small groups only, such as towers. A large heap rests without them, and would not rest if they came and
     /// went. Groups are connected by narrow gaps, too: who sinks away from a neighbour stays in its group.
-    fn leave_out_large_groups(&mut self, batches: &Batches, shells: &[Shell]) {
+    fn leave_out_large_groups(&mut self, batches: &Batches, shells: &[Shell], rate: u32) {
         if self.places.is_empty() {
             return;
         }
-        let Self { places, group, size, .. } = self;
+        let Self { places, group, groups, .. } = self;
         group.clear();
         group.extend(0..shells.len() as u32);
-        size.clear();
-        size.resize(shells.len(), [0; 2]);
+        groups.clear();
+        groups.resize(shells.len(), Group::default());
         batches.for_each(|batch, lane, _| {
             let (a, b) = movable(batch, lane, shells);
             let (a, b) = (first(group, a), first(group, b));
             group[a.max(b) as usize] = a.min(b);
         });
-        batches
-            .for_each(|batch, lane, _| size[first(group, movable(batch, lane, shells).0) as usize][0] += 1);
-        for body in 0..shells.len() as u32 {
-            size[first(group, body) as usize][1] += 1;
-        }
-        places.retain(|&(batch, lane)| {
-            let body = movable(&batches.as_slice()[batch as usize], lane as usize, shells).0;
-            let [contacts, bodies] = size[first(group, body) as usize];
-            contacts <= if contacts <= bodies { TOWER_MAX } else { GROUP_MAX }
+        batches.for_each(|batch, lane, _| {
+            let group = &mut groups[first(group, movable(batch, lane, shells).0) as usize];
+            group.contacts += 1;
+            group.bearing += u32::from(batch.impulse[lane] != 0);
         });
+        for body in 0..shells.len() as u32 {
+            groups[first(group, body) as usize].bodies += 1;
+        }
+        let mut group_of = |(at, lane): (u32, u32)| {
+            first(group, movable(&batches.as_slice()[at as usize], lane as usize, shells).0) as usize
+        };
+        for &place in &*places {
+            let (batch, lane) = (&batches.as_slice()[place.0 as usize], place.1 as usize);
+            let spring = Spring::of(batch.share_a[lane]);
+            let push = i64::from(spring.limit(batches.origin(place).gap, rate).max(0));
+            groups[group_of(place)].sprung += 2 * push - i64::from(spring.push_under(batch.impulse[lane]));
+        }
+        places.retain(|&place| groups[group_of(place)].is_small());
         if places.len() > RESTING_MAX {
             places.clear();
         }

@@ -61,7 +61,8 @@ impl Solver {
         );
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
-            stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);
+            let rates = [fps, soft::parts(fps)];
+            stiff.find(batches, run.bodies.shells, run.bodies.velocities, rates);
         }
         if gravity {
             self.solve_soft(&mut run, settings, fps);
