@@ -55,17 +55,17 @@ impl Desk {
             self.name(plate, GOALS[1], "goal", 0);
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
+        // Before the buttons for units, whose tooltips then lie elsewhere. (The card about a difference cut them.)
+        if self.is_unfolded && !has_card {
+            let (view, at) = (self.layout.views[0], switches_at(&self.layout));
+            commands::layers(&self.pen, &mut self.ui, view, at, &mut self.layers);
+        }
         commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);
         if is_person && !is_decided && !has_card {
             self.draw_orders();
             if has_room && !self.progress.has_attacked && !self.shows_help {
                 self.name_keeps();
             }
-        }
-        // (The card about a difference cut them.)
-        if self.is_unfolded && !has_card {
-            let (view, at) = (self.layout.views[0], switches_at(&self.layout));
-            commands::layers(&self.pen, &mut self.ui, view, at, &mut self.layers);
         }
     }
 
