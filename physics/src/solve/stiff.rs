@@ -46,7 +46,7 @@ const GROUP_MAX: u32 = 6;
 /// The same for a group with no more contacts than bodies, such as a tower: what each contact bears is determined there.
 const TOWER_MAX: u32 = 64;
 
-/// Greatest number of contacts of a tower that bear nothing.
+/// A tower that has been stiff may have so many contacts more than bodies, if no more than its bodies bear something.
 const CONTACTS_MORE: u32 = 6;
 
 /// Greatest number of stiff contacts in a world with gravity: so many get all passes.
@@ -77,8 +77,8 @@ struct Group {
 }
 
 impl Group {
-    /// Whether its contacts may be stiff. A tower that has been stiff may have [`CONTACTS_MORE`] that bear nothing: its load was lifted, and may be close to
-    /// a heap for that reason. With these contacts its group would be too large, sink through springs, lose them, and be lifted again, for ever.
+    /// Whether its contacts may be stiff. A tower that has been stiff may have [`CONTACTS_MORE`]: its load was lifted, and may be close to a heap for that
+    /// reason. With these contacts its group would be too large, sink through springs, lose them, and be lifted again, for ever.
     fn is_small(self) -> bool {
         let was_stiff = self.sprung < 0 && self.bearing <= self.bodies;
         let tower = self.bodies + if was_stiff { CONTACTS_MORE } else { 0 };

@@ -24,7 +24,7 @@ const MARGIN: f32 = 2.0;
 const CELLS: f32 = 4.0;
 const BLURS: usize = 2;
 
-/// Draws the ground of the field; `part` of a view's scenery is that view's.
+/// Draws the ground of the field, and with `beyond` a strip around it.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, beyond: bool) {
     let half = place(game.field_half());
     let whole = half + Vec2::splat(MARGIN * character(game));

@@ -105,9 +105,16 @@ impl Desk {
         course.map_err(|error| self.error = Some(error.to_string())).ok()
     }
 
-    /// The replay of the running battle, if it has one.
+    /// The replay of the running battle. Says so if it has none.
     pub(super) fn so_far(&mut self) -> Option<Course> {
-        let played = self.skirmish.replay_so_far()?.open();
+        let Some(kept) = self.skirmish.replay_so_far() else {
+            self.refused = Some((
+                "This battle is not recorded: there is nothing to look back at.".to_owned(),
+                self.seconds,
+            ));
+            return None;
+        };
+        let played = kept.open();
         let course = played.and_then(|(replay, terms)| Course::new(replay, terms));
         course.map_err(|error| self.refused = Some((error.to_string(), self.seconds))).ok()
     }
