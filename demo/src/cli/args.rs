@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::app::online::network::GUEST_UNITS_MAX;
 use crate::app::{Pilot, TURNS_MAX};
 use crate::cli::value::{
     FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, page, probability, socket, speed, teams,
@@ -98,7 +99,7 @@ pub(crate) struct Referee {
     #[arg(long, value_name = "DIR", default_value = "judgements")]
     pub(crate) archive: PathBuf,
     /// Refuse a match with more units than this, all players together
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = GUEST_UNITS_MAX)]
     pub(crate) units_max: u32,
 }
 
@@ -471,7 +472,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
     pub(crate) corrupt: Option<(u32, u32)>,
     /// Refuse a match with more units than this, all players together; each takes some 300 bytes
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = GUEST_UNITS_MAX)]
     pub(crate) units_max: u32,
     #[command(flatten)]
     pub(crate) seat: Seat,

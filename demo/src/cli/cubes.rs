@@ -8,11 +8,10 @@ use serde::Serialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
-use crate::cli::Failed;
 use crate::cli::args::Cubes;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
-use crate::cli::skirmish::log_file;
+use crate::cli::{Failed, log_file};
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};

@@ -15,6 +15,7 @@ mod skirmish;
 mod soak;
 mod value;
 
+use std::fs::File;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -132,6 +133,13 @@ fn tell_script(line: &str, json: bool) {
     if !json && !std::io::stdout().is_terminal() {
         println!("{line}");
     }
+}
+
+/// The log file of a window.
+fn log_file(path: Option<&Path>) -> Result<Option<File>, Failed> {
+    let Some(path) = path else { return Ok(None) };
+    let created = File::create(path).map(Some);
+    created.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Writes the desync report, if there is a desync and a file for the report.

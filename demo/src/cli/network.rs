@@ -22,9 +22,8 @@ use crate::app::{
 use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
-use crate::cli::skirmish::log_file;
 use crate::cli::value::PaceArg;
-use crate::cli::{Failed, print, print_json, save_difference, tell_script};
+use crate::cli::{Failed, log_file, print, print_json, save_difference, tell_script};
 use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};
 
@@ -150,15 +149,13 @@ fn run(
         }
         (false, _) => {
             let log = log_file(seat.log_orders.as_deref())?;
-            let tell = move |game: &NetworkMatch, news: &News| {
-                line(game.seat(), news).into_iter().for_each(|line| eprintln!("{line}"));
-                print_codes(news, json);
-            };
-            view::open_network(start, log, tell).map_err(|error| match error {
-                WindowError::NoDisplay(why) => {
-                    Failed::usage(format!("there is no window ({why}): use --bot --headless"))
+            view::open_network(start, log, move |game, news| tell(game, news, json)).map_err(|error| {
+                match error {
+                    WindowError::NoDisplay(why) => {
+                        Failed::usage(format!("there is no window ({why}): use --bot --headless"))
+                    }
+                    WindowError::Match(error) => error.into(),
                 }
-                WindowError::Match(error) => error.into(),
             })?
         }
     };
@@ -333,6 +330,12 @@ fn who(seat: &OnlineSeat) -> String {
         format!("{}, {}{team}: {state}", seat.called(player), army_colour(player))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What happens in a match in a window.
+pub(crate) fn tell(game: &NetworkMatch, news: &News, json: bool) {
+    line(game.seat(), news).into_iter().for_each(|line| eprintln!("{line}"));
+    print_codes(news, json);
 }
 
 /// Codes go to the standard output, too, where a script may keep them; a terminal shows them once.

@@ -9,8 +9,7 @@ use crate::app::playback::Course;
 use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{MakeLink, ReplayView, Verify};
 use crate::cli::headless::progress_bar;
-use crate::cli::skirmish::log_file;
-use crate::cli::{Failed, print_json};
+use crate::cli::{Failed, log_file, print_json};
 use crate::game::Game;
 use crate::view::{self, WindowError};
 

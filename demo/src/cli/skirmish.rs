@@ -1,16 +1,15 @@
 //! `skirmish`, and the default command: a window, or the same match without one.
 
-use std::fs::File;
-use std::path::Path;
-
 use testudo_lockstep::{Pace, Topology};
 
-use crate::app::{Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps};
+use crate::app::{
+    NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
+};
 use crate::bots::Level;
 use crate::cli::args::{Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
-use crate::cli::{Failed, print};
+use crate::cli::{Failed, log_file, network, print};
 use crate::game::Teams;
 use crate::view::{self, WindowError};
 
@@ -27,7 +26,8 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
     game.map = options.map.unwrap_or(Ground(maps::named("ford")));
     let other = options.bot.unwrap_or(Pilot::Bot(Level::Normal));
     let log = log_file(options.log_orders.as_deref())?;
-    match view::open(window_spec(options, &game, &link, other), options.page.clone(), log) {
+    let tell = move |game: &NetworkMatch, news: &News| network::tell(game, news, json);
+    match view::open(window_spec(options, &game, &link, other), options.page.clone(), log, tell) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the match runs headless.");
@@ -74,11 +74,4 @@ fn window_spec(options: &Skirmish, game: &Match, link: &Link, other: Pilot) -> S
         pilots: vec![if options.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person }, other],
         replay: if options.no_replay { ReplayFile::None } else { ReplayFile::In("replays".into()) },
     }
-}
-
-/// The log file of a window.
-pub(crate) fn log_file(path: Option<&Path>) -> Result<Option<File>, Failed> {
-    let Some(path) = path else { return Ok(None) };
-    let created = File::create(path).map(Some);
-    created.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -189,8 +189,52 @@ patiently noted '"event":"error","value":"nobody answered'
 picture nobody
 part 1
 
-cp ../host/*.png .. && for name in guest difference ended asking nobody; do cp "$name.png" "../guest-$name.png"; done
+say "from the menu: one hosts, the other types the code, and both come back to the battle that waited"
+# with_friends: opens the menu's page.
+with_friends() {
+  switch menu true key F10
+  patiently placed friends
+  until placed "join match"; do press friends && sleep 0.7; done
+}
+start host skirmish --seed 1 --units 20
+with_friends
+picture friends
+until_said '"event":"codes"' press "host match"
+code=$(sed -n 's/^join 2: //p' err | tail -1)
+said "\"codes\",\"value\":\[\"$code\"\]" || fail "the window that the menu has opened has another code than $code"
+patiently placed copy
+press copy
+start guest skirmish --seed 7 --units 30
+with_friends
+until_said '"event":"refused","value":"paste or type a code first"' press "join match"
+xdotool type --delay 60 "${code:0:40}"
+until_said '"event":"refused","value":"the join code is damaged' key Return
+picture refused
+xdotool type --delay 60 "${code:40}"
+until_said '"event":"seated","value":1' key Return
+both '"event":"started"'
+both '"event":"checksum"'
+until_said '"event":"online_over","value":true' press leave
+patiently placed menu
+switch paused false key space
+part 0
+at host
+patiently said '"event":"gone","value":1'
+until_said '"event":"online_over","value":true' press leave
+patiently placed menu
+say "a code is pasted, and nobody is there: the menu says so"
+with_friends
+press paste
+until_said '"event":"leaving"|"event":"error"' press "join match"
+patiently noted '"event":"error","value":"nobody answered'
+until_said '"event":"online_over"' press leave
+patiently placed "join match"
+picture unanswered
+part 0
+
+at guest
+cp ../host/*.png .. && for name in guest difference ended asking nobody refused; do cp "$name.png" "../guest-$name.png"; done
 cp log .. && cd ..
-whole lobby network gone difference guest-ended guest-guest guest-difference guest-nobody
+whole lobby network gone difference friends unanswered guest-refused guest-ended guest-guest guest-difference guest-nobody
 if [[ ${1:-} == --pictures ]]; then renew network; fi
 done_here

@@ -35,6 +35,9 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
+/// Most units of a match to which a guest comes who says nothing else, all players together: a page has less memory.
+pub(crate) const GUEST_UNITS_MAX: u32 = if cfg!(target_arch = "wasm32") { 20_000 } else { 100_000 };
+
 /// The way to a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {

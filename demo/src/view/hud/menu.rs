@@ -6,6 +6,7 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use crate::app::maps;
 use crate::bots::Level;
 use crate::game::{MAP_NAMES, Setup};
+use crate::view::hud::friends::{self, Friends, Way};
 use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
 use crate::view::paint::screen::{self, Letters};
@@ -56,6 +57,9 @@ const ROW_LEAST: f32 = 23.0;
 const ROWS: f32 = 6.0;
 const REST: f32 = 136.0;
 
+/// Width of the button that leads to the other page, pixels.
+const FRIENDS: f32 = 124.0;
+
 /// The person's wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
@@ -66,6 +70,8 @@ pub(crate) enum Wish {
     LastReplay,
     /// To an earlier moment of the running battle.
     LookBack,
+    /// To a match with others.
+    Online(Way),
 }
 
 /// The buttons below: script name, label, width in the widest card, and wish.
@@ -77,15 +83,8 @@ const WISHES: [(&str, &str, f32, Wish); 5] = [
     ("last replay", "Last replay", 108.0, Wish::LastReplay),
 ];
 
-/// How one plays with others, and a shorter form.
-#[cfg(not(target_arch = "wasm32"))]
-const FRIENDS: [&str; 2] = ["With friends, in a terminal: testudo host", "With friends: testudo host"];
-#[cfg(target_arch = "wasm32")]
-const FRIENDS: [&str; 2] =
-    ["With friends: a link of testudo relay --web", "With friends: testudo relay --web"];
-
 /// What is chosen so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Menu {
     pub(crate) setup: Setup,
     pub(crate) level: Level,
@@ -96,6 +95,8 @@ pub(crate) struct Menu {
     /// Units of each army in the running battle, and its seed.
     units: u32,
     seed: u64,
+    /// The other page, if it is open.
+    pub(crate) friends: Option<Friends>,
 }
 
 /// The sizes of [`SIZES`], and the running battle's, which an address or a command line may have set, in ascending order.
@@ -110,14 +111,16 @@ fn sizes(running: u32, word: &str) -> Vec<Offer<'_, u32>> {
 impl Menu {
     /// What is chosen first: what the running battle has.
     pub(crate) fn new(setup: Setup, level: Level, is_watched: bool, has_replay: bool) -> Self {
-        Self { setup, level, is_watched, has_replay, units: setup.units, seed: setup.seed }
+        Self { setup, level, is_watched, has_replay, units: setup.units, seed: setup.seed, friends: None }
     }
 
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
         // On a phone that lies on its side rows are low.
         let high = ((around.h - 8.0 - REST) / ROWS).clamp(ROW_LEAST, ROW);
-        let size = (480.0_f32.min(around.w - 16.0), ROWS * high + REST);
+        let tall =
+            if self.friends.is_some() { friends::HEIGHT.min(around.h - 8.0) } else { ROWS * high + REST };
+        let size = (480.0_f32.min(around.w - 16.0), tall);
         let card = Rect::new(
             (around.x + (around.w - size.0) / 2.0).floor(),
             (around.y + (around.h - size.1) / 2.0).max(around.y + 4.0).floor(),
@@ -129,12 +132,16 @@ impl Menu {
         ui.note("menu card", card);
         draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
+        if let Some(friends) = &mut self.friends {
+            let way = friends.draw(pen, ui, card);
+            self.friends.take_if(|_| way == Some(Way::Back));
+            return way.filter(|way| *way != Way::Back).map(Wish::Online);
+        }
         let x = card.x + 22.0;
-        let title = pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
-        let fits = |text: &&&str| title + 24.0 + pen.width(text, SMALL) < card.right() - 22.0;
-        if let Some(text) = FRIENDS.iter().find(fits) {
-            let line = Rect::new(x, card.y + 20.0, card.w - 44.0, 20.0);
-            pen.label(text, line, Align::Right, SMALL, TEXT_DIM);
+        pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
+        let button = Rect::new(card.right() - 22.0 - FRIENDS, card.y + 16.0, FRIENDS, 28.0);
+        if ui.button(pen, "friends", button, "With friends", false) {
+            self.friends = Some(Friends::default());
         }
         let row = |n: f32| Rect::new(x, card.y + 56.0 + n * high, card.w - 44.0, high * 0.8);
         let Setup { map, units, seed, .. } = &mut self.setup;

@@ -4,6 +4,7 @@ pub(crate) mod alarm;
 pub(crate) mod commands;
 pub(crate) mod conditions;
 pub(crate) mod ending;
+pub(crate) mod friends;
 pub(crate) mod header;
 pub(crate) mod hearing;
 pub(crate) mod help;

@@ -32,7 +32,8 @@ pub(crate) enum WindowError<E> {
 /// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
 type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 
-/// Opens a window with both clients of a match and runs until it is closed; links lead to `page`. Tells whether the copies were equal all the
+/// Opens a window with both clients of a match and runs until it is closed; links lead to `page`. `tell` hears what
+/// happens in matches with others. Tells whether the copies were equal all the
 /// time.
 ///
 /// # Errors
@@ -41,8 +42,9 @@ pub(crate) fn open(
     spec: SkirmishSpec,
     page: Option<String>,
     log: Option<File>,
+    tell: impl Fn(&NetworkMatch, &News) + 'static,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| desk::run(spec, page, REAL_TIME, log_to(log), &told).await)
+    show(async move |told| desk::run(spec, page, REAL_TIME, log_to(log), tell, &told).await)
 }
 
 /// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
@@ -69,8 +71,9 @@ pub(crate) fn open_network(
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
-        let network::Left { game, log, hearing, replay, page } =
-            network::run(game, log_to(log), tell).await?;
+        let network::Left { game, log, hearing, replay, page, error, .. } =
+            network::run(game, log_to(log), Hearing::open(), tell).await;
+        error.map_or(Ok(()), Err)?;
         left.set(game.end()?);
         let Some(replay) = replay else { return Ok(true) };
         let (replay, terms) = replay.open()?;

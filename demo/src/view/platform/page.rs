@@ -11,7 +11,7 @@ use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::name::Name;
-use crate::app::online::network::{Way, Wish};
+use crate::app::online::network::{GUEST_UNITS_MAX, Way, Wish};
 use crate::app::playback::Course;
 use crate::app::{
     MatchError, NetworkMatch, Pilot, ReplayFile, SeatOptions, SkirmishSpec, TURNS_MAX, Terms, maps, share,
@@ -66,9 +66,6 @@ struct Match {
     log: String,
 }
 
-/// Most units of a match that this page plays, all players together.
-const UNITS_MAX: u32 = 20_000;
-
 impl Default for Match {
     fn default() -> Self {
         Self {
@@ -118,7 +115,7 @@ pub(crate) fn open_page() {
                 .map(|e| e.to_string())
         } else {
             let told = Cell::new(None);
-            desk::run(spec(&chosen), chosen.page.clone(), chosen.speed_percent, log, &told)
+            desk::run(spec(&chosen), chosen.page.clone(), chosen.speed_percent, log, |_, _| {}, &told)
                 .await
                 .err()
                 .map(|e| e.to_string())
@@ -132,7 +129,7 @@ pub(crate) fn open_page() {
 /// A match from a link.
 async fn watch(chosen: &Match, battle: &str, log: OrderLog) -> Result<(), MatchError> {
     let (replay, terms) = share::read(battle)?;
-    if u32::from(terms.setup.players).saturating_mul(terms.setup.units) > UNITS_MAX {
+    if u32::from(terms.setup.players).saturating_mul(terms.setup.units) > GUEST_UNITS_MAX {
         return Err(MatchError::Replay {
             path: "the link".into(),
             what: "this battle is too large for a page".into(),
@@ -158,10 +155,14 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
         let agreement = Agreement::new(&terms(chosen, chosen.players), Pace::Adaptive, true);
         NetworkMatch::open(code, agreement, options)
     } else {
-        NetworkMatch::join(Wish { way: Way::Sealed(code), watches: false, units_max: UNITS_MAX }, options)
+        NetworkMatch::join(
+            Wish { way: Way::Sealed(code), watches: false, units_max: GUEST_UNITS_MAX },
+            options,
+        )
     };
-    let left = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
-    let network::Left { game, mut log, hearing, replay, .. } = left;
+    let left = network::run(game.map_err(told)?, log, Hearing::open(), |_, _| {}).await;
+    let network::Left { game, mut log, hearing, replay, error, .. } = left;
+    error.map_or(Ok(()), |error| Err(told(error)))?;
     game.end().map_err(told)?;
     if let Some(replay) = replay {
         let (replay, terms) = replay.open().map_err(told)?;

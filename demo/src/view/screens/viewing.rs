@@ -101,10 +101,11 @@ struct Viewing {
     seconds: f32,
 }
 
-/// Away from a replay: to another battle; to the one whose beginning it is; into that one as it was at this frame.
+/// Away from a replay: to another battle; to one that waits; to the one whose beginning it is; into that one as it was at this frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Back {
     New,
+    Old,
     Running,
     Here,
 }

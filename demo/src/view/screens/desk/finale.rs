@@ -8,16 +8,16 @@ use macroquad::miniquad;
 use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
-use crate::app::{Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
+use crate::app::{NetworkMatch, Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
 use crate::view::hud::result::{self, Ended, Next};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
 
 /// Away from a battle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Want {
     Replay,
     Cubes,
     LookBack,
+    Online(Box<NetworkMatch>),
 }
 
 /// What is left of a battle that is over.
@@ -91,7 +91,7 @@ impl Desk {
 
     /// The replay of this match, or before its end the newest one, if the person wants to see it.
     pub(super) fn wanted_replay(&mut self) -> Option<Course> {
-        self.wants.take_if(|wants| *wants == Want::Replay)?;
+        self.wants.take_if(|wants| matches!(wants, Want::Replay))?;
         let played = match self.finale.take() {
             Some(finale) => Ok(finale.played?),
             None => open_replay(&self.newest_replay()?),

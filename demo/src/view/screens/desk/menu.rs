@@ -2,6 +2,7 @@
 
 use crate::app::Pilot;
 use crate::bots::Level;
+use crate::view::hud::friends::Way;
 use crate::view::hud::menu::{Menu, Wish};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::finale::Want;
@@ -47,14 +48,37 @@ impl Desk {
         let around = self.layout.around();
         let Some(menu) = &mut self.menu else { return };
         let Some(wish) = menu.draw(&self.pen, &mut self.ui, around) else { return };
-        let chosen = *menu;
+        self.fulfil(wish);
+    }
+
+    /// Reads the keys of one picture if a code is being typed, which are no commands then.
+    pub(super) fn reads_code(&mut self) -> bool {
+        let Some(friends) = self.menu.as_mut().and_then(|menu| menu.friends.as_mut()) else { return false };
+        if friends.read_keys() {
+            self.fulfil(Wish::Online(Way::Join));
+        }
+        true
+    }
+
+    fn fulfil(&mut self, wish: Wish) {
+        let Some(chosen) = self.menu.clone() else { return };
+        if let Wish::Online(way) = wish {
+            match self.reach(way, &chosen) {
+                Ok(game) => self.wants = Some(Want::Online(Box::new(game))),
+                Err(why) => {
+                    self.log.note("refused", why.clone());
+                    self.menu.iter_mut().flat_map(|menu| &mut menu.friends).for_each(|page| page.say(&why));
+                    return;
+                }
+            }
+        }
         self.toggle_menu();
         match wish {
             Wish::Start => self.start(chosen),
             Wish::Cubes => self.wants = Some(Want::Cubes),
             Wish::LastReplay => self.wants = Some(Want::Replay),
             Wish::LookBack => self.wants = Some(Want::LookBack),
-            Wish::Close => {}
+            Wish::Close | Wish::Online(_) => {}
         }
     }
 }

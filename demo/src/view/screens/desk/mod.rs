@@ -5,6 +5,7 @@ mod finale;
 mod frame;
 mod layout;
 mod menu;
+mod online;
 mod over;
 mod prediction;
 mod spread;
@@ -12,7 +13,7 @@ mod spread;
 use std::cell::Cell;
 use std::ops::Range;
 
-use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
+use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed, is_quit_requested};
 use macroquad::math::Vec2;
 use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
@@ -20,7 +21,7 @@ use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
 use crate::app::playback::Course;
-use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec, read_replay};
+use crate::app::{MatchError, NetworkMatch, News, Pilot, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::Opened;
@@ -69,8 +70,11 @@ pub(crate) async fn run(
     page: Option<String>,
     speed_percent: u32,
     log: OrderLog,
+    tell: impl Fn(&NetworkMatch, &News),
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
+    // Whether all copies were equal in matches with others.
+    let mut agreed = true;
     let mut desk = Desk { page, ..Desk::new(spec, speed_percent, log, Hearing::open())? };
     let mut pictures = Pictures::default();
     let mut count = PictureCount::new();
@@ -84,16 +88,20 @@ pub(crate) async fn run(
         desk.advance(seconds);
         desk.draw();
         desk.log.camera(&desk.camera);
-        told.set(Some(Ok(desk.agrees())));
+        told.set(Some(Ok(agreed && desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
-        if desk.wants.take_if(|wants| *wants == Want::LookBack).is_some() {
+        if desk.wants.take_if(|wants| matches!(wants, Want::LookBack)).is_some() {
             desk = desk.look_back().await;
         }
+        if let Some(Want::Online(game)) = desk.wants.take_if(|wants| matches!(wants, Want::Online(_))) {
+            let (back, agrees) = desk.play_online(*game, &tell).await;
+            (desk, agreed) = (back, agreed && agrees);
+        }
         let replay = desk.dropped_replay().or_else(|| desk.wanted_replay());
-        if replay.is_some() || desk.wants == Some(Want::Cubes) {
+        if replay.is_some() || matches!(desk.wants, Some(Want::Cubes)) {
             desk = desk.visit(replay, speed_percent, told).await?;
         }
-        if keys::wants_to_quit() || interrupt::is_asked() {
+        if keys::wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
             desk.note_end();
             macroquad::miniquad::window::order_quit();
         }
@@ -423,6 +431,9 @@ impl Desk {
 
     /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
     pub(crate) fn read(&mut self, seconds: f32) {
+        if !is_key_pressed(KeyCode::Escape) && self.reads_code() {
+            return;
+        }
         if is_key_pressed(KeyCode::F1) {
             self.toggle_help();
         }

@@ -110,6 +110,10 @@ pub(crate) struct Left {
     /// Where a page is that plays links, if this is a host who knows one.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) page: Option<String>,
+    /// What went wrong outside the session.
+    pub(crate) error: Option<MatchError>,
+    /// The person leaves the program, too.
+    pub(crate) quits: bool,
 }
 
 /// The states that a seat shows.
@@ -121,10 +125,11 @@ fn shown_by<'a>(game: &'a NetworkMatch, seat: &'a Seat) -> Shown<'a> {
 pub(crate) async fn run(
     game: NetworkMatch,
     log: OrderLog,
+    hearing: Hearing,
     tell: impl Fn(&NetworkMatch, &News),
-) -> Result<Left, MatchError> {
+) -> Left {
     prevent_quit();
-    let mut desk = NetworkDesk::new(game, log);
+    let (mut desk, mut quits) = (NetworkDesk::new(game, log, hearing), false);
     let mut pictures = Pictures::default();
     while !desk.is_done() {
         let seconds = get_frame_time().min(PICTURE_MAX);
@@ -141,16 +146,18 @@ pub(crate) async fn run(
         }
         let is_told = interrupt::is_asked() && desk.leaving.is_none();
         if keys::wants_to_quit() || is_quit_requested() || is_told {
+            quits = true;
             desk.leave();
         }
         next_frame().await;
     }
     desk.note_end();
-    let NetworkDesk { mut game, log, hearing, wants_replay, error, .. } = desk;
+    let NetworkDesk { mut game, log, mut hearing, wants_replay, error, .. } = desk;
+    hearing.start_again();
     let codes = game.seat().and_then(|seat| seat.codes());
     let page = codes.and_then(|codes| codes.page()).map(str::to_owned);
     let replay = if wants_replay { game.take_replay() } else { None };
-    error.map_or(Ok(Left { game, log, hearing, replay, page }), Err)
+    Left { game, log, hearing, replay, page, error, quits }
 }
 
 /// Whether nobody sees the window. Windows of an operating system are drawn all the time.
@@ -167,12 +174,13 @@ fn begins_unfolded(size: Vec2) -> bool {
 }
 
 impl NetworkDesk {
-    fn new(game: NetworkMatch, log: OrderLog) -> Self {
+    fn new(game: NetworkMatch, log: OrderLog, mut hearing: Hearing) -> Self {
+        hearing.start_again();
         Self {
             game,
             side: Side::default(),
             touches: Touches::default(),
-            hearing: Hearing::open(),
+            hearing,
             decided: None,
             score: Score::default(),
             qr: Qr::default(),

@@ -62,6 +62,7 @@ impl Viewing {
         self.hearing.draw(&self.pen, &mut self.ui, bar.place(hearing::BUTTON), None, &mut self.log);
         let ways: &[(&str, &str, Back)] = match self.way_back {
             Some(Back::New) => &[("back to battle", "New battle", Back::New)],
+            Some(Back::Old) => &[("back to battle", "Back", Back::Old)],
             Some(_) => &[("back to battle", "Back", Back::Running), ("play on", "Play on here", Back::Here)],
             None => &[],
         };

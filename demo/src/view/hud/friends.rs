@@ -1,0 +1,189 @@
+//! The other page of the menu: how a match with others begins.
+
+use macroquad::input::{KeyCode, get_char_pressed, is_key_pressed};
+use macroquad::math::Rect;
+use macroquad::miniquad::window::clipboard_get;
+use macroquad::shapes::draw_rectangle;
+
+use crate::view::hud::ending::told;
+use crate::view::paint::palette::{BACKDROP, BAD, TEXT, TEXT_DIM};
+use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
+use crate::view::widgets::keys;
+use crate::view::widgets::ui::Ui;
+
+/// Longest text that is taken: a link with a code is shorter.
+const TEXT_MAX: usize = 400;
+
+/// Height of the page where there is room for it, pixels.
+pub(crate) const HEIGHT: f32 = 300.0;
+
+/// What the person wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// This window hosts.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    Host,
+    /// To the place that a code opens.
+    Join,
+    /// A room at the relay whose code it is.
+    Room,
+    /// To the other page.
+    Back,
+}
+
+/// What is written on the page.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Friends {
+    text: String,
+    /// Why the last wish was not fulfilled.
+    said: Option<String>,
+}
+
+/// A browser gives what is pasted to keys only, and lets no page listen.
+#[cfg(not(target_arch = "wasm32"))]
+const HOW: &str = "To join, paste or type the code or the link that the host has sent you. With a relay's code you open a room there.";
+#[cfg(target_arch = "wasm32")]
+const HOW: &str = "To join, paste (Ctrl V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
+
+impl Friends {
+    /// The code in what was pasted: a link ends with it, and so does a command.
+    pub(crate) fn code(&self) -> &str {
+        let last = self.text.split_whitespace().next_back().unwrap_or_default();
+        let code = last.rsplit_once('#').map_or(last, |(_, code)| code);
+        code.strip_prefix("open=").unwrap_or(code)
+    }
+
+    /// Tells why a wish was not fulfilled.
+    pub(crate) fn say(&mut self, why: &str) {
+        self.said = Some(told(why));
+    }
+
+    /// Reads the keys of one picture; true: the person wants to join.
+    pub(crate) fn read_keys(&mut self) -> bool {
+        let mut typed = String::new();
+        while let Some(character) = get_char_pressed() {
+            typed.push(character);
+        }
+        if is_key_pressed(KeyCode::V) && keys::control(KeyCode::V) {
+            self.paste();
+        } else {
+            self.take(&typed);
+        }
+        if is_key_pressed(KeyCode::Backspace) && self.text.pop().is_some() {
+            self.said = None;
+        }
+        is_key_pressed(KeyCode::Enter)
+    }
+
+    fn paste(&mut self) {
+        match clipboard_get() {
+            Some(pasted) if !pasted.trim().is_empty() => {
+                self.text.clear();
+                self.take(&pasted);
+            }
+            _ => self.say("there is no text to paste"),
+        }
+    }
+
+    /// Adds what can be part of a code, a link or a command.
+    fn take(&mut self, more: &str) {
+        let is_fit = |character: &char| character.is_ascii_graphic() || *character == ' ';
+        let room = TEXT_MAX.saturating_sub(self.text.len());
+        let before = self.text.len();
+        self.text.extend(more.chars().filter(is_fit).take(room));
+        if self.text.len() > before {
+            self.said = None;
+        }
+    }
+
+    /// Draws the page into its card.
+    pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, card: Rect) -> Option<Way> {
+        let (x, width) = (card.x + 22.0, card.w - 44.0);
+        pen.strong("A match with friends", x, card.y + 36.0, LARGE, TEXT);
+        let mut wish = None;
+        let line = |y: f32, h: f32| Rect::new(x, card.y + y, width, h);
+        #[cfg(not(target_arch = "wasm32"))]
+        if ui.button(pen, "host match", line(50.0, 28.0), "Host: show codes for the others", true) {
+            wish = Some(Way::Host);
+        }
+        let below = pen.wrapped(HOW, line(98.0, 17.0), SMALL, TEXT_DIM);
+        let field = Rect { y: below - 8.0, ..line(0.0, 28.0) };
+        ui.note("code", field);
+        draw_rectangle(field.x, field.y, field.w, field.h, BACKDROP);
+        let inside = Rect { x: field.x + 8.0, w: field.w - 16.0, ..field };
+        if self.text.is_empty() {
+            pen.label("Ctrl V: paste", inside, Align::Left, SMALL, TEXT_DIM);
+        } else {
+            pen.label(self.end_in(pen, inside.w), inside, Align::Right, SMALL, TEXT);
+        }
+        if let Some(said) = &self.said {
+            pen.wrapped(said, Rect::new(x, field.bottom() + 18.0, width, 17.0), SMALL, BAD);
+        }
+        let ways: &[(&'static str, &str, Option<Way>)] = &[
+            ("join match", "Join", Some(Way::Join)),
+            #[cfg(not(target_arch = "wasm32"))]
+            ("paste", "Paste", None),
+            ("open room", "Open room", Some(Way::Room)),
+            ("back to menu", "Back", Some(Way::Back)),
+        ];
+        let step = width / ways.len() as f32;
+        for (n, (name, word, way)) in ways.iter().enumerate() {
+            let button = Rect::new(x + n as f32 * step, card.bottom() - 44.0, step - 8.0, 30.0);
+            if ui.button(pen, name, button, word, *way == Some(Way::Join) && !self.text.is_empty()) {
+                match way {
+                    Some(way) => wish = Some(*way),
+                    None => self.paste(),
+                }
+            }
+        }
+        wish
+    }
+
+    /// As much of the text's end as there is room for.
+    fn end_in(&self, pen: &Pen, width: f32) -> &str {
+        let starts = self.text.char_indices().map(|(at, _)| &self.text[at..]);
+        starts.into_iter().find(|end| pen.width(end, SMALL) <= width).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pasted(text: &str) -> Friends {
+        let mut friends = Friends::default();
+        friends.take(text);
+        friends
+    }
+
+    #[test]
+    fn a_code_is_found_in_a_link_and_in_a_command() {
+        for text in [
+            "0abc",
+            "  0abc\n",
+            "testudo join 0abc",
+            "https://example.org/battle/#0abc",
+            "http://[::1]:8000/#open=0abc ",
+        ] {
+            assert_eq!(pasted(text).code(), "0abc", "{text}");
+        }
+        assert_eq!(pasted("").code(), "");
+    }
+
+    #[test]
+    fn what_is_taken_is_bounded_and_printable() {
+        let mut friends = pasted(&"a\u{202e}b\u{7}".repeat(10_000));
+        assert_eq!(friends.text.len(), TEXT_MAX);
+        friends.take("c");
+        assert_eq!(friends.text, "ab".repeat(TEXT_MAX / 2));
+    }
+
+    #[test]
+    fn a_reason_goes_away_with_the_next_letter() {
+        let mut friends = pasted("0abd");
+        friends.say("a part is missing");
+        assert_eq!(friends.said.as_deref(), Some("A part is missing"));
+        friends.take("e");
+        assert_eq!(friends.said, None);
+    }
+}

@@ -1,0 +1,113 @@
+//! A match with others: from the menu, through its own screen, and back to the battle, which waits.
+
+use std::cell::Cell;
+
+use testudo_lockstep::Pace;
+use testudo_lockstep::service::code::JoinCode;
+
+use crate::app::online::agreement::Agreement;
+use crate::app::online::name::Name;
+use crate::app::online::network::{GUEST_UNITS_MAX, Way as To, Wish};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::online::seat::hosting::Hosting;
+use crate::app::playback::Course;
+use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
+use crate::game::Teams;
+use crate::view::hud::friends::Way;
+use crate::view::hud::menu::Menu;
+use crate::view::screens::desk::Desk;
+use crate::view::screens::network::{self, Left};
+use crate::view::screens::viewing::{self, Back};
+
+/// Where this window listens: a person who hosts by a button means friends on other computers. Nobody comes in without a code.
+#[cfg(not(target_arch = "wasm32"))]
+const EVERYWHERE: std::net::SocketAddr =
+    std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);
+
+impl Desk {
+    /// The beginning of the match that the menu asks for, as `host` and `join` begin it; or a sentence about why there is none.
+    pub(super) fn reach(&self, way: Way, menu: &Menu) -> Result<NetworkMatch, String> {
+        let options = SeatOptions {
+            pilot: Pilot::Person,
+            replay: self.spec.replay.clone(),
+            fault: None,
+            name: Name::default(),
+            page: self.page.clone(),
+            teams: Teams::default(),
+        };
+        let terms = Terms { setup: menu.setup, ..self.spec.terms };
+        let agreement = Agreement::new(&terms, Pace::Adaptive, true);
+        let code = || -> Result<JoinCode, String> {
+            let text = menu.friends.as_ref().map_or("", |friends| friends.code());
+            if text.is_empty() {
+                return Err("paste or type a code first".into());
+            }
+            text.parse().map_err(|error: <JoinCode as core::str::FromStr>::Err| error.to_string())
+        };
+        let reached = match way {
+            #[cfg(not(target_arch = "wasm32"))]
+            Way::Host => {
+                let hosting =
+                    Hosting { agreement, bind: EVERYWHERE, public: Vec::new(), is_sealed: true, save: None };
+                NetworkMatch::host(&hosting, options)
+            }
+            Way::Room => NetworkMatch::open(code()?, agreement, options),
+            _ => {
+                let wish = Wish { way: To::Sealed(code()?), watches: false, units_max: GUEST_UNITS_MAX };
+                NetworkMatch::join(wish, options)
+            }
+        };
+        reached.map_err(|error| error.to_string())
+    }
+
+    /// Plays a match with others. The person comes back to the battle as it was; a match that failed is told of in the menu. Tells, too,
+    /// whether all copies were equal.
+    pub(super) async fn play_online(
+        mut self,
+        game: NetworkMatch,
+        tell: impl Fn(&NetworkMatch, &News),
+    ) -> (Self, bool) {
+        let left = network::run(game, self.log, self.hearing, tell).await;
+        let Left { game, log, hearing, replay, page, error, quits } = left;
+        (self.log, self.hearing, self.is_paused) = (log, hearing, true);
+        let ended = game.end();
+        let outcome = ended.as_ref().ok().and_then(Option::as_ref);
+        let agrees = outcome.is_none_or(|outcome| outcome.divergent_turn.is_none());
+        let early = outcome.filter(|outcome| !outcome.is_settled);
+        let early = early.and_then(|outcome| outcome.ended_early.clone());
+        if quits {
+            self.note_end();
+            macroquad::miniquad::window::order_quit();
+            return (self, agrees);
+        }
+        self.log.note("online_over", agrees);
+        let mut failed = error.or(ended.err()).map(|error| error.to_string()).or(early);
+        if let Some(kept) = replay {
+            match kept.open().and_then(|(replay, terms)| Course::new(replay, terms)) {
+                Ok(course) => self = self.show_played(course.by_page(page)).await,
+                Err(error) => failed = failed.or(Some(error.to_string())),
+            }
+        }
+        if let Some(why) = failed {
+            self.tell_friends(&why);
+        }
+        (self, agrees)
+    }
+
+    /// Shows the replay of a match with others.
+    async fn show_played(self, course: Course) -> Self {
+        let told = Cell::new(None);
+        let ((log, hearing), _) = viewing::visit(course, self.log, self.hearing, &told, Back::Old).await;
+        Self { log, hearing, ..self }
+    }
+
+    /// Opens the menu's page with the reason why a match has failed.
+    fn tell_friends(&mut self, why: &str) {
+        if self.menu.is_none() {
+            self.toggle_menu();
+        }
+        if let Some(menu) = &mut self.menu {
+            menu.friends.get_or_insert_default().say(why);
+        }
+    }
+}
