@@ -15,21 +15,6 @@ pub(crate) const LARGE: &[Exception] = &[
     ("demo/src/cli/netbench.rs", "svg", Size::Lines, 81, "a drawing, line by line"),
     ("demo/src/cli/report.rs", "Report", Size::Fields, 38, "what a report prints, field by field"),
     ("demo/src/view/command/controls.rs", "mouse", Size::Lines, 62, "one case for each button"),
-    ("demo/src/view/screens/desk/mod.rs", "Desk", Size::Fields, 36, "to share a base with the other screens"),
-    (
-        "demo/src/view/screens/network/mod.rs",
-        "NetworkDesk",
-        Size::Fields,
-        27,
-        "to share a base with the other screens",
-    ),
-    (
-        "demo/src/view/screens/viewing.rs",
-        "Viewing",
-        Size::Fields,
-        27,
-        "to share a base with the other screens",
-    ),
     (
         "physics/src/contact/setup.rs",
         "fill_batch",

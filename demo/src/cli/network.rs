@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
 use testudo_lockstep::service::code::JoinCode;
-use testudo_lockstep::{EndReason, Identity, Pace, PlayerId, SessionPhase};
+use testudo_lockstep::{Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
@@ -366,57 +366,14 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
     let called = |player: PlayerId| {
         seat.map_or_else(|| format!("player {}", player.0 + 1), |seat| seat.called(player))
     };
-    Some(match news {
-        News::Listening(codes) => invitations(codes),
-        News::NewCode { player, code } => format!("join {}: {code}", player.0 + 1),
-        News::Joined(player) => format!("{} is here", called(*player)),
-        News::Watcher => "somebody watches".into(),
-        News::WatcherGone => "a watcher is gone".into(),
-        News::Gone { player, reason, is_taken_over } => {
-            let why = match reason {
-                EndReason::Left => "has left",
-                EndReason::Dropped => "is lost",
-                EndReason::Surrendered => "has given up",
-                EndReason::HandedOver => "has handed over",
-                _ => "is gone",
-            };
-            let then = if *is_taken_over { ": a bot plays on" } else { "" };
-            format!("{} {why}{then}", called(*player))
+    match news {
+        News::Listening(codes) => Some(invitations(codes)),
+        News::NewCode { player, code } => Some(format!("join {}: {code}", player.0 + 1)),
+        News::Remark { left_out: left_out @ 1.., .. } => {
+            Some(format!("{} ({left_out} times more before)", news.sentence(called)?))
         }
-        News::Back(player) => format!("{} is back", called(*player)),
-        News::State { percent } => format!("getting the state: {percent} %"),
-        News::Resumes { is_own: true } => "the host's save is the one that was kept here".into(),
-        News::Resumes { is_own: false } => {
-            "no save of this turn was kept here: nobody can tell whether the host has changed the battle"
-                .into()
-        }
-        News::CameIn { turn } => format!("the state of turn {turn} is here; catching up"),
-        News::CaughtUp { turn } => format!("caught up in turn {turn}"),
-        News::DiskTrouble(why) => format!("not kept from here on: {why}"),
-        News::Later(why) => format!("{why}; trying again"),
-        News::ComingBack => "the connection is lost: asking for the place again".into(),
-        News::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
-        News::Liars(suspects) => {
-            format!("two statements contradict each other; one of these lies: {}", whom(suspects))
-        }
-        News::Started => "everybody is here".into(),
-        News::Differs(turn) => format!("the copies differ from turn {turn} on"),
-        News::Remark { remark, left_out: 0 } => remark.sentence(called),
-        News::Remark { remark, left_out } => {
-            format!("{} ({left_out} times more before)", remark.sentence(called))
-        }
-        // The progress bar shows these.
-        News::Seated { .. } | News::Turn(_) | News::Ran { .. } | News::WaitingFor(_) => return None,
-    })
-}
-
-fn whom(suspects: &[Identity]) -> String {
-    let names = suspects.iter().map(|suspect| match suspect {
-        Identity::Player(player) => format!("player {}", player.0 + 1),
-        Identity::Watcher => "a watcher".into(),
-        Identity::Relay => "the relay".into(),
-    });
-    names.collect::<Vec<_>>().join(", ")
+        _ => news.sentence(called),
+    }
 }
 
 fn show(bar: &ProgressBar, news: News) {

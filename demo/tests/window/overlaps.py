@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What lies over something else in the newest picture that a log tells of: overlaps.py LOG. Silent if nothing does."""
+"""What lies over something else, or leaves a window of this size, in the newest picture that a log tells of: overlaps.py LOG WIDTH HEIGHT. Silent if
+nothing does."""
 
 import json
 import sys
 
 # These have others inside.
-AROUND = ("hint", "menu card")
+AROUND = ("hint", "menu card", "card", "result", "lobby")
 
 
 def newest(path):
@@ -26,8 +27,12 @@ def inside(a, b):
     return a[1] >= b[1] and a[3] <= b[3] and a[2] >= b[2] and a[4] <= b[4]
 
 
-def main(path):
+def main(path, width, height):
     places = newest(path)
+    for name, *place in places:
+        # (A pixel may be lost to rounding.)
+        if not inside((name, *place), ("window", -1, -1, width + 1, height + 1)):
+            print(f"'{name}' leaves the window: {place}")
     for n, a in enumerate(places):
         for b in places[:n]:
             is_around = a[0] in AROUND and inside(b, a) or b[0] in AROUND and inside(a, b)
@@ -35,4 +40,4 @@ def main(path):
                 print(f"'{a[0]}' lies over '{b[0]}'")
 
 
-main(sys.argv[1])
+main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -75,10 +75,11 @@ patiently all_again
 # Before anybody gives an order: the bot waits, and the battle with it.
 say "every size of window: no text over another, none cut off"
 resize() {
+  SIZE="$1 $2"
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
+for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for value in true false; do
     switch unfolded "$value" press unfold

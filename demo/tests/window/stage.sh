@@ -132,12 +132,12 @@ apart() {
   IFS=, read -r bx by bw bh < <(rect "$2")
   ((ax + aw <= bx || bx + bw <= ax || ay + ah <= by || by + bh <= ay))
 }
-# nothing_overlaps WHERE: no button, badge, card, tooltip or name lies over another one. Asked again, because a picture may be under way.
+# nothing_overlaps WHERE: no button, badge, card, tooltip or name lies over another one, or leaves the window, whose SIZE is known. Asked again, because a picture may be under way.
 nothing_overlaps() {
   command -v python3 >/dev/null || return 0
   local found
   for _ in 1 2 3; do
-    found=$(python3 "$ROOT/demo/tests/window/overlaps.py" log)
+    found=$(python3 "$ROOT/demo/tests/window/overlaps.py" log $SIZE)
     [[ -n $found ]] || return 0
     sleep 0.7
   done

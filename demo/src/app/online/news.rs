@@ -81,3 +81,54 @@ pub(crate) enum News {
     /// The copies differ since this turn.
     Differs(u32),
 }
+
+impl News {
+    /// What has happened, for people; none of what is not worth a sentence. `called`: a player's name.
+    pub(crate) fn sentence(&self, called: impl Fn(PlayerId) -> String) -> Option<String> {
+        Some(match self {
+            Self::Joined(player) => format!("{} is here", called(*player)),
+            Self::Watcher => "somebody watches".into(),
+            Self::WatcherGone => "a watcher is gone".into(),
+            Self::Gone { player, reason, is_taken_over } => {
+                let why = match reason {
+                    EndReason::Left => "has left",
+                    EndReason::Dropped => "is lost",
+                    EndReason::Surrendered => "has given up",
+                    EndReason::HandedOver => "has handed over",
+                    _ => "is gone",
+                };
+                let then = if *is_taken_over { ": a bot plays on" } else { "" };
+                format!("{} {why}{then}", called(*player))
+            }
+            Self::Back(player) => format!("{} is back", called(*player)),
+            Self::State { percent } => format!("getting the state: {percent} %"),
+            Self::Resumes { is_own: true } => "the host's save is the one that was kept here".into(),
+            Self::Resumes { is_own: false } => {
+                "no save of this turn was kept here to compare the host's with".into()
+            }
+            Self::CameIn { turn } => format!("the state of turn {turn} is here; catching up"),
+            Self::CaughtUp { turn } => format!("caught up in turn {turn}"),
+            Self::DiskTrouble(why) => format!("not kept from here on: {why}"),
+            Self::Later(why) => format!("{why}; trying again"),
+            Self::ComingBack => "the connection is lost: asking for the place again".into(),
+            Self::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
+            Self::Liars(suspects) => {
+                let suspects: Vec<String> = suspects.iter().map(suspect).collect();
+                format!("two statements contradict each other; one of these lies: {}", suspects.join(", "))
+            }
+            Self::Started => "everybody is here".into(),
+            Self::Differs(turn) => format!("the copies differ from turn {turn} on"),
+            Self::Remark { remark, .. } => remark.sentence(called),
+            Self::Listening(_) | Self::NewCode { .. } | Self::Seated { .. } => return None,
+            Self::Turn(_) | Self::Ran { .. } | Self::WaitingFor(_) => return None,
+        })
+    }
+}
+
+fn suspect(suspect: &Identity) -> String {
+    match suspect {
+        Identity::Player(player) => format!("player {}", player.0 + 1),
+        Identity::Watcher => "a watcher".into(),
+        Identity::Relay => "the relay".into(),
+    }
+}

@@ -31,6 +31,19 @@ pub(crate) struct Sample {
     pub(crate) lost: u32,
 }
 
+impl Sample {
+    /// The mean of the last so many samples, of those that come newest first.
+    pub(crate) fn mean<'a>(
+        newest_first: impl Iterator<Item = &'a Self>,
+        count: usize,
+        of: fn(&Self) -> u32,
+    ) -> u32 {
+        let (sum, number) =
+            newest_first.take(count).fold((0, 0), |(sum, n), sample| (sum + of(sample), n + 1));
+        sum / number.max(1)
+    }
+}
+
 /// Counters that only grow, at the last sample.
 #[derive(Clone, Copy, Default)]
 struct Totals {

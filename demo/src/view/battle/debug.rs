@@ -13,58 +13,40 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units, vector};
 use crate::view::paint::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
 
+/// A layer: its key, its switch's script name and label, and what its colour means.
+type Layer = (KeyCode, &'static str, &'static str, &'static str, Color);
+
+/// The layers, in the order of their keys.
+fn all() -> [Layer; 6] {
+    [
+        (KeyCode::F2, "layer cells", "Cells F2", "cells of the quadtree", army(0)),
+        (KeyCode::F3, "layer boxes", "Boxes F3", "boxes of bodies", WOUNDED),
+        (KeyCode::F4, "layer contacts", "Contacts F4", "contacts, and their normals", DYING),
+        (KeyCode::F5, "layer speeds", "Speeds F5", "way in a quarter of a second", TEXT_DIM),
+        (KeyCode::F6, "layer sleepers", "Sleepers F6", "bodies that sleep", army(2)),
+        (KeyCode::F7, "layer routes", "Routes F7", "ways to each goal", army(1)),
+    ]
+}
+
 /// Which layers are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Layers {
-    cells: bool,
-    boxes: bool,
-    contacts: bool,
-    velocities: bool,
-    sleepers: bool,
-    routes: bool,
-}
+pub(crate) struct Layers([bool; 6]);
 
 impl Layers {
     /// Toggles layers by their keys.
     pub(crate) fn read_keys(&mut self) {
-        let keys = [
-            (KeyCode::F2, &mut self.cells),
-            (KeyCode::F3, &mut self.boxes),
-            (KeyCode::F4, &mut self.contacts),
-            (KeyCode::F5, &mut self.velocities),
-            (KeyCode::F6, &mut self.sleepers),
-            (KeyCode::F7, &mut self.routes),
-        ];
-        for (key, layer) in keys {
-            if is_key_pressed(key) {
-                *layer = !*layer;
-            }
-        }
+        self.0.iter_mut().zip(all()).for_each(|(is_on, (key, ..))| *is_on ^= is_key_pressed(key));
     }
 
     /// Script name, label and state of each layer.
-    pub(crate) fn switches(&mut self) -> [(&'static str, &'static str, &mut bool); 6] {
-        [
-            ("layer cells", "Cells F2", &mut self.cells),
-            ("layer boxes", "Boxes F3", &mut self.boxes),
-            ("layer contacts", "Contacts F4", &mut self.contacts),
-            ("layer speeds", "Speeds F5", &mut self.velocities),
-            ("layer sleepers", "Sleepers F6", &mut self.sleepers),
-            ("layer routes", "Routes F7", &mut self.routes),
-        ]
+    pub(crate) fn switches(&mut self) -> impl Iterator<Item = (&'static str, &'static str, &mut bool)> {
+        all().into_iter().zip(&mut self.0).map(|((_, name, word, ..), is_on)| (name, word, is_on))
     }
 
     /// What the colours of the layers mean, for those that are switched on.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, Color)> {
-        let words = [
-            (self.cells, "cells of the quadtree", army(0)),
-            (self.boxes, "boxes of bodies", WOUNDED),
-            (self.contacts, "contacts, and their normals", DYING),
-            (self.velocities, "way in a quarter of a second", TEXT_DIM),
-            (self.sleepers, "bodies that sleep", army(2)),
-            (self.routes, "ways to each goal", army(1)),
-        ];
-        words.into_iter().filter(|(is_on, ..)| *is_on).map(|(_, word, color)| (word, color))
+        let shown = all().into_iter().zip(self.0).filter(|(_, is_on)| *is_on);
+        shown.map(|((.., word, color), _)| (word, color))
     }
 
     /// Draws what is switched on.
@@ -72,15 +54,16 @@ impl Layers {
         if self == Self::default() {
             return;
         }
-        if self.routes {
+        let [cells, boxes, contacts, velocities, sleepers, routes] = self.0;
+        if routes {
             draw_routes(batch, game, view);
         }
         let options = DebugDrawOptions::new()
-            .shapes(self.sleepers)
-            .aabbs(self.boxes)
-            .tree_cells(self.cells)
-            .contacts(self.contacts)
-            .velocities(self.velocities);
+            .shapes(sleepers)
+            .aabbs(boxes)
+            .tree_cells(cells)
+            .contacts(contacts)
+            .velocities(velocities);
         game.world().debug_draw(&mut Painter { batch, view }, options);
     }
 }

@@ -10,7 +10,7 @@ use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::{Pose, STRIKES, Sprite};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{place, units};
+use crate::view::paint::camera::{place, vector};
 use crate::view::paint::palette::{
     BACKDROP, DYING, ROCK_DARK, SELECTION, SPARKLE, TEXT_DIM, army, faded, mixed,
 };
@@ -27,9 +27,8 @@ const MARKS_MAX: usize = 400;
 const CORPSES_MAX: usize = 600;
 const EVENTS_MAX: usize = 64;
 
-/// Frames from one arrow of an archer to the next, and seconds.
-const ARROW_EVERY: u32 = 24;
-pub(crate) const ARROW_SECONDS: f32 = 1.2;
+/// Seconds from one arrow of an archer to the next.
+const ARROW_SECONDS: f32 = 1.2;
 
 /// Seconds from one picture of walking to the next, and from one of a blow; slower than this a unit stands, units per second.
 const STEP: f32 = 0.14;
@@ -75,6 +74,8 @@ struct Seen {
     /// It strikes an enemy; it walks.
     strikes: bool,
     walks: bool,
+    /// It has released an arrow since it began to strike.
+    has_shot: bool,
     /// Seconds since the last visible blow.
     unhurt: f32,
     /// Number of the frame in which it was last seen.
@@ -142,32 +143,35 @@ impl Effects {
     /// Reads what a client shows. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time. Blows and
     /// shots may be predicted; that a unit or a building falls is shown when it is confirmed.
     pub(crate) fn observe(&mut self, shown: Shown<'_>, frame: u32, seconds: f32, real: f32) {
+        let before = self.seconds;
         self.seconds += seconds;
-        for mark in &mut self.fallen {
-            mark.age += seconds;
-        }
-        for mark in &mut self.markers {
-            mark.age += real;
-        }
-        for mark in &mut self.sparks {
-            mark.age += seconds;
-        }
-        for corpse in &mut self.corpses {
-            corpse.age += seconds;
-        }
-        for ruin in &mut self.ruins {
-            ruin.age += seconds;
-        }
+        self.fallen.iter_mut().chain(&mut self.sparks).for_each(|mark| mark.age += seconds);
+        self.markers.iter_mut().for_each(|mark| mark.age += real);
+        self.corpses.iter_mut().for_each(|corpse| corpse.age += seconds);
+        self.ruins.iter_mut().for_each(|ruin| ruin.age += seconds);
         self.sparks.retain(|mark| mark.age < SPARK);
         while self.corpses.pop_front_if(|corpse| corpse.age > CORPSE).is_some() {}
         self.fallen.retain(|mark| mark.age < FALLEN);
         self.markers.retain(|mark| mark.age < MARKER);
-        for seen in self.seen.iter_mut().flatten() {
-            seen.unhurt += seconds;
-        }
         if frame != self.frame || self.seen.is_empty() {
             self.frame = frame;
             self.compare(shown);
+        }
+        self.look_at_units(before, seconds);
+    }
+
+    /// What happens to units between two frames: wounds close, and arrows are released.
+    fn look_at_units(&mut self, before: f32, seconds: f32) {
+        for number in 0..self.seen.len() {
+            let released = volleys(before, number as u32) != volleys(self.seconds, number as u32);
+            let Some(seen) = &mut self.seen[number] else { continue };
+            seen.unhurt += seconds;
+            seen.has_shot &= seen.strikes;
+            if released && seen.strikes && seen.is_archer {
+                seen.has_shot = true;
+                let Seen { at, army, .. } = *seen;
+                self.note(Happened::Shot, at, army);
+            }
         }
     }
 
@@ -194,21 +198,26 @@ impl Effects {
         let frame = self.frame;
         let Some(body) = shown.body(look.body) else { return };
         let (position, velocity) = (body.position(), body.velocity());
-        let at = vec2(units(position.x.to_bits() as i32), units(position.y.to_bits() as i32));
-        let speed = vec2(units(velocity.x.to_bits() as i32), units(velocity.y.to_bits() as i32));
+        let at = vector(position);
+        let speed = vector(velocity);
         let target = shown.game.struck_by(look).and_then(|enemy| shown.body(enemy));
         let target = target.map(|enemy| enemy.position());
-        let aim =
-            target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
-        let whole = whole(look.hit_points, look.stats.hit_points);
-        let (army, hit_points) = (look.army, look.hit_points);
-        let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
-        let is_archer = look.is_archer;
-        let least = hit_points;
+        let aim = target.map_or(speed, |target| vector(target) - at);
         let (strikes, walks) = (target.is_some(), speed.length() > WALKS);
-        let (facing, unhurt) = (ahead, HURT);
-        let new =
-            Seen { army, hit_points, least, whole, at, facing, is_archer, strikes, walks, unhurt, frame };
+        let new = Seen {
+            army: look.army,
+            hit_points: look.hit_points,
+            least: look.hit_points,
+            whole: whole(look.hit_points, look.stats.hit_points),
+            at,
+            facing: if look.army == 0 { Vec2::X } else { -Vec2::X },
+            is_archer: look.is_archer,
+            strikes,
+            walks,
+            has_shot: false,
+            unhurt: HURT,
+            frame,
+        };
         let place = look.number as usize;
         if self.seen.len() <= place {
             self.seen.resize(place + 1, None);
@@ -234,12 +243,9 @@ impl Effects {
         }
         if is_hit {
             if self.sparks.len() < MARKS_MAX {
-                self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
+                self.sparks.push(Mark { at, age: 0.0, army: look.army, attacks: true });
             }
-            self.note(Happened::Blow, at, army);
-        }
-        if is_archer && target.is_some() && frame.wrapping_add(look.index * 7).is_multiple_of(ARROW_EVERY) {
-            self.note(Happened::Shot, at, army);
+            self.note(Happened::Blow, at, look.army);
         }
     }
 
@@ -299,9 +305,14 @@ impl Effects {
         }
     }
 
-    /// How far an archer is from one arrow, 0, to the next, 1. Each has its own rhythm.
-    pub(crate) fn volley(&self, number: u32) -> f32 {
-        (self.seconds / ARROW_SECONDS + number as f32 * 0.29).fract()
+    /// How far an archer is from one arrow, 0, to the next, 1.
+    fn volley(&self, number: u32) -> f32 {
+        rhythm(self.seconds, number).fract()
+    }
+
+    /// For how long an archer's arrow has been flying, seconds; none if it has released none.
+    pub(crate) fn flight(&self, number: u32) -> Option<f32> {
+        self.seen(number).filter(|seen| seen.has_shot).map(|_| self.volley(number) * ARROW_SECONDS)
     }
 
     fn seen(&self, number: u32) -> Option<&Seen> {
@@ -351,6 +362,15 @@ impl Effects {
             batch.sprite(Sprite::Ball, view.at(mark.at), 3.0, color);
         }
     }
+}
+
+/// Arrows since the start, as this archer would have shot them without a pause. Each has its own rhythm.
+fn rhythm(seconds: f32, number: u32) -> f32 {
+    seconds / ARROW_SECONDS + number as f32 * 0.29
+}
+
+fn volleys(seconds: f32, number: u32) -> f32 {
+    rhythm(seconds, number).floor()
 }
 
 /// Stumps of walls and rubble where a building stood. It smokes for a while and never disappears completely.
@@ -445,8 +465,7 @@ mod tests {
                     if shown.is_doomed(look.body) {
                         let moved = before.get(&look.number).map_or(0.0, |last| at.distance(*last));
                         let truth = shown.truth.world().body(look.body).unwrap().position();
-                        let truth =
-                            Vec2::new(units(truth.x.to_bits() as i32), units(truth.y.to_bits() as i32));
+                        let truth = vector(truth);
                         waited += 1;
                         (farthest, behind) = (farthest.max(moved), behind.max(at.distance(truth)));
                     }
@@ -481,5 +500,26 @@ mod tests {
             }
         }
         assert!(confirmed > 1_000 && predicted <= confirmed, "{predicted}, {confirmed}");
+    }
+
+    /// (Shots were heard by frames and drawn by the clock of pictures, up to 1.2 s apart.)
+    #[test]
+    fn a_shot_is_heard_in_the_picture_in_which_its_arrow_leaves() {
+        let (mut skirmish, mut effects, mut heard) = (battle(1), Effects::default(), 0);
+        let mut flights = BTreeMap::new();
+        for _ in 0..3_000 {
+            skirmish.advance(PICTURE, Duration::from_secs(60)).unwrap();
+            let shown = Shown::plain(skirmish.client(0).game(), skirmish.alpha(0));
+            effects.observe(shown, skirmish.frame(0), 0.017, 0.017);
+            let now: BTreeMap<u32, f32> =
+                (0..120).filter_map(|number| Some((number, effects.flight(number)?))).collect();
+            let is_new = |(number, flown): &(&u32, &f32)| flights.get(*number).is_none_or(|f| f > *flown);
+            let released = now.iter().filter(is_new).count();
+            let events = effects.take_events();
+            assert_eq!(events.iter().filter(|event| event.what == Happened::Shot).count(), released);
+            heard += released;
+            flights = now;
+        }
+        assert!(heard > 100, "{heard}");
     }
 }

@@ -5,17 +5,19 @@ use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::texture::Image;
 
+use crate::app::Clock;
 use crate::game::{Game, Scenery};
 use crate::view::battle::land::{character, scattered};
 use crate::view::battle::view::View;
-use crate::view::paint::batch::Batch;
+use crate::view::paint::batch::{Batch, Painter};
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{
     BACKDROP, CANOPY_DARK, DEEP, EARTH, GROUND, MOSS, OUTSIDE, ROCK, ROCK_DARK, SHORE, STRAW, WATER, mixed,
 };
 
-/// Texels along the longer side.
+/// Texels along the longer side, and of the coarse picture that is there at once.
 const TEXELS: f32 = 1_536.0;
+const COARSE: f32 = 192.0;
 
 /// The picture shows this much beyond the field, characters of a map.
 const MARGIN: f32 = 2.0;
@@ -35,7 +37,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, beyond: bool) {
         shown.x / whole.x,
         shown.y / whole.y,
     );
-    batch.picture(key(game), view.rect_at(Vec2::ZERO, shown), part, || paint(game, whole));
+    batch.picture(key(game), view.rect_at(Vec2::ZERO, shown), part, || begin(game, whole));
 }
 
 /// Differs where the ground differs.
@@ -45,14 +47,57 @@ fn key(game: &Game) -> u64 {
     map ^ setup.seed.rotate_left(32) ^ u64::from(setup.units) << 8 ^ u64::from(setup.players)
 }
 
-fn paint(game: &Game, half: Vec2) -> Image {
-    let ground = Soil::new(game, half);
-    let texel = 2.0 * half.max_element() / TEXELS;
-    let (width, height) = ((2.0 * half.x / texel) as u16, (2.0 * half.y / texel) as u16);
-    let at = |x: u16, y: u16| vec2(f32::from(x) + 0.5, f32::from(y) + 0.5) * texel - half;
-    let colors = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    let bytes = colors.flat_map(|(x, y)| <[u8; 4]>::from(ground.color(at(x, y)))).collect();
-    Image { bytes, width, height }
+/// The coarse picture, and who paints the fine one.
+fn begin(game: &Game, half: Vec2) -> (Image, Painter) {
+    let soil = Soil::new(game, half);
+    let mut coarse = Canvas::new(half, COARSE);
+    coarse.paint_rows(&soil, u16::MAX);
+    let mut fine = Canvas::new(half, TEXELS);
+    let painter = move |seconds: f32| {
+        let clock = Clock::start();
+        while !fine.is_full() && clock.elapsed().as_micros() as f32 <= seconds * 1e6 {
+            fine.paint_rows(&soil, 2);
+        }
+        fine.is_full().then(|| fine.take())
+    };
+    (coarse.take(), Box::new(painter))
+}
+
+/// A picture that is painted row by row.
+struct Canvas {
+    image: Image,
+    half: Vec2,
+    /// Side of a texel, units.
+    texel: f32,
+    /// Rows that are painted.
+    rows: u16,
+}
+
+impl Canvas {
+    fn new(half: Vec2, texels: f32) -> Self {
+        let texel = 2.0 * half.max_element() / texels;
+        let (width, height) = ((2.0 * half.x / texel) as u16, (2.0 * half.y / texel) as u16);
+        let bytes = Vec::with_capacity(4 * usize::from(width) * usize::from(height));
+        Self { image: Image { bytes, width, height }, half, texel, rows: 0 }
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows == self.image.height
+    }
+
+    fn paint_rows(&mut self, soil: &Soil, count: u16) {
+        let end = self.image.height.min(self.rows.saturating_add(count));
+        for y in self.rows..end {
+            let at = |x: u16| vec2(f32::from(x) + 0.5, f32::from(y) + 0.5) * self.texel - self.half;
+            let row = (0..self.image.width).flat_map(|x| <[u8; 4]>::from(soil.color(at(x))));
+            self.image.bytes.extend(row);
+        }
+        self.rows = end;
+    }
+
+    fn take(&mut self) -> Image {
+        core::mem::replace(&mut self.image, Image::empty())
+    }
 }
 
 /// What the ground is made of.
@@ -215,6 +260,30 @@ fn scaled(color: Color, light: f32) -> Color {
 mod tests {
     use super::*;
     use crate::game::{Map, Setup};
+
+    #[test]
+    fn a_picture_that_is_painted_in_parts_is_whole_in_the_end() {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 1, map: Map::named("ford") }).unwrap();
+        let half = place(game.field_half());
+        let (coarse, mut painter) = begin(&game, half);
+        let mut calls = 1;
+        let fine = loop {
+            match painter(0.0) {
+                Some(fine) => break fine,
+                None => calls += 1,
+            }
+        };
+        assert!(calls > 100, "{calls}: no part takes long");
+        assert_eq!((coarse.width, fine.width), (COARSE as u16, TEXELS as u16));
+        assert_eq!(fine.bytes.len(), 4 * fine.width as usize * fine.height as usize);
+        let soil = Soil::new(&game, half);
+        for (x, y) in [(0, 0), (700, 300), (fine.width as u32 - 1, fine.height as u32 - 1)] {
+            let texel = 2.0 * half.max_element() / TEXELS;
+            let wanted = <[u8; 4]>::from(soil.color(vec2(x as f32 + 0.5, y as f32 + 0.5) * texel - half));
+            let at = 4 * (y as usize * fine.width as usize + x as usize);
+            assert_eq!(fine.bytes[at..at + 4], wanted, "{x}, {y}");
+        }
+    }
 
     /// (Water was made of rectangles with round corners, rocks of square blocks.)
     #[test]

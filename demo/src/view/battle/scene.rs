@@ -5,7 +5,7 @@ use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics::{BodyId, Shape};
 
 use crate::game::{BuildingLook, Game, Scenery, UnitLook};
-use crate::view::battle::effects::{ARROW_SECONDS, Effects};
+use crate::view::battle::effects::Effects;
 use crate::view::battle::land;
 use crate::view::battle::relief;
 use crate::view::battle::selection::Chosen;
@@ -13,7 +13,7 @@ use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::{Figure, Sprite};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{place, units};
+use crate::view::paint::camera::{place, units, vector};
 use crate::view::paint::palette::{
     BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, TEXT, TIMBER,
     WOUNDED, army, faded, mixed,
@@ -279,9 +279,7 @@ fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, 
 
 fn velocity(game: &Game, body: BodyId) -> Vec2 {
     let velocity = game.world().body(body).map(|body| body.velocity());
-    velocity.map_or(Vec2::X, |v| {
-        vec2(units(v.x.to_bits() as i32), units(v.y.to_bits() as i32)).try_normalize().unwrap_or(Vec2::X)
-    })
+    velocity.and_then(|velocity| vector(velocity).try_normalize()).unwrap_or(Vec2::X)
 }
 
 /// Arrows in flight: a short line that runs from the archer to the enemy again and again.
@@ -295,7 +293,7 @@ fn shots(batch: &mut Batch, shown: Shown<'_>, view: &View, looks: &[(UnitLook, V
         };
         let way = to - *at;
         let Some(direction) = way.try_normalize() else { continue };
-        let flown = extras.effects.volley(look.number) * ARROW_SECONDS * SPEED;
+        let Some(flown) = extras.effects.flight(look.number).map(|seconds| seconds * SPEED) else { continue };
         if flown < way.length() {
             let tip = *at + direction * flown;
             let tail = *at + direction * (flown - LENGTH).max(0.0);

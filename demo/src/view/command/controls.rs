@@ -13,6 +13,7 @@ use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
 use crate::view::widgets::keys::control;
 use crate::view::widgets::pointer::Button;
+use crate::view::widgets::ui::Ui;
 
 /// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = [
@@ -37,6 +38,12 @@ pub(crate) struct Mouse {
     /// Nothing covers the field there.
     pub(crate) is_free: bool,
     pub(crate) finger: Finger,
+}
+
+impl Mouse {
+    pub(crate) fn new(ui: &Ui, is_free: bool, finger: Finger) -> Self {
+        Self { at: ui.mouse, left: ui.left(), right: ui.right(), is_free, finger }
+    }
 }
 
 fn shift() -> bool {

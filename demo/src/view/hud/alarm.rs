@@ -4,7 +4,6 @@ use macroquad::math::Rect;
 
 use crate::app::Desync;
 use crate::view::paint::palette::BAD;
-use crate::view::paint::pen::Pen;
 use crate::view::widgets::card::{self, Card};
 use crate::view::widgets::ui::Ui;
 
@@ -19,14 +18,14 @@ pub(crate) enum Answer {
 pub(crate) const HEIGHT: f32 = 14.0 + card::height(8);
 
 /// Draws the card in the middle of the top of a rectangle.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {
+pub(crate) fn draw(ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {
     let card = Card {
         title: &format!("\u{2260}  The copies differ from turn {} on", desync.turn),
         color: BAD,
         lines: &report(desync, ["player 1", "player 2"]),
         choices: &[("go on", "Continue and watch it spread", 190.0), ("restart", "New match", 130.0)],
     };
-    card.draw(pen, ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
+    card.draw(ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
 }
 
 /// Names and values of the report. `copies`: the owners of the first two values.

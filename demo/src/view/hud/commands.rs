@@ -117,41 +117,33 @@ const BUTTONS: [(&str, &str, &str, Said); 5] = [
 ];
 
 /// Draws a player's bar; `aim` is the meaning of the next click.
-pub(crate) fn draw(
-    batch: &mut Batch,
-    pen: &Pen,
-    ui: &mut Ui,
-    places: &Places,
-    player: u8,
-    aim: Option<Aim>,
-) -> Option<Said> {
+pub(crate) fn draw(ui: &mut Ui, places: &Places, player: u8, aim: Option<Aim>) -> Option<Said> {
     let (mut said, mut tip) = (None, None);
     for (n, (name, word, about, what)) in BUTTONS.into_iter().enumerate() {
         let left = places.bar.x + n as f32 * (places.wide + GAP);
         let button = Rect::new(left, places.bar.y - HIGH, places.wide, HIGH);
         ui.cover(button);
         let is_lit = aim.is_some_and(|aim| what == Said::Aim(aim));
-        if ui.button(pen, name, button, "", is_lit) {
+        if ui.button(name, button, "", is_lit) {
             said = Some(what);
         }
-        icon(batch, what, army(player), vec2(button.x + button.w / 2.0, button.y + 16.0));
+        icon(&mut ui.batch, what, army(player), vec2(button.x + button.w / 2.0, button.y + 16.0));
         let below = Rect { y: button.y + 24.0, h: 22.0, ..button };
-        pen.label(word, below, Align::Middle, SMALL, TEXT);
+        ui.pen.label(word, below, Align::Middle, SMALL, TEXT);
         if ui.hovers(button) {
             tip = Some((button, about));
         }
     }
-    batch.draw();
+    ui.batch.draw();
     let tip = tip.and_then(|(button, about): (Rect, &str)| {
-        let wide = pen.width(about, SMALL) + 16.0;
+        let wide = ui.pen.width(about, SMALL) + 16.0;
         let left = button.x.min(places.corner.x - wide - 4.0).max(4.0);
         Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.corner.y)?, about))
     });
     if let Some((plate, about)) = tip {
-        pen.cover(plate);
+        ui.pen.cover(plate);
         ui.note("tooltip", plate);
-        draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
-        pen.label(about, plate, Align::Middle, SMALL, TEXT);
+        ui.pen.plate(about, plate, SMALL, TEXT, faded(PANEL, 0.95));
     }
     said
 }
@@ -190,7 +182,7 @@ const GROUPS: [&str; KEYS] = [
 ];
 
 /// Draws a badge for each group with members. Returns the pressed one.
-pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Option<usize> {
+pub(crate) fn groups(ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Option<usize> {
     let mut pressed = None;
     if places.across == 0 {
         return None;
@@ -201,7 +193,7 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
         let at = places.badges + vec2(column, -row) * (BADGE + Vec2::splat(GAP));
         let badge = Rect::new(at.x, at.y - BADGE.y, BADGE.x, BADGE.y);
         ui.cover(badge);
-        if ui.button(pen, name, badge, &format!("{key}: {}", sizes[key]), false) {
+        if ui.button(name, badge, &format!("{key}: {}", sizes[key]), false) {
             pressed = Some(key);
         }
     }
@@ -236,10 +228,10 @@ pub(crate) fn switches(view: Rect, (top, is_split): (f32, bool)) -> Vec<Rect> {
 }
 
 /// Draws a switch for each layer of debug drawing.
-pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, at: (f32, bool), layers: &mut Layers) {
+pub(crate) fn layers(ui: &mut Ui, view: Rect, at: (f32, bool), layers: &mut Layers) {
     for (button, (name, word, is_on)) in switches(view, at).into_iter().zip(layers.switches()) {
         ui.cover(button);
-        if ui.button(pen, name, button, word, *is_on) {
+        if ui.button(name, button, word, *is_on) {
             *is_on = !*is_on;
         }
     }
@@ -255,7 +247,7 @@ pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
     let wide = lines.iter().map(|(word, _)| pen.width(word, SMALL)).fold(0.0, f32::max) + 34.0;
     let plate = Rect::new(at.x, at.y, wide, lines.len() as f32 * LINE + 8.0);
     pen.cover(plate);
-    draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.85));
+    pen.fill(plate, faded(PANEL, 0.85));
     for (n, (word, color)) in lines.into_iter().enumerate() {
         let y = plate.y + 4.0 + n as f32 * LINE;
         draw_rectangle(plate.x + 8.0, y + 4.0, 10.0, 10.0, color);

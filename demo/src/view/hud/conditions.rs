@@ -4,7 +4,6 @@ use macroquad::math::Rect;
 use testudo_lockstep::Duration;
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 
-use crate::view::paint::pen::Pen;
 use crate::view::widgets::ui::{Scale, Ui};
 
 /// Delay of a packet that later ones overtake.
@@ -46,18 +45,12 @@ pub(crate) const WATCHER: Conditions = Conditions {
 };
 
 /// Draws buttons and sliders; the new settings if the person has changed them.
-pub(crate) fn draw(
-    pen: &Pen,
-    ui: &mut Ui,
-    rect: Rect,
-    link: LinkConfig,
-    conditions: &Conditions,
-) -> Option<LinkConfig> {
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, link: LinkConfig, conditions: &Conditions) -> Option<LinkConfig> {
     let mut values = values_of(&link);
     let (mut changed, mut transport) = (false, link.transport);
     for (n, (name, text, offered)) in TRANSPORTS.into_iter().enumerate() {
         let button = Rect::new(rect.x + n as f32 * 44.0, rect.y - 2.0, 44.0, 24.0);
-        if ui.button(pen, name, button, text, link.transport == offered) && link.transport != offered {
+        if ui.button(name, button, text, link.transport == offered) && link.transport != offered {
             (transport, changed) = (offered, true);
         }
     }
@@ -65,7 +58,7 @@ pub(crate) fn draw(
     let width = ((rect.w - 96.0) / 3.0 - 6.0).min(78.0).floor();
     for (n, (name, text, preset)) in conditions.presets.into_iter().enumerate() {
         let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
-        if ui.button(pen, name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {
+        if ui.button(name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {
             values = preset;
             changed = true;
         }
@@ -73,7 +66,7 @@ pub(crate) fn draw(
     for (n, name) in NAMES.into_iter().enumerate() {
         let line = Rect::new(rect.x, rect.y + 32.0 + n as f32 * 31.0, rect.w, 28.0);
         let scale = Scale { max: conditions.max[n], unit: if n < 2 { "ms" } else { "%" } };
-        changed |= ui.slider(pen, name, line, &mut values[n], &scale);
+        changed |= ui.slider(name, line, &mut values[n], &scale);
     }
     changed.then(|| link_of(values, link.transport(transport)))
 }

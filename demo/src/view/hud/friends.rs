@@ -3,7 +3,6 @@
 use macroquad::input::{KeyCode, get_char_pressed, is_key_pressed};
 use macroquad::math::Rect;
 use macroquad::miniquad::window::clipboard_get;
-use macroquad::shapes::draw_rectangle;
 
 use crate::view::hud::ending::told;
 use crate::view::paint::palette::{BACKDROP, BAD, TEXT, TEXT_DIM};
@@ -97,27 +96,27 @@ impl Friends {
     }
 
     /// Draws the page into its card.
-    pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, card: Rect) -> Option<Way> {
+    pub(crate) fn draw(&mut self, ui: &mut Ui, card: Rect) -> Option<Way> {
         let (x, width) = (card.x + 22.0, card.w - 44.0);
-        pen.strong("A match with friends", x, card.y + 36.0, LARGE, TEXT);
+        ui.pen.strong("A match with friends", x, card.y + 36.0, LARGE, TEXT);
         let mut wish = None;
         let line = |y: f32, h: f32| Rect::new(x, card.y + y, width, h);
         #[cfg(not(target_arch = "wasm32"))]
-        if ui.button(pen, "host match", line(50.0, 28.0), "Host: show codes for the others", true) {
+        if ui.button("host match", line(50.0, 28.0), "Host: show codes for the others", true) {
             wish = Some(Way::Host);
         }
-        let below = pen.wrapped(HOW, line(98.0, 17.0), SMALL, TEXT_DIM);
+        let below = ui.pen.wrapped(HOW, line(98.0, 17.0), SMALL, TEXT_DIM);
         let field = Rect { y: below - 8.0, ..line(0.0, 28.0) };
         ui.note("code", field);
-        draw_rectangle(field.x, field.y, field.w, field.h, BACKDROP);
+        ui.pen.fill(field, BACKDROP);
         let inside = Rect { x: field.x + 8.0, w: field.w - 16.0, ..field };
         if self.text.is_empty() {
-            pen.label("Ctrl V: paste", inside, Align::Left, SMALL, TEXT_DIM);
+            ui.pen.label("Ctrl V: paste", inside, Align::Left, SMALL, TEXT_DIM);
         } else {
-            pen.label(self.end_in(pen, inside.w), inside, Align::Right, SMALL, TEXT);
+            ui.pen.label(self.end_in(&ui.pen, inside.w), inside, Align::Right, SMALL, TEXT);
         }
         if let Some(said) = &self.said {
-            pen.wrapped(said, Rect::new(x, field.bottom() + 18.0, width, 17.0), SMALL, BAD);
+            ui.pen.wrapped(said, Rect::new(x, field.bottom() + 18.0, width, 17.0), SMALL, BAD);
         }
         let ways: &[(&'static str, &str, Option<Way>)] = &[
             ("join match", "Join", Some(Way::Join)),
@@ -129,7 +128,7 @@ impl Friends {
         let step = width / ways.len() as f32;
         for (n, (name, word, way)) in ways.iter().enumerate() {
             let button = Rect::new(x + n as f32 * step, card.bottom() - 44.0, step - 8.0, 30.0);
-            if ui.button(pen, name, button, word, *way == Some(Way::Join) && !self.text.is_empty()) {
+            if ui.button(name, button, word, *way == Some(Way::Join) && !self.text.is_empty()) {
                 match way {
                     Some(way) => wish = Some(*way),
                     None => self.paste(),

@@ -2,15 +2,14 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::draw_rectangle;
 use testudo_lockstep::Simulation as _;
 
 use crate::game::Game;
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
 use crate::view::hud::result::{are_spent, title};
-use crate::view::paint::palette::{PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded};
-use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
+use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army, faded};
+use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
 /// The player of the strip.
@@ -36,16 +35,15 @@ pub(crate) enum Wish {
 
 impl Header {
     /// Draws the strip and asks its buttons.
-    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, side: &Side, game: &Game) -> Option<Wish> {
+    pub(crate) fn draw(&self, ui: &mut Ui, side: &Side, game: &Game) -> Option<Wish> {
         let Self { rect, player, is_person, .. } = *self;
-        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL_RAISED);
-        draw_rectangle(rect.x, rect.y, 6.0, rect.h, army(player));
+        ui.strip(rect, army(player));
         let base = rect.y + 20.0;
         let name = format!("Player {}", player + 1);
-        let x = pen.strong(&name, rect.x + 16.0, base, SIZE, army(player)) + 12.0;
+        let x = ui.pen.strong(&name, rect.x + 16.0, base, SIZE, army(player)) + 12.0;
         let text = if is_person { "You play" } else { "A bot plays" };
         let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
-        let pressed = ui.button(pen, self.widget, button, text, is_person);
+        let pressed = ui.button(self.widget, button, text, is_person);
         let (kills, losses) = game.score(player);
         let living = game.middle(player).map_or(0, |(count, _)| count);
         let short = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
@@ -59,19 +57,19 @@ impl Header {
         let longest = format!("{long}   {}", enemy(game, player));
         let predict = Rect::new(button.right() + 6.0, button.y, 92.0, button.h);
         let name = ["prediction 1", "prediction 2"][usize::from(player.min(1))];
-        let predicts = ui.button(pen, name, predict, "Prediction", self.predicts);
+        let predicts = ui.button(name, predict, "Prediction", self.predicts);
         let left = predict.right() + 14.0;
         // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, game, player, is_person);
-        let room = rect.right() - 24.0 - left - pen.width(&hint, SMALL);
-        let fits = |text: &String| pen.width(text, SMALL) < room;
+        let room = rect.right() - 24.0 - left - ui.pen.width(&hint, SMALL);
+        let fits = |text: &String| ui.pen.width(text, SMALL) < room;
         let score = [longest, long].into_iter().find(fits).unwrap_or(short);
-        let right = rect.right() - 10.0 - pen.width(&score, SMALL);
-        if left + pen.width(&hint, SMALL) + 14.0 < right {
-            pen.text(&hint, left, base, SMALL, color);
+        let right = rect.right() - 10.0 - ui.pen.width(&score, SMALL);
+        if left + ui.pen.width(&hint, SMALL) + 14.0 < right {
+            ui.pen.text(&hint, left, base, SMALL, color);
         }
         if left < right {
-            pen.text(&score, right, base, SMALL, TEXT);
+            ui.pen.text(&score, right, base, SMALL, TEXT);
         }
         pressed.then_some(Wish::Pilot).or(predicts.then_some(Wish::Predict))
     }
@@ -127,8 +125,7 @@ pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let winner = u8::try_from(result).ok();
     let (text, color) = title(winner, Some(player), are_spent(game, winner), game.teams());
     let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
-    draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
-    pen.label(&text, bar, Align::Middle, LARGE, color);
+    pen.plate(&text, bar, LARGE, color, faded(PANEL, 0.9));
 }
 
 #[cfg(test)]

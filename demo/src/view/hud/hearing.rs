@@ -7,7 +7,6 @@ use crate::view::battle::effects::Happened;
 use crate::view::battle::view::View;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
-use crate::view::paint::pen::Pen;
 use crate::view::sound::{Cue, Sounds};
 use crate::view::widgets::ui::Ui;
 
@@ -93,20 +92,13 @@ impl Hearing {
     }
 
     /// The mute button, and the slider beside it if there is room.
-    pub(crate) fn draw(
-        &mut self,
-        pen: &Pen,
-        ui: &mut Ui,
-        button: Rect,
-        slider: Option<Rect>,
-        log: &mut OrderLog,
-    ) {
+    pub(crate) fn draw(&mut self, ui: &mut Ui, button: Rect, slider: Option<Rect>, log: &mut OrderLog) {
         let word = match (self.sounds.is_heard(), self.sounds.is_muted()) {
             (false, _) => "No sound",
             (true, true) => "Muted",
             (true, false) => "Sound",
         };
-        if ui.button(pen, "sound", button, word, self.sounds.is_muted()) {
+        if ui.button("sound", button, word, self.sounds.is_muted()) {
             self.toggle(log);
         }
         let mut volume = self.sounds.volume();

@@ -1,10 +1,11 @@
 //! The help: what mouse and keys do.
 
 use macroquad::math::{Rect, vec2};
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+use macroquad::shapes::draw_rectangle_lines;
 
 use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
+use crate::view::paint::screen;
 
 /// The help of a window.
 pub(crate) struct Help {
@@ -139,30 +140,37 @@ pub(crate) const REPLAY: Help = Help {
     ],
 };
 
+/// Heights of a line of the lead, and of what stands below the lines, pixels.
+const LEAD: f32 = 18.0;
+const BELOW: f32 = 32.0;
+
 /// Covers the views with the help.
-pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
-    draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));
-    let width = 860.0_f32.min(screen.w - 20.0);
+pub(crate) fn draw(pen: &Pen, around: Rect, help: &Help) {
+    pen.fill(around, faded(BACKDROP, 0.6));
+    let width = 860.0_f32.min(around.w - 20.0);
     // On narrow screens the letters are smaller, and the columns stand one below the other.
-    let (size, keys, line) = match width {
+    let (size, keys, line): (f32, f32, f32) = match width {
         700.0.. => (SMALL, 132.0, 25.0),
         560.0.. => (11.0, 112.0, 25.0),
         _ => (12.0, 126.0, 19.0),
     };
     let is_stacked = width < 560.0;
-    let count = help.lines[0].len().max(help.lines[1].len());
-    let lines = if is_stacked { help.lines[0].len() + help.lines[1].len() } else { count };
-    let height = (if is_stacked { 196.0 } else { 167.0 }) + lines as f32 * line;
-    let card =
-        Rect::new((screen.w - width) / 2.0, (screen.y + (screen.h - height) / 2.0).max(8.0), width, height);
+    let [left, right] = help.lines.map(<[_]>::len);
+    let lines = if is_stacked { left + right } else { left.max(right) };
+    let lead = help.lead.join(" ");
+    let told = pen.lines(&lead, width - 48.0, SMALL).len();
+    // (On a phone that lies on its side the last line left the screen.)
+    let (top, room) = ((76.0 + told as f32 * LEAD).max(132.0), screen::size().y - 8.0);
+    let line = line.min((room - top - BELOW) / lines as f32);
+    let height = top + lines as f32 * line + BELOW;
+    let y = (around.y + (around.h - height) / 2.0).clamp(4.0, (room - height).max(4.0));
+    let card = Rect::new((around.w - width) / 2.0, y, width, height);
     pen.cover(card);
-    draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
+    pen.fill(card, PANEL);
     draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
     pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
-    let lead = help.lead.join(" ");
-    let below =
-        pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, 18.0), SMALL, TEXT_DIM);
-    let top = (below + 14.0).max(card.y + 132.0);
+    pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, LEAD), SMALL, TEXT_DIM);
+    let top = card.y + top;
     let mut at = vec2(card.x + 24.0, top);
     for lines in help.lines {
         for (key, what) in lines {
@@ -174,5 +182,5 @@ pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
             at = vec2(at.x + width / 2.0, top);
         }
     }
-    pen.text("F1 or Esc closes this", card.x + 24.0, card.y + height - 14.0, SMALL, TEXT_DIM);
+    pen.text("F1 or Esc closes this", card.x + 24.0, card.bottom() - 10.0, SMALL, TEXT_DIM);
 }

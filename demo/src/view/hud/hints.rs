@@ -1,11 +1,10 @@
 //! What to try next: four hints, each of which stays until it has been followed.
 
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::habits;
 use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
-use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
 /// What the person has done so far.
@@ -83,24 +82,21 @@ fn words(number: usize, seen: Seen) -> [&'static str; 2] {
 const AWAY: f32 = 26.0;
 
 /// Draws the current hint in the middle of a strip, if there is one. Returns whether the person wants no more of them.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, strip: Rect, progress: Progress, seen: Seen) -> bool {
+pub(crate) fn draw(ui: &mut Ui, strip: Rect, progress: Progress, seen: Seen) -> bool {
     let Some(number) = progress.next() else { return false };
     let count = format!("{} of {}", number + 1, HINTS.len());
-    let lead = pen.width(&count, SMALL) + 14.0;
-    let wide = |text: &str| lead + pen.width(text, SIZE) + 28.0 + AWAY;
+    let lead = ui.pen.width(&count, SMALL) + 14.0;
+    let wide = |text: &str| lead + ui.pen.width(text, SIZE) + 28.0 + AWAY;
     let Some(text) = words(number, seen).into_iter().find(|text| wide(text) <= strip.w) else {
         return false;
     };
     let width = wide(text);
     let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
-    draw_rectangle(pill.x, pill.y, pill.w, pill.h, faded(PANEL, 0.92));
-    draw_rectangle_lines(pill.x, pill.y, pill.w, pill.h, 2.0, faded(SELECTION, 0.6));
-    pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
-    pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
-    ui.note("hint", pill);
-    ui.cover(pill);
+    ui.card("hint", pill, faded(PANEL, 0.92), (2.0, faded(SELECTION, 0.6)));
+    ui.pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
+    ui.pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
     let away = Rect::new(pill.right() - AWAY, pill.y + 3.0, AWAY - 3.0, pill.h - 6.0);
-    ui.button(pen, "hints away", away, "x", false)
+    ui.button("hints away", away, "x", false)
 }
 
 #[cfg(test)]

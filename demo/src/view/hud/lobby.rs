@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use macroquad::math::Rect;
 use macroquad::miniquad;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use testudo_lockstep::PlayerId;
 
 use crate::app::online::codes::Codes;
@@ -14,7 +13,7 @@ use crate::view::hud::qr::Qr;
 use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
-use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
+use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::{Ui, numbered};
 
 /// Size of the command for the others.
@@ -49,80 +48,79 @@ pub(crate) enum Wish {
 }
 
 /// Draws the lobby over the field.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<Wish> {
-    if qr.draw_large(pen, ui, around) {
+pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<Wish> {
+    if qr.draw_large(ui, around) {
         return None;
     }
     let terms = seat.terms();
     let rows = terms.setup.players.min(ROWS);
     let card = frame(ui, around, 244.0 + f32::from(rows) * ROW);
     let x = card.x + 28.0;
-    let title = pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
+    let title = ui.pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
     let length =
         if terms.turns == TURNS_MAX { "no turn limit".into() } else { format!("{} turns", terms.turns) };
     let setup = terms.setup;
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
     // (On a phone it lay over the title.)
-    if title + pen.width(&what, SMALL) + 12.0 < card.right() - 28.0 {
-        pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
+    if title + ui.pen.width(&what, SMALL) + 12.0 < card.right() - 28.0 {
+        ui.pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
     }
     match seat.codes() {
-        Some(codes) => invitation(pen, ui, card, (codes, seat), qr),
+        Some(codes) => invitation(ui, card, (codes, seat), qr),
         None => {
             let text = "You have a place. The battle begins when all players are here and ready.";
-            pen.text(text, x, card.y + 84.0, SIZE, TEXT);
+            ui.pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
-    let asked = players(pen, ui, Rect::new(x, card.y + 174.0, card.w - 56.0, f32::from(rows) * ROW), seat);
+    let asked = players(ui, Rect::new(x, card.y + 174.0, card.w - 56.0, f32::from(rows) * ROW), seat);
     if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
-        if x + 140.0 + pen.width(&text, SMALL) < card.right() - 196.0 {
-            pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+        if x + 140.0 + ui.pen.width(&text, SMALL) < card.right() - 196.0 {
+            ui.pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
         }
     }
     if seat.are_all_friends() {
         let text = "All are in one team: teams would not count";
-        pen.text(text, x + 270.0, card.y + card.h - 30.0, SMALL, WARN);
+        ui.pen.text(text, x + 270.0, card.y + card.h - 30.0, SMALL, WARN);
     }
     let button = Rect::new(card.x + card.w - 188.0, card.y + card.h - 50.0, 160.0, 32.0);
     let is_ready = seat.session().is_ready(seat.player());
     let word = if is_ready { "Wait for me" } else { "I am ready" };
-    if !seat.is_watching() && ui.button(pen, "ready", button, word, !is_ready) {
+    if !seat.is_watching() && ui.button("ready", button, word, !is_ready) {
         return Some(Wish::Ready(!is_ready));
     }
-    if leave(pen, ui, card) { Some(Wish::Leave) } else { asked }
+    if leave(ui, card) { Some(Wish::Leave) } else { asked }
 }
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
-pub(crate) fn draw_asking(pen: &Pen, ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
+pub(crate) fn draw_asking(ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
     let card = frame(ui, around, 150.0);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
-    pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
+    ui.pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
     let text = "No answer yet. The attempt ends by itself, after half a minute at the latest.";
-    pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
-    leave(pen, ui, card)
+    ui.pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
+    leave(ui, card)
 }
 
 fn frame(ui: &mut Ui, around: Rect, height: f32) -> Rect {
-    draw_rectangle(around.x, around.y, around.w, around.h, faded(BACKDROP, 0.5));
+    ui.pen.fill(around, faded(BACKDROP, 0.5));
     let width = 720.0_f32.min(around.w - 16.0);
     let top = around.y + ((around.h - height) / 2.0).max(8.0);
     let card = Rect::new(around.x + (around.w - width) / 2.0, top, width, height);
-    draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
-    draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
     ui.cover(around);
+    ui.card("lobby", card, PANEL, (4.0, LINE));
     card
 }
 
-fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
+fn leave(ui: &mut Ui, card: Rect) -> bool {
     let button = Rect::new(card.x + 28.0, card.y + card.h - 50.0, 120.0, 32.0);
-    ui.button(pen, "leave", button, "Leave", false)
+    ui.button("leave", button, "Leave", false)
 }
 
 /// What the next player has to type, or to open. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
 /// (The large field had the watchers' link, which no player needs.)
-fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
+fn invitation(ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
     let x = card.x + 28.0;
     let missing = codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)));
     let link = missing.and_then(|(_, code)| codes.link(code));
@@ -132,31 +130,31 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat)
         qr.draw_small(ui, link, Rect::new(plate.right() + 12.0, card.y + 52.0, QR, QR));
     }
     let plain = codes.players.first().filter(|_| !codes.is_sealed);
-    draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL_RAISED);
+    ui.pen.fill(plate, PANEL_RAISED);
     let button = Rect::new(plate.x + plate.w - 86.0, plate.y + 8.0, 78.0, 30.0);
     let line = match plain {
         Some((_, code)) => {
-            pen.text("Not sealed. The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
+            ui.pen.text("Not sealed. The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
             let line = codes.command(code);
-            pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
+            ui.pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
             line
         }
         None => {
             let what = if codes.has_page() { "link" } else { "command" };
-            let each = pen.text(&format!("Send each player a {what}."), x, card.y + 72.0, SIZE, TEXT_DIM);
+            let each = ui.pen.text(&format!("Send each player a {what}."), x, card.y + 72.0, SIZE, TEXT_DIM);
             let (whose, code) = match missing {
                 Some((player, code)) => (format!("Player {}'s {what}:", player + 1), code),
                 None => (format!("A {what} to watch:"), &codes.watch),
             };
-            pen.text(&whose, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
+            ui.pen.text(&whose, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
             let small = Rect::new(each + 12.0, card.y + 57.0, 96.0, 20.0);
-            if missing.is_some() && ui.button(pen, "copy watch", small, "For watchers", false) {
+            if missing.is_some() && ui.button("copy watch", small, "For watchers", false) {
                 miniquad::window::clipboard_set(&codes.command(&codes.watch));
             }
             codes.command(code)
         }
     };
-    if ui.button(pen, "copy", button, "Copy", false) {
+    if ui.button("copy", button, "Copy", false) {
         miniquad::window::clipboard_set(&line);
     }
     let said = if codes.address.ip().is_loopback() {
@@ -164,8 +162,8 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat)
     } else {
         [""; 2]
     };
-    if let Some(text) = said.into_iter().find(|text| pen.width(text, SMALL) <= plate.w) {
-        pen.text(text, x, card.y + 145.0, SMALL, TEXT_DIM);
+    if let Some(text) = said.into_iter().find(|text| ui.pen.width(text, SMALL) <= plate.w) {
+        ui.pen.text(text, x, card.y + 145.0, SMALL, TEXT_DIM);
     }
 }
 
@@ -188,15 +186,15 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 }
 
 /// The players who have joined and those who have not. Returns what the person wants with one of them.
-fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
+fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
     let mut asked = None;
-    pen.text("team", rect.x, rect.y - 9.0, SMALL, TEXT_DIM);
+    ui.pen.text("team", rect.x, rect.y - 9.0, SMALL, TEXT_DIM);
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);
         let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
         let [copy, remove, team] = BUTTONS.map(|names| names[usize::from(player.0)]);
-        if let Some(next) = team_of(pen, ui, team, Rect::new(x, y - 15.0, TEAM_WIDTH, 20.0), seat, player) {
+        if let Some(next) = team_of(ui, team, Rect::new(x, y - 15.0, TEAM_WIDTH, 20.0), seat, player) {
             asked = Some(Wish::Team { player, team: next });
         }
         let x = x + TEAM_WIDTH + 8.0;
@@ -205,7 +203,7 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
             Some(name) => name,
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
         };
-        let named = pen.strong(&name, x, y, SIZE, army(player.0));
+        let named = ui.pen.strong(&name, x, y, SIZE, army(player.0));
         let is_own = player == seat.player() && !seat.is_watching();
         let is_here = is_own || seat.session().is_here(player);
         let (text, color) = match (is_here, seat.session().is_ready(player)) {
@@ -215,15 +213,15 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
             (true, false) => ("here, asks to wait", WARN),
             (false, _) => ("not here yet", TEXT_DIM),
         };
-        let end = pen.text(text, (x + 112.0).max(named + 12.0), y, SIZE, color);
+        let end = ui.pen.text(text, (x + 112.0).max(named + 12.0), y, SIZE, color);
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
         let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);
         if is_here {
-            if seat.may_kick() && ui.button(pen, remove, button, "Remove", false) {
+            if seat.may_kick() && ui.button(remove, button, "Remove", false) {
                 asked = Some(Wish::Remove(player));
             }
-        } else if ui.button(pen, copy, button, "Copy", false) {
+        } else if ui.button(copy, button, "Copy", false) {
             miniquad::window::clipboard_set(&codes.command(code));
         }
     }
@@ -231,22 +229,15 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
 }
 
 /// A player's team: a button with its number for who may change it, which leads to the next team and in the end to none. Returns that team.
-fn team_of(
-    pen: &Pen,
-    ui: &mut Ui,
-    name: &'static str,
-    rect: Rect,
-    seat: &Seat,
-    player: PlayerId,
-) -> Option<u8> {
+fn team_of(ui: &mut Ui, name: &'static str, rect: Rect, seat: &Seat, player: PlayerId) -> Option<u8> {
     let team = seat.team_of(player);
     let text = if team == 0 { "\u{2013}".into() } else { team.to_string() };
     if !seat.may_set_team(player) {
-        pen.label(&text, rect, Align::Middle, SMALL, TEXT_DIM);
+        ui.pen.label(&text, rect, Align::Middle, SMALL, TEXT_DIM);
         return None;
     }
     let most = TEAMS_MAX.min(seat.terms().setup.players);
-    ui.button(pen, name, rect, &text, team > 0).then_some(if team < most { team + 1 } else { 0 })
+    ui.button(name, rect, &text, team > 0).then_some(if team < most { team + 1 } else { 0 })
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! The menu: the map, the bot's level and the size of the next battle; the size of letters.
 
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::maps;
 use crate::bots::Level;
 use crate::game::{MAP_NAMES, Setup};
 use crate::view::hud::friends::{self, Friends, Way};
 use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
+use crate::view::paint::pen::{Align, LARGE, SMALL};
 use crate::view::paint::screen::{self, Letters};
 use crate::view::widgets::ui::Ui;
 
@@ -115,7 +114,7 @@ impl Menu {
     }
 
     /// Draws the card in the middle of a rectangle.
-    pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
+    pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
         // On a phone that lies on its side rows are low.
         let high = ((around.h - 8.0 - REST) / ROWS).clamp(ROW_LEAST, ROW);
         let tall =
@@ -127,43 +126,39 @@ impl Menu {
             size.0,
             size.1,
         );
-        pen.cover(card);
-        ui.cover(card);
-        ui.note("menu card", card);
-        draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
-        draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
+        ui.card("menu card", card, PANEL, (4.0, LINE));
         if let Some(friends) = &mut self.friends {
-            let way = friends.draw(pen, ui, card);
+            let way = friends.draw(ui, card);
             self.friends.take_if(|_| way == Some(Way::Back));
             return way.filter(|way| *way != Way::Back).map(Wish::Online);
         }
         let x = card.x + 22.0;
-        pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
+        ui.pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
         let button = Rect::new(card.right() - 22.0 - FRIENDS, card.y + 16.0, FRIENDS, 28.0);
-        if ui.button(pen, "friends", button, "With friends", false) {
+        if ui.button("friends", button, "With friends", false) {
             self.friends = Some(Friends::default());
         }
         let row = |n: f32| Rect::new(x, card.y + 56.0 + n * high, card.w - 44.0, high * 0.8);
         let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
-        choose(pen, ui, row(0.0), "Map", &offered, map);
-        choose(pen, ui, row(1.0), "Bot", &LEVELS, &mut self.level);
-        choose(pen, ui, row(2.0), "Units", &sizes(self.units, &self.units.to_string()), units);
-        choose(pen, ui, row(3.0), "Plays", &SIDES, &mut self.is_watched);
+        choose(ui, row(0.0), "Map", &offered, map);
+        choose(ui, row(1.0), "Bot", &LEVELS, &mut self.level);
+        choose(ui, row(2.0), "Units", &sizes(self.units, &self.units.to_string()), units);
+        choose(ui, row(3.0), "Plays", &SIDES, &mut self.is_watched);
         let next = self.seed.wrapping_add(1);
         let words = [self.seed, next].map(|seed| seed.to_string());
         let seeds = [("seed same", words[0].as_str(), self.seed), ("seed next", &words[1], next)];
-        choose(pen, ui, row(4.0), "Seed", &seeds, seed);
+        choose(ui, row(4.0), "Seed", &seeds, seed);
         // This one holds at once.
         let mut letters = screen::letters();
         let last = Rect { y: card.bottom() - 54.0 - high, ..row(5.0) };
-        choose(pen, ui, last, "Text size", &LETTERS, &mut letters);
+        choose(ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
         let (mut left, mut wish) = (x, None);
         for (name, word, width, offer) in WISHES.iter().take(if self.has_replay { 5 } else { 4 }) {
             let width = width * (card.w - 44.0) / 436.0;
             let button = Rect::new(left, card.bottom() - 46.0, width - 8.0, 32.0);
-            if ui.button(pen, name, button, word, *offer == Wish::Start) {
+            if ui.button(name, button, word, *offer == Wish::Start) {
                 wish = Some(*offer);
             }
             left += width;
@@ -174,19 +169,18 @@ impl Menu {
 
 /// A row of buttons, one of which is lit: the chosen one.
 fn choose<T: Copy + PartialEq>(
-    pen: &Pen,
     ui: &mut Ui,
     rect: Rect,
     title: &str,
     offers: &[Offer<'_, T>],
     chosen: &mut T,
 ) {
-    pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
+    ui.pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
     let step = (rect.w - NAMES) / offers.len() as f32;
     for (n, (name, word, offer)) in offers.iter().enumerate() {
         let button =
             Rect::new((rect.x + NAMES + n as f32 * step).floor(), rect.y, (step - 6.0).floor(), rect.h);
-        if ui.button(pen, name, button, word, *chosen == *offer) {
+        if ui.button(name, button, word, *chosen == *offer) {
             *chosen = *offer;
         }
     }

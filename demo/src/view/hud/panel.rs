@@ -2,7 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_line, draw_rectangle};
+use macroquad::shapes::draw_line;
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{PlayerId, Turn};
 
@@ -38,7 +38,7 @@ pub(crate) fn columns<const N: usize>(
     rect: Rect,
     widths: [f32; N],
 ) -> ([Rect; N], Option<Rect>) {
-    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+    ui.pen.fill(rect, PANEL);
     draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
     ui.cover(rect);
     let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
@@ -53,32 +53,26 @@ pub(crate) fn columns<const N: usize>(
 }
 
 /// Draws the panel and asks its widgets.
-pub(crate) fn draw(
-    batch: &mut Batch,
-    pen: &Pen,
-    ui: &mut Ui,
-    rect: Rect,
-    skirmish: &Skirmish,
-) -> Option<Wish> {
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
     if rect.w < NARROW {
-        return draw_narrow(pen, ui, rect, skirmish);
+        return draw_narrow(ui, rect, skirmish);
     }
     let (columns, graph) = columns(ui, rect, if rect.w < TIGHT { COLUMNS_TIGHT } else { COLUMNS });
-    turns(pen, columns[0], skirmish);
-    let corrupt = checksums(pen, ui, columns[1], skirmish);
-    let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
+    turns(&ui.pen, columns[0], skirmish);
+    let corrupt = checksums(ui, columns[1], skirmish);
+    let network = conditions::draw(ui, columns[2], skirmish.link(), &conditions::PLAYERS);
     if let Some(graph) = graph {
-        curves(batch, pen, graph, skirmish.samples().collect());
+        curves(&mut ui.batch, &ui.pen, graph, skirmish.samples().collect());
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
 /// The checksums above the network's conditions.
-fn draw_narrow(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
+fn draw_narrow(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
     let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-    let corrupt = checksums(pen, ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
+    let corrupt = checksums(ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
     let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
-    let network = conditions::draw(pen, ui, below, skirmish.link(), &conditions::PLAYERS);
+    let network = conditions::draw(ui, below, skirmish.link(), &conditions::PLAYERS);
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
@@ -101,8 +95,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
         .rev()
         .take(50)
         .fold((0, 0), |(sent, lost), sample: &Sample| (sent + sample.packets, lost + sample.lost));
-    let recent: Vec<u32> = skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
-    let rate = recent.iter().sum::<u32>() / (recent.len().max(1) as u32);
+    let rate = Sample::mean(skirmish.samples().rev(), 20, |sample| sample.bytes_per_second);
     let percent = if sent == 0 { 0.0 } else { f64::from(lost) * 100.0 / f64::from(sent) };
     let foresight = skirmish.foresight(0).filter(|foresight| foresight.is_wanted());
     let lines = [
@@ -167,26 +160,26 @@ pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (St
 }
 
 /// Whether the copies agree, and the button that damages one.
-fn checksums(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
+fn checksums(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
     let (turns, sums) = skirmish.compared();
-    pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
+    ui.pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
     let broken = skirmish.desync().is_some();
     for (player, sum) in sums.iter().enumerate().take(2) {
         let y = rect.y + 38.0 + player as f32 * 20.0;
-        pen.text(&format!("player {}", player + 1), rect.x, y, SMALL, TEXT_DIM);
-        pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, if broken { BAD } else { GOOD });
+        ui.pen.text(&format!("player {}", player + 1), rect.x, y, SMALL, TEXT_DIM);
+        ui.pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, if broken { BAD } else { GOOD });
     }
     let verdict = match (broken, turns) {
         (_, 0) => ("waiting for the first turn".into(), TEXT_DIM),
         (true, _) => ("\u{2260}  different".into(), BAD),
         (false, turns) => (format!("=  equal in all {turns} turns"), GOOD),
     };
-    pen.strong(&verdict.0, rect.x, rect.y + 84.0, SIZE, verdict.1);
+    ui.pen.strong(&verdict.0, rect.x, rect.y + 84.0, SIZE, verdict.1);
     let button = Rect::new(rect.x, rect.y + 102.0, rect.w, 34.0);
-    let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken);
+    let pressed = ui.button("corrupt", button, "Corrupt one bit", broken);
     let lines = ["in player 2's copy of one position,", "and see how it is found"];
     for (n, line) in lines.into_iter().enumerate() {
-        pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
+        ui.pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
     }
     pressed
 }

@@ -6,7 +6,6 @@ use testudo_lockstep::{Blame, PlayerId, SessionPhase};
 
 use crate::app::{Sample, Seat};
 use crate::view::hud::panel::{columns, curves, list, waiting};
-use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -21,27 +20,27 @@ const NARROW: f32 = 600.0;
 const SECOND: usize = 10;
 
 /// Draws the panel.
-pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) {
     if rect.w < NARROW {
         let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-        players(pen, column, seat);
+        players(&ui.pen, column, seat);
         return;
     }
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
         let right = Rect { w: rect.right() - right.x, ..right };
-        turns(pen, left, seat);
+        turns(&ui.pen, left, seat);
         // The column may be wider than what is left of the panel.
         let room = (rect.x + rect.w - right.x).min(right.w);
-        players(pen, Rect { w: room, ..right }, seat);
+        players(&ui.pen, Rect { w: room, ..right }, seat);
         return;
     }
     let (columns, graph) = columns(ui, rect, COLUMNS);
-    turns(pen, columns[0], seat);
-    checksums(pen, columns[1], seat);
-    players(pen, columns[2], seat);
+    turns(&ui.pen, columns[0], seat);
+    checksums(&ui.pen, columns[1], seat);
+    players(&ui.pen, columns[2], seat);
     if let Some(graph) = graph {
-        curves(batch, pen, graph, seat.samples().collect());
+        curves(&mut ui.batch, &ui.pen, graph, seat.samples().collect());
     }
 }
 
@@ -50,10 +49,7 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
     let session = seat.session();
     let sample = seat.samples().next_back().copied().unwrap_or_default();
     let ahead = session.config().turns_ahead;
-    let rate = |value: fn(&Sample) -> u32| {
-        let recent: Vec<u32> = seat.samples().rev().take(2 * SECOND).map(value).collect();
-        recent.iter().sum::<u32>() / (recent.len().max(1) as u32)
-    };
+    let rate = |of| Sample::mean(seat.samples().rev(), 2 * SECOND, of);
     let lines = [
         ("turn, frame", format!("{}, {}", session.next_turn().0, seat.frame())),
         ("turn length", format!("{} ms", sample.turn_ms)),

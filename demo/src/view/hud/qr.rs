@@ -6,7 +6,7 @@ use macroquad::shapes::draw_rectangle;
 use qrcode::{Color, EcLevel, QrCode};
 
 use crate::view::paint::palette::{PANEL, TEXT};
-use crate::view::paint::pen::{Align, Pen, SIZE};
+use crate::view::paint::pen::{Align, SIZE};
 use crate::view::widgets::ui::Ui;
 
 /// Light squares around a code, which scanners need.
@@ -38,13 +38,13 @@ impl Qr {
     }
 
     /// The code over the whole picture, until the next click; false if there is none.
-    pub(crate) fn draw_large(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> bool {
+    pub(crate) fn draw_large(&mut self, ui: &mut Ui, around: Rect) -> bool {
         let Some(code) = self.code.as_ref().filter(|_| self.is_large) else { return false };
-        draw_rectangle(around.x, around.y, around.w, around.h, PANEL);
+        ui.pen.fill(around, PANEL);
         ui.cover(around);
         draw(code, Rect { h: around.h - LINE, ..around });
         let line = Rect { y: around.bottom() - LINE, h: LINE, ..around };
-        pen.label("Point a phone's camera at it. A click closes it.", line, Align::Middle, SIZE, TEXT);
+        ui.pen.label("Point a phone's camera at it. A click closes it.", line, Align::Middle, SIZE, TEXT);
         self.is_large = !ui.area("qr large", around);
         true
     }

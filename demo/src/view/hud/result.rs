@@ -2,7 +2,8 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_line, draw_rectangle, draw_rectangle_lines};
+use macroquad::shapes::draw_line;
+use testudo_lockstep::Simulation as _;
 
 use crate::game::{ARMIES_MAX, Game, Teams};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
@@ -27,19 +28,33 @@ pub(crate) struct Score {
     skipped: u32,
     /// The frame of the last sample.
     frame: u32,
+    /// Time since the battle was decided, seconds; none before.
+    decided: Option<f32>,
 }
 
 impl Score {
-    /// Notes the kills so far, if it is time for it.
-    pub(crate) fn note_at(&mut self, frame: u32, game: &Game) {
-        if frame >= self.frame + SAMPLE_FRAMES {
+    /// Follows a battle for the time of one picture; true: in it the battle was decided.
+    pub(crate) fn follow(&mut self, frame: u32, game: &Game, seconds: f32) -> bool {
+        let is_new = game.result().is_some() && self.decided.is_none();
+        if is_new || (self.decided.is_none() && frame >= self.frame + SAMPLE_FRAMES) {
             self.frame = frame;
             self.note(kills(game));
         }
+        if game.result().is_some() {
+            *self.decided.get_or_insert(0.0) += seconds;
+        }
+        is_new
+    }
+
+    /// Whether the battle was decided a moment ago, so that the last blow has been visible.
+    pub(crate) fn is_last_blow_seen(&self) -> bool {
+        /// Seconds.
+        const LAST_LOOK: f32 = 1.5;
+        self.decided.is_some_and(|seconds| seconds > LAST_LOOK)
     }
 
     /// Notes these kills.
-    pub(crate) fn note(&mut self, kills: Kills) {
+    fn note(&mut self, kills: Kills) {
         self.skipped += 1;
         if self.skipped < 1 << self.halvings {
             return;
@@ -58,7 +73,7 @@ impl Score {
 }
 
 /// The kills of all armies of a match so far.
-pub(crate) fn kills(game: &Game) -> Kills {
+fn kills(game: &Game) -> Kills {
     let armies = game.setup().players;
     core::array::from_fn(|army| if army < usize::from(armies) { game.score(army as u8).0 } else { 0 })
 }
@@ -93,19 +108,11 @@ pub(crate) fn title(
 }
 
 /// The result of a battle.
-#[derive(Clone, Debug)]
 pub(crate) struct Ended<'a> {
-    /// None: nobody has won.
-    pub(crate) winner: Option<u8>,
-    /// The others' armies were spent; otherwise their keeps have fallen.
-    pub(crate) is_spent: bool,
+    pub(crate) game: &'a Game,
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
-    pub(crate) teams: Teams,
     pub(crate) seconds: u32,
-    /// Number of armies, and of computers.
-    pub(crate) armies: u8,
-    pub(crate) kills: Kills,
     pub(crate) score: &'a Score,
     /// Number of turns whose checksums were compared, and whether they were equal in all of them.
     pub(crate) turns: u32,
@@ -149,7 +156,7 @@ impl Next {
 
 impl Ended<'_> {
     /// Draws the card in the middle of a rectangle.
-    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Next> {
+    pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<Next> {
         let size = (520.0_f32.min(around.w - 16.0), 300.0_f32.min(around.h - 8.0));
         let card = Rect::new(
             (around.x + (around.w - size.0) / 2.0).floor(),
@@ -157,26 +164,24 @@ impl Ended<'_> {
             size.0,
             size.1,
         );
-        pen.cover(card);
-        ui.cover(card);
-        let (title, color) = title(self.winner, self.person, self.is_spent, &self.teams);
-        draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
-        draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, color);
+        let winner = self.game.result().and_then(|result| u8::try_from(result).ok());
+        let (title, color) = title(winner, self.person, are_spent(self.game, winner), self.game.teams());
+        ui.card("result", card, PANEL, (4.0, color));
         let x = card.x + 22.0;
-        pen.strong(&title, x, card.y + 36.0, LARGE, color);
+        ui.pen.strong(&title, x, card.y + 36.0, LARGE, color);
         let mut time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
-        if self.winner.is_some() && self.person.is_some() && self.winner != self.person {
+        if winner.is_some() && self.person.is_some() && winner != self.person {
             // (Who sent every recruit at once lost them one by one.)
             let advice = ". Let recruits gather before they attack";
-            if pen.width(&time, SMALL) + pen.width(advice, SMALL) < card.w - 44.0 {
+            if ui.pen.width(&time, SMALL) + ui.pen.width(advice, SMALL) < card.w - 44.0 {
                 time += advice;
             }
         }
-        pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
+        ui.pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
         let (checked, color) = self.checked();
         // (On a phone the longest form left the card.)
-        let fits = |text: &String| pen.width(text, SIZE) <= card.w - 44.0;
-        pen.text(&checked.into_iter().find(fits).unwrap_or_default(), x, card.y + 82.0, SIZE, color);
+        let fits = |text: &String| ui.pen.width(text, SIZE) <= card.w - 44.0;
+        ui.pen.text(&checked.into_iter().find(fits).unwrap_or_default(), x, card.y + 82.0, SIZE, color);
         // On a phone the buttons need two rows.
         let (mut left, mut row, mut buttons) = (x, 0.0, Vec::new());
         for what in self.choices.iter().flatten() {
@@ -188,9 +193,9 @@ impl Ended<'_> {
             left += width + 12.0;
         }
         let top = card.bottom() - 46.0 - row * 40.0;
-        self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
+        self.plot(&ui.pen, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
         let pressed = |(n, (what, name, word, at)): (usize, (Next, &'static str, &str, Rect))| {
-            let is_pressed = ui.button(pen, name, Rect { y: top + at.y, ..at }, word, n == 0);
+            let is_pressed = ui.button(name, Rect { y: top + at.y, ..at }, word, n == 0);
             is_pressed.then_some(what)
         };
         buttons.into_iter().enumerate().filter_map(pressed).last()
@@ -200,7 +205,7 @@ impl Ended<'_> {
     fn checked(&self) -> ([String; 3], Color) {
         let turns = self.turns;
         if self.is_identical {
-            let whose = if self.armies == 2 { "both" } else { "all" };
+            let whose = if self.game.setup().players == 2 { "both" } else { "all" };
             let long = format!("Checksums of {whose} computers: equal in all {turns} turns");
             ([long, format!("Checksums equal in all {turns} turns"), format!("equal in {turns} turns")], GOOD)
         } else {
@@ -213,14 +218,14 @@ impl Ended<'_> {
     fn plot(&self, pen: &Pen, rect: Rect) {
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
-        for (player, kills) in (0..self.armies).zip(self.kills) {
+        for (player, kills) in (0..self.game.setup().players).zip(kills(self.game)) {
             let text = format!("player {}: {kills}", player + 1);
             if x + pen.width(&text, SMALL) > rect.right() {
                 break;
             }
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
-        draw_rectangle(plot.x, plot.y, plot.w, plot.h, BACKDROP);
+        pen.fill(plot, BACKDROP);
         let samples = &self.score.samples;
         let top = samples.iter().flatten().copied().max().unwrap_or(1).max(1) as f32;
         let step = plot.w / (samples.len().max(2) - 1) as f32;
@@ -228,7 +233,7 @@ impl Ended<'_> {
             let y = plot.y + plot.h * half;
             draw_line(plot.x, y, plot.right(), y, 1.0, faded(LINE, 0.7));
         }
-        for player in 0..usize::from(self.armies) {
+        for player in 0..usize::from(self.game.setup().players) {
             let at = |n: usize| {
                 let part = samples[n][player] as f32 / top;
                 (plot.x + n as f32 * step, plot.bottom() - plot.h * part)

@@ -2,7 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_line, draw_rectangle};
+use macroquad::shapes::draw_line;
 
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
@@ -63,13 +63,12 @@ impl Status {
     /// Draws the line with its buttons. `is_split`: whether there are two views; none where there is always one.
     pub(crate) fn draw(
         &self,
-        pen: &Pen,
         ui: &mut Ui,
         rect: Rect,
         is_unfolded: bool,
         is_split: Option<bool>,
     ) -> Option<Wish> {
-        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+        ui.pen.fill(rect, PANEL);
         draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
         ui.cover(rect);
         let mut right = rect.x + rect.w - 10.0;
@@ -81,16 +80,16 @@ impl Status {
         let network = place(wide);
         let split = is_split.map(|is_split| (place(wide), is_split));
         let end = split.map_or(network.x, |(button, _)| button.x);
-        let (words, size, color) = self.fitting(pen, end - rect.x - 24.0);
-        let after = pen.strong(&words, rect.x + 16.0, rect.y + 24.0, size, color);
+        let (words, size, color) = self.fitting(&ui.pen, end - rect.x - 24.0);
+        let after = ui.pen.strong(&words, rect.x + 16.0, rect.y + 24.0, size, color);
         let mut wish = None;
         let fold = if is_unfolded { "Network \u{2013}" } else { "Network +" };
-        if ui.button(pen, "unfold", network, fold, is_unfolded) {
+        if ui.button("unfold", network, fold, is_unfolded) {
             wish = Some(Wish::Unfold);
         }
         if let Some((button, is_split)) = split {
             let text = if is_split { "One view" } else { "Two views" };
-            if ui.button(pen, "split", button, text, is_split) {
+            if ui.button("split", button, text, is_split) {
                 wish = Some(Wish::Split);
             }
         }
@@ -99,9 +98,9 @@ impl Status {
         if self.divergent_turn.is_none()
             && !self.is_doubtful
             && self.turns > 0
-            && pen.width(&about, SMALL) < room
+            && ui.pen.width(&about, SMALL) < room
         {
-            pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
+            ui.pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
         }
         wish
     }

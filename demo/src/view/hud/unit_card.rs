@@ -1,12 +1,12 @@
 //! The card of the selected units: how many of which kind, their health, and what they can do.
 
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+use macroquad::shapes::draw_rectangle;
 
 use crate::game::{Stance, UNIT, UnitLook};
 use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
-use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
 /// What there is to know about some units.
@@ -72,24 +72,20 @@ impl Summary {
     }
 
     /// Draws the card, if anybody is selected.
-    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, card: Rect) {
+    pub(crate) fn draw(&self, ui: &mut Ui, card: Rect) {
         /// Height of the bar with their health, pixels.
         const BAR: f32 = 4.0;
         if self.hit_points_usual == 0 {
             return;
         }
-        pen.cover(card);
-        ui.cover(card);
-        ui.note("unit card", card);
-        draw_rectangle(card.x, card.y, card.w, card.h, faded(PANEL, 0.92));
-        draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
+        ui.card("unit card", card, faded(PANEL, 0.92), (2.0, LINE));
         let x = card.x + 10.0;
-        pen.strong(&self.title(), x, card.y + 18.0, SIZE, TEXT);
-        let about = self.about().into_iter().find(|text| pen.width(text, SMALL) + 20.0 <= card.w);
-        pen.text(&about.unwrap_or_default(), x, card.y + 34.0, SMALL, TEXT_DIM);
+        ui.pen.strong(&self.title(), x, card.y + 18.0, SIZE, TEXT);
+        let about = self.about().into_iter().find(|text| ui.pen.width(text, SMALL) + 20.0 <= card.w);
+        ui.pen.text(&about.unwrap_or_default(), x, card.y + 34.0, SMALL, TEXT_DIM);
         let part = (self.hit_points as f32 / self.hit_points_usual as f32).clamp(0.0, 1.0);
         let bar = Rect::new(x, card.bottom() - BAR - 3.0, card.w - 20.0, BAR);
-        draw_rectangle(bar.x, bar.y, bar.w, bar.h, BACKDROP);
+        ui.pen.fill(bar, BACKDROP);
         draw_rectangle(bar.x, bar.y, bar.w * part, bar.h, mixed(WOUNDED, HEALTHY, part));
     }
 }

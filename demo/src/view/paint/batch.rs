@@ -1,9 +1,10 @@
 //! Many shapes in few draw calls: thousands of units cost what a handful costs.
 
 use macroquad::color::{Color, WHITE};
-use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::math::{Rect, Vec2, Vec4, vec2};
 use macroquad::models::{Mesh, Vertex, draw_mesh};
 use macroquad::texture::{DrawTextureParams, Image, Texture2D, draw_texture_ex};
+use macroquad::time::get_frame_time;
 
 use crate::view::paint::atlas::{Atlas, Figure, MARGIN, Sprite};
 
@@ -14,12 +15,23 @@ const SHAPES_MAX: usize = 8_000;
 pub(crate) const VERTICES_MAX: usize = SHAPES_MAX * 4 + 1;
 pub(crate) const INDICES_MAX: usize = SHAPES_MAX * 6 + 1;
 
+/// Goes on painting for so many seconds; gives the picture when it is ready.
+pub(crate) type Painter = Box<dyn FnMut(f32) -> Option<Image>>;
+
+struct Picture {
+    /// What it shows.
+    key: u64,
+    texture: Texture2D,
+    /// Until a better one is ready.
+    painter: Option<Painter>,
+}
+
 /// Shapes that wait to be drawn, in order.
 pub(crate) struct Batch {
     atlas: Atlas,
     mesh: Mesh,
-    /// A large picture, and what it shows.
-    picture: Option<(u64, Texture2D)>,
+    /// A large picture. It goes with the batch from screen to screen.
+    picture: Option<Picture>,
     /// Drawn so far.
     shapes: u64,
 }
@@ -105,20 +117,37 @@ impl Batch {
         self.quad([from - side, to - side, to + side, from + side], part, color);
     }
 
-    /// A part of a large picture, stretched to a rectangle. It is painted when `key` is another one than before.
-    pub(crate) fn picture(&mut self, key: u64, rect: Rect, part: Rect, paint: impl FnOnce() -> Image) {
+    /// A part of a large picture, stretched to a rectangle. When `key` is another one than before, `begin` gives a coarse one, and the painter of
+    /// a better one. (A battle stood still for half a second while its ground was painted.)
+    pub(crate) fn picture(
+        &mut self,
+        key: u64,
+        rect: Rect,
+        part: Rect,
+        begin: impl FnOnce() -> (Image, Painter),
+    ) {
+        /// Part of the time between two pictures that may be spent on painting, and its limits, seconds.
+        const SHARE: f32 = 0.1;
+        const LIMITS: (f32, f32) = (0.003, 0.02);
         self.draw();
         self.shapes += 1;
         if self.mesh.texture.is_none() {
             return;
         }
-        let known = self.picture.take_if(|(known, _)| *known == key).map(|(_, texture)| texture);
-        let texture = known.unwrap_or_else(|| Texture2D::from_image(&paint()));
-        let Vec2 { x, y } = texture.size();
+        let known = self.picture.take_if(|picture| picture.key == key);
+        let mut picture = known.unwrap_or_else(|| {
+            let (coarse, painter) = begin();
+            Picture { key, texture: Texture2D::from_image(&coarse), painter: Some(painter) }
+        });
+        let seconds = (get_frame_time() * SHARE).clamp(LIMITS.0, LIMITS.1);
+        if let Some(image) = picture.painter.as_mut().and_then(|painter| painter(seconds)) {
+            (picture.texture, picture.painter) = (Texture2D::from_image(&image), None);
+        }
+        let Vec2 { x, y } = picture.texture.size();
         let source = Some(Rect::new(part.x * x, part.y * y, part.w * x, part.h * y));
         let params = DrawTextureParams { dest_size: Some(rect.size()), source, ..Default::default() };
-        draw_texture_ex(&texture, rect.x, rect.y, WHITE, params);
-        self.picture = Some((key, texture));
+        draw_texture_ex(&picture.texture, rect.x, rect.y, WHITE, params);
+        self.picture = Some(picture);
     }
 
     fn quad(&mut self, corners: [Vec2; 4], part: Rect, color: Color) {
@@ -128,9 +157,10 @@ impl Batch {
         let first = self.mesh.vertices.len() as u16;
         let (min, max) = (part.point(), part.point() + part.size());
         let texture = [min, vec2(max.x, min.y), max, vec2(min.x, max.y)];
-        for (corner, at) in corners.into_iter().zip(texture) {
-            self.mesh.vertices.push(Vertex::new(corner.x, corner.y, 0.0, at.x, at.y, color));
-        }
+        let color: [u8; 4] = color.into();
+        let vertex =
+            |n: usize| Vertex { position: corners[n].extend(0.0), uv: texture[n], color, normal: Vec4::ZERO };
+        self.mesh.vertices.extend([0, 1, 2, 3].map(vertex));
         self.mesh.indices.extend([0, 1, 2, 0, 2, 3].map(|index| first + index));
     }
 

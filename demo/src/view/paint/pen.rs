@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
+use macroquad::shapes::draw_rectangle;
 use macroquad::text::{Font, TextParams, draw_text_ex, load_ttf_font_from_bytes, measure_text};
 use macroquad::window::screen_dpi_scale;
 
@@ -82,21 +83,41 @@ impl Pen {
         self.text(text, x.round(), (rect.y + rect.h / 2.0 + size * 0.35).round(), size, color);
     }
 
+    /// Fills a rectangle.
+    pub(crate) fn fill(&self, rect: Rect, color: Color) {
+        draw_rectangle(rect.x, rect.y, rect.w, rect.h, color);
+    }
+
+    /// Words in the middle of a plate that hides what is below.
+    pub(crate) fn plate(&self, text: &str, rect: Rect, size: f32, color: Color, fill: Color) {
+        self.cover(rect);
+        self.fill(rect, fill);
+        self.label(text, rect, Align::Middle, size, color);
+    }
+
     /// Writes words in as many lines as the width asks for, the first at the upper edge of `rect`, whose height is that of a line. Returns
     /// where the next line would be.
     pub(crate) fn wrapped(&self, text: &str, rect: Rect, size: f32, color: Color) -> f32 {
-        let (mut line, mut y) = (String::new(), rect.y);
+        let lines = self.lines(text, rect.w, size);
+        for (n, line) in lines.iter().enumerate() {
+            self.text(line, rect.x, rect.y + n as f32 * rect.h, size, color);
+        }
+        rect.y + lines.len() as f32 * rect.h
+    }
+
+    /// Words in lines that are at most so wide.
+    pub(crate) fn lines(&self, text: &str, width: f32, size: f32) -> Vec<String> {
+        let mut lines = vec![String::new()];
         for word in text.split(' ') {
-            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-            if line.is_empty() || self.width(&longer, size) <= rect.w {
-                line = longer;
-            } else {
-                self.text(&line, rect.x, y, size, color);
-                (line, y) = (word.to_owned(), y + rect.h);
+            match lines.last_mut() {
+                Some(line) if line.is_empty() => line.push_str(word),
+                Some(line) if self.width(&format!("{line} {word}"), size) <= width => {
+                    *line += &format!(" {word}")
+                }
+                _ => lines.push(word.to_owned()),
             }
         }
-        self.text(&line, rect.x, y, size, color);
-        y + rect.h
+        lines
     }
 
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {

@@ -12,7 +12,7 @@ use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::pair::{CubesError, CubesSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
-use crate::view::hud::hearing::Hearing;
+use crate::view::hud::stage::Stage;
 use crate::view::platform::conf::conf;
 use crate::view::platform::display::{self, Display};
 use crate::view::screens::cubes;
@@ -44,7 +44,7 @@ pub(crate) fn open(
     log: Option<File>,
     tell: impl Fn(&NetworkMatch, &News) + 'static,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| desk::run(spec, page, REAL_TIME, log_to(log), tell, &told).await)
+    show(async move |told| desk::run(spec, page, REAL_TIME, stage(log), tell, &told).await)
 }
 
 /// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
@@ -52,7 +52,7 @@ pub(crate) fn open(
 /// # Errors
 /// No display, or settings out of range.
 pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, WindowError<CubesError>> {
-    show(async move |told| cubes::run(spec, log_to(log), &told).await)
+    show(async move |told| cubes::run(spec, stage(log), &told).await)
 }
 
 /// Opens a window with this process's client of a match over the network, and runs until it is closed. `tell` hears what happens.
@@ -71,14 +71,14 @@ pub(crate) fn open_network(
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
-        let network::Left { game, log, hearing, replay, page, error, .. } =
-            network::run(game, log_to(log), Hearing::open(), tell).await;
+        let network::Left { game, stage, replay, page, error, .. } =
+            network::run(game, stage(log), tell).await;
         error.map_or(Ok(()), Err)?;
         left.set(game.end()?);
         let Some(replay) = replay else { return Ok(true) };
         let (replay, terms) = replay.open()?;
         let course = Course::new(replay, terms)?.by_page(page);
-        viewing::run(course, None, log, hearing, &told).await
+        viewing::run(course, None, stage, &told).await
     })?;
     Ok(outcome.take())
 }
@@ -93,11 +93,11 @@ pub(crate) fn open_replay(
     turn: Option<u32>,
     log: Option<File>,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| viewing::run(course, turn, log_to(log), Hearing::open(), &told).await)
+    show(async move |told| viewing::run(course, turn, stage(log), &told).await)
 }
 
-fn log_to(file: Option<File>) -> OrderLog {
-    OrderLog::new(file.map_or(Sink::Nowhere, Sink::File))
+fn stage(log: Option<File>) -> Stage {
+    Stage::new(OrderLog::new(log.map_or(Sink::Nowhere, Sink::File)))
 }
 
 /// Opens a window and shows pictures until it is closed. The last report is the result.

@@ -21,7 +21,7 @@ use crate::bots::Level;
 use crate::game::{Setup, Teams};
 use crate::pair::CubesSpec;
 use crate::view::command::order_log::{OrderLog, Sink};
-use crate::view::hud::hearing::Hearing;
+use crate::view::hud::stage::Stage;
 use crate::view::platform::conf::conf;
 use crate::view::screens::{self, desk, network, viewing};
 
@@ -109,16 +109,23 @@ pub(crate) fn open_page() {
         } else if let Some(battle) = &chosen.battle {
             watch(&chosen, battle, log).await.err().map(|error| error.to_string())
         } else if let Some(cubes) = chosen.cubes {
-            screens::cubes::run(CubesSpec::to_play(cubes, chosen.seed), log, &Cell::new(None))
+            screens::cubes::run(CubesSpec::to_play(cubes, chosen.seed), Stage::new(log), &Cell::new(None))
                 .await
                 .err()
                 .map(|e| e.to_string())
         } else {
             let told = Cell::new(None);
-            desk::run(spec(&chosen), chosen.page.clone(), chosen.speed_percent, log, |_, _| {}, &told)
-                .await
-                .err()
-                .map(|e| e.to_string())
+            desk::run(
+                spec(&chosen),
+                chosen.page.clone(),
+                chosen.speed_percent,
+                Stage::new(log),
+                |_, _| {},
+                &told,
+            )
+            .await
+            .err()
+            .map(|e| e.to_string())
         };
         if let Some(error) = error {
             OrderLog::new(Sink::Page).note("stopped", error);
@@ -136,7 +143,7 @@ async fn watch(chosen: &Match, battle: &str, log: OrderLog) -> Result<(), MatchE
         });
     }
     let course = Course::new(replay, terms)?.by_page(chosen.page.clone());
-    viewing::run(course, None, log, Hearing::open(), &Cell::new(None)).await.map(|_| ())
+    viewing::run(course, None, Stage::new(log), &Cell::new(None)).await.map(|_| ())
 }
 
 /// This tab's client of a match with others, until the person leaves.
@@ -160,16 +167,16 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
             options,
         )
     };
-    let left = network::run(game.map_err(told)?, log, Hearing::open(), |_, _| {}).await;
-    let network::Left { game, mut log, hearing, replay, error, .. } = left;
+    let left = network::run(game.map_err(told)?, Stage::new(log), |_, _| {}).await;
+    let network::Left { game, mut stage, replay, error, .. } = left;
     error.map_or(Ok(()), |error| Err(told(error)))?;
     game.end().map_err(told)?;
     if let Some(replay) = replay {
         let (replay, terms) = replay.open().map_err(told)?;
         let course = Course::new(replay, terms).map_err(told)?.by_page(chosen.page.clone());
-        viewing::run(course, None, log, hearing, &Cell::new(None)).await.map_err(told)?;
+        viewing::run(course, None, stage, &Cell::new(None)).await.map_err(told)?;
     } else {
-        log.note("left", true);
+        stage.log.note("left", true);
     }
     Ok(())
 }

@@ -6,5 +6,4 @@ pub(crate) mod desk;
 pub(crate) mod drawing_cost;
 pub(crate) mod layout;
 pub(crate) mod network;
-pub(crate) mod picture;
 pub(crate) mod viewing;

@@ -2,40 +2,29 @@
 
 mod controls;
 mod frame;
-mod layout;
 mod timeline;
 
 use std::cell::Cell;
 
-use macroquad::input::is_quit_requested;
 use macroquad::math::Vec2;
-use macroquad::miniquad;
-use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::MatchError;
-use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
 use crate::app::share;
 use crate::game::{Command, Foe, Game};
-use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::Opened;
-use crate::view::battle::scene::{self, Marks};
+use crate::view::battle::scene;
 use crate::view::battle::shown;
 use crate::view::battle::view::View;
-use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
 use crate::view::command::sight::Sight;
-use crate::view::hud::hearing::Hearing;
-use crate::view::paint::batch::Batch;
+use crate::view::hud::pace::Pace;
+use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
-use crate::view::screens::picture::{PICTURE_MAX, Pictures, SPEEDS};
-use crate::view::widgets::keys::wants_to_quit;
-use crate::view::widgets::ui::Ui;
-use layout::Layout;
+use crate::view::screens::layout::{Layout, Views};
 
 /// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
 /// compare while standing still. So the comparison progresses on slow screens, too, and makes no picture slow.
@@ -53,8 +42,8 @@ const JUMP: u64 = 40;
 /// Turns before the present one at which a look back begins: ten seconds with turns of 200 ms.
 const LOOK_BACK_TURNS: u32 = 50;
 
-/// Place of real time in [`SPEEDS`].
-const REAL_TIME: usize = 2;
+/// Percent.
+const REAL_TIME: u32 = 100;
 
 /// Speed at which the camera approaches the followed army: the part of the distance that is left after a second.
 const FOLLOW_LEFT: f32 = 0.05;
@@ -64,21 +53,14 @@ struct Viewing {
     course: Course,
     camera: Camera,
     layout: Layout,
-    ui: Ui,
-    pen: Pen,
-    batch: Batch,
-    layers: Layers,
-    log: OrderLog,
-    hearing: Hearing,
+    stage: Stage,
     /// What pictures remember; nobody is chosen.
     side: Side,
     is_playing: bool,
-    /// Place in [`SPEEDS`].
-    speed: usize,
+    pace: Pace,
     /// Time of the match since the frame that is shown, microseconds.
     carry: f64,
     followed: Option<u8>,
-    shows_help: bool,
     /// A link to this match, if it is short enough, and whether it was copied.
     link: (Option<String>, bool),
     /// Where the button leads that leads away, and what the person wants.
@@ -98,7 +80,6 @@ struct Viewing {
     difference: Option<Shown>,
     has_told_divergence: bool,
     has_told_end: bool,
-    seconds: f32,
 }
 
 /// Away from a replay: to another battle; to one that waits; to the one whose beginning it is; into that one as it was at this frame.
@@ -120,11 +101,10 @@ struct Shown {
 pub(crate) async fn run(
     course: Course,
     turn: Option<u32>,
-    log: OrderLog,
-    hearing: Hearing,
+    stage: Stage,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let viewing = view(Viewing::new(course, log, hearing), turn, told).await;
+    let viewing = view(Viewing::new(course, stage), turn, told).await;
     Ok(viewing.is_good())
 }
 
@@ -132,16 +112,15 @@ pub(crate) async fn run(
 /// comes as it was there.
 pub(crate) async fn visit(
     course: Course,
-    log: OrderLog,
-    hearing: Hearing,
+    stage: Stage,
     told: &Cell<Option<Result<bool, MatchError>>>,
     way_back: Back,
-) -> ((OrderLog, Hearing), Option<Game>) {
+) -> (Stage, Option<Game>) {
     let turn = course.timetable().turns().saturating_sub(LOOK_BACK_TURNS);
-    let viewing = Viewing { way_back: Some(way_back), ..Viewing::new(course, log, hearing) };
-    let Viewing { log, hearing, course, wants, .. } =
+    let viewing = Viewing { way_back: Some(way_back), ..Viewing::new(course, stage) };
+    let Viewing { stage, course, wants, .. } =
         view(viewing, (way_back == Back::Running).then_some(turn), told).await;
-    ((log, hearing), (wants == Some(Back::Here)).then(|| course.game().clone()))
+    (stage, (wants == Some(Back::Here)).then(|| course.game().clone()))
 }
 
 /// Picture after picture, until the person wants to go back.
@@ -154,79 +133,34 @@ async fn view(
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));
     }
-    let mut pictures = Pictures::default();
     while viewing.wants.is_none() {
-        let seconds = get_frame_time().min(PICTURE_MAX);
-        pictures.begin(&viewing.pen, &mut viewing.log);
-        viewing.lay_out();
-        viewing.ui.begin();
-        viewing.read(seconds);
-        viewing.advance(seconds);
-        viewing.draw();
+        show_picture(&mut viewing);
         told.set(Some(Ok(viewing.is_good())));
-        pictures.save_on_key(&viewing.pen, &mut viewing.log);
-        if wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
-            miniquad::window::order_quit();
-        }
         next_frame().await;
     }
     viewing
 }
 
-impl Viewing {
-    fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
-        let layout = Layout::new(screen::size(), place(course.game().field_half()));
-        let camera = opened(&course, &layout).camera;
-        let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
-        Self {
-            link: (share::link(course.replay(), course.page()), false),
-            course,
-            camera,
-            layout,
-            ui: Ui::new(),
-            pen: Pen::new(),
-            batch: Batch::new(),
-            layers: Layers::default(),
-            log,
-            hearing,
-            side: Side::default(),
-            is_playing: true,
-            speed: REAL_TIME,
-            carry: 0.0,
-            followed: None,
-            shows_help: false,
-            way_back: None,
-            wants: None,
-            shown: 0,
-            is_going: false,
-            seeking_pictures: 0,
-            played_before_drag: None,
-            last_orders,
-            difference: None,
-            has_told_divergence: false,
-            has_told_end: false,
-            seconds: 0.0,
-        }
+impl Screen for Viewing {
+    fn stage(&mut self) -> &mut Stage {
+        &mut self.stage
     }
 
     /// As long as the person has not moved it, the picture shows all armies in windows of any size.
     fn lay_out(&mut self) {
         let before = self.layout;
-        self.layout = Layout::new(screen::size(), place(self.course.game().field_half()));
+        self.layout = layout(&self.course);
         if self.layout != before && self.camera == opened(&self.course, &before).camera {
             self.camera = opened(&self.course, &self.layout).camera;
         }
     }
 
-    /// Whether nothing differs from the recording so far, and the recording is complete.
-    fn is_good(&self) -> bool {
-        let replay = self.course.replay();
-        self.course.divergence().is_none() && replay.is_complete() && replay.desync().is_none()
+    fn read(&mut self, seconds: f32) {
+        self.read_all(seconds);
     }
 
     /// Plays for the time of one picture, or seeks, and compares a little.
     fn advance(&mut self, real: f32) {
-        self.seconds += real;
         if self.is_playing && !self.is_going && !self.course.is_seeking() {
             self.play(real);
         }
@@ -245,16 +179,70 @@ impl Viewing {
         self.remember(real);
         if self.is_going && !self.course.is_seeking() {
             self.is_going = false;
-            self.log.stands(self.course.frame(), self.course.turn(), self.course.checksum());
+            self.stage.log.stands(self.course.frame(), self.course.turn(), self.course.checksum());
         }
         self.tell_what_was_found();
         self.follow_army(real);
     }
 
+    /// Draws one picture and asks its widgets.
+    fn draw(&mut self) {
+        let length = self.course.timetable().frame_length(self.course.frame()).as_micros() as f64;
+        let part = if self.is_playing { (self.carry / length).clamp(0.0, 1.0) } else { 1.0 };
+        let wrong_since = self.course.divergence().map(|found| found.turn() + 1);
+        let is_wrong = wrong_since.is_some_and(|turn| self.course.turn() >= turn);
+        let body = self.difference.as_ref().and_then(|shown| shown.body).filter(|_| is_wrong);
+        let marks = self.stage.accusing(body);
+        let sight = Sight {
+            player: self.followed.unwrap_or(0),
+            shown: shown::Shown::plain(self.course.game(), (part * 65_536.0) as u32),
+            view: View { rect: self.layout.views[0], camera: self.camera },
+            map: self.layout.maps[0],
+        };
+        sight.draw(&mut self.stage.ui.batch, &self.side, self.stage.layers, self.stage.ui.mouse, marks);
+        self.draw_frame();
+    }
+}
+
+impl Viewing {
+    fn new(course: Course, stage: Stage) -> Self {
+        let layout = layout(&course);
+        let camera = opened(&course, &layout).camera;
+        let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
+        Self {
+            link: (share::link(course.replay(), course.page()), false),
+            course,
+            camera,
+            layout,
+            stage,
+            side: Side::default(),
+            is_playing: true,
+            pace: Pace::new(REAL_TIME),
+            carry: 0.0,
+            followed: None,
+            way_back: None,
+            wants: None,
+            shown: 0,
+            is_going: false,
+            seeking_pictures: 0,
+            played_before_drag: None,
+            last_orders,
+            difference: None,
+            has_told_divergence: false,
+            has_told_end: false,
+        }
+    }
+
+    /// Whether nothing differs from the recording so far, and the recording is complete.
+    fn is_good(&self) -> bool {
+        let replay = self.course.replay();
+        self.course.divergence().is_none() && replay.is_complete() && replay.desync().is_none()
+    }
+
     /// Requests the frame that is due after this many seconds.
     fn play(&mut self, real: f32) {
         let (table, mut frame) = (self.course.timetable(), self.course.frame());
-        self.carry += f64::from(real) * 1e6 * f64::from(SPEEDS[self.speed]) / 100.0;
+        self.carry += f64::from(real) * 1e6 * f64::from(self.pace.percent()) / 100.0;
         let length = |frame| table.frame_length(frame).as_micros() as f64;
         while self.carry >= length(frame) && frame < table.frames() {
             self.carry -= length(frame);
@@ -275,10 +263,16 @@ impl Viewing {
             self.side = Side::default();
             self.last_orders.iter_mut().for_each(String::clear);
         }
-        let passed = if frame == self.shown { 0.0 } else { real * SPEEDS[self.speed] as f32 / 100.0 };
+        let passed = if frame == self.shown { 0.0 } else { real * self.pace.percent() as f32 / 100.0 };
         self.side.effects.observe(shown::Shown::plain(self.course.game(), 0), frame as u32, passed, real);
-        let view = View { rect: self.layout.view, camera: self.camera };
-        self.hearing.listen(&mut self.side, &view, self.followed.unwrap_or(0), real, &mut self.log);
+        let view = View { rect: self.layout.views[0], camera: self.camera };
+        self.stage.hearing.listen(
+            &mut self.side,
+            &view,
+            self.followed.unwrap_or(0),
+            real,
+            &mut self.stage.log,
+        );
         self.shown = frame;
         if !is_jump {
             for turn in self.course.timetable().begun(moved) {
@@ -306,12 +300,12 @@ impl Viewing {
     fn tell_what_was_found(&mut self) {
         if let (Some(found), false) = (self.course.divergence(), self.has_told_divergence) {
             self.has_told_divergence = true;
-            self.log.note("diverged", found.turn());
+            self.stage.log.note("diverged", found.turn());
         }
         if self.course.is_checked() && !self.has_told_end {
             self.has_told_end = true;
             let divergent = self.course.divergence().map(|found| found.turn());
-            self.log.checked(self.course.turns_checked(), divergent);
+            self.stage.log.checked(self.course.turns_checked(), divergent);
         }
         if self.difference.is_none()
             && !self.is_playing
@@ -321,7 +315,7 @@ impl Viewing {
             let leaf = difference.here.or(difference.there);
             let body = leaf.filter(|leaf| leaf.kind == "body").map(|leaf| leaf.index);
             let text = format!("After turn {turn}, recorded and simulated: {difference}");
-            self.log.note("difference", text.clone());
+            self.stage.log.note("difference", text.clone());
             self.difference = Some(Shown { text, body });
             self.look_at(body);
         }
@@ -345,31 +339,7 @@ impl Viewing {
             let way = place(middle) - self.camera.centre;
             self.camera.centre += way * (1.0 - FOLLOW_LEFT.powf(real));
         }
-        self.camera.hold(opened(&self.course, &self.layout).bounds, self.layout.view);
-    }
-
-    /// Draws one picture and asks its widgets.
-    fn draw(&mut self) {
-        let length = self.course.timetable().frame_length(self.course.frame()).as_micros() as f64;
-        let part = if self.is_playing { (self.carry / length).clamp(0.0, 1.0) } else { 1.0 };
-        let wrong_since = self.course.divergence().map(|found| found.turn() + 1);
-        let is_wrong = wrong_since.is_some_and(|turn| self.course.turn() >= turn);
-        let body = self.difference.as_ref().and_then(|shown| shown.body).filter(|_| is_wrong);
-        let accused = body.map(|slot| (slot, (self.seconds * 1.2).fract()));
-        let sight = Sight {
-            player: self.followed.unwrap_or(0),
-            shown: shown::Shown::plain(self.course.game(), (part * 65_536.0) as u32),
-            view: View { rect: self.layout.view, camera: self.camera },
-            map: self.layout.map,
-        };
-        sight.draw(
-            &mut self.batch,
-            &self.side,
-            self.layers,
-            self.ui.mouse,
-            Marks { accused, ..Marks::default() },
-        );
-        self.draw_frame();
+        self.camera.hold(opened(&self.course, &self.layout).bounds, self.layout.views[0]);
     }
 
     /// All armies in the picture, as at the start.
@@ -382,7 +352,7 @@ impl Viewing {
     fn go(&mut self, frame: u64) {
         self.course.seek(frame);
         (self.is_going, self.carry) = (true, 0.0);
-        self.log.note("seek", self.course.target());
+        self.stage.log.note("seek", self.course.target());
     }
 
     /// Moves this many frames forwards or backwards, and stops there.
@@ -436,35 +406,31 @@ impl Viewing {
         if self.is_playing == is_paused {
             self.is_playing = !is_paused;
             self.carry = 0.0;
-            self.log.note("playing", self.is_playing);
+            self.stage.log.note("playing", self.is_playing);
             if is_paused {
                 self.is_going = true;
             }
         }
     }
 
-    fn change_speed(&mut self, steps: i32) {
-        let wanted = self.speed as i32 + steps;
-        self.speed = wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize;
-        self.log.note("speed_percent", SPEEDS[self.speed]);
-    }
-
     fn follow(&mut self, player: Option<u8>) {
         if self.followed != player {
             self.followed = player;
-            self.log.note("follow", player);
+            self.stage.log.note("follow", player);
         }
     }
+}
 
-    fn toggle_help(&mut self) {
-        self.shows_help = !self.shows_help;
-        self.log.note("help", self.shows_help);
-    }
+/// Height of the panel below the view.
+const BOTTOM: f32 = 150.0;
+
+fn layout(course: &Course) -> Layout {
+    Layout::new(screen::size(), Views::One, 0.0, BOTTOM).of_field(place(course.game().field_half()))
 }
 
 /// The first picture, as that of a battle: nothing lies over a building. (Both keeps were cut, and the small map lay over a barracks.)
 fn opened(course: &Course, layout: &Layout) -> Opened {
-    Opened::new(course.game(), layout.view, None, &[layout.map])
+    Opened::new(course.game(), layout.views[0], None, &[layout.maps[0]])
 }
 
 /// The simulation budget for a part of the time between two pictures.

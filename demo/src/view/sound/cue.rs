@@ -22,66 +22,45 @@ pub(crate) enum Cue {
     Defeat,
 }
 
-/// In the order of their declaration.
-pub(crate) const CUES: [Cue; 9] = [
-    Cue::Order,
-    Cue::Attack,
-    Cue::Blow,
-    Cue::Arrow,
-    Cue::Fall,
-    Cue::Crash,
-    Cue::Horn,
-    Cue::Victory,
-    Cue::Defeat,
+/// In the order of their declaration: name for the log; least time from one to the next, seconds, so that a battle of thousands is not louder
+/// than one of hundreds; number of waves, so that blow after blow does not sound the same.
+const TABLE: [(Cue, &str, f32, u32); 9] = [
+    (Cue::Order, "order", 0.08, 1),
+    (Cue::Attack, "attack", 0.08, 1),
+    (Cue::Blow, "blow", 0.045, 4),
+    (Cue::Arrow, "arrow", 0.11, 3),
+    (Cue::Fall, "fall", 0.09, 3),
+    (Cue::Crash, "crash", 0.4, 1),
+    (Cue::Horn, "horn", 15.0, 1),
+    (Cue::Victory, "victory", 4.0, 1),
+    (Cue::Defeat, "defeat", 4.0, 1),
 ];
 
+/// How many there are.
+pub(crate) const CUES: usize = TABLE.len();
+
 impl Cue {
-    /// Least time from one to the next, seconds: a battle of thousands is not louder than one of hundreds.
     pub(crate) fn gap(self) -> f32 {
-        match self {
-            Self::Order | Self::Attack => 0.08,
-            Self::Blow => 0.045,
-            Self::Arrow => 0.11,
-            Self::Fall => 0.09,
-            Self::Crash => 0.4,
-            Self::Horn => 15.0,
-            Self::Victory | Self::Defeat => 4.0,
-        }
+        TABLE[self as usize].2
     }
 
-    /// Number of waves that it has, so that blow after blow does not sound the same.
     pub(crate) fn variants(self) -> u32 {
-        match self {
-            Self::Blow => 4,
-            Self::Arrow | Self::Fall => 3,
-            _ => 1,
-        }
+        TABLE[self as usize].3
     }
 
-    /// For the log.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Order => "order",
-            Self::Attack => "attack",
-            Self::Blow => "blow",
-            Self::Arrow => "arrow",
-            Self::Fall => "fall",
-            Self::Crash => "crash",
-            Self::Horn => "horn",
-            Self::Victory => "victory",
-            Self::Defeat => "defeat",
-        }
+        TABLE[self as usize].1
     }
 }
 
 /// Number of waves of all cues.
 pub(crate) fn waves() -> impl Iterator<Item = (Cue, u32)> {
-    CUES.into_iter().flat_map(|cue| (0..cue.variants()).map(move |variant| (cue, variant)))
+    TABLE.into_iter().flat_map(|(cue, .., waves)| (0..waves).map(move |variant| (cue, variant)))
 }
 
 /// Where a cue's wave stands in [`waves`].
 pub(crate) fn index(cue: Cue, variant: u32) -> usize {
-    let before: u32 = CUES[..cue as usize].iter().map(|cue| cue.variants()).sum();
+    let before: u32 = TABLE[..cue as usize].iter().map(|(.., waves)| waves).sum();
     (before + variant % cue.variants()) as usize
 }
 
@@ -91,6 +70,7 @@ mod tests {
 
     #[test]
     fn every_wave_is_found() {
+        assert!(TABLE.iter().enumerate().all(|(place, (cue, ..))| *cue as usize == place));
         for (place, (cue, variant)) in waves().enumerate() {
             assert_eq!(index(cue, variant), place, "{cue:?} {variant}");
         }

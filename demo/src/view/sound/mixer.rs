@@ -70,7 +70,6 @@ impl Mixer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sound::cue::CUES;
 
     /// What is heard of a list of events, each after a number of samples, asked for in parts of this length.
     fn heard(events: &[(usize, Event)], part: usize, length: usize) -> Vec<f32> {
@@ -94,8 +93,9 @@ mod tests {
     }
 
     fn battle() -> Vec<(usize, Event)> {
-        let cue = |n: usize| CUES[n * 7 % CUES.len()];
-        (0..400).map(|n| (n * 97, play(cue(n), n as u32))).collect()
+        let waves: Vec<(Cue, u32)> = waves().collect();
+        let event = |n: usize| waves[n * 7 % waves.len()];
+        (0..400).map(|n| (n * 97, play(event(n).0, event(n).1))).collect()
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Sounds {
     is_muted: bool,
     /// Real time since the start, and when each cue was played last, seconds.
     seconds: f32,
-    played: [f32; cue::CUES.len()],
+    played: [f32; cue::CUES],
     /// Counts what was played, for a change between variants.
     count: u32,
 }
@@ -58,7 +58,7 @@ impl Sounds {
             volume: VOLUME,
             is_muted: false,
             seconds: 0.0,
-            played: [f32::NEG_INFINITY; cue::CUES.len()],
+            played: [f32::NEG_INFINITY; cue::CUES],
             count: 0,
         };
         sounds.set_volume(VOLUME);

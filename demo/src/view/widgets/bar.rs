@@ -1,7 +1,6 @@
 //! The bar at the top of a window: words from the left, buttons from the right.
 
 use macroquad::math::Rect;
-use macroquad::shapes::draw_rectangle;
 
 use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
@@ -22,7 +21,7 @@ pub(crate) struct TopBar {
 impl TopBar {
     /// Draws the empty bar.
     pub(crate) fn new(ui: &mut Ui, rect: Rect) -> Self {
-        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+        ui.pen.fill(rect, PANEL);
         ui.cover(rect);
         Self { rect, left: rect.right() - 10.0 }
     }
@@ -31,6 +30,19 @@ impl TopBar {
     pub(crate) fn place(&mut self, width: f32) -> Rect {
         self.left -= width + GAP;
         Rect::new(self.left, self.rect.y + (self.rect.h - HIGH) / 2.0, width, HIGH)
+    }
+
+    /// A button there.
+    pub(crate) fn button(
+        &mut self,
+        ui: &mut Ui,
+        name: &'static str,
+        width: f32,
+        word: &str,
+        lit: bool,
+    ) -> bool {
+        let place = self.place(width);
+        ui.button(name, place, word, lit)
     }
 
     /// Where the words have to end.

@@ -2,10 +2,9 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{LARGE, Pen, SIZE};
+use crate::view::paint::pen::{LARGE, SIZE};
 use crate::view::widgets::ui::Ui;
 
 /// Height of a line, pixels.
@@ -33,29 +32,25 @@ pub(crate) const fn height(lines: usize) -> f32 {
 
 impl Card<'_> {
     /// Draws the card in the middle of the top of a rectangle. Gives the name of the button that was pressed.
-    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<&'static str> {
+    pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<&'static str> {
         let size = (620.0_f32.min(around.w - 16.0), height(self.lines.len()));
         let card = Rect::new(around.x + (around.w - size.0) / 2.0, around.y + 14.0, size.0, size.1);
-        pen.cover(card);
-        ui.note("card", card);
-        draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
-        draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, self.color);
+        ui.card("card", card, PANEL, (4.0, self.color));
         let mut x = card.x + 22.0;
-        pen.strong(self.title, x, card.y + 36.0, LARGE, self.color);
+        ui.pen.strong(self.title, x, card.y + 36.0, LARGE, self.color);
         for (n, (name, value)) in self.lines.iter().enumerate() {
             let y = card.y + 64.0 + n as f32 * LINE;
-            pen.text(name, x, y, SIZE, TEXT_DIM);
-            pen.text(value, if name.is_empty() { x } else { x + NAMES }, y, SIZE, TEXT);
+            ui.pen.text(name, x, y, SIZE, TEXT_DIM);
+            ui.pen.text(value, if name.is_empty() { x } else { x + NAMES }, y, SIZE, TEXT);
         }
         let mut pressed = None;
         for (name, text, width) in self.choices {
             let button = Rect::new(x, card.y + card.h - 44.0, *width, 30.0);
-            if ui.button(pen, name, button, text, false) {
+            if ui.button(name, button, text, false) {
                 pressed = Some(*name);
             }
             x += width + 12.0;
         }
-        ui.cover(card);
         pressed
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use macroquad::color::Color;
 use macroquad::input::touches;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
+use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
 use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::paint::screen;
@@ -22,8 +24,10 @@ macro_rules! numbered {
 }
 pub(crate) use numbered;
 
-/// The state of the mouse.
+/// What widgets are drawn with, and the state of the mouse.
 pub(crate) struct Ui {
+    pub(crate) pen: Pen,
+    pub(crate) batch: Batch,
     pub(crate) mouse: Vec2,
     /// It is a finger.
     is_finger: bool,
@@ -48,6 +52,8 @@ pub(crate) struct Scale {
 impl Ui {
     pub(crate) fn new() -> Self {
         Self {
+            pen: Pen::new(),
+            batch: Batch::new(),
             mouse: Vec2::ZERO,
             is_finger: false,
             pointer: Pointer::default(),
@@ -103,6 +109,21 @@ impl Ui {
         self.covers.push(rect);
     }
 
+    /// A card with a name for scripts: it hides what is below, and takes its clicks. Its outline is as wide as this.
+    pub(crate) fn card(&mut self, name: &'static str, card: Rect, fill: Color, (wide, line): (f32, Color)) {
+        self.pen.cover(card);
+        self.cover(card);
+        self.note(name, card);
+        self.pen.fill(card, fill);
+        draw_rectangle_lines(card.x, card.y, card.w, card.h, wide, line);
+    }
+
+    /// A strip above a view, with the colour of an army at its left.
+    pub(crate) fn strip(&mut self, rect: Rect, army: Color) {
+        self.pen.fill(rect, PANEL_RAISED);
+        self.pen.fill(Rect { w: 6.0, ..rect }, army);
+    }
+
     /// What lies over the field in this picture, so far.
     pub(crate) fn covers(&self) -> &[Rect] {
         &self.covers
@@ -133,14 +154,7 @@ impl Ui {
     }
 
     /// A button; true when it has been pressed and let go.
-    pub(crate) fn button(
-        &mut self,
-        pen: &Pen,
-        name: &'static str,
-        rect: Rect,
-        text: &str,
-        lit: bool,
-    ) -> bool {
+    pub(crate) fn button(&mut self, name: &'static str, rect: Rect, text: &str, lit: bool) -> bool {
         let over = self.hold(name, rect);
         let held = self.held == Some(name);
         let fill = match (held, over || lit) {
@@ -148,9 +162,9 @@ impl Ui {
             (false, true) => PANEL_BRIGHT,
             (false, false) => PANEL_RAISED,
         };
-        draw_rectangle(rect.x, rect.y, rect.w, rect.h, fill);
+        self.pen.fill(rect, fill);
         draw_rectangle_lines(rect.x, rect.y, rect.w, rect.h, 2.0, if lit { TEXT_DIM } else { LINE });
-        pen.label(text, rect, Align::Middle, SMALL, TEXT);
+        self.pen.label(text, rect, Align::Middle, SMALL, TEXT);
         held && over && self.left().is_released
     }
 
@@ -185,14 +199,7 @@ impl Ui {
     }
 
     /// A slider with its name on the left and its value on the right; true when the value has changed.
-    pub(crate) fn slider(
-        &mut self,
-        pen: &Pen,
-        name: &'static str,
-        rect: Rect,
-        value: &mut f32,
-        scale: &Scale,
-    ) -> bool {
+    pub(crate) fn slider(&mut self, name: &'static str, rect: Rect, value: &mut f32, scale: &Scale) -> bool {
         const NAME: f32 = 82.0;
         const VALUE: f32 = 62.0;
         let track = Rect::new(rect.x + NAME, rect.y, (rect.w - NAME - VALUE).max(20.0), rect.h);
@@ -201,10 +208,10 @@ impl Ui {
         if self.track(name, track, &mut part) {
             *value = (part * scale.max).round();
         }
-        pen.label(name, Rect { w: NAME, ..rect }, Align::Left, SMALL, TEXT_DIM);
+        self.pen.label(name, Rect { w: NAME, ..rect }, Align::Left, SMALL, TEXT_DIM);
         let shown = format!("{} {}", value.round(), scale.unit);
         let right = Rect::new(track.x + track.w, rect.y, VALUE, rect.h);
-        pen.label(&shown, right, Align::Right, SMALL, TEXT);
+        self.pen.label(&shown, right, Align::Right, SMALL, TEXT);
         *value != before
     }
 }

@@ -8,7 +8,7 @@ use crate::app::Sample;
 use crate::cubes::FRAMES_PER_SECOND;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{Wish, columns};
+use crate::view::hud::panel::{Wish, columns, list};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
@@ -22,23 +22,22 @@ const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
 const TICK: f32 = 2.0;
 
 /// Draws the panel and asks its widgets.
-pub(super) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
+pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
     let (columns, graph) = columns(ui, rect, COLUMNS);
-    frames(pen, columns[0], live);
-    let corrupt = checksums(batch, pen, ui, columns[1], live);
-    let network = conditions::draw(pen, ui, columns[2], live.link(), &conditions::WATCHER);
+    frames(&ui.pen, columns[0], live);
+    let corrupt = checksums(ui, columns[1], live);
+    let network = conditions::draw(ui, columns[2], live.link(), &conditions::WATCHER);
     if let Some(graph) = graph {
         let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
         let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
         let curve = Curve { name: "delay", color: army(0), values: values(behind) };
-        graph::draw(batch, pen, graph, &[curve], &values(|sample| sample.stalled_frames));
+        graph::draw(&mut ui.batch, &ui.pen, graph, &[curve], &values(|sample| sample.stalled_frames));
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
 /// Frame numbers, the latency between them, traffic.
 fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
-    pen.strong("Frames", rect.x, rect.y + 14.0, SIZE, TEXT);
     let recent: Vec<&Sample> = live.samples().rev().take(50).collect();
     let sum = |value: fn(&Sample) -> u32| recent.iter().map(|sample| value(sample)).sum::<u32>();
     let (sent, lost, rate) =
@@ -55,13 +54,9 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
         ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
         ("contacts", format!("{}", live.scene(0).world().contact_count())),
     ];
-    for (n, (name, value)) in lines.iter().enumerate() {
-        let y = rect.y + 38.0 + n as f32 * 19.0;
-        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
-        pen.text(value, rect.x + 88.0, y, SMALL, TEXT);
-    }
+    list(pen, rect, "Frames", &lines);
     let (text, color) = waiting(live);
-    pen.text(&text, rect.x, rect.y + 38.0 + 6.6 * 19.0, SMALL, color);
+    pen.text(&text, rect.x, rect.y + 36.0 + 6.6 * 18.0, SMALL, color);
 }
 
 /// Whether the right side has what it needs.
@@ -75,15 +70,15 @@ fn waiting(live: &LiveCubes) -> (String, Color) {
 }
 
 /// Whether the sides agree, frame by frame, and the button that breaks one.
-fn checksums(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveCubes) -> bool {
+fn checksums(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> bool {
     // (Beside pictures in f32 that differ, "equal" was about the other ones.)
-    pen.strong("Fixed point, checksums of every frame", rect.x, rect.y + 14.0, SIZE, TEXT);
+    ui.pen.strong("Fixed point, checksums of every frame", rect.x, rect.y + 14.0, SIZE, TEXT);
     let broken = live.first_difference();
     let color = if broken.is_some() { BAD } else { GOOD };
     for (n, (name, sum)) in ["left", "right"].into_iter().zip(live.checksums()).enumerate() {
         let y = rect.y + 36.0 + n as f32 * 18.0;
-        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
-        pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, color);
+        ui.pen.text(name, rect.x, y, SMALL, TEXT_DIM);
+        ui.pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, color);
     }
     let count = live.moments().len();
     let verdict = match broken {
@@ -91,14 +86,14 @@ fn checksums(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveC
         None if count == 0 => "waiting for the first frame".into(),
         None => format!("=  equal in all {count} frames"),
     };
-    pen.strong(&verdict, rect.x, rect.y + 78.0, SIZE, if count == 0 { TEXT_DIM } else { color });
-    ticks(batch, Rect::new(rect.x, rect.y + 86.0, rect.w, 16.0), live.moments());
+    ui.pen.strong(&verdict, rect.x, rect.y + 78.0, SIZE, if count == 0 { TEXT_DIM } else { color });
+    ticks(&mut ui.batch, Rect::new(rect.x, rect.y + 86.0, rect.w, 16.0), live.moments());
     let float = live.moments().last().map_or(0.0, |moment| moment.float.max);
     let text = format!("f32, contacts shuffled on the right: {float:.2} apart");
-    pen.text(&text, rect.x, rect.y + 121.0, SMALL, if float > 0.0 { WARN } else { TEXT_DIM });
+    ui.pen.text(&text, rect.x, rect.y + 121.0, SMALL, if float > 0.0 { WARN } else { TEXT_DIM });
     let button = Rect::new(rect.x, rect.y + 133.0, rect.w, 30.0);
-    let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken.is_some());
-    pen.text("of the right cube's position", rect.x, rect.y + 180.0, 12.0, TEXT_DIM);
+    let pressed = ui.button("corrupt", button, "Corrupt one bit", broken.is_some());
+    ui.pen.text("of the right cube's position", rect.x, rect.y + 180.0, 12.0, TEXT_DIM);
     pressed
 }
 

@@ -9,7 +9,7 @@ use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
-use crate::view::hud::result::{self, Ended, Next};
+use crate::view::hud::result::{Ended, Next};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
 
 /// Away from a battle.
@@ -41,12 +41,10 @@ impl Desk {
     }
 
     pub(super) fn draw_result(&mut self, around: Rect) {
-        let Some(winner) = self.skirmish.result() else { return };
         let finale = match self.finale.take() {
             Some(finale) => finale,
             None => self.finale(),
         };
-        let game = self.skirmish.client(0).game();
         let share = if finale.is_copied { Next::Shared } else { Next::Share };
         let choices = [
             Some(Next::Rematch),
@@ -55,19 +53,15 @@ impl Desk {
             finale.link.as_ref().map(|_| share),
         ];
         let ended = Ended {
-            winner,
-            is_spent: result::are_spent(game, winner),
+            game: self.skirmish.client(0).game(),
             person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
-            teams: *game.teams(),
             seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
-            armies: 2,
-            kills: result::kills(game),
             score: &self.score,
             turns: self.skirmish.compared().0,
             is_identical: self.skirmish.desync().is_none(),
             choices: &choices,
         };
-        let next = ended.draw(&self.pen, &mut self.ui, around);
+        let next = ended.draw(&mut self.stage.ui, around);
         self.finale = Some(finale);
         match next {
             Some(Next::Rematch) => self.restart(None),
@@ -85,7 +79,7 @@ impl Desk {
         if let Some(Finale { link: Some(link), is_copied, .. }) = &mut self.finale {
             miniquad::window::clipboard_set(link);
             *is_copied = true;
-            self.log.note("link", link.clone());
+            self.stage.log.note("link", link.clone());
         }
     }
 
@@ -110,13 +104,13 @@ impl Desk {
         let Some(kept) = self.skirmish.replay_so_far() else {
             self.refused = Some((
                 "This battle is not recorded: there is nothing to look back at.".to_owned(),
-                self.seconds,
+                self.stage.seconds,
             ));
             return None;
         };
         let played = kept.open();
         let course = played.and_then(|(replay, terms)| Course::new(replay, terms));
-        course.map_err(|error| self.refused = Some((error.to_string(), self.seconds))).ok()
+        course.map_err(|error| self.refused = Some((error.to_string(), self.stage.seconds))).ok()
     }
 
     /// The newest file among the replays of this window.

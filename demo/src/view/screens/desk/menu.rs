@@ -9,7 +9,7 @@ use crate::view::screens::desk::finale::Want;
 
 impl Desk {
     pub(super) fn toggle_menu(&mut self) {
-        self.shows_help = false;
+        self.stage.shows_help = false;
         self.menu = match self.menu {
             Some(_) => None,
             None => {
@@ -17,7 +17,7 @@ impl Desk {
                 Some(Menu::new(self.spec.terms.setup, self.level(), self.is_watched(), has_replay))
             }
         };
-        self.log.note("menu", self.menu.is_some());
+        self.stage.log.note("menu", self.menu.is_some());
     }
 
     /// Whether bots play both armies.
@@ -40,14 +40,14 @@ impl Desk {
             *pilot = Pilot::Bot(chosen.level);
         }
         self.restart(None);
-        self.log.started(&self.spec.terms.setup, &self.spec.link);
-        self.log.note("bot", format!("{:?}", chosen.level));
+        self.stage.log.started(&self.spec.terms.setup, &self.spec.link);
+        self.stage.log.note("bot", format!("{:?}", chosen.level));
     }
 
     pub(super) fn draw_menu(&mut self) {
-        let around = self.layout.around();
+        let around = self.eye.layout.around();
         let Some(menu) = &mut self.menu else { return };
-        let Some(wish) = menu.draw(&self.pen, &mut self.ui, around) else { return };
+        let Some(wish) = menu.draw(&mut self.stage.ui, around) else { return };
         self.fulfil(wish);
     }
 
@@ -66,7 +66,7 @@ impl Desk {
             match self.reach(way, &chosen) {
                 Ok(game) => self.wants = Some(Want::Online(Box::new(game))),
                 Err(why) => {
-                    self.log.note("refused", why.clone());
+                    self.stage.log.note("refused", why.clone());
                     self.menu.iter_mut().flat_map(|menu| &mut menu.friends).for_each(|page| page.say(&why));
                     return;
                 }

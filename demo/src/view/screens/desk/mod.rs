@@ -13,41 +13,32 @@ mod spread;
 use std::cell::Cell;
 use std::ops::Range;
 
-use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed, is_quit_requested};
+use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
 use macroquad::math::Vec2;
-use macroquad::time::get_frame_time;
+use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
-use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Pilot, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
-use crate::view::battle::debug::Layers;
-use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
-use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::{Finger, Touches};
-use crate::view::hud::hearing::Hearing;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
-use crate::view::hud::result::{self, Score};
-use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::pen::Pen;
-use crate::view::paint::screen;
+use crate::view::hud::pace::Pace;
+use crate::view::hud::result::Score;
+use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::screens::cubes;
-use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
+use crate::view::screens::layout::Layout;
 use crate::view::screens::viewing::{self, Back};
-use crate::view::widgets::keys;
-use crate::view::widgets::ui::Ui;
+use eye::Eye;
 use finale::{Finale, Want};
-use layout::DeskLayout;
 use prediction::shown_by;
 use spread::Alarm;
 
@@ -56,9 +47,6 @@ const BUDGET: Duration = Duration::from_millis(40);
 
 /// Frames of the match per second.
 const FRAMES_PER_SECOND: f32 = 20.0;
-
-/// Time for which a decided battle goes on, so that the last blow is visible, seconds.
-const LAST_LOOK: f32 = 1.5;
 
 /// From here on a network counts as broken.
 const BAD_LOSS_PPM: u32 = 100_000;
@@ -69,27 +57,16 @@ pub(crate) async fn run(
     spec: SkirmishSpec,
     page: Option<String>,
     speed_percent: u32,
-    log: OrderLog,
+    stage: Stage,
     tell: impl Fn(&NetworkMatch, &News),
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
     // Whether all copies were equal in matches with others.
     let mut agreed = true;
-    let mut desk = Desk { page, ..Desk::new(spec, speed_percent, log, Hearing::open())? };
-    let mut pictures = Pictures::default();
-    let mut count = PictureCount::new();
+    let mut desk = Desk { page, ..Desk::new(spec, Pace::new(speed_percent), stage)? };
     loop {
-        let seconds = get_frame_time().min(PICTURE_MAX);
-        pictures.begin(&desk.pen, &mut desk.log);
-        count.note_picture(&mut desk.log);
-        desk.lay_out();
-        desk.ui.begin();
-        desk.read(seconds);
-        desk.advance(seconds);
-        desk.draw();
-        desk.log.camera(&desk.camera);
+        show_picture(&mut desk);
         told.set(Some(Ok(agreed && desk.agrees())));
-        pictures.save_on_key(&desk.pen, &mut desk.log);
         if desk.wants.take_if(|wants| matches!(wants, Want::LookBack)).is_some() {
             desk = desk.look_back().await;
         }
@@ -99,55 +76,32 @@ pub(crate) async fn run(
         }
         let replay = desk.dropped_replay().or_else(|| desk.wanted_replay());
         if replay.is_some() || matches!(desk.wants, Some(Want::Cubes)) {
-            desk = desk.visit(replay, speed_percent, told).await?;
-        }
-        if keys::wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
-            desk.note_end();
-            macroquad::miniquad::window::order_quit();
+            desk = desk.visit(replay, told).await?;
         }
         next_frame().await;
     }
 }
 
 /// Everything that the window shows.
-pub(crate) struct Desk {
+struct Desk {
     spec: SkirmishSpec,
     /// Where a page is that plays links.
     page: Option<String>,
     skirmish: Skirmish,
     sides: [Side; 2],
     touches: Touches,
-    hearing: Hearing,
-    camera: Camera,
-    /// What shows all armies, and what the camera may show at most.
-    opened: Opened,
-    layout: DeskLayout,
-    /// Both views are equally large, and the panel is open.
-    is_split: bool,
-    is_unfolded: bool,
+    stage: Stage,
+    eye: Eye,
+    pace: Pace,
     /// What the person has tried so far.
     progress: Progress,
     /// The hint that the log knows to wait.
     hint: Option<usize>,
-    /// Kills over time.
     score: Score,
-    /// Time since the battle was decided, seconds; none before.
-    decided: Option<f32>,
     /// What the card at the end offers.
     finale: Option<Finale>,
     /// What the person wants to see next.
     wants: Option<Want>,
-    pub(crate) ui: Ui,
-    pen: Pen,
-    batch: Batch,
-    layers: Layers,
-    pub(crate) log: OrderLog,
-    is_paused: bool,
-    wants_step: bool,
-    /// Index in [`SPEEDS`]: now, and when a battle begins.
-    speed: usize,
-    first_speed: usize,
-    shows_help: bool,
     /// What the person chooses for the next battle, while the menu is open.
     menu: Option<Menu>,
     /// The log knows that the help or the menu is open.
@@ -157,150 +111,69 @@ pub(crate) struct Desk {
     /// All turns have been played, and the log knows.
     is_over: bool,
     alarm: Alarm,
-    /// The log knows who has won.
-    is_decided_noted: bool,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
     /// Why a dropped file was refused, and since when the message is shown, seconds.
     refused: Option<(String, f32)>,
-    seconds: f32,
 }
 
-impl Desk {
-    /// # Errors
-    /// Settings of the match out of range.
-    pub(crate) fn new(
-        spec: SkirmishSpec,
-        speed_percent: u32,
-        mut log: OrderLog,
-        hearing: Hearing,
-    ) -> Result<Self, MatchError> {
-        log.started(&spec.terms.setup, &spec.link);
-        let skirmish = Skirmish::new(spec.clone())?;
-        if let Some(error) = skirmish.unrecorded() {
-            eprintln!("No replay is written: {error}");
-        }
-        let game = skirmish.client(0).game();
-        let speed = SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1);
-        let layout = DeskLayout::new(screen::size(), false, false).of_field(place(game.field_half()));
-        let opened = Opened::new(game, layout.views[0], Some(0), &over::covers(&layout, false));
-        Ok(Self {
-            camera: opened.camera,
-            opened,
-            spec,
-            page: None,
-            skirmish,
-            sides: [Side::default(), Side::default()],
-            touches: Touches::default(),
-            hearing,
-            layout,
-            is_split: false,
-            is_unfolded: false,
-            progress: Progress::remembered(),
-            hint: Progress::remembered().next(),
-            score: Score::default(),
-            decided: None,
-            finale: None,
-            wants: None,
-            ui: Ui::new(),
-            pen: Pen::new(),
-            batch: Batch::new(),
-            layers: Layers::default(),
-            log,
-            is_paused: false,
-            wants_step: false,
-            speed,
-            first_speed: speed,
-            shows_help: false,
-            menu: None,
-            is_covered: false,
-            active: 0,
-            is_over: false,
-            alarm: Alarm::default(),
-            is_decided_noted: false,
-            error: None,
-            refused: None,
-            seconds: 0.0,
-        })
+impl Screen for Desk {
+    fn stage(&mut self) -> &mut Stage {
+        &mut self.stage
     }
 
-    /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings.
-    async fn visit(
-        self,
-        replay: Option<Course>,
-        speed_percent: u32,
-        told: &Cell<Option<Result<bool, MatchError>>>,
-    ) -> Result<Self, MatchError> {
-        let predicting = self.predicting();
-        let Self { spec, page, log, mut hearing, progress, hint, skirmish, .. } = self;
-        let link = skirmish.link();
-        drop(skirmish);
-        hearing.start_again();
-        let (log, hearing) = match replay {
-            Some(course) => {
-                viewing::visit(course.by_page(page.clone()), log, hearing, told, Back::New).await.0
-            }
-            None => (cubes::visit(log).await.map_err(|error| MatchError::Cubes(error.to_string()))?, hearing),
-        };
-        let mut desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
-        predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
-        Ok(Self { page, progress, hint, ..desk })
+    fn lay_out(&mut self) {
+        self.eye.lay_out(self.skirmish.client(0).game(), self.progress.has_chosen);
     }
 
-    /// Shows the battle so far. The person comes back to it as it was, or plays on from what was shown.
-    async fn look_back(mut self) -> Self {
-        let Some(course) = self.so_far() else { return self };
-        // (What is not over is not complete, which is no reason for another exit code.)
-        let told = Cell::new(None);
-        let ((log, hearing), here) =
-            viewing::visit(course, self.log, self.hearing, &told, Back::Running).await;
-        let mut desk = Self { log, hearing, is_paused: true, ..self };
-        if here.is_some() {
-            desk.restart(here);
-        }
-        desk
-    }
-
-    /// Whether the copies have been equal throughout.
-    pub(crate) fn agrees(&self) -> bool {
-        self.skirmish.desync().is_none() && self.error.is_none()
-    }
-
-    /// The last words to the log.
-    pub(crate) fn note_end(&mut self) {
-        (0..2).for_each(|player| self.note_foreseen(player));
-        let (turns, checksums) = self.skirmish.compared();
-        let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
-        self.log.end(turns, &checksums, self.agrees());
-    }
-
-    /// Both computers side by side, or one of them large.
-    fn set_split(&mut self, is_split: bool) {
-        if is_split == self.is_split {
+    fn read(&mut self, seconds: f32) {
+        if !is_key_pressed(KeyCode::Escape) && self.reads_code() {
             return;
         }
-        (self.is_split, self.active) = (is_split, 0);
-        self.lay_out();
+        self.stage.read_keys();
+        if self.stage.shows_help {
+            self.menu = None;
+        }
+        if is_key_pressed(KeyCode::F10) {
+            self.toggle_menu();
+        }
+        if is_key_pressed(KeyCode::Escape) {
+            self.stage.shows_help = false;
+            if self.menu.is_some() {
+                self.toggle_menu();
+            }
+            self.sides.iter_mut().for_each(Side::let_go);
+        }
+        self.read_time_keys();
+        self.move_camera(seconds);
+        let (at, is_dragging) = (self.stage.ui.mouse, self.is_dragging());
+        if let (Some(side), false) = (self.side_under(at), is_dragging) {
+            self.active = side;
+        }
+        let under = self.eye.layout.views[usize::from(self.side_under(at).unwrap_or(0))];
+        let finger = self.touches.read(&mut self.eye.camera, under, seconds);
+        for player in self.shown() {
+            self.read_side(player, finger);
+        }
+        // Whoever has moved it: keys, wheel, fingers, the small map, a group.
+        self.eye.hold();
     }
 
     /// Lets the match run for the time of one picture.
-    pub(crate) fn advance(&mut self, real: f32) {
-        self.seconds += real;
-        let micros = (real * 1e6) as u64 * u64::from(SPEEDS[self.speed]) / 100;
+    fn advance(&mut self, real: f32) {
+        let micros = (real * 1e6) as u64 * u64::from(self.pace.percent()) / 100;
         let (frame, mut passed) = (self.skirmish.frame(0), 0.0);
-        let is_covered = self.shows_help || self.menu.is_some();
+        let is_covered = self.stage.shows_help || self.menu.is_some();
         if core::mem::replace(&mut self.is_covered, is_covered) != is_covered {
-            self.log.note(if is_covered { "covered" } else { "uncovered" }, frame);
+            self.stage.log.note(if is_covered { "covered" } else { "uncovered" }, frame);
         }
-        self.decided = self.skirmish.result().map(|_| self.decided.unwrap_or(0.0) + real);
         // After the last blow there is nothing left to simulate.
-        let is_done = self.decided.is_some_and(|seconds| seconds > LAST_LOOK);
-        let result = if self.error.is_some() || is_done {
+        let result = if self.error.is_some() || self.score.is_last_blow_seen() {
             Ok(())
-        } else if core::mem::take(&mut self.wants_step) {
-            self.is_paused = true;
+        } else if core::mem::take(&mut self.pace.wants_step) {
+            self.pace.is_paused = true;
             self.skirmish.step_frame()
-        } else if self.is_paused || self.is_covered {
+        } else if self.pace.is_paused || self.is_covered {
             // (Who read the help lost units meanwhile.)
             Ok(())
         } else {
@@ -310,19 +183,117 @@ impl Desk {
         if let Err(error) = result {
             self.error = Some(error.to_string());
         }
-        if self.is_paused && self.skirmish.frame(0) != frame {
+        if self.pace.is_paused && self.skirmish.frame(0) != frame {
             passed = 0.05;
         }
         self.see(passed, real);
-        let view = View { rect: self.layout.views[0], camera: self.camera };
-        self.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.log);
+        let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
+        self.stage.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.stage.log);
         self.look_for_desync();
         self.follow_spread(real);
-        self.note_score();
+        self.follow_score(real);
         self.note_progress();
         if !self.is_over && self.skirmish.is_over() {
             self.is_over = true;
             self.note_end();
+        }
+    }
+
+    fn draw(&mut self) {
+        self.draw_all();
+        self.stage.log.camera(&self.eye.camera);
+    }
+
+    fn close(&mut self) {
+        self.note_end();
+        order_quit();
+    }
+}
+
+impl Desk {
+    /// # Errors
+    /// Settings of the match out of range.
+    fn new(spec: SkirmishSpec, pace: Pace, mut stage: Stage) -> Result<Self, MatchError> {
+        stage.log.started(&spec.terms.setup, &spec.link);
+        let skirmish = Skirmish::new(spec.clone())?;
+        if let Some(error) = skirmish.unrecorded() {
+            eprintln!("No replay is written: {error}");
+        }
+        Ok(Self {
+            eye: Eye::new(skirmish.client(0).game()),
+            spec,
+            page: None,
+            skirmish,
+            sides: [Side::default(), Side::default()],
+            touches: Touches::default(),
+            stage,
+            pace,
+            progress: Progress::remembered(),
+            hint: Progress::remembered().next(),
+            score: Score::default(),
+            finale: None,
+            wants: None,
+            menu: None,
+            is_covered: false,
+            active: 0,
+            is_over: false,
+            alarm: Alarm::default(),
+            error: None,
+            refused: None,
+        })
+    }
+
+    /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings.
+    async fn visit(
+        self,
+        replay: Option<Course>,
+        told: &Cell<Option<Result<bool, MatchError>>>,
+    ) -> Result<Self, MatchError> {
+        let predicting = self.predicting();
+        let Self { spec, page, stage, mut pace, progress, hint, skirmish, .. } = self;
+        let link = skirmish.link();
+        drop(skirmish);
+        let mut stage = match replay {
+            Some(course) => viewing::visit(course.by_page(page.clone()), stage, told, Back::New).await.0,
+            None => cubes::visit(stage).await.map_err(|error| MatchError::Cubes(error.to_string()))?,
+        };
+        pace.begin_again(&mut stage.log);
+        let mut desk = Self::new(SkirmishSpec { link, ..spec }, pace, stage)?;
+        predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
+        Ok(Self { page, progress, hint, ..desk })
+    }
+
+    /// Shows the battle so far. The person comes back to it as it was, or plays on from what was shown.
+    async fn look_back(mut self) -> Self {
+        let Some(course) = self.so_far() else { return self };
+        // (What is not over is not complete, which is no reason for another exit code.)
+        let told = Cell::new(None);
+        let (stage, here) = viewing::visit(course, self.stage, &told, Back::Running).await;
+        (self.stage, self.pace.is_paused) = (stage, true);
+        if here.is_some() {
+            self.restart(here);
+        }
+        self
+    }
+
+    /// Whether the copies have been equal throughout.
+    fn agrees(&self) -> bool {
+        self.skirmish.desync().is_none() && self.error.is_none()
+    }
+
+    /// The last words to the log.
+    fn note_end(&mut self) {
+        (0..2).for_each(|player| self.note_foreseen(player));
+        let (turns, checksums) = self.skirmish.compared();
+        let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
+        self.stage.log.end(turns, &checksums, self.agrees());
+    }
+
+    /// Both computers side by side, or one of them large.
+    fn set_split(&mut self, is_split: bool) {
+        if is_split != self.eye.is_split {
+            (self.eye.is_split, self.active) = (is_split, 0);
+            self.lay_out();
         }
     }
 
@@ -332,30 +303,25 @@ impl Desk {
         }
         if let (Some(desync), false) = (self.skirmish.desync(), self.alarm.is_told) {
             self.alarm.is_told = true;
-            self.is_paused = true;
-            self.log.desync(desync);
+            self.pace.is_paused = true;
+            self.stage.log.desync(desync);
             if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
             {
-                self.show_below_card(at);
+                self.eye.show_below_card(self.skirmish.client(0).game(), at);
             }
         }
     }
 
-    /// Records kills from time to time, and the winner once.
-    fn note_score(&mut self) {
-        if self.decided.is_none() {
-            self.score.note_at(self.skirmish.frame(0), self.skirmish.client(0).game());
-        }
-        if let (Some(0.0), Some(winner)) =
-            (self.decided.map(|seconds| seconds.min(0.0)), self.skirmish.result())
-            && !self.is_decided_noted
+    /// Follows kills, and tells of the winner once.
+    fn follow_score(&mut self, real: f32) {
+        let game = self.skirmish.client(0).game();
+        if self.score.follow(self.skirmish.frame(0), game, real)
+            && let Some(winner) = self.skirmish.result()
         {
-            self.is_decided_noted = true;
-            self.score.note(result::kills(self.skirmish.client(0).game()));
-            self.log.note("result", winner);
+            self.stage.log.note("result", winner);
             let loses = |player| self.skirmish.pilot(player) == Pilot::Person && winner != Some(player);
-            self.hearing.end(!(0..2).any(loses), &mut self.log);
+            self.stage.hearing.end(!(0..2).any(loses), &mut self.stage.log);
         }
     }
 
@@ -367,7 +333,7 @@ impl Desk {
         self.progress.has_broken_network |= link.loss_ppm >= BAD_LOSS_PPM || link.latency >= BAD_LATENCY;
         if self.progress.next() != self.hint {
             self.hint = self.progress.next();
-            self.log.note("hint", self.hint.map(|hint| hint + 1));
+            self.stage.log.note("hint", self.hint.map(|hint| hint + 1));
         }
     }
 
@@ -380,12 +346,12 @@ impl Desk {
         match read.and_then(|(replay, terms)| Course::new(replay, terms)) {
             Ok(course) => {
                 self.note_end();
-                self.log.note("dropped", "replay");
+                self.stage.log.note("dropped", "replay");
                 Some(course)
             }
             Err(error) => {
-                self.log.note("dropped", error.to_string());
-                self.refused = Some((error.to_string(), self.seconds));
+                self.stage.log.note("dropped", error.to_string());
+                self.refused = Some((error.to_string(), self.stage.seconds));
                 None
             }
         }
@@ -408,67 +374,29 @@ impl Desk {
         }
         predicting.into_iter().for_each(|player| self.skirmish.set_prediction(player, true));
         self.sides = [Side::default(), Side::default()];
-        self.hearing.start_again();
-        // (The next battle began at the speed at which the end of the last one was awaited.)
-        self.set_speed(self.first_speed);
-        (self.alarm, self.is_paused, self.error) = (Alarm::default(), false, None);
-        (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
+        self.stage.hearing.start_again();
+        self.pace.begin_again(&mut self.stage.log);
+        (self.alarm, self.error, self.is_over) = (Alarm::default(), None, false);
         (self.score, self.finale) = (Score::default(), None);
-        self.show_all();
-        self.log.note(what, self.spec.terms.setup.seed);
+        self.eye.show_all(self.skirmish.client(0).game());
+        self.stage.log.note(what, self.spec.terms.setup.seed);
     }
 
     /// A client as the window shows it: `shown` is that client's.
     fn sight<'a>(&self, player: u8, shown: Shown<'a>) -> Sight<'a> {
-        let rect = self.layout.views[usize::from(player)];
+        let rect = self.eye.layout.views[usize::from(player)];
         Sight {
             player,
             shown,
-            view: View { rect, camera: self.camera_of(player) },
-            map: self.layout.maps[usize::from(player)],
+            view: View { rect, camera: self.eye.camera_of(player) },
+            map: self.eye.layout.maps[usize::from(player)],
         }
-    }
-
-    /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
-    pub(crate) fn read(&mut self, seconds: f32) {
-        if !is_key_pressed(KeyCode::Escape) && self.reads_code() {
-            return;
-        }
-        if is_key_pressed(KeyCode::F1) {
-            self.toggle_help();
-        }
-        if is_key_pressed(KeyCode::F10) {
-            self.toggle_menu();
-        }
-        if is_key_pressed(KeyCode::Escape) {
-            self.shows_help = false;
-            if self.menu.is_some() {
-                self.toggle_menu();
-            }
-            self.sides.iter_mut().for_each(Side::let_go);
-        }
-        self.read_time_keys();
-        self.hearing.read_keys(&mut self.log);
-        self.layers.read_keys();
-        self.move_camera(seconds);
-        let (at, is_dragging) = (self.ui.mouse, self.is_dragging());
-        if let (Some(side), false) = (self.side_under(at), is_dragging) {
-            self.active = side;
-        }
-        let under = self.layout.views[usize::from(self.side_under(at).unwrap_or(0))];
-        let finger = self.touches.read(&mut self.camera, under, seconds);
-        for player in self.shown() {
-            self.read_side(player, finger);
-        }
-        // Whoever has moved it: keys, wheel, fingers, the small map, a group.
-        self.camera.hold(self.opened.bounds, self.layout.views[0]);
     }
 
     /// Reads the person's commands for the units of one side.
     fn read_side(&mut self, player: u8, finger: Finger) {
-        let is_free = !self.ui.has_taken_mouse() && !self.shows_help && self.menu.is_none();
-        let mouse =
-            Mouse { at: self.ui.mouse, left: self.ui.left(), right: self.ui.right(), is_free, finger };
+        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help && self.menu.is_none();
+        let mouse = Mouse::new(&self.stage.ui, is_free, finger);
         let is_person = self.skirmish.pilot(player) == Pilot::Person;
         let (has_keys, others_box) = (self.commanded() == player, self.is_dragging());
         let mut told = Vec::new();
@@ -476,11 +404,11 @@ impl Desk {
             let sight = self.sight(player, shown_by(&self.skirmish, player));
             let side = &mut self.sides[usize::from(player)];
             if has_keys && is_person {
-                told.extend(controls::keys(side, &sight, &mut self.camera, &mut self.log));
+                told.extend(controls::keys(side, &sight, &mut self.eye.camera, &mut self.stage.log));
             }
             if !others_box || side.drag.is_some() {
-                let camera = &mut self.camera;
-                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut self.log));
+                let camera = &mut self.eye.camera;
+                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut self.stage.log));
             }
         }
         for told in told {
@@ -490,40 +418,37 @@ impl Desk {
 
     fn tell(&mut self, player: u8, told: Told) {
         let own = self.sight(player, shown_by(&self.skirmish, player)).own();
-        let Self { skirmish, sides, log, .. } = self;
-        sides[usize::from(player)].tell(player, &own, told, log, |order| {
+        let Self { skirmish, sides, stage, .. } = self;
+        sides[usize::from(player)].tell(player, &own, told, &mut stage.log, |order| {
             skirmish.order(player, order).ok()?;
             Some(skirmish.session(player).next_turn().0)
         });
     }
 
     fn read_time_keys(&mut self) {
-        /// What each key does.
-        const KEYS: [(KeyCode, keys::Act<Desk>); 7] = [
-            (KeyCode::Space, Desk::toggle_pause),
-            (KeyCode::N, |desk| desk.wants_step = true),
-            (KeyCode::V, |desk| desk.toggle_prediction(desk.active)),
-            (KeyCode::Equal, |desk| desk.change_speed(1)),
-            (KeyCode::KpAdd, |desk| desk.change_speed(1)),
-            (KeyCode::Minus, |desk| desk.change_speed(-1)),
-            (KeyCode::KpSubtract, |desk| desk.change_speed(-1)),
-        ];
-        KEYS.iter().filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
+        if is_key_pressed(KeyCode::Space) {
+            self.pace.toggle_pause(&mut self.stage.log);
+        }
+        self.pace.wants_step |= is_key_pressed(KeyCode::N);
+        self.pace.read_keys(&mut self.stage.log);
+        if is_key_pressed(KeyCode::V) {
+            self.toggle_prediction(self.active);
+        }
         if is_key_pressed(KeyCode::Tab) {
-            self.set_split(!self.is_split);
-            self.log.note("split", self.is_split);
+            self.set_split(!self.eye.is_split);
+            self.stage.log.note("split", self.eye.is_split);
         }
     }
 
     /// The side whose view, or the strip above it, contains a point of the screen.
     fn side_under(&self, at: Vec2) -> Option<u8> {
-        let DeskLayout { headers, views, .. } = &self.layout;
+        let Layout { headers, views, .. } = &self.eye.layout;
         self.shown().find(|side| [headers, views].iter().any(|of| of[usize::from(*side)].contains(at)))
     }
 
     /// The sides that have a view of their own.
     fn shown(&self) -> Range<u8> {
-        if self.is_split { 0..2 } else { 0..1 }
+        if self.eye.is_split { 0..2 } else { 0..1 }
     }
 
     /// The side that the keys command: where the mouse was last, unless only the other one has a person.
@@ -535,25 +460,5 @@ impl Desk {
     /// A box is being drawn.
     fn is_dragging(&self) -> bool {
         self.sides.iter().any(|side| side.drag.is_some())
-    }
-
-    fn toggle_help(&mut self) {
-        (self.shows_help, self.menu) = (!self.shows_help, None);
-        self.log.note("help", self.shows_help);
-    }
-
-    fn toggle_pause(&mut self) {
-        self.is_paused = !self.is_paused;
-        self.log.note("paused", self.is_paused);
-    }
-
-    fn change_speed(&mut self, steps: i32) {
-        let wanted = self.speed as i32 + steps;
-        self.set_speed(wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize);
-    }
-
-    fn set_speed(&mut self, speed: usize) {
-        self.speed = speed;
-        self.log.note("speed_percent", SPEEDS[speed]);
     }
 }

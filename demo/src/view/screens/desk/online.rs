@@ -15,6 +15,7 @@ use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
 use crate::game::Teams;
 use crate::view::hud::friends::Way;
 use crate::view::hud::menu::Menu;
+use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::network::{self, Left};
 use crate::view::screens::viewing::{self, Back};
@@ -67,24 +68,27 @@ impl Desk {
         game: NetworkMatch,
         tell: impl Fn(&NetworkMatch, &News),
     ) -> (Self, bool) {
-        let left = network::run(game, self.log, self.hearing, tell).await;
-        let Left { game, log, hearing, replay, page, error, quits } = left;
-        (self.log, self.hearing, self.is_paused) = (log, hearing, true);
+        let left = network::run(game, self.stage, tell).await;
+        let Left { game, stage, replay, page, error, quits } = left;
+        (self.stage, self.pace.is_paused) = (stage, true);
         let ended = game.end();
         let outcome = ended.as_ref().ok().and_then(Option::as_ref);
         let agrees = outcome.is_none_or(|outcome| outcome.divergent_turn.is_none());
         let early = outcome.filter(|outcome| !outcome.is_settled);
         let early = early.and_then(|outcome| outcome.ended_early.clone());
         if quits {
-            self.note_end();
-            macroquad::miniquad::window::order_quit();
+            self.close();
             return (self, agrees);
         }
-        self.log.note("online_over", agrees);
+        self.stage.log.note("online_over", agrees);
         let mut failed = error.or(ended.err()).map(|error| error.to_string()).or(early);
         if let Some(kept) = replay {
             match kept.open().and_then(|(replay, terms)| Course::new(replay, terms)) {
-                Ok(course) => self = self.show_played(course.by_page(page)).await,
+                Ok(course) => {
+                    let told = Cell::new(None);
+                    (self.stage, _) =
+                        viewing::visit(course.by_page(page), self.stage, &told, Back::Old).await;
+                }
                 Err(error) => failed = failed.or(Some(error.to_string())),
             }
         }
@@ -92,13 +96,6 @@ impl Desk {
             self.tell_friends(&why);
         }
         (self, agrees)
-    }
-
-    /// Shows the replay of a match with others.
-    async fn show_played(self, course: Course) -> Self {
-        let told = Cell::new(None);
-        let ((log, hearing), _) = viewing::visit(course, self.log, self.hearing, &told, Back::Old).await;
-        Self { log, hearing, ..self }
     }
 
     /// Opens the menu's page with the reason why a match has failed.

@@ -1,21 +1,19 @@
 //! What lies over the large view: the hint, the names of the keeps, the buttons for units, the switches for debug drawing.
 
 use macroquad::math::{Rect, Vec2, vec2};
-use macroquad::shapes::draw_rectangle;
 
 use crate::app::Pilot;
 use crate::view::battle::view::View;
-use crate::view::command::sight::Sight;
 use crate::view::hud::commands::{self, Places};
 use crate::view::hud::hints::{self, Seen};
-use crate::view::hud::orders::OrderBar;
+use crate::view::hud::orders;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
 use crate::view::paint::pen::{Align, SIZE};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::frame::GOALS;
-use crate::view::screens::desk::layout::DeskLayout;
 use crate::view::screens::desk::prediction::shown_by;
+use crate::view::screens::layout::Layout;
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
 const HINT_MIN: f32 = 340.0;
@@ -23,7 +21,7 @@ const HINT_MIN: f32 = 340.0;
 impl Desk {
     /// Hints, and the commands for the selected units.
     pub(super) fn draw_over_view(&mut self) {
-        let [strip, buttons, card] = strip_and_buttons(&self.layout);
+        let [strip, buttons, card] = strip_and_buttons(&self.eye.layout);
         let is_decided = self.skirmish.result().is_some();
         // Whoever has fought to the end knows what to do. (The third hint stayed for all further battles.)
         let is_person = self.skirmish.pilot(0) == Pilot::Person;
@@ -34,36 +32,36 @@ impl Desk {
         let has_room =
             !strip.overlaps(&buttons) && (self.sides[0].chosen.is_empty() || !strip.overlaps(&card));
         // (Who watched two bots was told to drag a box.)
-        let is_covered = self.shows_help || self.menu.is_some() || !is_person;
+        let is_covered = self.stage.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
-            let view = View { rect: self.layout.views[0], camera: self.camera };
+            let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
             let mut looks = self.skirmish.client(0).game().building_looks();
             let enemy = looks.any(|look| {
                 let keep = view.rect_at(place(look.centre), place(look.half));
                 look.army != 0 && look.is_keep && view.rect.contains(keep.center())
             });
-            let seen = Seen { panel: self.is_unfolded, enemy };
-            if hints::draw(&self.pen, &mut self.ui, strip, self.progress, seen) {
+            let seen = Seen { panel: self.eye.is_unfolded, enemy };
+            if hints::draw(&mut self.stage.ui, strip, self.progress, seen) {
                 self.progress.end();
             }
         }
         // Where the bar at the top has no room for it. (On a phone the goal stood nowhere.)
-        let plate = goal_plate(&self.layout, self.pen.width(GOALS[1], SIZE) + 16.0);
+        let plate = goal_plate(&self.eye.layout, self.stage.ui.pen.width(GOALS[1], SIZE) + 16.0);
         if let Some(plate) = plate.filter(|_| is_person && !self.progress.has_attacked)
-            && !self.ui.places().contains_key("goal")
+            && !self.stage.ui.places().contains_key("goal")
         {
             self.name(plate, GOALS[1], "goal", 0);
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
         // Before the buttons for units, whose tooltips then lie elsewhere. (The card about a difference cut them.)
-        if self.is_unfolded && !has_card {
-            let (view, at) = (self.layout.views[0], switches_at(&self.layout));
-            commands::layers(&self.pen, &mut self.ui, view, at, &mut self.layers);
+        if self.eye.is_unfolded && !has_card {
+            let (view, at) = (self.eye.layout.views[0], switches_at(&self.eye.layout));
+            commands::layers(&mut self.stage.ui, view, at, &mut self.stage.layers);
         }
-        commands::legend(&self.pen, vec2(strip.x, strip.bottom() + 10.0), self.layers);
+        commands::legend(&self.stage.ui.pen, vec2(strip.x, strip.bottom() + 10.0), self.stage.layers);
         if is_person && !is_decided && !has_card {
             self.draw_orders();
-            if has_room && !self.progress.has_attacked && !self.shows_help {
+            if has_room && !self.progress.has_attacked && !self.stage.shows_help {
                 self.name_keeps();
             }
         }
@@ -71,15 +69,15 @@ impl Desk {
 
     /// Says whose keeps these are, until the person knows what to attack.
     fn name_keeps(&mut self) {
-        let view = View { rect: self.layout.views[0], camera: self.camera };
-        let mut covers = covers(&self.layout, self.is_unfolded);
+        let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
+        let mut covers = covers(&self.eye.layout, self.eye.is_unfolded);
         // (A tooltip lay over the name of the enemy's keep.)
-        covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.ui.places().get(name)));
+        covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.stage.ui.places().get(name)));
         let mut named = Vec::new();
         for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
             let keep = view.rect_at(place(look.centre), place(look.half));
-            let size = vec2(self.pen.width(text, SIZE) + 16.0, 24.0);
+            let size = vec2(self.stage.ui.pen.width(text, SIZE) + 16.0, 24.0);
             if let Some(plate) = plate(keep, size, view.rect, &covers) {
                 covers.push(plate);
                 named.push((plate, text, look.army));
@@ -92,40 +90,27 @@ impl Desk {
 
     /// A plate with a few words in the colour of an army.
     fn name(&mut self, plate: Rect, words: &str, note: &'static str, of: u8) {
-        draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
-        self.pen.label(words, plate, Align::Middle, SIZE, army(of));
-        self.ui.note(note, plate);
+        self.stage.ui.pen.fill(plate, faded(PANEL, 0.8));
+        self.stage.ui.pen.label(words, plate, Align::Middle, SIZE, army(of));
+        self.stage.ui.note(note, plate);
     }
 
     /// The buttons for the first player's units.
     fn draw_orders(&mut self) {
-        let rect = self.layout.views[0];
+        let rect = self.eye.layout.views[0];
         // In a lower view they would lie over the header.
         if rect.h < commands::LOWEST_VIEW {
             return;
         }
-        let sight = Sight {
-            player: 0,
-            shown: shown_by(&self.skirmish, 0),
-            view: View { rect, camera: self.camera },
-            map: self.layout.maps[0],
-        };
-        let mut bar = OrderBar {
-            batch: &mut self.batch,
-            pen: &self.pen,
-            ui: &mut self.ui,
-            log: &mut self.log,
-            camera: &mut self.camera,
-            now: self.seconds,
-        };
-        if let Some(told) = bar.draw(&mut self.sides[0], &sight) {
+        let sight = self.sight(0, shown_by(&self.skirmish, 0));
+        if let Some(told) = orders::draw(&mut self.stage, &mut self.eye.camera, &mut self.sides[0], &sight) {
             self.tell(0, told);
         }
     }
 }
 
 /// Where hints stand, what the command bar may cover, and where the card of the selected units is.
-fn strip_and_buttons(layout: &DeskLayout) -> [Rect; 3] {
+fn strip_and_buttons(layout: &Layout) -> [Rect; 3] {
     let [view, inset] = layout.views;
     let free = if layout.is_split { view.w } else { inset.x - view.x };
     // (With two views in a window 640 wide, the hint lay on the line below both.)
@@ -141,20 +126,20 @@ fn strip_and_buttons(layout: &DeskLayout) -> [Rect; 3] {
 }
 
 /// A place for the goal of the battle: beside the inset, if hints stand below it.
-fn goal_plate(layout: &DeskLayout, wide: f32) -> Option<Rect> {
+fn goal_plate(layout: &Layout, wide: f32) -> Option<Rect> {
     let ([view, inset], [strip, ..]) = (layout.views, strip_and_buttons(layout));
     let plate = Rect::new(view.x + 10.0, view.y + 10.0, wide, 24.0);
     (strip.y > inset.y && plate.right() < inset.x).then_some(plate)
 }
 
 /// The upper edge of the switches for debug drawing, and whether there are two views.
-fn switches_at(layout: &DeskLayout) -> (f32, bool) {
+fn switches_at(layout: &Layout) -> (f32, bool) {
     let [view, inset] = layout.views;
     (if layout.is_split { view.y + 50.0 } else { inset.bottom() + 8.0 }, layout.is_split)
 }
 
 /// Everything that lies over the large view. `is_unfolded`: the network's panel is open.
-pub(super) fn covers(layout: &DeskLayout, is_unfolded: bool) -> Vec<Rect> {
+pub(super) fn covers(layout: &Layout, is_unfolded: bool) -> Vec<Rect> {
     let mut covers = strip_and_buttons(layout).to_vec();
     covers.push(layout.maps[0]);
     if !layout.is_split {
@@ -197,6 +182,7 @@ mod tests {
     use super::*;
     use crate::game::{Game, Map, Setup};
     use crate::view::battle::opening;
+    use crate::view::screens::desk::layout::layout;
 
     /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under the switches for debug drawing.
     #[test]
@@ -219,7 +205,7 @@ mod tests {
     fn hints_stand_inside_the_view() {
         for size in [(412, 800), (600, 1_000), (640, 480), (640, 600), (800, 600), (1_280, 800)] {
             for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
-                let layout = DeskLayout::new(vec2(size.0 as f32, size.1 as f32), is_split, is_unfolded);
+                let layout = layout(vec2(size.0 as f32, size.1 as f32), is_split, is_unfolded);
                 let ([strip, ..], view) = (strip_and_buttons(&layout), layout.views[0]);
                 let is_inside = strip.y > view.y && strip.right() < view.right();
                 let is_above = strip.bottom() < view.bottom() || view.h < commands::LOWEST_VIEW;
@@ -239,7 +225,7 @@ mod tests {
             let game = Game::new(Setup { players: 2, units: 40, seed: 1, map }).unwrap();
             for (width, height) in sizes {
                 for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
-                    let layout = DeskLayout::new(vec2(width as f32, height as f32), is_split, is_unfolded)
+                    let layout = layout(vec2(width as f32, height as f32), is_split, is_unfolded)
                         .of_field(place(game.field_half()));
                     let player = (layout.around().w < layout.around().h).then_some(0);
                     let covers = covers(&layout, is_unfolded);

@@ -24,7 +24,7 @@ impl Desk {
             self.note_foreseen(player);
         }
         self.skirmish.set_prediction(player, predicts);
-        self.log.note("prediction", [i32::from(player), i32::from(predicts)].to_vec());
+        self.stage.log.note("prediction", [i32::from(player), i32::from(predicts)].to_vec());
     }
 
     /// Looks at what the clients show now, `passed` seconds of the match later.
@@ -39,6 +39,6 @@ impl Desk {
     /// Tells the log how a player's predictions came out.
     pub(super) fn note_foreseen(&mut self, player: u8) {
         let foresight = self.skirmish.foresight(player).filter(|foresight| foresight.is_wanted());
-        foresight.into_iter().for_each(|foresight| self.log.foreseen(player, foresight));
+        foresight.into_iter().for_each(|foresight| self.stage.log.foreseen(player, foresight));
     }
 }

@@ -8,10 +8,8 @@ use crate::view::paint::palette::{BACKDROP, DIFFERENT, PANEL, TEXT, TEXT_DIM, fa
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::screens::desk::Desk;
 
-/// Size of the plate, pixels, and the place in the speeds at which the difference is watched first: a quarter of real time. (At
-/// half of it, four hundred units differed before one had looked.)
+/// Size of the plate, pixels.
 const PLATE: (f32, f32) = (286.0, 96.0);
-const SLOW: usize = 0;
 
 /// How far the person has been told of a difference.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,8 +27,8 @@ impl Desk {
     /// The person wants to see what becomes of it.
     pub(super) fn watch_it_spread(&mut self) {
         self.alarm = Alarm { is_answered: true, is_followed: true, ..self.alarm };
-        self.is_paused = false;
-        self.set_speed(SLOW);
+        // (At half of the speed, four hundred units differed before one had looked.)
+        self.pace.crawl(&mut self.stage.log);
     }
 
     /// "3 of 2,104 bodies differ", and the count over time, in a corner.
@@ -39,20 +37,20 @@ impl Desk {
         let counts = spread.counts();
         if counts.len() > self.alarm.logged {
             self.alarm.logged = counts.len();
-            self.log.note("spread", spread.differing().len());
+            self.stage.log.note("spread", spread.differing().len());
         }
         // In the damaged copy, whose view has no switches.
-        let view = self.layout.views[usize::from(self.is_split)];
+        let view = self.eye.layout.views[usize::from(self.eye.is_split)];
         let plate = Rect::new(view.x + 10.0, view.y + 10.0, PLATE.0.min(view.w - 20.0), PLATE.1);
-        self.pen.cover(plate);
-        self.ui.cover(plate);
-        self.ui.note("spread", plate);
-        self.batch.block(plate, faded(PANEL, 0.92));
-        plot(&mut self.batch, plate, counts);
-        self.batch.draw();
-        self.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
+        self.stage.ui.pen.cover(plate);
+        self.stage.ui.cover(plate);
+        self.stage.ui.note("spread", plate);
+        self.stage.ui.batch.block(plate, faded(PANEL, 0.92));
+        plot(&mut self.stage.ui.batch, plate, counts);
+        self.stage.ui.batch.draw();
+        self.stage.ui.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
         let turns = counts.len();
-        self.pen.text(
+        self.stage.ui.pen.text(
             &format!("{turns} turns after the first difference"),
             plate.x + 10.0,
             plate.y + 38.0,

@@ -2,24 +2,18 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use macroquad::shapes::draw_rectangle;
-use testudo_lockstep::{SessionPhase, Simulation as _};
+use testudo_lockstep::SessionPhase;
 
-use crate::app::{Diagnosis, Pilot, Seat};
+use crate::app::{Diagnosis, Pilot, Sample, Seat};
 use crate::bots::Level;
-use crate::view::battle::scene::Marks;
-use crate::view::battle::view::View;
-use crate::view::command::sight::Sight;
 use crate::view::hud::header::{self, Header};
-use crate::view::hud::orders::OrderBar;
-use crate::view::hud::result::{self, Ended, Next};
+use crate::view::hud::result::{Ended, Next};
+use crate::view::hud::stage::Stage;
 use crate::view::hud::status::Status;
-use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
+use crate::view::hud::{commands, ending, hearing, help, lobby, orders, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
-use crate::view::screens::network::{
-    FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk, PANEL_HIGH, STATUS, shown_by,
-};
+use crate::view::screens::network::{FRAMES_PER_SECOND, NOTICES_MAX, NetworkDesk, shown_by};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
 
@@ -31,34 +25,27 @@ const NOTICE_HEIGHT: f32 = 28.0;
 const WIDE: f32 = 720.0;
 
 impl NetworkDesk {
-    /// Draws one picture and handles its widgets.
-    pub(super) fn draw(&mut self) {
+    pub(super) fn draw_all(&mut self) {
         if let (Some(seat), Some(camera)) = (self.game.seat(), self.camera) {
             let slot = match &self.logged {
                 Some(Diagnosis::Found { desync, .. }) => desync.body(),
                 _ => None,
             };
-            let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
+            let marks = self.stage.accusing(slot);
             let sight = self.sight(seat, shown_by(&self.game, seat), camera);
-            sight.draw(
-                &mut self.batch,
-                &self.side,
-                self.layers,
-                self.ui.mouse,
-                Marks { accused, ..Marks::default() },
-            );
+            let Stage { layers, ui, .. } = &mut self.stage;
+            sight.draw(&mut ui.batch, &self.side, *layers, ui.mouse, marks);
         }
         self.draw_header();
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat() {
             if self.shows_panel() {
-                let panel = Rect { y: self.layout.bottom.y + STATUS, h: PANEL_HIGH, ..self.layout.bottom };
-                peers::draw(&mut self.batch, &self.pen, &mut self.ui, panel, seat);
+                peers::draw(&mut self.stage.ui, self.layout.panel, seat);
             }
             let (view, game) = (self.layout.views[0], seat.client().game());
             if self.is_ended {
-                header::verdict(&self.pen, view, game, seat.player().0);
+                header::verdict(&self.stage.ui.pen, view, game, seat.player().0);
             }
         }
         self.draw_status();
@@ -66,12 +53,8 @@ impl NetworkDesk {
         self.draw_bar();
         self.draw_result();
         self.draw_cards();
-        if self.shows_help {
-            help::draw(&self.pen, self.layout.views[0], &help::NETWORK);
-        }
-        self.ui.end();
-        let fixed = [("view 1", self.layout.views[0]), ("map 1", self.layout.maps[0])];
-        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+        let view = self.layout.views[0];
+        self.stage.end(view, &help::NETWORK, &[("view 1", view), ("map 1", self.layout.maps[0])]);
     }
 
     /// The buttons for the person's units, and for the layers of debug drawing.
@@ -84,27 +67,14 @@ impl NetworkDesk {
         }
         let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
         if self.shows_panel() {
-            commands::layers(&self.pen, &mut self.ui, view, (top, false), &mut self.layers);
+            commands::layers(&mut self.stage.ui, view, (top, false), &mut self.stage.layers);
         }
-        commands::legend(&self.pen, vec2(view.x + 10.0, view.y + 10.0), self.layers);
+        commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 10.0), self.stage.layers);
         if seat.pilot() != Pilot::Person {
             return;
         }
-        let sight = Sight {
-            player: seat.player().0,
-            shown: shown_by(&self.game, seat),
-            view: View { rect: view, camera },
-            map: self.layout.maps[0],
-        };
-        let mut bar = OrderBar {
-            batch: &mut self.batch,
-            pen: &self.pen,
-            ui: &mut self.ui,
-            log: &mut self.log,
-            camera: &mut camera,
-            now: self.seconds,
-        };
-        let told = bar.draw(&mut self.side, &sight);
+        let sight = self.sight(seat, shown_by(&self.game, seat), camera);
+        let told = orders::draw(&mut self.stage, &mut camera, &mut self.side, &sight);
         self.camera = Some(camera);
         if let Some(told) = told {
             self.tell(told);
@@ -118,11 +88,11 @@ impl NetworkDesk {
         let player = seat.player().0;
         let rect = self.layout.headers[0];
         let header = Header { rect, player, widget: "pilot", is_person, predicts };
-        let pressed = header.draw(&self.pen, &mut self.ui, &self.side, seat.client().game());
+        let pressed = header.draw(&mut self.stage.ui, &self.side, seat.client().game());
         if pressed == Some(header::Wish::Pilot) {
             seat.set_pilot(if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person });
             self.side.let_go();
-            self.log.note("pilot", if is_person { "bot" } else { "person" });
+            self.stage.log.note("pilot", if is_person { "bot" } else { "person" });
         }
         if pressed == Some(header::Wish::Predict) {
             self.toggle_prediction();
@@ -130,10 +100,17 @@ impl NetworkDesk {
     }
 
     fn draw_top(&mut self) {
-        let mut bar = TopBar::new(&mut self.ui, self.layout.top);
-        let [leave, help, pause, sound] = [84.0, 74.0, 84.0, hearing::BUTTON].map(|width| bar.place(width));
-        let volume = (self.layout.top.w >= WIDE).then(|| bar.place(hearing::SLIDER));
-        self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
+        let mut bar = TopBar::new(&mut self.stage.ui, self.layout.top);
+        let (mut leaves, mut pauses) = (false, false);
+        if self.is_playing() {
+            leaves = bar.button(&mut self.stage.ui, "leave", 84.0, "Leave", false);
+            let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
+            let word = if is_paused { "Continue" } else { "Pause" };
+            pauses = bar.button(&mut self.stage.ui, "pause", 84.0, word, is_paused);
+        }
+        self.stage.draw_help_button(bar.place(74.0));
+        let (sound, has_room) = (bar.place(hearing::BUTTON), self.layout.top.w >= WIDE);
+        self.stage.draw_sound(sound, has_room.then(|| bar.place(hearing::SLIDER)));
         let about = match self.game.seat() {
             Some(seat) if seat.is_watching() => "watching; only orders travel".into(),
             Some(seat) => format!(
@@ -143,44 +120,31 @@ impl NetworkDesk {
             ),
             None => "a match over the network".into(),
         };
-        bar.title(&self.pen, "Testudo", &about, bar.end());
-        if self.is_playing() {
-            let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
-            let word = if is_paused { "Continue" } else { "Pause" };
-            if self.ui.button(&self.pen, "pause", pause, word, is_paused) {
-                self.toggle_pause();
-            }
-            if self.ui.button(&self.pen, "leave", leave, "Leave", false) {
-                self.leave();
-            }
+        bar.title(&self.stage.ui.pen, "Testudo", &about, bar.end());
+        if pauses {
+            self.toggle_pause();
         }
-        if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
-            self.toggle_help();
+        if leaves {
+            self.leave();
         }
     }
 
     /// The line about the match, and the button that opens the panel.
     fn draw_status(&mut self) {
         let Some(seat) = self.game.seat() else { return };
-        let recent: Vec<u32> = seat
-            .samples()
-            .rev()
-            .take(20)
-            .map(|sample| sample.bytes_per_second + sample.received_per_second)
-            .collect();
+        let both_ways = |sample: &Sample| sample.bytes_per_second + sample.received_per_second;
         let status = Status {
             computers: seat.terms().setup.players,
             are_simulated: false,
             turns: seat.compared().0,
             divergent_turn: seat.divergent_turn(),
             is_doubtful: seat.is_doubtful(),
-            bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
+            bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
             is_waiting: seat.waiting().is_some(),
         };
-        let line = Rect { h: STATUS, ..self.layout.bottom };
-        if status.draw(&self.pen, &mut self.ui, line, self.is_unfolded, None).is_some() {
+        if status.draw(&mut self.stage.ui, self.layout.status, self.is_unfolded, None).is_some() {
             self.is_unfolded = !self.is_unfolded;
-            self.log.note("unfolded", self.is_unfolded);
+            self.stage.log.note("unfolded", self.is_unfolded);
         }
     }
 
@@ -192,13 +156,13 @@ impl NetworkDesk {
     }
 
     fn draw_notices(&mut self) {
-        let now = self.seconds;
+        let now = self.stage.seconds;
         self.notices.retain(|(_, at)| now - at < NOTICE);
         let view = self.layout.views[0];
         for (n, (text, _)) in self.notices.iter().enumerate() {
-            let bar = notice_plate(view, n, self.pen.width(text, SMALL));
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.85));
-            self.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
+            let bar = notice_plate(view, n, self.stage.ui.pen.width(text, SMALL));
+            self.stage.ui.pen.fill(bar, faded(PANEL, 0.85));
+            self.stage.ui.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
         }
     }
 
@@ -228,8 +192,7 @@ impl NetworkDesk {
             _ => return,
         };
         let bar = Rect { h: 36.0, ..self.layout.views[0] };
-        draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
-        self.pen.label(&text, bar, Align::Middle, SIZE, color);
+        self.stage.ui.pen.plate(&text, bar, SIZE, color, PANEL);
     }
 
     /// The end of the battle, once its last blow has been seen. A rematch needs new codes, so this card does not offer one.
@@ -237,25 +200,22 @@ impl NetworkDesk {
         let Some(seat) = self.game.seat().filter(|_| !self.is_ended && self.leaving.is_none()) else {
             return;
         };
-        let (Some(result), true) = (seat.client().game().result(), self.decided > Some(LAST_LOOK)) else {
+        let game = seat.client().game();
+        if !self.score.is_last_blow_seen() {
             return;
-        };
+        }
         let choices =
             [Some(Next::Leave), Some(Next::Stay), seat.client().has_replay().then_some(Next::Replay)];
         let ended = Ended {
-            winner: u8::try_from(result).ok(),
-            is_spent: result::are_spent(seat.client().game(), u8::try_from(result).ok()),
+            game,
             person: (!seat.is_watching()).then_some(seat.player().0),
-            teams: *seat.client().game().teams(),
             seconds: seat.frame() / FRAMES_PER_SECOND,
-            armies: seat.terms().setup.players,
-            kills: result::kills(seat.client().game()),
             score: &self.score,
             turns: seat.compared().0,
             is_identical: seat.divergent_turn().is_none() && !seat.is_doubtful(),
             choices: &choices,
         };
-        match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
+        match ended.draw(&mut self.stage.ui, self.layout.views[0]) {
             Some(Next::Stay) => self.is_ended = true,
             Some(Next::Replay) => {
                 self.wants_replay = true;
@@ -268,7 +228,7 @@ impl NetworkDesk {
 
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
-        let (around, pen, ui) = (self.layout.views[0], &self.pen, &mut self.ui);
+        let (around, ui) = (self.layout.views[0], &mut self.stage.ui);
         // Who leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
         let (mut leaves, mut wish) = (false, None);
@@ -276,12 +236,12 @@ impl NetworkDesk {
             let (title, lines) = ending::of_error(error);
             let choices = [("leave", "Close", 120.0)];
             let card = Card { title, color: BAD, lines: &lines, choices: &choices };
-            leaves = card.draw(pen, ui, around).is_some();
+            leaves = card.draw(ui, around).is_some();
         } else if let Some(host) = self.game.asked() {
-            leaves = lobby::draw_asking(pen, ui, around, host, self.seconds);
+            leaves = lobby::draw_asking(ui, around, host, self.stage.seconds);
         } else if let Some(seat) = self.game.seat() {
             if seat.session().phase() == SessionPhase::Lobby {
-                wish = lobby::draw(pen, ui, around, seat, &mut self.qr);
+                wish = lobby::draw(ui, around, seat, &mut self.qr);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,
@@ -289,10 +249,10 @@ impl NetworkDesk {
                     lines: &lines,
                     choices: &[("go on", "Continue", 110.0), ("leave match", "Leave", 120.0)],
                 };
-                match card.draw(pen, ui, around) {
+                match card.draw(ui, around) {
                     Some("go on") => {
                         self.is_answered = true;
-                        self.log.note("go on", true);
+                        self.stage.log.note("go on", true);
                     }
                     Some(_) => leaves = true,
                     None => {}
@@ -302,15 +262,15 @@ impl NetworkDesk {
         match (wish, self.game.seat_mut()) {
             (Some(lobby::Wish::Remove(player)), Some(seat)) => {
                 seat.kick(player);
-                self.log.note("removed", player.0);
+                self.stage.log.note("removed", player.0);
             }
             (Some(lobby::Wish::Team { player, team }), Some(seat)) => {
                 seat.set_team(player, team);
-                self.log.note("team", [player.0, team]);
+                self.stage.log.note("team", [player.0, team]);
             }
             (Some(lobby::Wish::Ready(is_ready)), Some(seat)) => {
                 seat.set_ready(is_ready);
-                self.log.note("ready", is_ready);
+                self.stage.log.note("ready", is_ready);
             }
             _ => {}
         }

@@ -6,40 +6,31 @@ use std::collections::VecDeque;
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
-use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
 use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 
-use crate::app::interrupt;
 use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
-use crate::view::battle::debug::Layers;
 use crate::view::battle::opening::{self, Opened};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
-use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
 use crate::view::command::touch::Touches;
 use crate::view::hud::ending;
-use crate::view::hud::hearing::Hearing;
 use crate::view::hud::qr::Qr;
-use crate::view::hud::result::{self, Score};
-use crate::view::paint::batch::Batch;
+use crate::view::hud::result::Score;
+use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::pen::Pen;
 use crate::view::paint::screen;
-use crate::view::screens::layout::Layout;
-use crate::view::screens::picture::{PICTURE_MAX, Pictures};
+use crate::view::screens::layout::{Layout, STATUS, Views};
 use crate::view::widgets::keys;
-use crate::view::widgets::ui::Ui;
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
 const FAREWELL: f32 = 3.0;
 
-/// Heights of the line about the match and of the panel below it, pixels; the panel is open at first in windows of this size.
-const STATUS: f32 = 36.0;
+/// Height of the panel, pixels; it is open at first in windows of this size.
 const PANEL_HIGH: f32 = 190.0;
 const UNFOLDED_FROM: Vec2 = vec2(800.0, 700.0);
 
@@ -52,18 +43,11 @@ const LOGGED_EVERY: u32 = 5;
 /// Frames of the match per second.
 const FRAMES_PER_SECOND: u32 = 20;
 
-/// Time from the last blow to the card about the end, seconds.
-const LAST_LOOK: f32 = 1.5;
-
 /// Everything that the window shows.
 struct NetworkDesk {
     game: NetworkMatch,
     side: Side,
     touches: Touches,
-    hearing: Hearing,
-    /// Time since the person's match was decided, and they have heard it, seconds.
-    decided: Option<f32>,
-    /// Kills over time.
     score: Score,
     qr: Qr,
     /// The card about the end has been answered.
@@ -72,16 +56,10 @@ struct NetworkDesk {
     wants_replay: bool,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
-    layout: Layout<1>,
+    layout: Layout,
     /// The panel below the line about the match is open.
     is_unfolded: bool,
-    ui: Ui,
-    pen: Pen,
-    batch: Batch,
-    layers: Layers,
-    log: OrderLog,
-    shows_help: bool,
-    seconds: f32,
+    stage: Stage,
     /// Recent events with their times.
     notices: VecDeque<(String, f32)>,
     /// Turns whose checksum is in the log.
@@ -94,8 +72,9 @@ struct NetworkDesk {
     logged: Option<Diagnosis>,
     /// The next turn when the page was hidden; none while somebody sees it.
     hidden_since: Option<u32>,
-    /// When the person began to leave.
+    /// When the person began to leave, and whether they leave the program, too.
     leaving: Option<f32>,
+    quits: bool,
     /// Whether the end is in the log.
     is_noted: bool,
 }
@@ -103,8 +82,7 @@ struct NetworkDesk {
 /// What a person leaves behind.
 pub(crate) struct Left {
     pub(crate) game: NetworkMatch,
-    pub(crate) log: OrderLog,
-    pub(crate) hearing: Hearing,
+    pub(crate) stage: Stage,
     /// The replay of the match, if the person wants to see it.
     pub(crate) replay: Option<Kept>,
     /// Where a page is that plays links, if this is a host who knows one.
@@ -122,42 +100,24 @@ fn shown_by<'a>(game: &'a NetworkMatch, seat: &'a Seat) -> Shown<'a> {
 }
 
 /// Picture after picture, until the person has left. `tell` hears what happens.
-pub(crate) async fn run(
-    game: NetworkMatch,
-    log: OrderLog,
-    hearing: Hearing,
-    tell: impl Fn(&NetworkMatch, &News),
-) -> Left {
+pub(crate) async fn run(game: NetworkMatch, stage: Stage, tell: impl Fn(&NetworkMatch, &News)) -> Left {
     prevent_quit();
-    let (mut desk, mut quits) = (NetworkDesk::new(game, log, hearing), false);
-    let mut pictures = Pictures::default();
+    let mut desk = NetworkDesk::new(game, stage);
     while !desk.is_done() {
-        let seconds = get_frame_time().min(PICTURE_MAX);
-        pictures.begin(&desk.pen, &mut desk.log);
-        desk.lay_out();
-        desk.ui.begin();
-        desk.read(seconds);
-        desk.advance(seconds, &tell);
-        desk.note_hidden();
-        // Nobody sees a hidden page; the match goes on there.
-        if desk.hidden_since.is_none() {
-            desk.draw();
-            pictures.save_on_key(&desk.pen, &mut desk.log);
-        }
-        let is_told = interrupt::is_asked() && desk.leaving.is_none();
-        if keys::wants_to_quit() || is_quit_requested() || is_told {
-            quits = true;
-            desk.leave();
+        show_picture(&mut desk);
+        while let Some(news) = desk.game.poll_news() {
+            tell(&desk.game, &news);
+            desk.hear(&news);
         }
         next_frame().await;
     }
     desk.note_end();
-    let NetworkDesk { mut game, log, mut hearing, wants_replay, error, .. } = desk;
-    hearing.start_again();
+    let NetworkDesk { mut game, mut stage, wants_replay, error, quits, .. } = desk;
+    stage.hearing.start_again();
     let codes = game.seat().and_then(|seat| seat.codes());
     let page = codes.and_then(|codes| codes.page()).map(str::to_owned);
     let replay = if wants_replay { game.take_replay() } else { None };
-    Left { game, log, hearing, replay, page, error, quits }
+    Left { game, stage, replay, page, error, quits }
 }
 
 /// Whether nobody sees the window. Windows of an operating system are drawn all the time.
@@ -173,29 +133,83 @@ fn begins_unfolded(size: Vec2) -> bool {
     size.cmpge(UNFOLDED_FROM).all()
 }
 
+impl Screen for NetworkDesk {
+    fn stage(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+
+    fn lay_out(&mut self) {
+        let panel = if self.shows_panel() { PANEL_HIGH } else { 0.0 };
+        let layout = Layout::new(screen::size(), Views::One, STATUS, panel);
+        let half = self.game.seat().map(|seat| place(seat.client().game().field_half()));
+        self.layout = half.map_or(layout, |half| layout.of_field(half));
+    }
+
+    fn read(&mut self, seconds: f32) {
+        self.stage.read_keys();
+        if is_key_pressed(KeyCode::V) {
+            self.toggle_prediction();
+        }
+        if is_key_pressed(KeyCode::Escape) {
+            self.stage.shows_help = false;
+            self.side.let_go();
+        }
+        if is_key_pressed(KeyCode::Space) {
+            self.toggle_pause();
+        }
+        self.move_camera(seconds);
+        self.read_orders(seconds);
+    }
+
+    /// Does the due work of the match; stops after an error.
+    fn advance(&mut self, seconds: f32) {
+        if self.error.is_none()
+            && let Err(error) = self.game.step()
+        {
+            self.stage.log.note("error", error.to_string());
+            self.error = Some(error);
+        }
+        self.game.foresee(Duration::from_micros((seconds * 1e6) as u64));
+        self.watch(seconds);
+        self.log_progress();
+        if self.game.seat().is_some_and(Seat::is_over) {
+            self.note_end();
+        }
+        self.note_hidden();
+    }
+
+    fn draw(&mut self) {
+        // Nobody sees a hidden page; the match goes on there.
+        if self.hidden_since.is_none() {
+            self.draw_all();
+        }
+    }
+
+    /// Asked again, it closes at once.
+    fn close(&mut self) {
+        let is_asked_here = keys::wants_to_quit() || is_quit_requested();
+        if is_asked_here || self.leaving.is_none() {
+            self.quits = true;
+            self.leave();
+        }
+    }
+}
+
 impl NetworkDesk {
-    fn new(game: NetworkMatch, log: OrderLog, mut hearing: Hearing) -> Self {
-        hearing.start_again();
+    fn new(game: NetworkMatch, mut stage: Stage) -> Self {
+        stage.hearing.start_again();
         Self {
             game,
             side: Side::default(),
             touches: Touches::default(),
-            hearing,
-            decided: None,
             score: Score::default(),
             qr: Qr::default(),
             is_ended: false,
             wants_replay: false,
             camera: None,
-            layout: Layout::new(screen::size()),
+            layout: Layout::new(screen::size(), Views::One, STATUS, 0.0),
             is_unfolded: begins_unfolded(screen::size()),
-            ui: Ui::new(),
-            pen: Pen::new(),
-            batch: Batch::new(),
-            layers: Layers::default(),
-            log,
-            shows_help: false,
-            seconds: 0.0,
+            stage,
             notices: VecDeque::new(),
             logged_turns: 0,
             error: None,
@@ -203,6 +217,7 @@ impl NetworkDesk {
             logged: None,
             hidden_since: None,
             leaving: None,
+            quits: false,
             is_noted: false,
         }
     }
@@ -212,124 +227,55 @@ impl NetworkDesk {
         self.is_unfolded && self.is_playing()
     }
 
-    fn lay_out(&mut self) {
-        let panel = if self.shows_panel() { PANEL_HIGH } else { 0.0 };
-        let layout = Layout::above(screen::size(), STATUS + panel);
-        let half = self.game.seat().map(|seat| place(seat.client().game().field_half()));
-        self.layout = half.map_or(layout, |half| layout.of_field(half));
-    }
-
-    // ---- time
-
-    /// Does the due work of the match; stops after an error.
-    fn advance(&mut self, seconds: f32, tell: &impl Fn(&NetworkMatch, &News)) {
-        self.seconds += seconds;
-        if self.error.is_none()
-            && let Err(error) = self.game.step()
-        {
-            self.log.note("error", error.to_string());
-            self.error = Some(error);
-        }
-        while let Some(news) = self.game.poll_news() {
-            tell(&self.game, &news);
-            self.hear(&news);
-        }
-        self.game.foresee(Duration::from_micros((seconds * 1e6) as u64));
+    /// Looks at the battle, and listens to it.
+    fn watch(&mut self, seconds: f32) {
         let Some(seat) = self.game.seat() else { return };
-        let game = seat.client().game();
+        let (game, player, rect) = (seat.client().game(), seat.player().0, self.layout.views[0]);
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
         let shown = Shown::new(game, self.game.foresight(), 0);
         self.side.effects.observe(shown, seat.frame(), passed, seconds);
-        let rect = self.layout.views[0];
-        let camera =
-            *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(seat.player().0), &[]));
-        let (player, view) = (seat.player().0, View { rect, camera });
-        self.hearing.listen(&mut self.side, &view, player, seconds, &mut self.log);
-        if self.decided.is_none() {
-            self.score.note_at(seat.frame(), game);
-        }
-        if let Some(result) = game.result() {
-            if self.decided.is_none() {
-                self.score.note(result::kills(game));
-                let is_won =
-                    u8::try_from(result).is_ok_and(|winner| game.teams().are_friends(winner, player));
-                self.hearing.end(is_won, &mut self.log);
-                self.log.note("result", u8::try_from(result).ok());
-            }
-            *self.decided.get_or_insert(0.0) += seconds;
-        }
-        self.log_progress();
-        if self.game.seat().is_some_and(Seat::is_over) {
-            self.note_end();
+        let camera = *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(player), &[]));
+        let Stage { hearing, log, .. } = &mut self.stage;
+        hearing.listen(&mut self.side, &View { rect, camera }, player, seconds, log);
+        if self.score.follow(seat.frame(), game, seconds)
+            && let Some(result) = game.result()
+        {
+            let winner = u8::try_from(result).ok();
+            hearing.end(winner.is_some_and(|winner| game.teams().are_friends(winner, player)), log);
+            log.note("result", winner);
         }
     }
 
     /// What happens becomes a notice, a line in the log, or both.
     fn hear(&mut self, news: &News) {
-        let notice = match news {
-            News::Ran { turn, player, order } => {
-                self.log.ran(player.0, *turn, order);
-                return;
-            }
+        let log = &mut self.stage.log;
+        match news {
+            News::Ran { turn, player, order } => log.ran(player.0, *turn, order),
             News::Listening(codes) => {
-                self.log.note("listening", codes.address.to_string());
+                log.note("listening", codes.address.to_string());
                 let all: Vec<&str> = codes.players.iter().map(|(_, code)| code.as_str()).collect();
-                self.log.note("codes", all);
-                return;
+                log.note("codes", all);
             }
-            News::Turn(_) | News::WaitingFor(_) | News::NewCode { .. } => return,
-            News::Seated { player, .. } => {
-                self.log.note("seated", *player);
-                return;
-            }
-            News::Started => {
-                self.log.note("started", true);
-                "Everybody is here".into()
-            }
-            News::Joined(player) => format!("{} has joined", self.called(*player)),
-            News::Gone { player, is_taken_over, .. } => {
-                self.log.note("gone", player.0);
-                let then = if *is_taken_over { ": a bot plays on" } else { "" };
-                format!("{} has left{then}", self.called(*player))
-            }
-            News::Back(player) => {
-                self.log.note("back", player.0);
-                format!("{} is back", self.called(*player))
-            }
-            News::Watcher => "Somebody watches".into(),
-            News::WatcherGone => "A watcher is gone".into(),
-            News::State { percent } => format!("Getting the state: {percent} %"),
-            News::Resumes { is_own } => resumes(*is_own).into(),
-            News::CameIn { .. } => "The state is here. Catching up".into(),
-            News::CaughtUp { .. } => "Caught up".into(),
-            News::DiskTrouble(why) => format!("Not kept from here on: {why}"),
-            News::Later(why) => format!("Trying again: {why}"),
-            News::ComingBack => "The connection is lost. Asking for the place again".into(),
-            News::Fingerprint(fingerprint) => {
-                self.log.note("fingerprint", fingerprint.to_string());
-                format!("Fingerprint of the players' keys: {fingerprint}")
-            }
-            News::Liars(_) => "Somebody shows different matches to different players".into(),
-            News::Remark { remark, .. } => {
-                match remark {
-                    Remark::Paused { paused, .. } => self.log.note("paused", *paused),
-                    _ => self.log.note(remark.name(), remark.player().map(|player| player.0)),
-                }
-                ending::told(&remark.sentence(|player| self.called(player)))
-            }
-            News::Differs(turn) => {
-                self.log.note("differs", *turn);
-                format!("The copies differ from turn {turn} on")
-            }
-        };
-        self.notify(notice);
+            News::Seated { player, .. } => log.note("seated", *player),
+            News::Started => log.note("started", true),
+            News::Gone { player, .. } => log.note("gone", player.0),
+            News::Back(player) => log.note("back", player.0),
+            News::Fingerprint(fingerprint) => log.note("fingerprint", fingerprint.to_string()),
+            News::Remark { remark: Remark::Paused { paused, .. }, .. } => log.note("paused", *paused),
+            News::Remark { remark, .. } => log.note(remark.name(), remark.player().map(|player| player.0)),
+            News::Differs(turn) => log.note("differs", *turn),
+            _ => {}
+        }
+        if let Some(sentence) = news.sentence(|player| self.called(player)) {
+            self.notify(ending::told(&sentence));
+        }
     }
 
     fn notify(&mut self, notice: String) {
         if self.notices.len() == NOTICES_MAX {
             self.notices.pop_front();
         }
-        self.notices.push_back((notice, self.seconds));
+        self.notices.push_back((notice, self.stage.seconds));
     }
 
     /// Whoever comes back to a page that was hidden is told what has happened meanwhile.
@@ -338,12 +284,12 @@ impl NetworkDesk {
         match (is_hidden(), self.hidden_since) {
             (true, None) => {
                 self.hidden_since = Some(turn);
-                self.log.note("hidden", true);
+                self.stage.log.note("hidden", true);
             }
             (false, Some(since)) => {
                 self.hidden_since = None;
-                self.log.note("hidden", false);
-                self.notices.iter_mut().for_each(|(_, at)| *at = self.seconds);
+                self.stage.log.note("hidden", false);
+                self.notices.iter_mut().for_each(|(_, at)| *at = self.stage.seconds);
                 self.notify(format!("While you were away, {} turns were played", turn.saturating_sub(since)));
             }
             _ => {}
@@ -365,13 +311,13 @@ impl NetworkDesk {
             && let Some(checksum) = checksum
         {
             self.logged_turns = turns;
-            self.log.checksum(turns, checksum);
+            self.stage.log.checksum(turns, checksum);
         }
         if let Some(diagnosis) = seat.diagnosis()
             && self.logged.as_ref() != Some(&diagnosis)
         {
             if let Diagnosis::Found { desync, .. } = &diagnosis {
-                self.log.desync(desync);
+                self.stage.log.desync(desync);
             }
             self.logged = Some(diagnosis);
         }
@@ -384,53 +330,33 @@ impl NetworkDesk {
         let (turns, checksum) = seat.compared();
         let agrees = seat.divergent_turn().is_none();
         let failure = seat.failure().map(|error| error.to_string());
-        self.log.note("failure", failure);
+        self.stage.log.note("failure", failure);
         let checksum = checksum.map(|checksum| format!("{checksum:016x}"));
-        self.log.end(turns, checksum.as_slice(), agrees);
+        self.stage.log.end(turns, checksum.as_slice(), agrees);
     }
 
     /// Leaves in good order; the window closes when the others know. Asked again, it closes at once.
     fn leave(&mut self) {
         if self.leaving.is_some() {
-            self.leaving = Some(self.seconds - FAREWELL);
+            self.leaving = Some(self.stage.seconds - FAREWELL);
             return;
         }
-        self.leaving = Some(self.seconds);
-        self.log.note("leaving", true);
+        self.leaving = Some(self.stage.seconds);
+        self.stage.log.note("leaving", true);
         self.game.leave();
     }
 
     fn is_done(&self) -> bool {
         let Some(since) = self.leaving else { return false };
         let is_over = self.game.seat().is_none_or(Seat::is_over) || self.error.is_some();
-        is_over || self.seconds - since > FAREWELL
+        is_over || self.stage.seconds - since > FAREWELL
     }
 
     // ---- mouse and keys
 
-    fn read(&mut self, seconds: f32) {
-        if is_key_pressed(KeyCode::F1) {
-            self.toggle_help();
-        }
-        if is_key_pressed(KeyCode::V) {
-            self.toggle_prediction();
-        }
-        if is_key_pressed(KeyCode::Escape) {
-            self.shows_help = false;
-            self.side.let_go();
-        }
-        if is_key_pressed(KeyCode::Space) {
-            self.toggle_pause();
-        }
-        self.layers.read_keys();
-        self.hearing.read_keys(&mut self.log);
-        self.move_camera(seconds);
-        self.read_orders(seconds);
-    }
-
     fn move_camera(&mut self, seconds: f32) {
         let (Some(seat), Some(camera)) = (self.game.seat(), &mut self.camera) else { return };
-        let (view, mouse) = (self.layout.views[0], self.ui.mouse);
+        let (view, mouse) = (self.layout.views[0], self.stage.ui.mouse);
         steer(
             camera,
             mouse,
@@ -448,18 +374,17 @@ impl NetworkDesk {
     fn read_orders(&mut self, seconds: f32) {
         let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
         let finger = self.touches.read(&mut camera, self.layout.views[0], seconds);
-        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
-        let mouse =
-            Mouse { at: self.ui.mouse, left: self.ui.left(), right: self.ui.right(), is_free, finger };
+        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help;
+        let mouse = Mouse::new(&self.stage.ui, is_free, finger);
         let is_person = seat.pilot() == Pilot::Person && !seat.is_watching();
         let mut told = Vec::new();
         {
             let sight = self.sight(seat, shown_by(&self.game, seat), camera);
             if is_person {
-                told.extend(controls::keys(&mut self.side, &sight, &mut camera, &mut self.log));
+                told.extend(controls::keys(&mut self.side, &sight, &mut camera, &mut self.stage.log));
             }
             let side = &mut self.side;
-            told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.log));
+            told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.stage.log));
         }
         let (game, view) = (seat.client().game(), self.layout.views[0]);
         camera.hold(Opened::new(game, view, Some(seat.player().0), &[]).bounds, view);
@@ -472,21 +397,16 @@ impl NetworkDesk {
     fn tell(&mut self, told: Told) {
         let (Some(camera), Some(seat)) = (self.camera, self.game.seat()) else { return };
         let (player, own) = (seat.player().0, self.sight(seat, shown_by(&self.game, seat), camera).own());
-        let Self { side, log, game, .. } = self;
+        let Self { side, stage, game, .. } = self;
         let Some(seat) = game.seat_mut() else { return };
-        side.tell(player, &own, told, log, |order| Some(seat.order(order).ok()?.0));
-    }
-
-    fn toggle_help(&mut self) {
-        self.shows_help = !self.shows_help;
-        self.log.note("help", self.shows_help);
+        side.tell(player, &own, told, &mut stage.log, |order| Some(seat.order(order).ok()?.0));
     }
 
     /// Shows the own orders at once, or when they run.
     fn toggle_prediction(&mut self) {
         let predicts = !self.game.predicts();
         self.game.set_prediction(predicts);
-        self.log.note("prediction", predicts);
+        self.stage.log.note("prediction", predicts);
     }
 
     /// Everybody's battle stands, or goes on, a few turns later.
@@ -495,7 +415,7 @@ impl NetworkDesk {
             && seat.session().phase() == SessionPhase::Running
             && let Err(error) = seat.toggle_pause()
         {
-            self.log.note("error", error.to_string());
+            self.stage.log.note("error", error.to_string());
         }
     }
 
@@ -507,15 +427,6 @@ impl NetworkDesk {
             view: View { rect: self.layout.views[0], camera },
             map: self.layout.maps[0],
         }
-    }
-}
-
-/// What is known of the save that the host has given.
-fn resumes(is_own: bool) -> &'static str {
-    if is_own {
-        "The host's save is the one that was kept here"
-    } else {
-        "No save of this turn was kept here to compare the host's with"
     }
 }
 

@@ -13,18 +13,14 @@ use crate::view::widgets::keys::Act;
 const LEAP_MS: i64 = 5_000;
 
 impl Viewing {
-    /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
-    pub(super) fn read(&mut self, seconds: f32) {
-        if is_key_pressed(KeyCode::F1) {
-            self.toggle_help();
-        }
+    pub(super) fn read_all(&mut self, seconds: f32) {
+        self.stage.read_keys();
         if is_key_pressed(KeyCode::Escape) {
-            self.wants = self.way_back.filter(|back| *back == Back::Running && !self.shows_help);
-            self.shows_help = false;
+            self.wants = self.way_back.filter(|back| *back == Back::Running && !self.stage.shows_help);
+            self.stage.shows_help = false;
             self.follow(None);
         }
         self.read_transport();
-        self.hearing.read_keys(&mut self.log);
         for (player, key) in (0..).zip(DIGITS.into_iter().skip(1)) {
             if is_key_pressed(key) && player < self.course.terms().setup.players {
                 self.follow(Some(player));
@@ -33,13 +29,12 @@ impl Viewing {
         if is_key_pressed(KeyCode::Key0) {
             self.follow(None);
         }
-        self.layers.read_keys();
         self.move_camera(seconds);
     }
 
     fn read_transport(&mut self) {
         /// What each key does.
-        const KEYS: [(KeyCode, Act<Viewing>); 12] = [
+        const KEYS: [(KeyCode, Act<Viewing>); 8] = [
             (KeyCode::Space, Viewing::toggle_play),
             (KeyCode::N, |viewing| viewing.step(1)),
             (KeyCode::B, |viewing| viewing.step(-1)),
@@ -48,26 +43,23 @@ impl Viewing {
             (KeyCode::Home, |viewing| viewing.go(0)),
             (KeyCode::End, |viewing| viewing.go(u64::MAX)),
             (KeyCode::X, Viewing::go_to_divergence),
-            (KeyCode::Equal, |viewing| viewing.change_speed(1)),
-            (KeyCode::KpAdd, |viewing| viewing.change_speed(1)),
-            (KeyCode::Minus, |viewing| viewing.change_speed(-1)),
-            (KeyCode::KpSubtract, |viewing| viewing.change_speed(-1)),
         ];
         let control = is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl);
         if control {
             return;
         }
         KEYS.iter().filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
+        self.pace.read_keys(&mut self.stage.log);
     }
 
     /// Moving the picture by hand ends following.
     fn move_camera(&mut self, seconds: f32) {
-        let mouse = self.ui.mouse;
-        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
-        let under = Some(self.layout.view).filter(|view| view.contains(mouse));
+        let mouse = self.stage.ui.mouse;
+        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help;
+        let under = Some(self.layout.views[0]).filter(|view| view.contains(mouse));
         let mut moved = steer_by(WASD, &mut self.camera, mouse, under, is_free, seconds);
-        if is_free && self.layout.map.contains(mouse) && self.ui.left().is_held() {
-            let small = minimap::view(self.layout.map, place(self.course.game().field_half()));
+        if is_free && self.layout.maps[0].contains(mouse) && self.stage.ui.left().is_held() {
+            let small = minimap::view(self.layout.maps[0], place(self.course.game().field_half()));
             self.camera.centre = small.camera.to_field(small.rect, mouse);
             moved = true;
         }

@@ -8,7 +8,6 @@ use macroquad::shapes::draw_rectangle;
 use crate::view::hud::{commands, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
-use crate::view::screens::picture::SPEEDS;
 use crate::view::screens::viewing::timeline::{Timeline, clock};
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::bar::TopBar;
@@ -20,33 +19,41 @@ const FOLLOW: [&str; 16] = numbered!("follow");
 /// Width of the buttons that lead back to a battle and copy a link, pixels.
 const BACK: f32 = 94.0;
 
+/// Height of the buttons below the view, above the timeline, pixels.
+const TRANSPORT: f32 = 44.0;
+
+/// The parts of the panel.
+fn transport(panel: Rect) -> Rect {
+    Rect { h: TRANSPORT, ..panel }
+}
+
+fn timeline(panel: Rect) -> Rect {
+    Rect::new(panel.x + 16.0, panel.y + TRANSPORT, panel.w - 32.0, panel.h - TRANSPORT - 8.0)
+}
+
 impl Viewing {
     /// Everything around the view, and what lies over it.
     pub(super) fn draw_frame(&mut self) {
         self.draw_top();
         self.draw_armies();
         self.draw_notes();
-        let view = self.layout.view;
-        commands::legend(&self.pen, vec2(view.x + 10.0, view.y + 60.0), self.layers);
-        let bottom = self.layout.bottom;
-        draw_rectangle(bottom.x, bottom.y, bottom.w, bottom.h, PANEL);
-        self.ui.cover(bottom);
+        let view = self.layout.views[0];
+        commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 60.0), self.stage.layers);
+        let bottom = self.layout.panel;
+        self.stage.ui.pen.fill(bottom, PANEL);
+        self.stage.ui.cover(bottom);
         self.draw_transport();
-        let rect = self.layout.timeline;
-        let wanted = Timeline::draw(&mut self.batch, &self.pen, &mut self.ui, rect, &self.course);
+        let rect = timeline(self.layout.panel);
+        let wanted = Timeline::draw(&mut self.stage.ui, rect, &self.course);
         self.drag(wanted);
-        if self.shows_help {
-            help::draw(&self.pen, self.layout.view, &help::REPLAY);
-        }
-        self.ui.end();
-        let divergence = Timeline::divergence(rect, &self.course).map(|rect| ("diverged here", rect));
-        let fixed = [("view", self.layout.view), ("map", self.layout.map)].into_iter().chain(divergence);
-        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+        let mut fixed = vec![("view", view), ("map", self.layout.maps[0])];
+        fixed.extend(Timeline::divergence(rect, &self.course).map(|rect| ("diverged here", rect)));
+        self.stage.end(view, &help::REPLAY, &fixed);
     }
 
     fn draw_top(&mut self) {
         let top = self.layout.top;
-        let mut bar = TopBar::new(&mut self.ui, top);
+        let mut bar = TopBar::new(&mut self.stage.ui, top);
         let setup = self.course.terms().setup;
         let about = format!(
             "{}, {} players, {} units each, seed {}, {} turns",
@@ -56,10 +63,8 @@ impl Viewing {
             setup.seed,
             self.course.timetable().turns()
         );
-        if self.ui.button(&self.pen, "help", bar.place(74.0), "F1 help", self.shows_help) {
-            self.toggle_help();
-        }
-        self.hearing.draw(&self.pen, &mut self.ui, bar.place(hearing::BUTTON), None, &mut self.log);
+        self.stage.draw_help_button(bar.place(74.0));
+        self.stage.draw_sound(bar.place(hearing::BUTTON), None);
         let ways: &[(&str, &str, Back)] = match self.way_back {
             Some(Back::New) => &[("back to battle", "New battle", Back::New)],
             Some(Back::Old) => &[("back to battle", "Back", Back::Old)],
@@ -67,26 +72,26 @@ impl Viewing {
             None => &[],
         };
         for (name, word, back) in ways {
-            if self.ui.button(&self.pen, name, bar.place(BACK), word, false) {
+            if bar.button(&mut self.stage.ui, name, BACK, word, false) {
                 self.wants = Some(*back);
             }
         }
         let word = if self.link.1 { "Copied" } else { "Copy link" };
         if let Some(link) = &self.link.0
-            && self.ui.button(&self.pen, "share", bar.place(BACK), word, false)
+            && bar.button(&mut self.stage.ui, "share", BACK, word, false)
         {
             miniquad::window::clipboard_set(link);
-            self.log.note("link", link.clone());
+            self.stage.log.note("link", link.clone());
             self.link.1 = true;
         }
         let (text, color) = self.verdict();
-        let width = self.pen.width(&text, SIZE);
+        let width = self.stage.ui.pen.width(&text, SIZE);
         let mut end = bar.end();
         if width + 16.0 < end {
-            self.pen.label(&text, Rect { w: end - top.x, ..top }, Align::Right, SIZE, color);
+            self.stage.ui.pen.label(&text, Rect { w: end - top.x, ..top }, Align::Right, SIZE, color);
             end -= width + 16.0;
         }
-        bar.title(&self.pen, "Testudo replay", &about, end);
+        bar.title(&self.stage.ui.pen, "Testudo replay", &about, end);
     }
 
     /// How far the comparison has come, in words.
@@ -106,9 +111,9 @@ impl Viewing {
 
     /// A button for each player, and how the army stands.
     fn draw_armies(&mut self) {
-        let strip = self.layout.armies;
-        draw_rectangle(strip.x, strip.y, strip.w, strip.h, PANEL_RAISED);
-        self.ui.cover(strip);
+        let strip = self.layout.headers[0];
+        self.stage.ui.pen.fill(strip, PANEL_RAISED);
+        self.stage.ui.cover(strip);
         let players = self.course.terms().setup.players;
         let room = strip.w / f32::from(players.max(1));
         for (player, name) in (0..players).zip(FOLLOW) {
@@ -119,7 +124,7 @@ impl Viewing {
             let text =
                 if width > 60.0 { format!("Player {}", player + 1) } else { format!("{}", player + 1) };
             let is_followed = self.followed == Some(player);
-            if self.ui.button(&self.pen, name, button, &text, is_followed) {
+            if self.stage.ui.button(name, button, &text, is_followed) {
                 self.follow(if is_followed { None } else { Some(player) });
             }
             let game = self.course.game();
@@ -132,13 +137,13 @@ impl Viewing {
                 let score = format!(
                     "{living} units   {recruits} to come   {kills} kills   {losses} lost   keep {keep} %"
                 );
-                let x = self.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
+                let x = self.stage.ui.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
                 let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
                 if room > 480.0 {
-                    self.pen.text(order, x, base, SMALL, faded(army(player), 0.9));
+                    self.stage.ui.pen.text(order, x, base, SMALL, faded(army(player), 0.9));
                 }
             } else if room > 140.0 {
-                self.pen.text(&format!("{living}"), x, base, SMALL, TEXT);
+                self.stage.ui.pen.text(&format!("{living}"), x, base, SMALL, TEXT);
             }
         }
     }
@@ -158,23 +163,22 @@ impl Viewing {
         if let Some(difference) = &self.difference {
             notes.push((difference.text.clone(), BAD));
         }
-        let view = self.layout.view;
+        let view = self.layout.views[0];
         for (n, (text, color)) in notes.iter().enumerate() {
             let bar = Rect::new(view.x, view.y + n as f32 * 26.0, view.w, 26.0);
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
-            self.pen.label(text, bar, Align::Middle, SIZE, *color);
+            self.stage.ui.pen.plate(text, bar, SIZE, *color, faded(PANEL, 0.9));
         }
         let (done, whole) = self.course.progress();
         if self.course.is_seeking() && self.seeking_pictures > 2 {
             let bar = Rect::new(view.x + view.w / 2.0 - 110.0, view.y + view.h - 52.0, 220.0, 34.0);
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
+            self.stage.ui.pen.fill(bar, faded(PANEL, 0.9));
             let text = format!("seeking, {} %", done * 100 / whole.max(1));
-            self.pen.label(&text, bar, Align::Middle, SIZE, TEXT);
+            self.stage.ui.pen.label(&text, bar, Align::Middle, SIZE, TEXT);
         }
     }
 
     fn draw_transport(&mut self) {
-        let rect = self.layout.transport;
+        let rect = transport(self.layout.panel);
         // On a phone everything is a little narrower.
         let part = (rect.w / 420.0).min(1.0);
         let mut x = rect.x + 16.0 * part;
@@ -186,20 +190,18 @@ impl Viewing {
         let (start, back, play) = (place(34.0, 4.0), place(34.0, 4.0), place(74.0, 4.0));
         let (step, end, slower) = (place(34.0, 4.0), place(34.0, 18.0), place(34.0, 0.0));
         let (speed, faster, wrong) = (place(52.0, 0.0), place(34.0, 18.0), place(96.0, 18.0));
-        let (pen, ui) = (&self.pen, &mut self.ui);
+        let ui = &mut self.stage.ui;
         let pressed = [
-            ui.button(pen, "start", start, "|<", false),
-            ui.button(pen, "back", back, "<", false),
-            ui.button(pen, "play", play, if self.is_playing { "Pause" } else { "Play" }, self.is_playing),
-            ui.button(pen, "step", step, ">", false),
-            ui.button(pen, "end", end, ">|", false),
-            ui.button(pen, "slower", slower, "\u{2013}", false),
-            ui.button(pen, "faster", faster, "+", false),
+            ui.button("start", start, "|<", false),
+            ui.button("back", back, "<", false),
+            ui.button("play", play, if self.is_playing { "Pause" } else { "Play" }, self.is_playing),
+            ui.button("step", step, ">", false),
+            ui.button("end", end, ">|", false),
         ];
-        pen.label(&format!("{}x", SPEEDS[self.speed] as f32 / 100.0), speed, Align::Middle, SIZE, TEXT);
         let is_wrong = self.course.divergence().is_some();
         let text_x = if is_wrong { wrong.x + wrong.w + 18.0 } else { wrong.x };
-        let goes_wrong = is_wrong && ui.button(pen, "divergence", wrong, "X difference", false);
+        let goes_wrong = is_wrong && ui.button("divergence", wrong, "X difference", false);
+        self.pace.draw(&mut self.stage, slower, speed, faster);
         self.draw_place(text_x);
         match pressed.iter().position(|pressed| *pressed) {
             Some(0) => self.go(0),
@@ -207,8 +209,6 @@ impl Viewing {
             Some(2) => self.toggle_play(),
             Some(3) => self.step(1),
             Some(4) => self.go(u64::MAX),
-            Some(5) => self.change_speed(-1),
-            Some(6) => self.change_speed(1),
             _ if goes_wrong => self.go_to_divergence(),
             _ => {}
         }
@@ -216,28 +216,28 @@ impl Viewing {
 
     /// Time, turn, frame and checksum, as far as there is room.
     fn draw_place(&self, x: f32) {
-        let end = self.layout.transport.right() - 8.0;
+        let end = transport(self.layout.panel).right() - 8.0;
         let table = self.course.timetable();
         let frame = self.course.frame();
-        let base = self.layout.transport.y + 27.0;
+        let base = transport(self.layout.panel).y + 27.0;
         let now = clock(table.time_of(frame).as_millis(), true);
         let whole = format!(" of {}", clock(table.length().as_millis(), true));
-        if x + self.pen.width(&now, SIZE) * 1.04 + self.pen.width(&whole, SIZE) > end {
+        if x + self.stage.ui.pen.width(&now, SIZE) * 1.04 + self.stage.ui.pen.width(&whole, SIZE) > end {
             return;
         }
-        let x = self.pen.strong(&now, x, base, SIZE, TEXT);
-        let mut x = self.pen.text(&whole, x, base, SIZE, TEXT_DIM) + 22.0;
+        let x = self.stage.ui.pen.strong(&now, x, base, SIZE, TEXT);
+        let mut x = self.stage.ui.pen.text(&whole, x, base, SIZE, TEXT_DIM) + 22.0;
         let places = [
             ("turn", format!("{} of {}", self.course.turn(), table.turns())),
             ("frame", format!("{frame} of {}", table.frames())),
             ("checksum", format!("{:016x}", self.course.checksum())),
         ];
         for (name, value) in &places {
-            if x + self.pen.width(name, SIZE) + 6.0 + self.pen.width(value, SIZE) > end {
+            if x + self.stage.ui.pen.width(name, SIZE) + 6.0 + self.stage.ui.pen.width(value, SIZE) > end {
                 return;
             }
-            x = self.pen.text(name, x, base, SIZE, TEXT_DIM) + 6.0;
-            x = self.pen.text(value, x, base, SIZE, TEXT) + 22.0;
+            x = self.stage.ui.pen.text(name, x, base, SIZE, TEXT_DIM) + 6.0;
+            x = self.stage.ui.pen.text(value, x, base, SIZE, TEXT) + 22.0;
         }
     }
 }

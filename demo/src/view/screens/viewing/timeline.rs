@@ -35,21 +35,15 @@ pub(crate) struct Timeline;
 
 impl Timeline {
     /// Draws the strip with the present frame. Returns the frame under the mouse during a drag.
-    pub(crate) fn draw(
-        batch: &mut Batch,
-        pen: &Pen,
-        ui: &mut Ui,
-        rect: Rect,
-        course: &Course,
-    ) -> Option<u64> {
+    pub(crate) fn draw(ui: &mut Ui, rect: Rect, course: &Course) -> Option<u64> {
         let graph = Rect { h: rect.h - TRACK - TIMES, ..rect };
         let track = Rect { y: graph.y + graph.h, h: TRACK, ..rect };
-        draw_graph(batch, graph, course);
-        draw_track(batch, track, course);
+        draw_graph(&mut ui.batch, graph, course);
+        draw_track(&mut ui.batch, track, course);
         for mark in marks(course) {
             let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
-            batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, mark.color);
-            batch.sprite(Sprite::Ball, vec2(x, graph.y + 2.0), 4.0, mark.color);
+            ui.batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, mark.color);
+            ui.batch.sprite(Sprite::Ball, vec2(x, graph.y + 2.0), 4.0, mark.color);
         }
         let wanted = ui.scrub("timeline", Rect { h: graph.h + track.h, ..rect });
         let x = x_of(rect, course.timetable(), course.frame());
@@ -57,19 +51,19 @@ impl Timeline {
             // The target, and the distance to it.
             let to = x_of(rect, course.timetable(), course.target());
             let way = Rect::new(x.min(to), track.y + 2.0, (to - x).abs(), track.h - 4.0);
-            batch.block(way, faded(TEXT, 0.35));
-            batch.line(vec2(to, graph.y), vec2(to, track.y + track.h), 1.0, TEXT_DIM);
+            ui.batch.block(way, faded(TEXT, 0.35));
+            ui.batch.line(vec2(to, graph.y), vec2(to, track.y + track.h), 1.0, TEXT_DIM);
         }
-        batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, TEXT);
-        batch.sprite(Sprite::Ball, vec2(x, track.y + track.h / 2.0), 8.0, TEXT);
-        batch.draw();
-        draw_times(pen, rect, course.timetable());
-        draw_names(pen, graph, course);
+        ui.batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, TEXT);
+        ui.batch.sprite(Sprite::Ball, vec2(x, track.y + track.h / 2.0), 8.0, TEXT);
+        ui.batch.draw();
+        draw_times(&ui.pen, rect, course.timetable());
+        draw_names(&ui.pen, graph, course);
         for mark in marks(course) {
             let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
-            let width = pen.width(&mark.text, SMALL);
+            let width = ui.pen.width(&mark.text, SMALL);
             let left = if x + width + 10.0 > rect.x + rect.w { x - width - 8.0 } else { x + 8.0 };
-            pen.text(&mark.text, left, graph.y + 26.0, SMALL, mark.color);
+            ui.pen.text(&mark.text, left, graph.y + 26.0, SMALL, mark.color);
         }
         wanted.map(|part| (f64::from(part) * course.timetable().frames() as f64).round() as u64)
     }

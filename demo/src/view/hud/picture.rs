@@ -1,8 +1,7 @@
-//! Common work for every picture: time, saving with F12, counting.
+//! Common work for every picture: saving with F12, the size of letters, counting.
 
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
-use macroquad::shapes::draw_rectangle;
 #[cfg(not(target_arch = "wasm32"))]
 use macroquad::texture::get_screen_data;
 use macroquad::time::get_time;
@@ -10,40 +9,15 @@ use macroquad::window::clear_background;
 
 use crate::view::command::order_log::OrderLog;
 use crate::view::paint::palette::{BACKDROP, PANEL, TEXT};
-use crate::view::paint::pen::{Align, Pen, SIZE};
+use crate::view::paint::pen::{Pen, SIZE};
 use crate::view::paint::screen::Letters;
 use crate::view::paint::{screen, viewport};
 
 /// Longest time that a picture stands for, seconds: after a longer one the match is behind the clock, not ahead of the eye.
 pub(crate) const PICTURE_MAX: f32 = 0.1;
 
-/// Speeds, percent of real time.
-pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
-
-/// How many pictures there are in a second, for the log.
-pub(crate) struct PictureCount {
-    pictures: u32,
-    since: f64,
-}
-
-impl PictureCount {
-    /// Pictures from one note to the next.
-    const EVERY: u32 = 200;
-
-    pub(crate) fn new() -> Self {
-        Self { pictures: 0, since: get_time() }
-    }
-
-    pub(crate) fn note_picture(&mut self, log: &mut OrderLog) {
-        self.pictures += 1;
-        if self.pictures == Self::EVERY {
-            let now = get_time();
-            let rate = f64::from(self.pictures) / (now - self.since).max(1e-3);
-            log.note("pictures_per_second", (rate * 10.0).round() / 10.0);
-            *self = Self { pictures: 0, since: now };
-        }
-    }
-}
+/// Pictures from one note of how many there are in a second to the next.
+const COUNTED: u32 = 200;
 
 /// For how long the window says where a picture has gone, or how large letters are now, seconds.
 const TOLD: f64 = 4.0;
@@ -61,6 +35,8 @@ pub(crate) struct Pictures {
     told: Option<(String, f64)>,
     /// What the log knows of texts that lie over each other.
     clash: Option<String>,
+    /// Pictures since a time.
+    count: (u32, f64),
 }
 
 impl Pictures {
@@ -77,6 +53,12 @@ impl Pictures {
         if screen::follow_choice() {
             log.note("letters", f64::from(screen::factor()));
         }
+        let ((pictures, since), now) = (self.count, get_time());
+        if pictures == COUNTED {
+            let rate = f64::from(pictures) / (now - since).max(1e-3);
+            log.note("pictures_per_second", (rate * 10.0).round() / 10.0);
+        }
+        self.count = if matches!(pictures, 0 | COUNTED) { (1, now) } else { (pictures + 1, since) };
         pen.follow_screen();
         viewport::leave();
         clear_background(BACKDROP);
@@ -143,7 +125,5 @@ fn notice(pen: &Pen, text: &str) {
     let size = screen::size();
     let width = (pen.width(text, SIZE) + 32.0).min(size.x);
     let plate = Rect::new((size.x - width) / 2.0, size.y * 0.4, width, 40.0);
-    pen.cover(plate);
-    draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL);
-    pen.label(text, plate, Align::Middle, SIZE, TEXT);
+    pen.plate(text, plate, SIZE, TEXT, PANEL);
 }
