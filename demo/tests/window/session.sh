@@ -17,7 +17,8 @@ enter skirmish --seed 1 --units 100
 calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$1: $(grep '"event":"clash"' log | tail -1)"; }
 
 say "the opening: one view, the first hint"
-picture opening
+# (By then the ground is painted.)
+picture opening 4
 calm opening
 
 say "sound: the server is asked for, M and the button switch it off and on"
