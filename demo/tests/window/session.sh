@@ -104,7 +104,11 @@ for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 
   switch help false key F1
   switch menu true key F10
   calm "$size menu"
-  switch menu false key F10
+  until placed "join match"; do press friends && sleep 0.7; done
+  until_said '"event":"refused"' press "join match"
+  sleep 0.3
+  calm "$size friends"
+  switch menu false key Escape
   # In the highest picture everything is twice as large.
   if [[ $size == 3840* ]]; then (($(rect unfold | cut -d, -f4) > 40)) || fail "letters are small in 4K: $(rect unfold)"; fi
 done

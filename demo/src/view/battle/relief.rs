@@ -17,7 +17,7 @@ use crate::view::paint::palette::{
 
 /// Texels along the longer side, and of the coarse picture that is there at once.
 const TEXELS: f32 = 1_536.0;
-const COARSE: f32 = 192.0;
+const COARSE: f32 = 384.0;
 
 /// The picture shows this much beyond the field, characters of a map.
 const MARGIN: f32 = 2.0;

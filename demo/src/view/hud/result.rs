@@ -1,13 +1,13 @@
 //! The end of a battle: the winner, kills over time, and whether the computers always agreed.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
-use macroquad::shapes::draw_line;
+use macroquad::math::{Rect, vec2};
 use testudo_lockstep::Simulation as _;
 
 use crate::game::{ARMIES_MAX, Game, Teams};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
-use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
+use crate::view::paint::pen::{LARGE, SIZE, SMALL};
+use crate::view::widgets::graph;
 use crate::view::widgets::ui::Ui;
 
 /// Frames of the match from one sample of the score to the next: two seconds.
@@ -193,7 +193,7 @@ impl Ended<'_> {
             left += width + 12.0;
         }
         let top = card.bottom() - 46.0 - row * 40.0;
-        self.plot(&ui.pen, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
+        self.plot(ui, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
         let pressed = |(n, (what, name, word, at)): (usize, (Next, &'static str, &str, Rect))| {
             let is_pressed = ui.button(name, Rect { y: top + at.y, ..at }, word, n == 0);
             is_pressed.then_some(what)
@@ -215,7 +215,8 @@ impl Ended<'_> {
     }
 
     /// Kills over time, a line for each army.
-    fn plot(&self, pen: &Pen, rect: Rect) {
+    fn plot(&self, ui: &mut Ui, rect: Rect) {
+        let pen = &ui.pen;
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
         for (player, kills) in (0..self.game.setup().players).zip(kills(self.game)) {
@@ -225,24 +226,19 @@ impl Ended<'_> {
             }
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
-        pen.fill(plot, BACKDROP);
-        let samples = &self.score.samples;
+        let (batch, samples) = (&mut ui.batch, &self.score.samples);
+        batch.block(plot, BACKDROP);
         let top = samples.iter().flatten().copied().max().unwrap_or(1).max(1) as f32;
         let step = plot.w / (samples.len().max(2) - 1) as f32;
         for half in [0.0, 0.5] {
             let y = plot.y + plot.h * half;
-            draw_line(plot.x, y, plot.right(), y, 1.0, faded(LINE, 0.7));
+            batch.line(vec2(plot.x, y), vec2(plot.right(), y), 1.0, faded(LINE, 0.7));
         }
-        for player in 0..usize::from(self.game.setup().players) {
-            let at = |n: usize| {
-                let part = samples[n][player] as f32 / top;
-                (plot.x + n as f32 * step, plot.bottom() - plot.h * part)
-            };
-            for n in 1..samples.len() {
-                let (from, to) = (at(n - 1), at(n));
-                draw_line(from.0, from.1, to.0, to.1, 2.0, army(player as u8));
-            }
+        for player in 0..self.game.setup().players {
+            let kills = samples.iter().map(|kills| kills[usize::from(player)] as f32 / top);
+            graph::curve(batch, plot, step, &kills.collect::<Vec<_>>(), army(player));
         }
+        batch.draw();
     }
 }
 

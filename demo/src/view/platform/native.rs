@@ -71,14 +71,13 @@ pub(crate) fn open_network(
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
-        let network::Left { game, stage, replay, page, error, .. } =
-            network::run(game, stage(log), tell).await;
+        let network::Left { game, stage, replay, error, .. } = network::run(game, stage(log), tell).await;
         error.map_or(Ok(()), Err)?;
         left.set(game.end()?);
-        let Some(replay) = replay else { return Ok(true) };
-        let (replay, terms) = replay.open()?;
-        let course = Course::new(replay, terms)?.by_page(page);
-        viewing::run(course, None, stage, &told).await
+        match replay {
+            Some(course) => viewing::run(course, None, stage, &told).await,
+            None => Ok(true),
+        }
     })?;
     Ok(outcome.take())
 }

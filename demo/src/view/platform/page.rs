@@ -171,9 +171,7 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
     let network::Left { game, mut stage, replay, error, .. } = left;
     error.map_or(Ok(()), |error| Err(told(error)))?;
     game.end().map_err(told)?;
-    if let Some(replay) = replay {
-        let (replay, terms) = replay.open().map_err(told)?;
-        let course = Course::new(replay, terms).map_err(told)?.by_page(chosen.page.clone());
+    if let Some(course) = replay {
         viewing::run(course, None, stage, &Cell::new(None)).await.map_err(told)?;
     } else {
         stage.log.note("left", true);

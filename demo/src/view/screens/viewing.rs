@@ -10,9 +10,9 @@ use macroquad::math::Vec2;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
-use crate::app::MatchError;
 use crate::app::playback::{Budget, Course};
 use crate::app::share;
+use crate::app::{Kept, MatchError};
 use crate::game::{Command, Foe, Game};
 use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
@@ -95,6 +95,15 @@ pub(crate) enum Back {
 struct Shown {
     text: String,
     body: Option<u32>,
+}
+
+/// The replay that a match has left.
+///
+/// # Errors
+/// The file is gone, or nothing in it can be played.
+pub(crate) fn course(kept: Kept) -> Result<Course, MatchError> {
+    let (replay, terms) = kept.open()?;
+    Course::new(replay, terms)
 }
 
 /// Runs picture by picture, until the window is closed. `told` has the verdict so far, because that may happen at any time.

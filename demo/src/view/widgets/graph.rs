@@ -1,7 +1,7 @@
 //! Measurements over the last while.
 
 use macroquad::color::Color;
-use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::math::{Rect, vec2};
 
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, BAD, LINE, TEXT_DIM, faded};
@@ -34,14 +34,10 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, rect: Rect, curves: &[Curve], w
         let bar = Rect::new(left + n as f32 * step, plot.y + plot.h - tall, step.max(1.5), tall);
         batch.block(bar, faded(BAD, 0.55));
     }
-    for curve in curves {
-        let at = |n: usize, value: u32| -> Vec2 {
-            let part = value as f32 / top as f32;
-            vec2(left + n as f32 * step, plot.y + plot.h * (1.0 - part.min(1.0)))
-        };
-        for (n, pair) in curve.values.windows(2).enumerate() {
-            batch.line(at(n, pair[0]), at(n + 1, pair[1]), 2.0, curve.color);
-        }
+    let lines = Rect { x: left, ..plot };
+    for Curve { values, color, .. } in curves {
+        let heights: Vec<f32> = values.iter().map(|value| *value as f32 / top as f32).collect();
+        curve(batch, lines, step, &heights, *color);
     }
     batch.draw();
     let mut x = plot.x;
@@ -55,6 +51,12 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, rect: Rect, curves: &[Curve], w
         let width = pen.width(&text, 11.0);
         pen.text(&text, plot.x - 5.0 - width, plot.y + plot.h * (1.0 - part) + 4.0, 11.0, TEXT_DIM);
     }
+}
+
+/// A line over time through points that are a step apart, each at a height of 0..=1 of the plot.
+pub(crate) fn curve(batch: &mut Batch, plot: Rect, step: f32, heights: &[f32], color: Color) {
+    let at = |n: usize| vec2(plot.x + n as f32 * step, plot.bottom() - plot.h * heights[n].min(1.0));
+    (1..heights.len()).for_each(|n| batch.line(at(n - 1), at(n), 2.0, color));
 }
 
 /// A round number of milliseconds above the highest value.

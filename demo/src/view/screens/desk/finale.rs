@@ -11,6 +11,7 @@ use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
 use crate::view::hud::result::{Ended, Next};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
+use crate::view::screens::viewing;
 
 /// Away from a battle.
 pub(super) enum Want {
@@ -108,9 +109,9 @@ impl Desk {
             ));
             return None;
         };
-        let played = kept.open();
-        let course = played.and_then(|(replay, terms)| Course::new(replay, terms));
-        course.map_err(|error| self.refused = Some((error.to_string(), self.stage.seconds))).ok()
+        viewing::course(kept)
+            .map_err(|error| self.refused = Some((error.to_string(), self.stage.seconds)))
+            .ok()
     }
 
     /// The newest file among the replays of this window.

@@ -10,7 +10,6 @@ use crate::app::online::name::Name;
 use crate::app::online::network::{GUEST_UNITS_MAX, Way as To, Wish};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::seat::hosting::Hosting;
-use crate::app::playback::Course;
 use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
 use crate::game::Teams;
 use crate::view::hud::friends::Way;
@@ -69,7 +68,7 @@ impl Desk {
         tell: impl Fn(&NetworkMatch, &News),
     ) -> (Self, bool) {
         let left = network::run(game, self.stage, tell).await;
-        let Left { game, stage, replay, page, error, quits } = left;
+        let Left { game, stage, replay, error, quits } = left;
         (self.stage, self.pace.is_paused) = (stage, true);
         let ended = game.end();
         let outcome = ended.as_ref().ok().and_then(Option::as_ref);
@@ -81,16 +80,9 @@ impl Desk {
             return (self, agrees);
         }
         self.stage.log.note("online_over", agrees);
-        let mut failed = error.or(ended.err()).map(|error| error.to_string()).or(early);
-        if let Some(kept) = replay {
-            match kept.open().and_then(|(replay, terms)| Course::new(replay, terms)) {
-                Ok(course) => {
-                    let told = Cell::new(None);
-                    (self.stage, _) =
-                        viewing::visit(course.by_page(page), self.stage, &told, Back::Old).await;
-                }
-                Err(error) => failed = failed.or(Some(error.to_string())),
-            }
+        let failed = error.or(ended.err()).map(|error| error.to_string()).or(early);
+        if let Some(course) = replay {
+            (self.stage, _) = viewing::visit(course, self.stage, &Cell::new(None), Back::Old).await;
         }
         if let Some(why) = failed {
             self.tell_friends(&why);

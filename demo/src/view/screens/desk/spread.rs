@@ -7,6 +7,7 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, DIFFERENT, PANEL, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::screens::desk::Desk;
+use crate::view::widgets::graph;
 
 /// Size of the plate, pixels.
 const PLATE: (f32, f32) = (286.0, 96.0);
@@ -66,8 +67,8 @@ fn plot(batch: &mut Batch, plate: Rect, counts: &[u32]) {
     batch.block(plot, BACKDROP);
     let most = counts.iter().copied().max().unwrap_or(1).max(1) as f32;
     let step = plot.w / (counts.len().max(2) - 1) as f32;
-    let at = |n: usize| vec2(plot.x + n as f32 * step, plot.bottom() - plot.h * counts[n] as f32 / most);
-    (1..counts.len()).for_each(|n| batch.line(at(n - 1), at(n), 2.0, DIFFERENT));
+    let heights: Vec<f32> = counts.iter().map(|count| *count as f32 / most).collect();
+    graph::curve(batch, plot, step, &heights, DIFFERENT);
     batch.line(plot.point() + vec2(0.0, plot.h), vec2(plot.right(), plot.bottom()), 1.0, faded(TEXT, 0.3));
 }
 

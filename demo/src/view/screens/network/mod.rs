@@ -9,7 +9,9 @@ use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
 use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 
-use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
+use crate::app::online::codes::Codes;
+use crate::app::playback::Course;
+use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
 use crate::view::battle::opening::{self, Opened};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
@@ -25,6 +27,7 @@ use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::screen;
 use crate::view::screens::layout::{Layout, STATUS, Views};
+use crate::view::screens::viewing;
 use crate::view::widgets::keys;
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
@@ -84,10 +87,7 @@ pub(crate) struct Left {
     pub(crate) game: NetworkMatch,
     pub(crate) stage: Stage,
     /// The replay of the match, if the person wants to see it.
-    pub(crate) replay: Option<Kept>,
-    /// Where a page is that plays links, if this is a host who knows one.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
-    pub(crate) page: Option<String>,
+    pub(crate) replay: Option<Course>,
     /// What went wrong outside the session.
     pub(crate) error: Option<MatchError>,
     /// The person leaves the program, too.
@@ -114,10 +114,14 @@ pub(crate) async fn run(game: NetworkMatch, stage: Stage, tell: impl Fn(&Network
     desk.note_end();
     let NetworkDesk { mut game, mut stage, wants_replay, error, quits, .. } = desk;
     stage.hearing.start_again();
-    let codes = game.seat().and_then(|seat| seat.codes());
-    let page = codes.and_then(|codes| codes.page()).map(str::to_owned);
-    let replay = if wants_replay { game.take_replay() } else { None };
-    Left { game, stage, replay, page, error, quits }
+    let page = game.seat().and_then(Seat::codes).and_then(Codes::page).map(str::to_owned);
+    let kept = if wants_replay { game.take_replay() } else { None };
+    let (replay, failed) = match kept.map(viewing::course) {
+        Some(Err(failed)) => (None, Some(failed)),
+        Some(Ok(course)) => (Some(course.by_page(page)), None),
+        None => (None, None),
+    };
+    Left { game, stage, replay, error: error.or(failed), quits }
 }
 
 /// Whether nobody sees the window. Windows of an operating system are drawn all the time.
