@@ -190,12 +190,6 @@ picture nobody
 part 1
 
 say "from the menu: one hosts, the other types the code, and both come back to the battle that waited"
-# with_friends: opens the menu's page.
-with_friends() {
-  switch menu true key F10
-  patiently placed friends
-  until placed "join match"; do press friends && sleep 0.7; done
-}
 start host skirmish --seed 1 --units 20
 with_friends
 picture friends

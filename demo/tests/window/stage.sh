@@ -156,6 +156,17 @@ slide() {
   place "$1" "$3" 50 && sleep 0.2 && xdotool mouseup 1
 }
 
+# with_friends: opens the menu's page about matches with others. (A slow picture saw a key late, and the menu was closed again.)
+with_friends() {
+  local end=$((SECONDS + 60))
+  until placed "join match"; do
+    ((SECONDS < end)) || fail "the menu's page does not open"
+    switch menu true key F10
+    if placed friends; then press friends; fi
+    sleep 0.7
+  done
+}
+
 # picture NAME [SECONDS]: saves what is to be seen after so many seconds.
 picture() {
   sleep "${2:-0.5}"
