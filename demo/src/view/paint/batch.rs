@@ -1,7 +1,7 @@
 //! Many shapes in few draw calls: thousands of units cost what a handful costs.
 
 use macroquad::color::{Color, WHITE};
-use macroquad::math::{Rect, Vec2, Vec4, vec2};
+use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::models::{Mesh, Vertex, draw_mesh};
 use macroquad::texture::{DrawTextureParams, Image, Texture2D, draw_texture_ex};
 use macroquad::time::get_frame_time;
@@ -157,10 +157,9 @@ impl Batch {
         let first = self.mesh.vertices.len() as u16;
         let (min, max) = (part.point(), part.point() + part.size());
         let texture = [min, vec2(max.x, min.y), max, vec2(min.x, max.y)];
-        let color: [u8; 4] = color.into();
-        let vertex =
-            |n: usize| Vertex { position: corners[n].extend(0.0), uv: texture[n], color, normal: Vec4::ZERO };
-        self.mesh.vertices.extend([0, 1, 2, 3].map(vertex));
+        for (corner, at) in corners.into_iter().zip(texture) {
+            self.mesh.vertices.push(Vertex::new(corner.x, corner.y, 0.0, at.x, at.y, color));
+        }
         self.mesh.indices.extend([0, 1, 2, 0, 2, 3].map(|index| first + index));
     }
 
