@@ -11,7 +11,7 @@ TWO_MINUTES=120
 SIDE_BY_SIDE=${SIDE_BY_SIDE:-6}
 
 if [[ -z ${PROGRAM:-} || -z ${LIAR:-} ]]; then
-    cargo build --locked --workspace --bin testudo --example liar || exit
+    cargo build --locked --workspace --features testudo-liar/live --bin testudo --example liar || exit
     target=${CARGO_TARGET_DIR:-target}/debug
     PROGRAM=$target/testudo LIAR=$target/examples/liar
 fi
