@@ -5,6 +5,7 @@ pub(crate) mod clock;
 mod copy;
 pub(crate) mod ever;
 pub(crate) mod hits;
+mod linger;
 mod pairs;
 mod read;
 mod sensors;

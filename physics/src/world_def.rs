@@ -169,7 +169,9 @@ impl WorldDef {
     /// A body that is not faster than this on either axis counts as still; units/s, 0..=1,024. Default 1/16.
     ///
     /// Its speed is its velocity, or half of the speed at which it really moved if that is more, so a body that contacts push apart is not
-    /// still. A body that touches nothing counts as still only below 1/64 of this, and glides on otherwise.
+    /// still. A body that touches nothing counts as still only below 1/64 of this, and glides on otherwise. Under gravity, where bodies bear 8 times
+    /// their mass, a body that shakes at up to 8 times this speed counts as still, too, while it stays within the distance that it would go at this
+    /// speed in [`WorldDef::sleep_ms`].
     #[must_use]
     pub fn sleep_speed(self, speed: Fx) -> Self {
         Self { sleep_speed: speed, ..self }

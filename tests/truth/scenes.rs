@@ -581,6 +581,12 @@ fn a_tower_beside_a_heap_comes_to_rest() {
     keep_the_laws([WIDE + 92_064]);
 }
 
+/// In heaps of masses 1:100 ten bodies shook by 0.005 units for ever, and a body of mass 95 hopped by 0.06.
+#[test]
+fn heaps_that_shook_for_ever_come_to_rest() {
+    keep_the_laws([WIDE + 653_590, WIDE + 210_139]);
+}
+
 /// Contacts of fast bodies with each other were solved after those with walls, and the last of them pressed a small disc beyond the wall.
 #[test]
 fn walls_have_the_last_word_against_fast_bodies() {

@@ -44,7 +44,7 @@ pub enum BodyField {
     Damping,
     /// Raw speed limit; `i32::MAX` = only the world's.
     MaxSpeed,
-    /// Rare choices, one bit each: whether the body never sleeps.
+    /// Rare choices, one bit each: whether the body never sleeps, whether it has an anchor.
     Choices,
     /// Rank in contacts, -128..=127, see [`BodyDef::dominance`](crate::BodyDef::dominance).
     Dominance,
@@ -70,6 +70,10 @@ pub enum BodyField {
     FilterMask,
     /// The user's value.
     User,
+    /// Anchor of a body that moves to and fro, 1/128 unit, modulo 2^16.
+    AnchorX,
+    /// Anchor of a body that moves to and fro, 1/128 unit, modulo 2^16.
+    AnchorY,
 }
 
 /// How a number is stored.
@@ -216,7 +220,7 @@ pub(crate) const TABLE: [Field; 20] = {
         Field::new(E(offset_of!(Extra, friction)), I32, Unless(0, 27), &[(F::Friction, "friction")]),
         Field::new(E(offset_of!(Extra, damping)), I32, Unless(0, 28), &[(F::Damping, "damping")]),
         Field::new(E(offset_of!(Extra, max_speed)), I32, Unless(ANY_SPEED, 29), &[(F::MaxSpeed, "max_speed")]),
-        Field::new(E(offset_of!(Extra, choices)), I16, Unless(0, 31), &[(F::Choices, "choices"), (F::Dominance, "dominance")]),
+        Field::new(E(offset_of!(Extra, choices)), I16, Unless(0, 31), &[(F::Choices, "choices"), (F::Dominance, "dominance"), (F::AnchorX, "anchor.x"), (F::AnchorY, "anchor.y")]),
         Field::new(Home::Slot, U32, Unless(0, 30), &[(F::Generation, "generation")]),
         Field::new(B(offset_of!(Body, filter)), U32, Unless(DEFAULT_FILTER, 24), &[(F::FilterLayers, "filter.layers"), (F::FilterMask, "filter.mask")]),
         Field::new(E(offset_of!(Extra, user)), U64, Unless(0, 25), &[(F::User, "user")]),

@@ -162,8 +162,10 @@ impl Default for Body {
 pub(crate) mod choice {
     /// Body does not fall asleep by itself, nor does what it touches.
     pub(crate) const NEVER_SLEEPS: i16 = 1 << 0;
+    /// Body has an anchor.
+    pub(crate) const ANCHORED: i16 = 1 << 1;
     /// All defined bits.
-    pub(crate) const ALL: i16 = 1;
+    pub(crate) const ALL: i16 = NEVER_SLEEPS | ANCHORED;
 }
 
 /// Fields that few bodies use, or that steps do not read.
@@ -184,6 +186,8 @@ pub(crate) struct Extra {
     pub(crate) choices: i16,
     /// Rank in contacts: fits 8 bits.
     pub(crate) dominance: i16,
+    /// Where a body was that moves to and fro, see [`crate::world::linger`]; 0 without an anchor.
+    pub(crate) anchor: [i16; 2],
 }
 
 impl Body {
@@ -298,6 +302,7 @@ impl Extra {
         max_speed: i32::MAX,
         choices: 0,
         dominance: 0,
+        anchor: [0; 2],
     };
 
     pub(crate) fn new(def: &BodyDef) -> Self {
@@ -309,7 +314,14 @@ impl Extra {
             max_speed: def.max_speed.map_or(i32::MAX, raw),
             choices: if def.can_sleep { 0 } else { choice::NEVER_SLEEPS },
             dominance: def.dominance.into(),
+            anchor: [0; 2],
         }
+    }
+
+    /// Forgets the anchor.
+    pub(crate) fn raise_anchor(&mut self) {
+        self.choices &= !choice::ANCHORED;
+        self.anchor = [0; 2];
     }
 
     /// The user's value.

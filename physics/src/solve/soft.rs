@@ -12,6 +12,7 @@ use crate::math::lanes::UNIT;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 use crate::solve::spring::Spring;
+use crate::solve::stiff::StiffContacts;
 use crate::solve::wedged::Wedged;
 
 /// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
@@ -30,26 +31,26 @@ pub(crate) fn parts(fps: u32) -> u32 {
 pub(crate) struct SoftContacts {
     /// Distance between the surfaces along the normal, by batch and lane.
     gaps: Vec<[i32; LANES]>,
-    /// Whether a lane is solved as rigid, whatever its overlap.
-    rigid: Vec<[bool; LANES]>,
+    /// The part of an impulse that a lane keeps at least.
+    hard: Vec<Softness>,
     pub(crate) softness: Vec<Softness>,
     /// Sub-steps per second.
     rate: u32,
 }
 
 impl SoftContacts {
-    /// Starts a frame with `rate` sub-steps per second; the contacts in `rigid` (batch, lane) are not springs.
-    pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], wedged: &Wedged, rate: u32) {
+    /// Starts a frame with `rate` sub-steps per second.
+    pub(crate) fn begin(&mut self, batches: &mut Batches, stiff: &StiffContacts, wedged: &Wedged, rate: u32) {
         self.rate = rate;
         self.gaps.clear();
         self.gaps.extend(batches.origins().iter().map(|origins| origins.gap));
         for &((batch, lane), gap) in &wedged.gaps {
             self.gaps[batch as usize][lane as usize] = gap;
         }
-        self.rigid.clear();
-        self.rigid.resize(self.gaps.len(), [false; LANES]);
-        for &(batch, lane) in rigid {
-            self.rigid[batch as usize][lane as usize] = true;
+        self.hard.clear();
+        self.hard.resize(self.gaps.len(), [0; LANES]);
+        for (&(batch, lane), &kept) in stiff.places.iter().zip(&stiff.kept) {
+            self.hard[batch as usize][lane as usize] = kept;
         }
         self.softness.clear();
         self.softness.resize(self.gaps.len(), [UNIT; LANES]);
@@ -70,15 +71,14 @@ impl SoftContacts {
 
     /// Limits and softness of the next sub-step.
     pub(crate) fn set_limits(&mut self, batches: &mut [Batch]) {
-        let lanes = self.gaps.iter().zip(&self.rigid).zip(&mut self.softness);
-        for (batch, ((gaps, rigid), softness)) in batches.iter_mut().zip(lanes) {
+        let lanes = self.gaps.iter().zip(&self.hard).zip(&mut self.softness);
+        for (batch, ((gaps, hard), softness)) in batches.iter_mut().zip(lanes) {
             for lane in 0..LANES {
                 if batch.biased[lane] != NO_LIMIT {
                     let spring = Spring::of(batch.share_a[lane]);
                     let limit = spring.limit(gaps[lane], self.rate);
                     batch.biased[lane] = limit;
-                    let soft = limit >= 0 && !rigid[lane];
-                    softness[lane] = if soft { spring.kept } else { UNIT };
+                    softness[lane] = if limit >= 0 { spring.kept.max(hard[lane]) } else { UNIT };
                 }
             }
         }

@@ -345,6 +345,22 @@ impl Batch {
         self.push(l, missing.wrapping_add(more), velocities);
     }
 
+    /// A step of one contact as a spring that keeps this part of an impulse, over-relaxed likewise. Apart, the bodies are stopped as by a rigid one.
+    #[inline(always)]
+    pub(crate) fn solve_spring(&mut self, l: usize, kept: i32, over: bool, velocities: &mut [Velocity]) {
+        let kept = if self.biased[l] < 0 { UNIT } else { kept };
+        let step = self.soft_step(l, kept, velocities);
+        let more = if over { step - (step >> 4) } else { 0 };
+        self.push(l, step.wrapping_add(more), velocities);
+    }
+
+    /// How much the impulse of a spring changes: to the part that it keeps of itself and of what stops the bodies, and what pushes them apart.
+    #[inline(always)]
+    fn soft_step(&self, l: usize, kept: i32, velocities: &[Velocity]) -> i32 {
+        let held = scale(self.impulse[l].wrapping_add(self.approach(l, velocities)), kept);
+        held.wrapping_add(self.biased[l]).wrapping_sub(self.impulse[l])
+    }
+
     /// Adds an impulse along a lane's normal. An immovable body's share is 0, so it keeps its velocity.
     #[inline(always)]
     pub(crate) fn apply(&self, l: usize, impulse: i32, velocities: &mut [Velocity]) {
@@ -388,9 +404,7 @@ pub(crate) fn solve_one(batch: &mut Batch, lane: usize, pass: Pass, velocities: 
 /// One lane of [`run_soft_pass`], likewise.
 #[cfg(test)]
 pub(crate) fn solve_one_soft(batch: &mut Batch, lane: usize, softness: i32, velocities: &mut [Velocity]) {
-    let kept = scale(batch.impulse[lane].wrapping_add(batch.approach(lane, velocities)), softness);
-    let impulse = kept.wrapping_add(batch.biased[lane]).clamp(0, IMPULSE_MAX);
-    batch.push(lane, impulse - batch.impulse[lane], velocities);
+    batch.push(lane, batch.soft_step(lane, softness, velocities), velocities);
 }
 
 #[cfg(test)]

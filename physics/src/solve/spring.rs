@@ -35,9 +35,4 @@ impl Spring {
         let apart = gap.max(0) * rate;
         (push.min(PUSH_MAX) - apart).max(i64::from(NO_LIMIT) + 1) as i32
     }
-
-    /// The speed with which it pushes while it bears this impulse.
-    pub(crate) fn push_under(&self, impulse: i32) -> i32 {
-        ((i64::from(impulse) * i64::from(UNIT - self.kept)) >> UNIT_BITS) as i32
-    }
 }

@@ -4,13 +4,15 @@
 //! would let it sink through. The contacts of such light bodies, and those of their supports, are listed and solved more often, with more
 //! over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
 //!
-//! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64. There, only towers and small
-//! groups have stiff contacts; larger heaps rest by passes that are repeated until they change little ([`crate::solve::settling`]).
+//! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64. There, towers and small groups have rigid
+//! contacts; larger heaps have springs as hard as their loads ask for, and passes that are repeated until they change little
+//! ([`crate::solve::settling`]).
 
 use alloc::vec::Vec;
 
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
+use crate::math::lanes::UNIT;
 use crate::solve::coloring::{Batches, Origin};
 use crate::solve::solver::{Batch, Velocity};
 use crate::solve::spring::Spring;
@@ -38,19 +40,16 @@ struct Rule {
 const LEVEL: Rule = Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, rests: false };
 
 /// Gravity presses without end.
-const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 32_768, rests: true };
+const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 2_048, rests: true };
 
-/// Greatest number of contacts of a group that has stiff ones, under gravity. In a larger heap the usual passes do better.
+/// Greatest number of contacts of a group that has rigid ones, under gravity. In a larger heap springs do better.
 const GROUP_MAX: u32 = 6;
 
 /// The same for a group with no more contacts than bodies, such as a tower: what each contact bears is determined there.
 const TOWER_MAX: u32 = 64;
 
-/// A tower that has been stiff may have so many contacts more than bodies, if no more than its bodies bear something.
-const CONTACTS_MORE: u32 = 6;
-
-/// Greatest number of stiff contacts in a world with gravity: so many get all passes.
-const RESTING_MAX: usize = UPRIGHT.solved / UPRIGHT.passes_max;
+/// Greatest number of rigid contacts in a world with gravity: so many get all passes.
+const RIGID_MAX: usize = 256;
 
 /// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
 const MIXED: u32 = 8;
@@ -68,29 +67,26 @@ const CHAIN_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     contacts: u32,
-    /// Those of them that bore something in the last frame.
-    bearing: u32,
     bodies: u32,
-    /// What its stiff contacts would push as springs, twice, less what springs under their impulses push, raw units per second. Negative if these contacts
-    /// are less than half as deep as springs would be: then they have been stiff.
-    sprung: i64,
 }
 
 impl Group {
-    /// Whether its contacts may be stiff. A tower that has been stiff may have [`CONTACTS_MORE`]: its load was lifted, and may be close to a heap for that
-    /// reason. With these contacts its group would be too large, sink through springs, lose them, and be lifted again, for ever.
+    /// Whether its contacts may be rigid.
     fn is_small(self) -> bool {
-        let was_stiff = self.sprung < 0 && self.bearing <= self.bodies;
-        let tower = self.bodies + if was_stiff { CONTACTS_MORE } else { 0 };
-        self.contacts <= if self.contacts <= tower { TOWER_MAX } else { GROUP_MAX }
+        self.contacts <= if self.contacts <= self.bodies { TOWER_MAX } else { GROUP_MAX }
     }
 }
 
 /// The stiff contacts of a step. Nothing here is state.
 #[derive(Clone, Debug)]
 pub(crate) struct StiffContacts {
-    /// Batch and lane, in the order of solving.
+    /// Batch and lane, in the order of solving: those of small groups first.
     pub(crate) places: Vec<(u32, u32)>,
+    /// By place, under gravity: the part of an impulse that the contact keeps, see [`Spring::kept`]; [`UNIT`] if it is rigid.
+    pub(crate) kept: Vec<i32>,
+    /// Number of contacts of small groups under gravity.
+    // not state: of this step
+    rigid: usize,
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
     /// By working index: another body of the same group, or itself.
@@ -108,8 +104,9 @@ pub(crate) struct StiffContacts {
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        let (load, group, groups) = (Vec::new(), Vec::new(), Vec::new());
-        Self { places: Vec::new(), load, group, groups, mixed: false, uneven: false, rule: LEVEL }
+        let (places, kept, load) = (Vec::new(), Vec::new(), Vec::new());
+        let (group, groups) = (Vec::new(), Vec::new());
+        Self { places, kept, rigid: 0, load, group, groups, mixed: false, uneven: false, rule: LEVEL }
     }
 }
 
@@ -117,6 +114,8 @@ impl StiffContacts {
     pub(crate) fn begin(&mut self, gravity: bool) {
         self.rule = if gravity { UPRIGHT } else { LEVEL };
         self.places.clear();
+        self.kept.clear();
+        self.rigid = 0;
         self.mixed = false;
         self.uneven = false;
     }
@@ -127,15 +126,8 @@ impl StiffContacts {
         leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.leans)
     }
 
-    /// Lists the stiff contacts. Call when a pair [leans](Self::leans). `velocities` are those before solving; `rates` are frames per second and
-    /// sub-steps per frame.
-    pub(crate) fn find(
-        &mut self,
-        batches: &Batches,
-        shells: &[Shell],
-        velocities: &[Velocity],
-        [fps, parts]: [u32; 2],
-    ) {
+    /// Lists the stiff contacts. Call when a pair [leans](Self::leans). `velocities` are those before solving.
+    pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell], velocities: &[Velocity], fps: u32) {
         self.spread_loads(batches, shells, |_, _, _| true);
         (self.mixed, self.uneven) = (self.is_borne(MIXED, shells), self.is_borne(UNEVEN, shells));
         if !self.rule.rests {
@@ -152,7 +144,10 @@ impl StiffContacts {
             self.spread_loads(batches, shells, presses);
             self.uneven = self.is_borne(UNEVEN, shells);
             self.list(batches, shells);
-            self.leave_out_large_groups(batches, shells, fps * parts);
+            if !self.places.is_empty() {
+                self.find_groups(batches, shells);
+                self.harden(batches, shells);
+            }
         }
     }
 
@@ -168,13 +163,9 @@ impl StiffContacts {
         }
     }
 
-    /// Keeps the stiff contacts of small groups only, such as towers. A large heap rests without them, and would not rest if they came and
-    /// went. Groups are connected by narrow gaps, too: who sinks away from a neighbour stays in its group.
-    fn leave_out_large_groups(&mut self, batches: &Batches, shells: &[Shell], rate: u32) {
-        if self.places.is_empty() {
-            return;
-        }
-        let Self { places, group, groups, .. } = self;
+    /// Joins the bodies that touch. Groups are connected by narrow gaps, too: who sinks away from a neighbour stays in its group.
+    fn find_groups(&mut self, batches: &Batches, shells: &[Shell]) {
+        let Self { group, groups, .. } = self;
         group.clear();
         group.extend(0..shells.len() as u32);
         groups.clear();
@@ -185,26 +176,37 @@ impl StiffContacts {
             group[a.max(b) as usize] = a.min(b);
         });
         batches.for_each(|batch, lane, _| {
-            let group = &mut groups[first(group, movable(batch, lane, shells).0) as usize];
-            group.contacts += 1;
-            group.bearing += u32::from(batch.impulse[lane] != 0);
+            groups[first(group, movable(batch, lane, shells).0) as usize].contacts += 1;
         });
         for body in 0..shells.len() as u32 {
             groups[first(group, body) as usize].bodies += 1;
         }
-        let mut group_of = |(at, lane): (u32, u32)| {
-            first(group, movable(&batches.as_slice()[at as usize], lane as usize, shells).0) as usize
+    }
+
+    /// Sorts the listed contacts: those of small groups, such as towers, come first and are rigid. The others are springs, because rigid contacts would shake
+    /// a heap. A spring is harder than [`Spring::of`] by as much as its load is heavier than [`MIXED`] times what bears it, and yields as under that ratio:
+    /// so a group that becomes large hardly sinks.
+    fn harden(&mut self, batches: &Batches, shells: &[Shell]) {
+        let Self { places, kept, rigid, load, group, groups, .. } = self;
+        let mut is_small = |&(at, lane): &(u32, u32)| {
+            let (body, _) = movable(&batches.as_slice()[at as usize], lane as usize, shells);
+            groups[first(group, body) as usize].is_small()
         };
-        for &place in &*places {
-            let (batch, lane) = (&batches.as_slice()[place.0 as usize], place.1 as usize);
-            let spring = Spring::of(batch.share_a[lane]);
-            let push = i64::from(spring.limit(batches.origin(place).gap, rate).max(0));
-            groups[group_of(place)].sprung += 2 * push - i64::from(spring.push_under(batch.impulse[lane]));
+        places.sort_unstable_by_key(|place| (!is_small(place), *place));
+        *rigid = places.iter().filter(|place| is_small(place)).count();
+        if *rigid > RIGID_MAX {
+            *rigid = 0;
         }
-        places.retain(|&place| groups[group_of(place)].is_small());
-        if places.len() > RESTING_MAX {
-            places.clear();
-        }
+        kept.extend(places.iter().enumerate().map(|(index, &(at, lane))| {
+            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
+            let yields = i64::from(UNIT - Spring::of(batch.share_a[lane]).kept);
+            let of = |body: u32| {
+                let [mass, load] = [shells[body as usize].mass, load[body as usize]].map(i64::from);
+                if mass == 0 { yields } else { yields * i64::from(MIXED) * mass / load.max(1) }
+            };
+            let least = yields.min(of(batch.a[lane])).min(of(batch.b[lane]));
+            UNIT - if index < *rigid { 0 } else { least as i32 }
+        }));
     }
 
     /// Finds the load of each body. A contact that `presses` passes it on to a lighter body.
@@ -250,15 +252,26 @@ impl StiffContacts {
         biased: bool,
         repeated: bool,
     ) {
-        if self.places.is_empty() {
-            return;
-        }
         let most = if repeated { SETTLING_PASSES } else { self.rule.passes_max };
-        let passes = (self.rule.solved / self.places.len()).clamp(2, most);
-        let plain = if self.rule.rests { passes / 4 } else { 0 };
-        for pass in 0..passes {
-            for &(batch, lane) in &self.places {
-                batches[batch as usize].solve_stiff(lane as usize, biased, pass + plain < passes, velocities);
+        // Groups share no bodies, so each of the two has as many passes as it needs.
+        for (part, solved) in
+            [(0..self.rigid, RIGID_MAX * most), (self.rigid..self.places.len(), self.rule.solved)]
+        {
+            if part.is_empty() {
+                continue;
+            }
+            let passes = (solved / part.len()).clamp(2, most);
+            let plain = if self.rule.rests { passes / 4 } else { 0 };
+            for pass in 0..passes {
+                let over = pass + plain < passes;
+                for at in part.clone() {
+                    let (batch, lane) = self.places[at];
+                    let (batch, lane) = (&mut batches[batch as usize], lane as usize);
+                    match self.kept.get(at) {
+                        Some(&kept) if biased => batch.solve_spring(lane, kept, over, velocities),
+                        _ => batch.solve_stiff(lane, biased, over, velocities),
+                    }
+                }
             }
         }
     }

@@ -61,8 +61,7 @@ impl Solver {
         );
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
-            let rates = [fps, soft::parts(fps)];
-            stiff.find(batches, run.bodies.shells, run.bodies.velocities, rates);
+            stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);
         }
         if gravity {
             self.solve_soft(&mut run, settings, fps);
@@ -103,7 +102,7 @@ impl Solver {
         take_gains(&mut run.bodies, parts);
         run.bounce([fps, parts]);
         let StepContacts { batches, stiff, .. } = &mut *run.contacts;
-        self.soft.begin(batches, &stiff.places, &self.walls.wedged, fps * parts);
+        self.soft.begin(batches, stiff, &self.walls.wedged, fps * parts);
         self.moving.clear();
         self.moving.resize(run.bodies.velocities.len(), Velocity::default());
         if run.contacts.stiff.mixed {

@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(words(&body_bytes(&body))[10..], [2 << 16 | 1, 4 << 16 | 3, 6 << 16 | 5, 7, 8, 9]);
         assert_eq!(
             words(&extra_bytes(&extra)),
-            [7, 8, 0, 0, 0, 0, i32::MAX as u32, choice::NEVER_SLEEPS as u32 | 0xfffe << 16]
+            [7, 8, 0, 0, 0, 0, i32::MAX as u32, choice::NEVER_SLEEPS as u32 | 0xfffe << 16, 0]
         );
     }
 }

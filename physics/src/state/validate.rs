@@ -203,6 +203,7 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
     ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
     ensure(extra.choices & !choice::ALL == 0, "an unknown choice of a body")?;
+    ensure(extra.choices & choice::ANCHORED != 0 || extra.anchor == [0; 2], "an anchor that does not count")?;
     ensure(i8::try_from(extra.dominance).is_ok(), "a dominance out of range")?;
     ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
     ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;

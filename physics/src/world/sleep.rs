@@ -2,7 +2,7 @@
 
 use crate::body::def::BodyError;
 use crate::body::id::BodyId;
-use crate::body::record::{Body, choice, flag};
+use crate::body::record::{Body, Extra, choice, flag};
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
@@ -12,6 +12,7 @@ use crate::step::scene::{Scene, resting_reach};
 use crate::step::working::Source;
 use crate::world::World;
 use crate::world::activity::Activity;
+use crate::world::linger::is_at_anchor;
 use crate::world_def::Settings;
 
 /// A gliding body that touches nothing falls asleep only below this part of the sleep speed: 1/64.
@@ -68,6 +69,7 @@ impl World {
             body.velocity = [0, 0];
             body.set(flag::AWAKE | flag::FORCED, false);
             self.extras[member as usize].acceleration = [0, 0];
+            self.extras[member as usize].raise_anchor();
             self.note_extra(member as usize);
             self.stepper.lanes.vacate(member);
             let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
@@ -187,7 +189,8 @@ impl World {
                 let body = &bodies[slot as usize];
                 let restless =
                     body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
-                let rests = !restless && may_rest(body, stepper.islands.held[lane], &settings);
+                let rests = !restless
+                    && may_rest(body, &extras[slot as usize], stepper.islands.held[lane], &settings);
                 stepper.islands.note_stillness(lane as u32, if rests { body.still_ms } else { 0 });
             }
         }
@@ -206,6 +209,10 @@ impl World {
             }
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
+            if body.has(flag::EXTRA) {
+                extras[slot as usize].raise_anchor();
+                body.set(flag::EXTRA, extras[slot as usize] != Extra::USUAL);
+            }
             dozed.push(slot);
             if ever.sensors {
                 sensors.touch(slot);
@@ -222,12 +229,14 @@ impl World {
 
 /// Whether a dynamic body would stay where it is: if gravity pulls it, something must carry it; otherwise it must touch something or be too
 /// slow to glide.
-fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
+fn may_rest(body: &Body, extra: &Extra, held: u8, settings: &Settings) -> bool {
     if held & held::STIRRED != 0 {
         return false;
     }
     if settings.gravity != [0, 0] {
-        return held & held::CARRIED != 0 || lies_at_the_edge(body, settings);
+        // Walls that leave a body no room hold it without an impulse.
+        let is_held = held & held::TOUCHES != 0 && is_at_anchor(body, extra, settings);
+        return held & held::CARRIED != 0 || is_held || lies_at_the_edge(body, settings);
     }
     let gliding = settings.sleep_speed >> GLIDING_SHIFT;
     held & held::TOUCHES != 0 || body.velocity.iter().all(|v| v.abs() <= gliding)

@@ -248,7 +248,8 @@ impl World {
         };
         let unkept = (!self.events.lists_hits).then_some(&mut self.contacts);
         self.stepper.move_bodies(&mut movement, unkept, crew);
-        movement.tired || movement.stopped
+        let rests = movement.tired || movement.stopped;
+        self.note_lingering(frame_ms) || rests
     }
 }
 
