@@ -12,7 +12,7 @@ use crate::frame::{RATES, Truth, about};
 type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const MASSES: [(&str, &str, Hearing); 7] = [
+pub(crate) const MASSES: [(&str, &str, Hearing); 8] = [
     ("who is struck by a heavy body stays before its wall", "walls do not yield", struck),
     (
         "a heap of masses 1:100 follows gravity that turns every second",
@@ -28,6 +28,7 @@ pub(crate) const MASSES: [(&str, &str, Hearing); 7] = [
     ("who stands beside a heap without touching it does not change how it lies", "locality", beside),
     ("a heavy tower on a light body rests beside a heap", "statics", tower),
     ("who slides slowly beside a heavy tower does not fall asleep", "nothing brakes it", sliding),
+    ("who falls slowly along a wall does not stop in mid-air", "free fall", falling),
 ];
 
 #[cfg(test)]
@@ -311,4 +312,35 @@ fn sliding(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 #[test]
 fn who_slides_slowly_beside_a_heavy_tower_does_not_fall_asleep() {
     hear(6, 1..=10);
+}
+
+/// A body goes up slowly along a wall without friction, and down again, where a heavy tower stands elsewhere.
+fn falling(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    for fps in RATES {
+        let gravity = chance.between(10, 200) * chance.between(1, 10);
+        let mut w = world(WorldDef::new().gravity(at(0, -gravity)));
+        add(&mut w, BodyDef::static_body(rect(20_000, 1_000)).position(at(0, -1_000)));
+        add(&mut w, BodyDef::static_body(rect(1_000, 20_000)).position(at(-2_000, 20_000)));
+        let mut place = |def: BodyDef, x, y| add(&mut w, def.position(at(x, y)).can_sleep(x < 0));
+        place(BodyDef::dynamic(rect(500, 500)), 5_000, 500);
+        place(BodyDef::dynamic(rect(500, 500)).mass(milli(chance.between(30_000, 100_000))), 5_000, 1_500);
+        let pace = chance.between(40, 120);
+        let flier = place(BodyDef::dynamic(rect(500, 500)).velocity(at(0, pace)), -500, 5_000);
+        // Up and down again, and as long once more, unless it comes to the floor.
+        let frames = (4 * pace * i64::from(fps) / gravity).min(20 * i64::from(fps));
+        for frame in 1..=frames {
+            w.step(fps).expect("in range");
+            let t = Fx::from_num(frame) / i64::from(fps);
+            let height = milli(5_000) + milli(pace) * t - milli(gravity) * t * t / 2;
+            // Speeds change by whole frames.
+            let near = milli(10) + milli(gravity) * t / (2 * i64::from(fps));
+            let case = format!("seed {seed}, {fps} fps, frame {frame}, gravity {gravity}, pace {pace}");
+            truth.expect(case, about(height, near), Fx::from_bits(position(&w, flier)[1]));
+        }
+    }
+}
+
+#[test]
+fn who_falls_slowly_along_a_wall_does_not_stop_in_mid_air() {
+    hear(7, 1..=40);
 }

@@ -11,13 +11,14 @@ use crate::math::boxes::NO_SLOT;
 use crate::math::copy::clone_in_place;
 use crate::math::sets::DisjointSets;
 use crate::solve::coloring::Batches;
+use crate::solve::deep::OVERLAP_SHALLOW;
 use crate::solve::friction::FrictionContact;
 
 /// What holds a moving body, found with its island; bits.
 pub(crate) mod held {
     /// It touches something.
     pub(crate) const TOUCHES: u8 = 1 << 0;
-    /// A contact pushes it against the pull of gravity, or holds it by friction.
+    /// A contact pushes it against the pull of gravity, or holds it by friction; or it is deep in what does not yield, which keeps no impulse.
     pub(crate) const CARRIED: u8 = 1 << 1;
     /// It touches a body that has only just woken up, or a kinematic one that moves.
     pub(crate) const STIRRED: u8 = 1 << 2;
@@ -60,7 +61,9 @@ impl Islands {
             let movable = |at: u32| shells[at as usize].mass != 0;
             let along = along(gravity, batch.normal[lane]);
             // The normal points from a to b, so b is pushed along it and a against it.
-            let carries = |against: bool| if against && batch.impulse[lane] != 0 { held::CARRIED } else { 0 };
+            let is_deep = origin.gap < -OVERLAP_SHALLOW && !(movable(a) && movable(b));
+            let pushes = batch.impulse[lane] != 0 || is_deep;
+            let carries = |against: bool| if against && pushes { held::CARRIED } else { 0 };
             // A guest has just woken up, and a moving body without mass is kinematic.
             let stirs = |other: u32, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
             held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);

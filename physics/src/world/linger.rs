@@ -54,8 +54,8 @@ fn lingers(body: &Body, extra: &mut Extra, settings: &Settings) -> bool {
     stays
 }
 
-/// Whether a body has an anchor and is nearer to it than a body goes at the sleep speed until it sleeps. Nobody falls as slowly.
-pub(crate) fn is_at_anchor(body: &Body, extra: &Extra, settings: &Settings) -> bool {
+/// Whether a body has an anchor and is nearer to it than a body goes at the sleep speed until it sleeps.
+fn is_at_anchor(body: &Body, extra: &Extra, settings: &Settings) -> bool {
     let far = i64::from(settings.sleep_speed) * i64::from(settings.sleep_ms) / 1_000;
     // No more than half of what an anchor can tell apart.
     let far = (far >> CELL_BITS).min(1 << 14) as u16;
@@ -67,4 +67,50 @@ pub(crate) fn is_at_anchor(body: &Body, extra: &Extra, settings: &Settings) -> b
 /// The place of a body as an anchor has it.
 fn cell(body: &Body) -> [i16; 2] {
     body.position.map(|x| (x >> CELL_BITS) as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world_def::WorldDef;
+
+    const CELL: i32 = 1 << CELL_BITS;
+
+    /// Usual settings: 1/16 unit per second, 500 ms, so 4 cells.
+    fn settings() -> Settings {
+        WorldDef::new().settings().unwrap()
+    }
+
+    fn body(x: i32, velocity: i32) -> Body {
+        Body { position: [x, 0], velocity: [0, velocity], ..Body::default() }
+    }
+
+    #[test]
+    fn a_body_is_at_its_anchor_up_to_three_cells_away_also_where_the_numbers_wrap() {
+        for at in
+            [0, -CELL, (1 << 15) * CELL - CELL, -(1 << 15) * CELL, i32::MAX - 8 * CELL, i32::MIN + 8 * CELL]
+        {
+            let mut extra = Extra::USUAL;
+            assert!(!lingers(&body(at, 0), &mut extra, &settings()), "no anchor yet");
+            for (away, stays) in [(0, true), (3, true), (-3, true), (4, false), (-4, false), (1 << 14, false)]
+            {
+                let place = at.wrapping_add(away * CELL);
+                assert_eq!(
+                    is_at_anchor(&body(place, 0), &extra, &settings()),
+                    stays,
+                    "{away} cells from {at}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_slow_have_anchors() {
+        let fastest = settings().sleep_speed << FASTEST_SHIFT;
+        let mut extra = Extra::USUAL;
+        lingers(&body(0, fastest), &mut extra, &settings());
+        assert!(lingers(&body(0, fastest), &mut extra, &settings()));
+        assert!(!lingers(&body(0, -fastest - 1), &mut extra, &settings()));
+        assert_eq!(extra, Extra::USUAL, "no anchor is left");
+    }
 }

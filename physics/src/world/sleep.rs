@@ -12,7 +12,6 @@ use crate::step::scene::{Scene, resting_reach};
 use crate::step::working::Source;
 use crate::world::World;
 use crate::world::activity::Activity;
-use crate::world::linger::is_at_anchor;
 use crate::world_def::Settings;
 
 /// A gliding body that touches nothing falls asleep only below this part of the sleep speed: 1/64.
@@ -189,8 +188,7 @@ impl World {
                 let body = &bodies[slot as usize];
                 let restless =
                     body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
-                let rests = !restless
-                    && may_rest(body, &extras[slot as usize], stepper.islands.held[lane], &settings);
+                let rests = !restless && may_rest(body, stepper.islands.held[lane], &settings);
                 stepper.islands.note_stillness(lane as u32, if rests { body.still_ms } else { 0 });
             }
         }
@@ -229,14 +227,12 @@ impl World {
 
 /// Whether a dynamic body would stay where it is: if gravity pulls it, something must carry it; otherwise it must touch something or be too
 /// slow to glide.
-fn may_rest(body: &Body, extra: &Extra, held: u8, settings: &Settings) -> bool {
+fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
     if held & held::STIRRED != 0 {
         return false;
     }
     if settings.gravity != [0, 0] {
-        // Walls that leave a body no room hold it without an impulse.
-        let is_held = held & held::TOUCHES != 0 && is_at_anchor(body, extra, settings);
-        return held & held::CARRIED != 0 || is_held || lies_at_the_edge(body, settings);
+        return held & held::CARRIED != 0 || lies_at_the_edge(body, settings);
     }
     let gliding = settings.sleep_speed >> GLIDING_SHIFT;
     held & held::TOUCHES != 0 || body.velocity.iter().all(|v| v.abs() <= gliding)
