@@ -7,9 +7,30 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::UNIT_BITS;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
 
-/// Contacts stop a body at a wall. Bodies that pass through one all the same are smaller cores, so that a body can slide along walls and
-/// over their seams: quarters of the moving body's size.
-pub(crate) const CORES: [i32; 2] = [3, 0];
+/// By how much the core of a body is smaller than the body, at most, raw units: 1/16 unit.
+const SLACK: i32 = 1 << 12;
+
+/// What meets a wall. Contacts stop a body there; who passes through one all the same is a core, so that a body can slide along walls and over their seams.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Core {
+    /// The body, smaller by a quarter of each extent, by [`SLACK`] at most.
+    Body,
+    /// Its centre.
+    Centre,
+}
+
+impl Core {
+    /// In the order of asking. A body whose core is already inside is deeper, and its centre counts; if that is inside too, it may leave freely.
+    pub(crate) const ALL: [Self; 2] = [Self::Body, Self::Centre];
+
+    /// The core's extent, from the body's.
+    pub(crate) fn of(self, extent: i32) -> i32 {
+        match self {
+            Self::Body => extent - (extent / 4).min(SLACK),
+            Self::Centre => 0,
+        }
+    }
+}
 
 /// Where an obstacle stops a motion.
 #[derive(Clone, Copy, Debug)]
@@ -27,16 +48,14 @@ impl Barrier {
     }
 }
 
-/// Where `motion` ends because three quarters of `mover` touch `obstacle`, or `None` if they do not. For a body that is already deeper
-/// inside, the centre counts; if that is inside too, it may leave freely.
+/// Where `motion` ends because the [core](Core) of `mover` touches `obstacle`, or `None` if it does not.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<Barrier> {
     let segment = Segment { from: mover.position, delta: motion.map(i64::from) };
-    for quarters in CORES {
-        let core = |extent: i32| extent / 4 * quarters;
+    for core in Core::ALL {
         let sum = RoundedBox {
             centre: obstacle.position,
-            half: [0, 1].map(|axis| core(mover.half[axis]) + obstacle.half[axis]),
-            radius: core(mover.radius) + obstacle.radius,
+            half: [0, 1].map(|axis| core.of(mover.half[axis]) + obstacle.half[axis]),
+            radius: core.of(mover.radius) + obstacle.radius,
         };
         let cast = sum.cast(&segment)?;
         if cast.side != Side::Inside {

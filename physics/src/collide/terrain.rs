@@ -16,7 +16,7 @@ use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
 use crate::collide::polygon::{Bearer, Feature, Met, Nearest, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, Segment, Side};
-use crate::collide::sweep::{Barrier, CORES};
+use crate::collide::sweep::{Barrier, Core};
 
 /// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
 type Impact = (u64, [i32; 2], Manifold);
@@ -155,9 +155,8 @@ impl Terrain {
     pub(crate) fn sweep(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: motion.map(i64::from) };
-        for quarters in CORES {
-            let core = |extent: i32| extent / 4 * quarters;
-            let sum = sum(piece, mover.half.map(core), core(mover.radius));
+        for core in Core::ALL {
+            let sum = sum(piece, mover.half.map(|half| core.of(half)), core.of(mover.radius));
             let (place, met) = self.cast(piece, &sum, &way)?;
             let side = match met {
                 Met::Inside => continue,
