@@ -18,6 +18,14 @@ fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
+/// A port at which nobody listens. It stays taken as long as the socket lives, and a socket that is connected to itself hears nobody else.
+fn silent() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind(loopback()).unwrap();
+    let address = socket.local_addr().unwrap();
+    socket.connect(address).unwrap();
+    (socket, address)
+}
+
 #[test]
 fn three_peers_finish_a_match_and_strangers_are_dropped() {
     let config = SessionConfig::new(3).simulated().turns(100).session_id(77);
@@ -61,8 +69,8 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
 
 #[test]
 fn joining_nobody_is_a_clear_error() {
-    // A port that was free a moment ago: the network answers "refused", which must not end the attempt at once.
-    let nobody = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
+    // The network answers "refused", which must not end the attempt at once.
+    let (_silent, nobody) = silent();
     let mut socket = UdpTransport::bind(loopback()).unwrap();
     let host = socket.add_peer(nobody);
     let config = SessionConfig::new(2).simulated().turns(10);
@@ -165,7 +173,7 @@ fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
 
 #[test]
 fn asking_nobody_for_a_place_is_a_clear_error() {
-    let nobody = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
+    let (_silent, nobody) = silent();
     let mut now = Instant::ZERO;
     let code = JoinCode::unsealed(nobody);
     let mut guest = Guest::join(PlainDialer::new(99, true), code, [0; 16], now).unwrap();
