@@ -133,14 +133,34 @@ pub(crate) struct ReplayView {
     #[arg(long, value_name = "T")]
     pub(crate) turn: Option<u32>,
     /// Play from there to the end without a window, at this multiple of the match's speed, 0.25..16
-    #[arg(long, value_name = "X", value_parser = speed)]
+    #[arg(long, value_name = "X", value_parser = speed, conflicts_with = WINDOW)]
     pub(crate) speed: Option<f64>,
     /// Open no window
-    #[arg(long)]
+    #[arg(long, conflicts_with = WINDOW)]
     pub(crate) headless: bool,
-    /// Write events, and the position of everything in the window, as one JSON object per line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "speed"])]
+    #[command(flatten)]
+    pub(crate) window: Window,
+}
+
+/// The group of options that only a window has.
+const WINDOW: &str = "Window";
+
+/// Options of the window.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Window {
+    /// Write accepted orders, and the position of everything in the window, as one JSON object per line
+    #[arg(long, value_name = "FILE")]
     pub(crate) log_orders: Option<PathBuf>,
+    /// Draw at most so many pictures per second, 1..1000 (default: what the screen shows)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) fps_max: Option<u32>,
+}
+
+impl Window {
+    /// An option was given that only a window has.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.log_orders.is_some() || self.fps_max.is_some()
+    }
 }
 
 /// The match to play.
@@ -186,9 +206,8 @@ pub(crate) struct Skirmish {
     /// Write no replay; otherwise each match in the window writes one into the folder `replays`
     #[arg(long)]
     pub(crate) no_replay: bool,
-    /// Write accepted orders, and the position of everything in the window, as one JSON object per line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) log_orders: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: Window,
 }
 
 #[derive(Debug, Args)]
@@ -247,7 +266,7 @@ pub(crate) struct Link {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Cubes {
     /// Write a plot of the distance between left and right in each frame (SVG)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = WINDOW)]
     pub(crate) divergence: Option<PathBuf>,
     /// Small cubes, 1..10000
     #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(1..=i64::from(CUBES_MAX)))]
@@ -271,11 +290,10 @@ pub(crate) struct Cubes {
     #[arg(long, value_name = "F")]
     pub(crate) corrupt_frame: Option<u32>,
     /// Open no window
-    #[arg(long)]
+    #[arg(long, conflicts_with = WINDOW)]
     pub(crate) headless: bool,
-    /// Write the window's keys, and the position of everything in it, as one JSON object per line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "divergence"])]
-    pub(crate) log_orders: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: Window,
 }
 
 /// Deliberate damage to one client's copy.
@@ -515,9 +533,8 @@ pub(crate) struct Seat {
     /// Open no window; needs --bot
     #[arg(long)]
     pub(crate) headless: bool,
-    /// In a window, write accepted orders, and the position of everything, as one JSON object per line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) log_orders: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: Window,
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use testudo_lockstep::{Duration, PlayoutMode};
 use crate::cli::args::Cubes;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
-use crate::cli::{Failed, log_file};
+use crate::cli::{Failed, window};
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};
@@ -65,7 +65,7 @@ pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
     // A person changes the network while it runs, so the buffer adapts.
     let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY };
     let spec = spec(options, PLAYED_SECONDS, playout)?;
-    match view::open_cubes(spec, log_file(options.log_orders.as_deref())?) {
+    match view::open_cubes(spec, window(&options.window)?) {
         Ok(agree) => Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): an autopilot plays.");

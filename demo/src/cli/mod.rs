@@ -17,7 +17,7 @@ mod value;
 
 use std::fs::File;
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -28,7 +28,7 @@ use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 use crate::pair::CubesError;
-use crate::view::measure_drawing;
+use crate::view::{WindowOptions, measure_drawing};
 
 /// The reason why there is no result: one sentence and the exit code.
 #[derive(Debug)]
@@ -135,11 +135,13 @@ fn tell_script(line: &str, json: bool) {
     }
 }
 
-/// The log file of a window.
-fn log_file(path: Option<&Path>) -> Result<Option<File>, Failed> {
-    let Some(path) = path else { return Ok(None) };
-    let created = File::create(path).map(Some);
-    created.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
+/// What the options say of a window; its log file is created.
+fn window(options: &args::Window) -> Result<WindowOptions, Failed> {
+    let create = |path: &PathBuf| {
+        let refused = |error| Failed::usage(format!("cannot write {}: {error}", path.display()));
+        File::create(path).map_err(refused)
+    };
+    Ok(WindowOptions { log: options.log_orders.as_ref().map(create).transpose()?, fps_max: options.fps_max })
 }
 
 /// Writes the desync report, if there is a desync and a file for the report.

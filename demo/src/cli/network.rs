@@ -23,7 +23,7 @@ use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
-use crate::cli::{Failed, log_file, print, print_json, save_difference, tell_script};
+use crate::cli::{Failed, print, print_json, save_difference, tell_script, window};
 use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};
 
@@ -124,8 +124,8 @@ fn run(
         (true, false) => {
             return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
         }
-        (true, true) if seat.log_orders.is_some() => {
-            return Err(Failed::usage("--log-orders needs the window: leave out --headless"));
+        (true, true) if seat.window.is_asked() => {
+            return Err(Failed::usage("--log-orders and --fps-max need the window: leave out --headless"));
         }
         (true, true) => {
             let bar = progress_bar("turn", 0);
@@ -148,8 +148,8 @@ fn run(
             outcome?
         }
         (false, _) => {
-            let log = log_file(seat.log_orders.as_deref())?;
-            view::open_network(start, log, move |game, news| tell(game, news, json)).map_err(|error| {
+            let options = window(&seat.window)?;
+            view::open_network(start, options, move |game, news| tell(game, news, json)).map_err(|error| {
                 match error {
                     WindowError::NoDisplay(why) => {
                         Failed::usage(format!("there is no window ({why}): use --bot --headless"))

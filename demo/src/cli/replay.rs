@@ -9,7 +9,7 @@ use crate::app::playback::Course;
 use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{MakeLink, ReplayView, Verify};
 use crate::cli::headless::progress_bar;
-use crate::cli::{Failed, log_file, print_json};
+use crate::cli::{Failed, print_json, window};
 use crate::game::Game;
 use crate::view::{self, WindowError};
 
@@ -129,8 +129,7 @@ pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     if let Some(turn) = options.turn.filter(|turn| *turn > replay.turns()) {
         return Err(Failed::usage(format!("turn {turn}: the replay has {} turns", replay.turns())));
     }
-    let log = log_file(options.log_orders.as_deref())?;
-    match view::open_replay(Course::new(replay, terms)?, options.turn, log) {
+    match view::open_replay(Course::new(replay, terms)?, options.turn, window(&options.window)?) {
         Ok(is_good) => Ok(is_good),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the replay is printed as text.");

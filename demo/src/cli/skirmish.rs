@@ -9,7 +9,7 @@ use crate::bots::Level;
 use crate::cli::args::{Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
-use crate::cli::{Failed, log_file, network, print};
+use crate::cli::{Failed, network, print, window};
 use crate::game::Teams;
 use crate::view::{self, WindowError};
 
@@ -25,9 +25,9 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
     game.seed = options.seed.unwrap_or(game.seed);
     game.map = options.map.unwrap_or(Ground(maps::named("ford")));
     let other = options.bot.unwrap_or(Pilot::Bot(Level::Normal));
-    let log = log_file(options.log_orders.as_deref())?;
+    let opened = window(&options.window)?;
     let tell = move |game: &NetworkMatch, news: &News| network::tell(game, news, json);
-    match view::open(window_spec(options, &game, &link, other), options.page.clone(), log, tell) {
+    match view::open(window_spec(options, &game, &link, other), options.page.clone(), opened, tell) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the match runs headless.");

@@ -69,7 +69,7 @@ fn nobody_plays_without_a_window_and_without_a_bot() {
 }
 
 #[test]
-fn the_log_of_orders_has_to_be_writable() {
+fn options_that_only_a_window_has_are_refused_without_one_and_the_log_has_to_be_writable() {
     let commands = [
         "skirmish --log-orders .",
         "cubes --log-orders .",
@@ -77,6 +77,10 @@ fn the_log_of_orders_has_to_be_writable() {
         "host --bot --headless --log-orders log",
         "replay tests/replays/small.replay --log-orders .",
         "replay tests/replays/small.replay --headless --log-orders log",
+        "replay tests/replays/small.replay --speed 1 --fps-max 20",
+        "cubes --headless --fps-max 20",
+        "join --plain 127.0.0.1:0 --bot --headless --fps-max 20",
+        "skirmish --fps-max 0",
     ];
     for arguments in commands {
         let output = program(arguments).output().expect("the program starts");

@@ -23,6 +23,18 @@ OPTIONS = [
 # A slow picture may miss what is over sooner, seconds.
 PICTURE = 0.3
 
+# More pictures in a second cost the machine a core, and no check sees them.
+FPS_MAX = """
+  {
+    const request = window.requestAnimationFrame.bind(window);
+    let last = 0;
+    window.requestAnimationFrame = draw => {
+      const wait = time => (time - last < 1000 / 15 ? request(wait) : (last = time, draw(time)));
+      return request(wait);
+    };
+  }
+"""
+
 # Counts the sounds that the page starts.
 COUNT_SOUNDS = """
   window.soundsStarted = 0;
@@ -64,7 +76,7 @@ class Browser(Teller):
         self.session = self._send("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Runtime", "Page"):
             self._send(domain + ".enable")
-        self._send("Page.addScriptToEvaluateOnNewDocument", source=COUNT_SOUNDS)
+        self._send("Page.addScriptToEvaluateOnNewDocument", source=COUNT_SOUNDS + FPS_MAX)
 
     # Tabs.
 

@@ -29,7 +29,7 @@ class Window(Teller):
         environment["XDG_STATE_HOME"] = folder
         self.folder, self.lines = folder, []
         self.process = subprocess.Popen(
-            [program, *arguments, "--log-orders", "log"], cwd=folder, env=environment,
+            [program, *arguments, "--log-orders", "log", "--fps-max", "15"], cwd=folder, env=environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self._hear, daemon=True).start()
         threading.Thread(target=self._follow, daemon=True).start()

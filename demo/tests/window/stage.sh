@@ -70,11 +70,11 @@ PY
   export PULSE_SERVER=unix:$WORK/ear
 }
 
-# enter ARGUMENTS...: starts the program and waits for its first picture.
+# enter ARGUMENTS...: starts the program and waits for its first picture. More pictures in a second cost the machine a core, and no check sees them.
 enter() {
   rm -f log
   pictures=0
-  "$PROGRAM" "$@" --log-orders log >out 2>err &
+  "$PROGRAM" "$@" --log-orders log --fps-max 15 >out 2>err &
   program=$!
   children+=("$program")
   patiently said '"event":"places"'

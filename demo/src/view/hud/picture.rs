@@ -37,6 +37,8 @@ pub(crate) struct Pictures {
     clash: Option<String>,
     /// Pictures since a time.
     count: (u32, f64),
+    /// When this picture was begun, seconds.
+    begun_at: f64,
 }
 
 impl Pictures {
@@ -59,9 +61,20 @@ impl Pictures {
             log.note("pictures_per_second", (rate * 10.0).round() / 10.0);
         }
         self.count = if matches!(pictures, 0 | COUNTED) { (1, now) } else { (pictures + 1, since) };
+        self.begun_at = now;
         pen.follow_screen();
         viewport::leave();
         clear_background(BACKDROP);
+    }
+
+    /// Waits until a picture has stood for its time, if there is a limit.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn rest(&self, fps_max: Option<u32>) {
+        let Some(fps_max) = fps_max else { return };
+        let rest = self.begun_at + 1.0 / f64::from(fps_max) - get_time();
+        if rest > 0.0 {
+            std::thread::sleep(std::time::Duration::from_secs_f64(rest));
+        }
     }
 
     /// Says what is to be said.

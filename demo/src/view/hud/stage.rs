@@ -25,6 +25,8 @@ pub(crate) struct Stage {
     pub(crate) shows_help: bool,
     /// Real time, seconds.
     pub(crate) seconds: f32,
+    /// At most so many pictures per second.
+    pub(crate) fps_max: Option<u32>,
     pictures: Pictures,
 }
 
@@ -63,6 +65,8 @@ pub(crate) fn show_picture(screen: &mut impl Screen) {
     screen.draw();
     let stage = screen.stage();
     stage.pictures.save_on_key(&stage.ui.pen, &mut stage.log);
+    #[cfg(not(target_arch = "wasm32"))]
+    stage.pictures.rest(stage.fps_max);
     if keys::wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
         screen.close();
     }
@@ -77,6 +81,7 @@ impl Stage {
             hearing: Hearing::open(),
             shows_help: false,
             seconds: 0.0,
+            fps_max: None,
             pictures: Pictures::default(),
         }
     }

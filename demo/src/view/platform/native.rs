@@ -29,6 +29,15 @@ pub(crate) enum WindowError<E> {
     Match(E),
 }
 
+/// How a window is opened.
+#[derive(Debug, Default)]
+pub(crate) struct WindowOptions {
+    /// Where accepted orders and the position of everything go.
+    pub(crate) log: Option<File>,
+    /// At most so many pictures per second.
+    pub(crate) fps_max: Option<u32>,
+}
+
 /// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
 type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 
@@ -41,18 +50,18 @@ type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 pub(crate) fn open(
     spec: SkirmishSpec,
     page: Option<String>,
-    log: Option<File>,
+    options: WindowOptions,
     tell: impl Fn(&NetworkMatch, &News) + 'static,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| desk::run(spec, page, REAL_TIME, stage(log), tell, &told).await)
+    show(async move |told| desk::run(spec, page, REAL_TIME, stage(options), tell, &told).await)
 }
 
 /// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
 ///
 /// # Errors
 /// No display, or settings out of range.
-pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, WindowError<CubesError>> {
-    show(async move |told| cubes::run(spec, stage(log), &told).await)
+pub(crate) fn open_cubes(spec: CubesSpec, options: WindowOptions) -> Result<bool, WindowError<CubesError>> {
+    show(async move |told| cubes::run(spec, stage(options), &told).await)
 }
 
 /// Opens a window with this process's client of a match over the network, and runs until it is closed. `tell` hears what happens.
@@ -62,7 +71,7 @@ pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, Win
 /// No display, a match that cannot begin, or one that has ended before its time.
 pub(crate) fn open_network(
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
-    log: Option<File>,
+    options: WindowOptions,
     tell: impl Fn(&NetworkMatch, &News) + 'static,
 ) -> Result<Option<Outcome>, WindowError<MatchError>> {
     // Nobody is to be invited to a match that cannot be shown.
@@ -71,7 +80,7 @@ pub(crate) fn open_network(
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
-        let network::Left { game, stage, replay, error, .. } = network::run(game, stage(log), tell).await;
+        let network::Left { game, stage, replay, error, .. } = network::run(game, stage(options), tell).await;
         error.map_or(Ok(()), Err)?;
         left.set(game.end()?);
         match replay {
@@ -90,13 +99,15 @@ pub(crate) fn open_network(
 pub(crate) fn open_replay(
     course: Course,
     turn: Option<u32>,
-    log: Option<File>,
+    options: WindowOptions,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| viewing::run(course, turn, stage(log), &told).await)
+    show(async move |told| viewing::run(course, turn, stage(options), &told).await)
 }
 
-fn stage(log: Option<File>) -> Stage {
-    Stage::new(OrderLog::new(log.map_or(Sink::Nowhere, Sink::File)))
+fn stage(options: WindowOptions) -> Stage {
+    let mut stage = Stage::new(OrderLog::new(options.log.map_or(Sink::Nowhere, Sink::File)));
+    stage.fps_max = options.fps_max;
+    stage
 }
 
 /// Opens a window and shows pictures until it is closed. The last report is the result.
