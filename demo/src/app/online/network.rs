@@ -282,11 +282,6 @@ impl NetworkMatch {
         }
     }
 
-    /// Whether the own orders are shown at once.
-    pub(crate) fn predicts(&self) -> bool {
-        self.foresight().is_some_and(Foresight::is_wanted)
-    }
-
     /// Brings the prediction up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         if let Stage::Seated(seat) = &self.stage {

@@ -52,6 +52,11 @@ impl<'a> Shown<'a> {
         Some(Vec2::from(found.interpolated_position(alpha)))
     }
 
+    /// How predictions came out, if they are wanted.
+    pub(crate) fn foresight(&self) -> Option<&'a Foresight> {
+        self.foresight.filter(|foresight| foresight.is_wanted())
+    }
+
     /// Whether this is more than the confirmed battle.
     pub(crate) fn is_predicted(&self) -> bool {
         !core::ptr::eq(self.game, self.truth)

@@ -16,18 +16,10 @@ use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
 
 /// The digit keys, by their digits.
-pub(crate) const DIGITS: [KeyCode; 10] = [
-    KeyCode::Key0,
-    KeyCode::Key1,
-    KeyCode::Key2,
-    KeyCode::Key3,
-    KeyCode::Key4,
-    KeyCode::Key5,
-    KeyCode::Key6,
-    KeyCode::Key7,
-    KeyCode::Key8,
-    KeyCode::Key9,
-];
+pub(crate) const DIGITS: [KeyCode; 10] = {
+    use KeyCode::*;
+    [Key0, Key1, Key2, Key3, Key4, Key5, Key6, Key7, Key8, Key9]
+};
 
 /// The mouse in one picture, as far as it applies to the field.
 #[derive(Clone, Copy, Debug)]

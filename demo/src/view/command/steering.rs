@@ -17,32 +17,20 @@ const EDGE: f32 = 3.0;
 /// Keys that move the picture left, right, up and down.
 pub(crate) type Keys = [KeyCode; 4];
 
-const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
+pub(crate) const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
 
 /// For windows in which the arrows have another meaning.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) const WASD: Keys = [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S];
 
-/// [`steer_by`] with the arrows.
-pub(crate) fn steer(
-    camera: &mut Camera,
-    mouse: Vec2,
-    under: Option<Rect>,
-    may_push_edges: bool,
-    seconds: f32,
-) -> bool {
-    steer_by(ARROWS, camera, mouse, under, may_push_edges, seconds)
-}
-
 /// Moves the camera by keys and mouse. `under` is the view under the mouse, in which the wheel zooms; `seconds` is the time since the last
 /// picture. True if the camera was moved; zooming does not count.
-pub(crate) fn steer_by(
+pub(crate) fn steer(
     keys: Keys,
     camera: &mut Camera,
     mouse: Vec2,
     under: Option<Rect>,
-    may_push_edges: bool,
-    seconds: f32,
+    (may_push_edges, seconds): (bool, f32),
 ) -> bool {
     let [left, right, up, down] = keys.map(|key| f32::from(u8::from(is_key_down(key))));
     let mut way = vec2(right - left, down - up);
@@ -60,12 +48,10 @@ pub(crate) fn steer_by(
     }
     camera.centre += moved;
     let (_, wheel) = mouse_wheel();
-    if wheel != 0.0
-        && let Some(view) = under
-    {
-        camera.wish_zoom(1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
-        camera.ease_zoom(view, mouse, seconds);
-    } else if let Some(view) = under {
+    if let Some(view) = under {
+        if wheel != 0.0 {
+            camera.wish_zoom(1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
+        }
         camera.ease_zoom(view, mouse, seconds);
     }
     moved != Vec2::ZERO

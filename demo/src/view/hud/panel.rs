@@ -159,27 +159,64 @@ pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (St
     ("no waiting: orders arrive in time".into(), GOOD)
 }
 
+/// The checksums of copies below each other, and what comparing them says. Returns the line of that.
+pub(crate) fn comparison(
+    pen: &Pen,
+    rect: Rect,
+    title: &str,
+    sums: &[(&str, String)],
+    (verdict, color): &(String, Color),
+) -> f32 {
+    pen.strong(title, rect.x, rect.y + 14.0, SIZE, TEXT);
+    for (n, (name, sum)) in sums.iter().enumerate() {
+        let y = rect.y + 38.0 + n as f32 * LINE_HEIGHT;
+        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
+        pen.text(sum, rect.x + 62.0, y, SMALL, *color);
+    }
+    let y = rect.y + 44.0 + sums.len() as f32 * LINE_HEIGHT;
+    pen.strong(verdict, rect.x, y, SIZE, *color);
+    y
+}
+
+/// What comparing so many turns or frames says: since which one the copies differ, or that somebody's cannot be compared.
+pub(crate) fn verdict(number: u32, thing: &str, broken: Option<u32>, is_doubtful: bool) -> (String, Color) {
+    match broken {
+        Some(since) => (format!("\u{2260}  different since {thing} {since}"), BAD),
+        None if is_doubtful => ("not everybody can be compared".into(), WARN),
+        None if number == 0 => (format!("waiting for the first {thing}"), TEXT_DIM),
+        None => (format!("=  equal in all {}", count(number, thing)), GOOD),
+    }
+}
+
+/// Two small lines of explanation.
+pub(crate) fn about(pen: &Pen, x: f32, y: f32, lines: [&str; 2]) {
+    for (line, y) in lines.into_iter().zip([y, y + 16.0]) {
+        pen.text(line, x, y, 12.0, TEXT_DIM);
+    }
+}
+
 /// Whether the copies agree, and the button that damages one.
 fn checksums(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
-    let (turns, sums) = skirmish.compared();
-    ui.pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
-    let broken = skirmish.desync().is_some();
-    for (player, sum) in sums.iter().enumerate().take(2) {
-        let y = rect.y + 38.0 + player as f32 * 20.0;
-        ui.pen.text(&format!("player {}", player + 1), rect.x, y, SMALL, TEXT_DIM);
-        ui.pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, if broken { BAD } else { GOOD });
-    }
-    let verdict = match (broken, turns) {
-        (_, 0) => ("waiting for the first turn".into(), TEXT_DIM),
-        (true, _) => ("\u{2260}  different".into(), BAD),
-        (false, turns) => (format!("=  equal in all {turns} turns"), GOOD),
-    };
-    ui.pen.strong(&verdict.0, rect.x, rect.y + 84.0, SIZE, verdict.1);
-    let button = Rect::new(rect.x, rect.y + 102.0, rect.w, 34.0);
-    let pressed = ui.button("corrupt", button, "Corrupt one bit", broken);
-    let lines = ["in player 2's copy of one position,", "and see how it is found"];
-    for (n, line) in lines.into_iter().enumerate() {
-        ui.pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
-    }
+    let ((turns, sums), broken) = (skirmish.compared(), skirmish.desync().map(|desync| desync.turn));
+    let sums = sums.iter().map(|sum| format!("{sum:016x}"));
+    let sums: Vec<(&str, String)> = ["player 1", "player 2"].into_iter().zip(sums).collect();
+    let y = comparison(&ui.pen, rect, "Checksums", &sums, &verdict(turns, "turn", broken, false));
+    let button = Rect::new(rect.x, y + 22.0, rect.w, 34.0);
+    let pressed = ui.button("corrupt", button, "Corrupt one bit", broken.is_some());
+    about(&ui.pen, rect.x, y + 76.0, ["in player 2's copy of one position,", "and see how it is found"]);
     pressed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_the_verdict_whatever_comes_after_it() {
+        assert_eq!(verdict(0, "turn", None, false).1, TEXT_DIM);
+        assert_eq!(verdict(7, "turn", None, false), ("=  equal in all 7 turns".into(), GOOD));
+        assert_eq!(verdict(7, "turn", None, true).1, WARN);
+        let (text, color) = verdict(90, "turn", Some(12), true);
+        assert!(text.contains("since turn 12") && color == BAD, "{text}");
+    }
 }

@@ -1,12 +1,11 @@
 //! The panel of a network match: lockstep's measurements of the match and of each player.
 
-use macroquad::color::Color;
 use macroquad::math::Rect;
 use testudo_lockstep::{Blame, PlayerId, SessionPhase};
 
 use crate::app::{Sample, Seat};
-use crate::view::hud::panel::{columns, curves, list, waiting};
-use crate::view::paint::palette::{BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
+use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
+use crate::view::paint::palette::{TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
@@ -70,26 +69,15 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
 /// Whether the copies agree.
 fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     let (turns, checksum) = seat.compared();
-    let (verdict, color) = verdict(turns, seat.divergent_turn(), seat.is_doubtful());
-    pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
-    pen.text("here", rect.x, rect.y + 38.0, SMALL, TEXT_DIM);
     let here = checksum.map_or_else(|| "not known yet".into(), |checksum| format!("{checksum:016x}"));
-    pen.text(&here, rect.x + 46.0, rect.y + 38.0, SMALL, color);
-    pen.strong(&verdict, rect.x, rect.y + 64.0, SIZE, color);
-    let lines = ["Everybody's checksum of every turn is", "compared with everybody else's."];
-    for (n, line) in lines.into_iter().enumerate() {
-        pen.text(line, rect.x, rect.y + 90.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
-    }
-}
-
-/// The result of the comparison so far.
-fn verdict(turns: u32, divergent_turn: Option<u32>, is_doubtful: bool) -> (String, Color) {
-    match (divergent_turn, turns) {
-        (Some(turn), _) => (format!("\u{2260}  different since turn {turn}"), BAD),
-        _ if is_doubtful => ("not everybody can be compared".into(), WARN),
-        (None, 0) => ("waiting for the first turn".into(), TEXT_DIM),
-        (None, turns) => (format!("=  equal in all {turns} turns"), GOOD),
-    }
+    let verdict = verdict(turns, "turn", seat.divergent_turn(), seat.is_doubtful());
+    let y = comparison(pen, rect, "Checksums", &[("here", here)], &verdict);
+    about(
+        pen,
+        rect.x,
+        y + 26.0,
+        ["Everybody's checksum of every turn is", "compared with everybody else's."],
+    );
 }
 
 /// One line for each player.
@@ -137,18 +125,4 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
 /// A value of 0 means unknown.
 fn milliseconds(value: u32) -> String {
     if value == 0 { "\u{2013}".into() } else { format!("{value} ms") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_difference_is_the_verdict_whatever_comes_after_it() {
-        assert_eq!(verdict(0, None, false).1, TEXT_DIM);
-        assert_eq!(verdict(7, None, false).1, GOOD);
-        assert_eq!(verdict(7, None, true).1, WARN);
-        let (text, color) = verdict(90, Some(12), true);
-        assert!(text.contains("since turn 12") && color == BAD, "{text}");
-    }
 }

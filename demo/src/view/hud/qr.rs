@@ -50,33 +50,63 @@ impl Qr {
     }
 }
 
-/// Squares of whole pixels, as large as there is room for.
 fn draw(code: &QrCode, room: Rect) {
-    let squares = code.width() + 2 * MARGIN;
-    let size = (room.w.min(room.h) / squares as f32).floor().max(1.0);
-    let side = size * squares as f32;
-    let (left, top) = ((room.x + (room.w - side) / 2.0).floor(), (room.y + (room.h - side) / 2.0).floor());
-    draw_rectangle(left, top, side, side, WHITE);
+    let (plate, squares) = squares(code, room);
+    draw_rectangle(plate.x, plate.y, plate.w, plate.h, WHITE);
+    squares.iter().for_each(|dark| draw_rectangle(dark.x, dark.y, dark.w, dark.h, BLACK));
+}
+
+/// The light plate of a code, and its dark squares: of whole pixels, as large as there is room for.
+fn squares(code: &QrCode, room: Rect) -> (Rect, Vec<Rect>) {
+    let across = code.width() + 2 * MARGIN;
+    let size = (room.w.min(room.h) / across as f32).floor().max(1.0);
+    let side = size * across as f32;
+    let corner = (room.center() - side / 2.0).floor();
+    let mut dark = Vec::new();
     for (row, colors) in code.to_colors().chunks(code.width()).enumerate() {
         for (column, _) in colors.iter().enumerate().filter(|(_, color)| **color == Color::Dark) {
             let at = |place: usize| size * (place + MARGIN) as f32;
-            draw_rectangle(left + at(column), top + at(row), size, size, BLACK);
+            dark.push(Rect::new(corner.x + at(column), corner.y + at(row), size, size));
         }
     }
+    (Rect::new(corner.x, corner.y, side, side), dark)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a scanner reads on a dark screen of this size.
+    fn read(code: &QrCode, (width, height): (usize, usize)) -> String {
+        let (plate, squares) = squares(code, Rect::new(0.0, 0.0, width as f32, height as f32));
+        let mut pixels = vec![40_u8; width * height];
+        for (rect, light) in core::iter::once((plate, 255)).chain(squares.into_iter().map(|dark| (dark, 0))) {
+            for y in rect.y as usize..rect.bottom() as usize {
+                pixels[y * width..][rect.x as usize..rect.right() as usize].fill(light);
+            }
+        }
+        let mut seen =
+            rqrr::PreparedImage::prepare_from_greyscale(width, height, |x, y| pixels[y * width + x]);
+        let [grid] = &seen.detect_grids()[..] else { panic!("no code in {width}x{height}") };
+        grid.decode().expect("it can be read").1
+    }
+
+    /// (No program had ever read what the window shows.)
     #[test]
-    fn the_longest_link_to_a_place_fits_into_a_code() {
-        let link = format!("https://a-long-name-of-a-server.example.org:44333/{}", "A".repeat(210));
-        let code = QrCode::with_error_correction_level(&link, EcLevel::L).unwrap();
-        assert!(
-            code.width() <= 65,
-            "{} squares: a small screen shows them with three pixels each",
-            code.width()
-        );
+    fn a_scanner_reads_the_link_from_every_screen() {
+        for (address, code) in
+            [("http://127.0.0.1:8080/", 154), ("https://a-long-name-of-a-server.example.org:44333/", 210)]
+        {
+            let link = format!("{address}#{}", "q7x".repeat(code / 3));
+            let code = QrCode::with_error_correction_level(&link, EcLevel::L).unwrap();
+            assert!(
+                code.width() <= 65,
+                "{} squares: a small screen shows them with three pixels each",
+                code.width()
+            );
+            for screen in [(412, 690), (844, 240), (1_360, 700), (3_840, 2_000)] {
+                assert_eq!(read(&code, screen), link, "{screen:?}");
+            }
+        }
     }
 }

@@ -75,24 +75,13 @@ impl Figure {
 }
 
 /// In the order of their declaration.
-const SPRITES: [Sprite; 16] = [
-    Sprite::Block,
-    Sprite::Ball,
-    Sprite::Ring,
-    Sprite::Shadow,
-    Sprite::Shield,
-    Sprite::Arrow,
-    Sprite::Boulder,
-    Sprite::Glow,
-    Sprite::Tile,
-    Sprite::Spark,
-    Sprite::Stain,
-    Sprite::Disc,
-    Sprite::Tree,
-    Sprite::Tuft,
-    Sprite::Guard,
-    Sprite::Archer,
-];
+const SPRITES: [Sprite; 16] = {
+    use Sprite::*;
+    [
+        Block, Ball, Ring, Shadow, Shield, Arrow, Boulder, Glow, Tile, Spark, Stain, Disc, Tree, Tuft, Guard,
+        Archer,
+    ]
+};
 
 /// Pictures below each other; the next ones stand beside them.
 const ROWS: u8 = 15;

@@ -14,16 +14,15 @@ use crate::app::playback::{Budget, Course};
 use crate::app::share;
 use crate::app::{Kept, MatchError};
 use crate::game::{Command, Foe, Game};
-use crate::view::battle::opening::Opened;
 use crate::view::battle::scene;
 use crate::view::battle::shown;
-use crate::view::battle::view::View;
 use crate::view::command::side::Side;
 use crate::view::command::sight::Sight;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::camera::{Camera, place};
+use crate::view::paint::camera::place;
 use crate::view::paint::screen;
+use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, Views};
 
 /// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
@@ -51,8 +50,7 @@ const FOLLOW_LEFT: f32 = 0.05;
 /// Everything that the window shows.
 struct Viewing {
     course: Course,
-    camera: Camera,
-    layout: Layout,
+    eye: Eye,
     stage: Stage,
     /// What pictures remember; nobody is chosen.
     side: Side,
@@ -157,11 +155,9 @@ impl Screen for Viewing {
 
     /// As long as the person has not moved it, the picture shows all armies in windows of any size.
     fn lay_out(&mut self) {
-        let before = self.layout;
-        self.layout = layout(&self.course);
-        if self.layout != before && self.camera == opened(&self.course, &before).camera {
-            self.camera = opened(&self.course, &self.layout).camera;
-        }
+        let (game, layout) = (self.course.game(), layout(&self.course));
+        // (Both keeps were cut, and the small map lay over a barracks.)
+        self.eye.lay_out(layout, game, None, &[layout.maps[0]]);
     }
 
     fn read(&mut self, seconds: f32) {
@@ -205,8 +201,8 @@ impl Screen for Viewing {
         let sight = Sight {
             player: self.followed.unwrap_or(0),
             shown: shown::Shown::plain(self.course.game(), (part * 65_536.0) as u32),
-            view: View { rect: self.layout.views[0], camera: self.camera },
-            map: self.layout.maps[0],
+            view: self.eye.view(0),
+            map: self.eye.layout.maps[0],
         };
         sight.draw(&mut self.stage.ui.batch, &self.side, self.stage.layers, self.stage.ui.mouse, marks);
         self.draw_frame();
@@ -215,14 +211,12 @@ impl Screen for Viewing {
 
 impl Viewing {
     fn new(course: Course, stage: Stage) -> Self {
-        let layout = layout(&course);
-        let camera = opened(&course, &layout).camera;
+        let eye = Eye::new(layout(&course));
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             link: (share::link(course.replay(), course.page()), false),
             course,
-            camera,
-            layout,
+            eye,
             stage,
             side: Side::default(),
             is_playing: true,
@@ -274,7 +268,7 @@ impl Viewing {
         }
         let passed = if frame == self.shown { 0.0 } else { real * self.pace.percent() as f32 / 100.0 };
         self.side.effects.observe(shown::Shown::plain(self.course.game(), 0), frame as u32, passed, real);
-        let view = View { rect: self.layout.views[0], camera: self.camera };
+        let view = self.eye.view(0);
         self.stage.hearing.listen(
             &mut self.side,
             &view,
@@ -335,8 +329,8 @@ impl Viewing {
         let game = self.course.game();
         let body = body.and_then(|slot| game.world().body_in_slot(slot));
         if let Some(at) = body.and_then(|body| scene::position(game, body, 65_536)) {
-            self.camera.scale = self.camera.scale.max(20.0);
-            self.camera.centre = at;
+            let camera = &mut self.eye.camera;
+            (camera.scale, camera.centre) = (camera.scale.max(20.0), at);
             self.followed = None;
         }
     }
@@ -345,16 +339,16 @@ impl Viewing {
     fn follow_army(&mut self, real: f32) {
         let middle = self.followed.and_then(|player| self.course.game().middle(player));
         if let Some((_, middle)) = middle {
-            let way = place(middle) - self.camera.centre;
-            self.camera.centre += way * (1.0 - FOLLOW_LEFT.powf(real));
+            let centre = &mut self.eye.camera.centre;
+            *centre += (place(middle) - *centre) * (1.0 - FOLLOW_LEFT.powf(real));
         }
-        self.camera.hold(opened(&self.course, &self.layout).bounds, self.layout.views[0]);
+        self.eye.hold();
     }
 
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
         self.follow(None);
-        self.camera = opened(&self.course, &self.layout).camera;
+        self.eye.show_all();
     }
 
     /// Requests a frame; beyond the end it is the last one.
@@ -435,11 +429,6 @@ const BOTTOM: f32 = 150.0;
 
 fn layout(course: &Course) -> Layout {
     Layout::new(screen::size(), Views::One, 0.0, BOTTOM).of_field(place(course.game().field_half()))
-}
-
-/// The first picture, as that of a battle: nothing lies over a building. (Both keeps were cut, and the small map lay over a barracks.)
-fn opened(course: &Course, layout: &Layout) -> Opened {
-    Opened::new(course.game(), layout.views[0], None, &[layout.maps[0]])
 }
 
 /// The simulation budget for a part of the time between two pictures.

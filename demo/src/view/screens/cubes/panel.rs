@@ -8,10 +8,10 @@ use crate::app::Sample;
 use crate::cubes::FRAMES_PER_SECOND;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{Wish, columns, list};
+use crate::view::hud::panel::{Wish, columns, comparison, list, verdict};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
-use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
+use crate::view::paint::pen::{Pen, SMALL};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
 
@@ -72,21 +72,10 @@ fn waiting(live: &LiveCubes) -> (String, Color) {
 /// Whether the sides agree, frame by frame, and the button that breaks one.
 fn checksums(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> bool {
     // (Beside pictures in f32 that differ, "equal" was about the other ones.)
-    ui.pen.strong("Fixed point, checksums of every frame", rect.x, rect.y + 14.0, SIZE, TEXT);
-    let broken = live.first_difference();
-    let color = if broken.is_some() { BAD } else { GOOD };
-    for (n, (name, sum)) in ["left", "right"].into_iter().zip(live.checksums()).enumerate() {
-        let y = rect.y + 36.0 + n as f32 * 18.0;
-        ui.pen.text(name, rect.x, y, SMALL, TEXT_DIM);
-        ui.pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, color);
-    }
-    let count = live.moments().len();
-    let verdict = match broken {
-        Some(frame) => format!("\u{2260}  different since frame {frame}"),
-        None if count == 0 => "waiting for the first frame".into(),
-        None => format!("=  equal in all {count} frames"),
-    };
-    ui.pen.strong(&verdict, rect.x, rect.y + 78.0, SIZE, if count == 0 { TEXT_DIM } else { color });
+    let (broken, count) = (live.first_difference(), live.moments().len() as u32);
+    let sums = ["left", "right"].into_iter().zip(live.checksums().map(|sum| format!("{sum:016x}")));
+    let (title, verdict) = ("Fixed point, checksums of every frame", verdict(count, "frame", broken, false));
+    comparison(&ui.pen, rect, title, &sums.collect::<Vec<_>>(), &verdict);
     ticks(&mut ui.batch, Rect::new(rect.x, rect.y + 86.0, rect.w, 16.0), live.moments());
     let float = live.moments().last().map_or(0.0, |moment| moment.float.max);
     let text = format!("f32, contacts shuffled on the right: {float:.2} apart");

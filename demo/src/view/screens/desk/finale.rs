@@ -8,8 +8,9 @@ use macroquad::miniquad;
 use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
-use crate::app::{NetworkMatch, Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
+use crate::app::{NetworkMatch, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
 use crate::view::hud::result::{Ended, Next};
+use crate::view::screens::clients::Clients as _;
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
 use crate::view::screens::viewing;
 
@@ -55,9 +56,9 @@ impl Desk {
         ];
         let ended = Ended {
             game: self.skirmish.client(0).game(),
-            person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
+            person: (0..2).find(|player| self.skirmish.has_person(*player)),
             seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
-            score: &self.score,
+            score: &self.board.score,
             turns: self.skirmish.compared().0,
             is_identical: self.skirmish.desync().is_none(),
             choices: &choices,

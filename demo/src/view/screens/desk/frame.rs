@@ -6,15 +6,14 @@ use macroquad::shapes::draw_rectangle_lines;
 use crate::app::{Pilot, Sample, Spread};
 use crate::view::battle::scene::Marks;
 use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::header::{self, Header};
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::panel::{self, Wish};
 use crate::view::hud::status::{self, Status};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
+use crate::view::screens::clients::Clients as _;
 use crate::view::screens::desk::Desk;
-use crate::view::screens::desk::prediction::shown_by;
 use crate::view::widgets::bar::TopBar;
 
 /// What the battle is about, and a shorter form for narrow screens.
@@ -36,11 +35,7 @@ impl Desk {
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
         let differing = self.skirmish.spread().map_or(&[][..], Spread::differing);
         let marks = Marks { differing, ..self.stage.accusing(slot) };
-        for player in 0..2_u8 {
-            let sight = self.sight(player, shown_by(&self.skirmish, player));
-            let side = &self.sides[usize::from(player)];
-            sight.draw(&mut self.stage.ui.batch, side, self.stage.layers, self.stage.ui.mouse, marks);
-        }
+        self.board.draw(&mut self.stage, &self.skirmish, marks);
         self.draw_headers();
         self.draw_top();
         self.draw_over_view();
@@ -49,35 +44,25 @@ impl Desk {
         self.draw_panel();
         self.draw_cards();
         self.draw_menu();
-        let layout = self.eye.layout;
+        let eye = &self.board.eye;
         let body = slot.and_then(|slot| self.place_of(slot));
         if let Some(at) = body.filter(|_| self.alarm.is_told) {
-            let at = self.eye.camera.to_screen(layout.views[0], at);
+            let at = eye.view(0).at(at);
             self.stage.ui.note("accused", Rect::new(at.x - 6.0, at.y - 6.0, 12.0, 12.0));
         }
-        let ([view, other], [map, small]) = (layout.views, layout.maps);
+        let ([view, other], [map, small]) = (eye.layout.views, eye.layout.maps);
         let fixed = [("view 1", view), ("view 2", other), ("map 1", map), ("map 2", small)];
-        self.stage.end(layout.around(), &help::SKIRMISH, &fixed);
+        self.stage.end(eye.layout.around(), &help::SKIRMISH, &fixed);
     }
 
     fn draw_headers(&mut self) {
         for (player, widget) in (0..2_u8).zip(["pilot 1", "pilot 2"]) {
-            let rect = self.eye.layout.headers[usize::from(player)];
-            if player == 1 && !self.eye.is_split {
-                self.draw_caption(rect);
-                continue;
-            }
-            let is_person = self.skirmish.pilot(player) == Pilot::Person;
-            let predicts = self.skirmish.predicts(player);
-            let header = Header { rect, player, widget, is_person, predicts };
-            let side = &self.sides[usize::from(player)];
-            let pressed = header.draw(&mut self.stage.ui, side, self.skirmish.client(player).game());
-            if pressed == Some(header::Wish::Predict) {
-                self.toggle_prediction(player);
-            }
-            if pressed == Some(header::Wish::Pilot) {
-                let other = if is_person { Pilot::Bot(self.level()) } else { Pilot::Person };
-                self.skirmish.set_pilot(player, other);
+            if player == 1 && !self.board.eye.is_split {
+                self.draw_caption(self.board.eye.layout.headers[1]);
+            } else if self.board.draw_header(&mut self.stage, &mut self.skirmish, (player, widget)) {
+                let is_person = self.skirmish.has_person(player);
+                self.skirmish
+                    .set_pilot(player, if is_person { Pilot::Bot(self.level()) } else { Pilot::Person });
                 self.stage.log.note("pilot", i32::from(player));
             }
         }
@@ -85,7 +70,7 @@ impl Desk {
 
     /// The title above the inset. A click enlarges the inset.
     fn draw_caption(&mut self, rect: Rect) {
-        let inset = self.eye.layout.views[1];
+        let inset = self.board.eye.layout.views[1];
         draw_rectangle_lines(inset.x, inset.y, inset.w, inset.h, 2.0, LINE);
         self.stage.ui.cover(rect.combine_with(inset));
         let words = ["The other computer (Tab)", "Other computer"];
@@ -97,7 +82,7 @@ impl Desk {
     }
 
     fn draw_top(&mut self) {
-        let top = self.eye.layout.top;
+        let top = self.board.eye.layout.top;
         let mut bar = TopBar::new(&mut self.stage.ui, top);
         // In a narrow window the key N is enough for single frames.
         let is_wide = top.w >= WIDE;
@@ -145,22 +130,19 @@ impl Desk {
             is_doubtful: false,
             is_waiting: (0..2).any(|player| self.skirmish.waiting(player).is_some()),
         };
-        let (is_unfolded, is_split) = (self.eye.is_unfolded, Some(self.eye.is_split));
-        match status.draw(&mut self.stage.ui, self.eye.layout.status, is_unfolded, is_split) {
+        let (is_unfolded, is_split) = (self.board.eye.is_unfolded, Some(self.board.eye.is_split));
+        match status.draw(&mut self.stage.ui, self.board.eye.layout.status, is_unfolded, is_split) {
             Some(status::Wish::Unfold) => {
-                self.eye.is_unfolded = !self.eye.is_unfolded;
-                self.stage.log.note("unfolded", self.eye.is_unfolded);
+                self.board.eye.is_unfolded = !self.board.eye.is_unfolded;
+                self.stage.log.note("unfolded", self.board.eye.is_unfolded);
             }
-            Some(status::Wish::Split) => {
-                self.set_split(!self.eye.is_split);
-                self.stage.log.note("split", self.eye.is_split);
-            }
+            Some(status::Wish::Split) => self.toggle_split(),
             None => {}
         }
     }
 
     fn draw_panel(&mut self) {
-        let rect = self.eye.layout.panel;
+        let rect = self.board.eye.layout.panel;
         if rect.h == 0.0 {
             return;
         }
@@ -169,7 +151,7 @@ impl Desk {
                 self.skirmish.set_link(link);
                 self.stage.log.network(&link);
                 // After damage to the network, both ends are worth seeing.
-                self.set_split(self.eye.is_split || !self.progress.has_broken_network);
+                self.set_split(self.board.eye.is_split || !self.progress.has_broken_network);
             }
             Some(Wish::Corrupt) => {
                 self.skirmish.corrupt_one_bit();
@@ -184,7 +166,7 @@ impl Desk {
 
     /// The card: what happened, and the choices.
     fn draw_cards(&mut self) {
-        let around = self.eye.layout.around();
+        let around = self.board.eye.layout.around();
         // (The menu did not hide the frame and the buttons of a card below it.)
         let is_covered = self.menu.is_some() || self.stage.shows_help;
         if let (Some(desync), false) = (self.skirmish.desync(), self.alarm.is_answered) {
@@ -198,7 +180,7 @@ impl Desk {
             }
             return;
         }
-        if self.score.is_last_blow_seen() && !is_covered {
+        if self.board.score.is_last_blow_seen() && !is_covered {
             self.draw_result(around);
         }
         /// Time for which the window shows why a file was refused, seconds.
@@ -217,10 +199,10 @@ impl Desk {
             return;
         };
         // Beside the inset, or below it where that leaves too little. (It cut the inset from its title.)
-        let (inset, wide) = (self.eye.layout.views[1], self.stage.ui.pen.width(&text, SIZE) + 24.0);
+        let (inset, wide) = (self.board.eye.layout.views[1], self.stage.ui.pen.width(&text, SIZE) + 24.0);
         let bar = Rect { y: around.y + 48.0, h: 36.0, ..around };
         let bar = match inset.x - around.x - 10.0 {
-            _ if self.eye.is_split => bar,
+            _ if self.board.eye.is_split => bar,
             free if wide <= free => Rect { w: free, ..bar },
             _ => Rect { y: inset.bottom() + 8.0, ..bar },
         };

@@ -45,7 +45,7 @@ impl Desk {
     }
 
     pub(super) fn draw_menu(&mut self) {
-        let around = self.eye.layout.around();
+        let around = self.board.eye.layout.around();
         let Some(menu) = &mut self.menu else { return };
         let Some(wish) = menu.draw(&mut self.stage.ui, around) else { return };
         self.fulfil(wish);

@@ -1,45 +1,38 @@
 //! The main screen: a large view of the own army, the other computer as an inset, the selection, and the speed.
 
-mod eye;
 mod finale;
 mod frame;
 mod layout;
 mod menu;
 mod online;
 mod over;
-mod prediction;
 mod spread;
 
 use std::cell::Cell;
-use std::ops::Range;
 
-use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
+use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed, mouse_wheel};
 use macroquad::math::Vec2;
 use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::playback::Course;
-use crate::app::{MatchError, NetworkMatch, News, Pilot, Skirmish, SkirmishSpec, read_replay};
+use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::scene;
-use crate::view::battle::shown::Shown;
-use crate::view::battle::view::View;
-use crate::view::command::controls::{self, Mouse};
-use crate::view::command::side::{Side, Told};
-use crate::view::command::sight::Sight;
-use crate::view::command::touch::{Finger, Touches};
+use crate::view::command::side::Side;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::pace::Pace;
-use crate::view::hud::result::Score;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
+use crate::view::paint::camera::place;
+use crate::view::paint::screen;
+use crate::view::screens::board::Board;
 use crate::view::screens::cubes;
-use crate::view::screens::layout::Layout;
+use crate::view::screens::eye::Eye;
 use crate::view::screens::viewing::{self, Back};
-use eye::Eye;
 use finale::{Finale, Want};
-use prediction::shown_by;
+use layout::layout;
 use spread::Alarm;
 
 /// Real time that simulating may take per picture.
@@ -88,16 +81,13 @@ struct Desk {
     /// Where a page is that plays links.
     page: Option<String>,
     skirmish: Skirmish,
-    sides: [Side; 2],
-    touches: Touches,
+    board: Board,
     stage: Stage,
-    eye: Eye,
     pace: Pace,
     /// What the person has tried so far.
     progress: Progress,
     /// The hint that the log knows to wait.
     hint: Option<usize>,
-    score: Score,
     /// What the card at the end offers.
     finale: Option<Finale>,
     /// What the person wants to see next.
@@ -106,8 +96,6 @@ struct Desk {
     menu: Option<Menu>,
     /// The log knows that the help or the menu is open.
     is_covered: bool,
-    /// The side that the keys control.
-    active: u8,
     /// All turns have been played, and the log knows.
     is_over: bool,
     alarm: Alarm,
@@ -123,7 +111,10 @@ impl Screen for Desk {
     }
 
     fn lay_out(&mut self) {
-        self.eye.lay_out(self.skirmish.client(0).game(), self.progress.has_chosen);
+        let (game, eye) = (self.skirmish.client(0).game(), &mut self.board.eye);
+        let layout = layout(screen::size(), eye.is_split, eye.is_unfolded).of_field(place(game.field_half()));
+        let covers = over::covers(&layout, eye.is_unfolded);
+        eye.lay_out(layout, game, over::only_army(&layout, eye.is_unfolded), &covers);
     }
 
     fn read(&mut self, seconds: f32) {
@@ -142,21 +133,12 @@ impl Screen for Desk {
             if self.menu.is_some() {
                 self.toggle_menu();
             }
-            self.sides.iter_mut().for_each(Side::let_go);
+            self.board.sides.iter_mut().for_each(Side::let_go);
         }
         self.read_time_keys();
-        self.move_camera(seconds);
-        let (at, is_dragging) = (self.stage.ui.mouse, self.is_dragging());
-        if let (Some(side), false) = (self.side_under(at), is_dragging) {
-            self.active = side;
-        }
-        let under = self.eye.layout.views[usize::from(self.side_under(at).unwrap_or(0))];
-        let finger = self.touches.read(&mut self.eye.camera, under, seconds);
-        for player in self.shown() {
-            self.read_side(player, finger);
-        }
-        // Whoever has moved it: keys, wheel, fingers, the small map, a group.
-        self.eye.hold();
+        let is_covered = self.stage.shows_help || self.menu.is_some();
+        let is_moved = self.board.read(&mut self.stage, &mut self.skirmish, is_covered, seconds);
+        self.alarm.is_followed &= !is_moved && mouse_wheel().1 == 0.0;
     }
 
     /// Lets the match run for the time of one picture.
@@ -168,7 +150,7 @@ impl Screen for Desk {
             self.stage.log.note(if is_covered { "covered" } else { "uncovered" }, frame);
         }
         // After the last blow there is nothing left to simulate.
-        let result = if self.error.is_some() || self.score.is_last_blow_seen() {
+        let result = if self.error.is_some() || self.board.score.is_last_blow_seen() {
             Ok(())
         } else if core::mem::take(&mut self.pace.wants_step) {
             self.pace.is_paused = true;
@@ -186,12 +168,10 @@ impl Screen for Desk {
         if self.pace.is_paused && self.skirmish.frame(0) != frame {
             passed = 0.05;
         }
-        self.see(passed, real);
-        let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
-        self.stage.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.stage.log);
+        self.skirmish.foresee(Duration::from_micros((passed * 1e6) as u64));
+        self.board.see(&mut self.stage, &self.skirmish, passed, real);
         self.look_for_desync();
         self.follow_spread(real);
-        self.follow_score(real);
         self.note_progress();
         if !self.is_over && self.skirmish.is_over() {
             self.is_over = true;
@@ -201,7 +181,7 @@ impl Screen for Desk {
 
     fn draw(&mut self) {
         self.draw_all();
-        self.stage.log.camera(&self.eye.camera);
+        self.stage.log.camera(&self.board.eye.camera);
     }
 
     fn close(&mut self) {
@@ -220,22 +200,18 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         Ok(Self {
-            eye: Eye::new(skirmish.client(0).game()),
+            board: Board::new(Eye::new(layout(screen::size(), false, false))),
             spec,
             page: None,
             skirmish,
-            sides: [Side::default(), Side::default()],
-            touches: Touches::default(),
             stage,
             pace,
             progress: Progress::remembered(),
             hint: Progress::remembered().next(),
-            score: Score::default(),
             finale: None,
             wants: None,
             menu: None,
             is_covered: false,
-            active: 0,
             is_over: false,
             alarm: Alarm::default(),
             error: None,
@@ -259,7 +235,7 @@ impl Desk {
         };
         pace.begin_again(&mut stage.log);
         let mut desk = Self::new(SkirmishSpec { link, ..spec }, pace, stage)?;
-        predicting.into_iter().for_each(|player| desk.toggle_prediction(player));
+        predicting.into_iter().for_each(|player| desk.skirmish.set_prediction(player, true));
         Ok(Self { page, progress, hint, ..desk })
     }
 
@@ -283,7 +259,7 @@ impl Desk {
 
     /// The last words to the log.
     fn note_end(&mut self) {
-        (0..2).for_each(|player| self.note_foreseen(player));
+        (0..2).for_each(|view| self.board.note_foreseen(&mut self.stage, &self.skirmish, view));
         let (turns, checksums) = self.skirmish.compared();
         let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
         self.stage.log.end(turns, &checksums, self.agrees());
@@ -291,10 +267,20 @@ impl Desk {
 
     /// Both computers side by side, or one of them large.
     fn set_split(&mut self, is_split: bool) {
-        if is_split != self.eye.is_split {
-            (self.eye.is_split, self.active) = (is_split, 0);
+        if is_split != self.board.eye.is_split {
+            (self.board.eye.is_split, self.board.active) = (is_split, 0);
             self.lay_out();
         }
+    }
+
+    fn toggle_split(&mut self) {
+        self.set_split(!self.board.eye.is_split);
+        self.stage.log.note("split", self.board.eye.is_split);
+    }
+
+    /// The players whose views predict.
+    fn predicting(&self) -> Vec<u8> {
+        (0..2).filter(|player| self.skirmish.predicts(*player)).collect()
     }
 
     fn look_for_desync(&mut self) {
@@ -308,28 +294,16 @@ impl Desk {
             if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
             {
-                self.eye.show_below_card(self.skirmish.client(0).game(), at);
+                self.show_below_card(at);
             }
-        }
-    }
-
-    /// Follows kills, and tells of the winner once.
-    fn follow_score(&mut self, real: f32) {
-        let game = self.skirmish.client(0).game();
-        if self.score.follow(self.skirmish.frame(0), game, real)
-            && let Some(winner) = self.skirmish.result()
-        {
-            self.stage.log.note("result", winner);
-            let loses = |player| self.skirmish.pilot(player) == Pilot::Person && winner != Some(player);
-            self.stage.hearing.end(!(0..2).any(loses), &mut self.stage.log);
         }
     }
 
     /// Notes which hints have served their purpose.
     fn note_progress(&mut self) {
         let link = self.skirmish.link();
-        self.progress.has_chosen |= self.sides.iter().any(|side| !side.chosen.is_empty());
-        self.progress.has_attacked |= self.sides.iter().any(|side| side.has_attacked);
+        self.progress.has_chosen |= self.board.sides.iter().any(|side| !side.chosen.is_empty());
+        self.progress.has_attacked |= self.board.sides.iter().any(|side| side.has_attacked);
         self.progress.has_broken_network |= link.loss_ppm >= BAD_LOSS_PPM || link.latency >= BAD_LATENCY;
         if self.progress.next() != self.hint {
             self.hint = self.progress.next();
@@ -373,56 +347,10 @@ impl Desk {
             Err(error) => self.error = Some(error.to_string()),
         }
         predicting.into_iter().for_each(|player| self.skirmish.set_prediction(player, true));
-        self.sides = [Side::default(), Side::default()];
-        self.stage.hearing.start_again();
+        self.board.begin_again(&mut self.stage);
         self.pace.begin_again(&mut self.stage.log);
-        (self.alarm, self.error, self.is_over) = (Alarm::default(), None, false);
-        (self.score, self.finale) = (Score::default(), None);
-        self.eye.show_all(self.skirmish.client(0).game());
+        (self.alarm, self.error, self.is_over, self.finale) = (Alarm::default(), None, false, None);
         self.stage.log.note(what, self.spec.terms.setup.seed);
-    }
-
-    /// A client as the window shows it: `shown` is that client's.
-    fn sight<'a>(&self, player: u8, shown: Shown<'a>) -> Sight<'a> {
-        let rect = self.eye.layout.views[usize::from(player)];
-        Sight {
-            player,
-            shown,
-            view: View { rect, camera: self.eye.camera_of(player) },
-            map: self.eye.layout.maps[usize::from(player)],
-        }
-    }
-
-    /// Reads the person's commands for the units of one side.
-    fn read_side(&mut self, player: u8, finger: Finger) {
-        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help && self.menu.is_none();
-        let mouse = Mouse::new(&self.stage.ui, is_free, finger);
-        let is_person = self.skirmish.pilot(player) == Pilot::Person;
-        let (has_keys, others_box) = (self.commanded() == player, self.is_dragging());
-        let mut told = Vec::new();
-        {
-            let sight = self.sight(player, shown_by(&self.skirmish, player));
-            let side = &mut self.sides[usize::from(player)];
-            if has_keys && is_person {
-                told.extend(controls::keys(side, &sight, &mut self.eye.camera, &mut self.stage.log));
-            }
-            if !others_box || side.drag.is_some() {
-                let camera = &mut self.eye.camera;
-                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut self.stage.log));
-            }
-        }
-        for told in told {
-            self.tell(player, told);
-        }
-    }
-
-    fn tell(&mut self, player: u8, told: Told) {
-        let own = self.sight(player, shown_by(&self.skirmish, player)).own();
-        let Self { skirmish, sides, stage, .. } = self;
-        sides[usize::from(player)].tell(player, &own, told, &mut stage.log, |order| {
-            skirmish.order(player, order).ok()?;
-            Some(skirmish.session(player).next_turn().0)
-        });
     }
 
     fn read_time_keys(&mut self) {
@@ -432,33 +360,10 @@ impl Desk {
         self.pace.wants_step |= is_key_pressed(KeyCode::N);
         self.pace.read_keys(&mut self.stage.log);
         if is_key_pressed(KeyCode::V) {
-            self.toggle_prediction(self.active);
+            self.board.toggle_prediction(&mut self.stage, &mut self.skirmish, self.board.active);
         }
         if is_key_pressed(KeyCode::Tab) {
-            self.set_split(!self.eye.is_split);
-            self.stage.log.note("split", self.eye.is_split);
+            self.toggle_split();
         }
-    }
-
-    /// The side whose view, or the strip above it, contains a point of the screen.
-    fn side_under(&self, at: Vec2) -> Option<u8> {
-        let Layout { headers, views, .. } = &self.eye.layout;
-        self.shown().find(|side| [headers, views].iter().any(|of| of[usize::from(*side)].contains(at)))
-    }
-
-    /// The sides that have a view of their own.
-    fn shown(&self) -> Range<u8> {
-        if self.eye.is_split { 0..2 } else { 0..1 }
-    }
-
-    /// The side that the keys command: where the mouse was last, unless only the other one has a person.
-    fn commanded(&self) -> u8 {
-        let is_person = |side: &u8| self.skirmish.pilot(*side) == Pilot::Person;
-        Some(self.active).filter(is_person).or_else(|| self.shown().find(is_person)).unwrap_or(self.active)
-    }
-
-    /// A box is being drawn.
-    fn is_dragging(&self) -> bool {
-        self.sides.iter().any(|side| side.drag.is_some())
     }
 }

@@ -2,17 +2,15 @@
 
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::app::Pilot;
-use crate::view::battle::view::View;
+use crate::view::battle::opening::LOW;
 use crate::view::hud::commands::{self, Places};
 use crate::view::hud::hints::{self, Seen};
-use crate::view::hud::orders;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
 use crate::view::paint::pen::{Align, SIZE};
+use crate::view::screens::clients::Clients as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::frame::GOALS;
-use crate::view::screens::desk::prediction::shown_by;
 use crate::view::screens::layout::Layout;
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
@@ -21,32 +19,32 @@ const HINT_MIN: f32 = 340.0;
 impl Desk {
     /// Hints, and the commands for the selected units.
     pub(super) fn draw_over_view(&mut self) {
-        let [strip, buttons, card] = strip_and_buttons(&self.eye.layout);
+        let [strip, buttons, card] = strip_and_buttons(&self.board.eye.layout);
         let is_decided = self.skirmish.result().is_some();
         // Whoever has fought to the end knows what to do. (The third hint stayed for all further battles.)
-        let is_person = self.skirmish.pilot(0) == Pilot::Person;
+        let is_person = self.skirmish.has_person(0);
         if is_decided && is_person {
             self.progress.end();
         }
         // Buttons may take the place of hints in a small view.
         let has_room =
-            !strip.overlaps(&buttons) && (self.sides[0].chosen.is_empty() || !strip.overlaps(&card));
+            !strip.overlaps(&buttons) && (self.board.sides[0].chosen.is_empty() || !strip.overlaps(&card));
         // (Who watched two bots was told to drag a box.)
         let is_covered = self.stage.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
-            let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
+            let view = self.board.eye.view(0);
             let mut looks = self.skirmish.client(0).game().building_looks();
             let enemy = looks.any(|look| {
                 let keep = view.rect_at(place(look.centre), place(look.half));
                 look.army != 0 && look.is_keep && view.rect.contains(keep.center())
             });
-            let seen = Seen { panel: self.eye.is_unfolded, enemy };
+            let seen = Seen { panel: self.board.eye.is_unfolded, enemy };
             if hints::draw(&mut self.stage.ui, strip, self.progress, seen) {
                 self.progress.end();
             }
         }
         // Where the bar at the top has no room for it. (On a phone the goal stood nowhere.)
-        let plate = goal_plate(&self.eye.layout, self.stage.ui.pen.width(GOALS[1], SIZE) + 16.0);
+        let plate = goal_plate(&self.board.eye.layout, self.stage.ui.pen.width(GOALS[1], SIZE) + 16.0);
         if let Some(plate) = plate.filter(|_| is_person && !self.progress.has_attacked)
             && !self.stage.ui.places().contains_key("goal")
         {
@@ -54,13 +52,13 @@ impl Desk {
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
         // Before the buttons for units, whose tooltips then lie elsewhere. (The card about a difference cut them.)
-        if self.eye.is_unfolded && !has_card {
-            let (view, at) = (self.eye.layout.views[0], switches_at(&self.eye.layout));
+        if self.board.eye.is_unfolded && !has_card {
+            let (view, at) = (self.board.eye.layout.views[0], switches_at(&self.board.eye.layout));
             commands::layers(&mut self.stage.ui, view, at, &mut self.stage.layers);
         }
         commands::legend(&self.stage.ui.pen, vec2(strip.x, strip.bottom() + 10.0), self.stage.layers);
         if is_person && !is_decided && !has_card {
-            self.draw_orders();
+            self.board.draw_orders(&mut self.stage, &mut self.skirmish);
             if has_room && !self.progress.has_attacked && !self.stage.shows_help {
                 self.name_keeps();
             }
@@ -69,8 +67,8 @@ impl Desk {
 
     /// Says whose keeps these are, until the person knows what to attack.
     fn name_keeps(&mut self) {
-        let view = View { rect: self.eye.layout.views[0], camera: self.eye.camera };
-        let mut covers = covers(&self.eye.layout, self.eye.is_unfolded);
+        let view = self.board.eye.view(0);
+        let mut covers = covers(&self.board.eye.layout, self.board.eye.is_unfolded);
         // (A tooltip lay over the name of the enemy's keep.)
         covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.stage.ui.places().get(name)));
         let mut named = Vec::new();
@@ -93,19 +91,6 @@ impl Desk {
         self.stage.ui.pen.fill(plate, faded(PANEL, 0.8));
         self.stage.ui.pen.label(words, plate, Align::Middle, SIZE, army(of));
         self.stage.ui.note(note, plate);
-    }
-
-    /// The buttons for the first player's units.
-    fn draw_orders(&mut self) {
-        let rect = self.eye.layout.views[0];
-        // In a lower view they would lie over the header.
-        if rect.h < commands::LOWEST_VIEW {
-            return;
-        }
-        let sight = self.sight(0, shown_by(&self.skirmish, 0));
-        if let Some(told) = orders::draw(&mut self.stage, &mut self.eye.camera, &mut self.sides[0], &sight) {
-            self.tell(0, told);
-        }
     }
 }
 
@@ -136,6 +121,13 @@ fn goal_plate(layout: &Layout, wide: f32) -> Option<Rect> {
 fn switches_at(layout: &Layout) -> (f32, bool) {
     let [view, inset] = layout.views;
     (if layout.is_split { view.y + 50.0 } else { inset.bottom() + 8.0 }, layout.is_split)
+}
+
+/// The army that a battle opens with in a window that is higher than wide or very low: the own one; otherwise none, that is all.
+pub(super) fn only_army(layout: &Layout, is_unfolded: bool) -> Option<u8> {
+    let (view, around) = (layout.views[0], layout.around());
+    let is_low = !layout.is_split && !is_unfolded && view.h < LOW;
+    (around.w < around.h || is_low).then_some(0)
 }
 
 /// Everything that lies over the large view. `is_unfolded`: the network's panel is open.
@@ -182,6 +174,7 @@ mod tests {
     use super::*;
     use crate::game::{Game, Map, Setup};
     use crate::view::battle::opening;
+    use crate::view::battle::view::View;
     use crate::view::screens::desk::layout::layout;
 
     /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under the switches for debug drawing.

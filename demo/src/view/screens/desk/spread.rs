@@ -1,12 +1,16 @@
 //! What is seen of a difference as it spreads: how many bodies differ, and since when.
 
-use macroquad::math::{Rect, vec2};
+use macroquad::math::{Rect, Vec2, vec2};
 
 use crate::app::Spread;
+use crate::view::hud::alarm;
+use crate::view::hud::stage::Screen as _;
 use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::Camera;
 use crate::view::paint::palette::{BACKDROP, DIFFERENT, PANEL, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::screens::desk::Desk;
+use crate::view::screens::layout::Layout;
 use crate::view::widgets::graph;
 
 /// Size of the plate, pixels.
@@ -32,6 +36,50 @@ impl Desk {
         self.pace.crawl(&mut self.stage.log);
     }
 
+    /// Moves the camera so that a position on the field lies below the desync card. If there is no room for both, the panel below is
+    /// closed.
+    pub(super) fn show_below_card(&mut self, at: Vec2) {
+        /// Room for rings and cross hairs, pixels.
+        const ROOM: f32 = 110.0;
+        /// A unit is large enough to be seen, pixels per unit.
+        const NEAR: f32 = 20.0;
+        let below = |layout: &Layout| layout.views[0].bottom() - layout.around().y - alarm::HEIGHT;
+        if below(&self.board.eye.layout) < ROOM {
+            self.board.eye.is_unfolded = false;
+            self.lay_out();
+        }
+        let eye = &mut self.board.eye;
+        // Folding the panel may have changed the scale.
+        eye.camera.scale = eye.camera.scale.max(NEAR);
+        let view = eye.layout.views[0];
+        let wanted = view.bottom() - (below(&eye.layout) / 2.0).max(20.0);
+        eye.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / eye.camera.scale);
+        // Also at the edge of the field.
+        eye.allow();
+    }
+
+    /// After "Continue" the camera holds all that differs in view, until the person moves it.
+    pub(super) fn follow_spread(&mut self, seconds: f32) {
+        /// Room around it, units; greatest scale, pixels per unit; part of the way that is left after a second.
+        const AIR: f32 = 8.0;
+        const NEAR: f32 = 20.0;
+        const LEFT: f32 = 0.2;
+        let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_followed) else { return };
+        let places: Vec<Vec2> = spread.differing().iter().filter_map(|slot| self.place_of(*slot)).collect();
+        let low = places.iter().fold(Vec2::INFINITY, |low, at| low.min(*at));
+        let high = places.iter().fold(Vec2::NEG_INFINITY, |high, at| high.max(*at));
+        if places.is_empty() {
+            return;
+        }
+        let eye = &mut self.board.eye;
+        let wanted =
+            Camera::fitting((low + high) / 2.0, (high - low) / 2.0 + Vec2::splat(AIR), eye.layout.views[0]);
+        let part = 1.0 - LEFT.powf(seconds);
+        eye.camera.centre += (wanted.centre - eye.camera.centre) * part;
+        eye.camera.scale_by((wanted.scale.min(NEAR) / eye.camera.scale).powf(part));
+        eye.hold();
+    }
+
     /// "3 of 2,104 bodies differ", and the count over time, in a corner.
     pub(super) fn draw_spread(&mut self) {
         let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_answered) else { return };
@@ -41,7 +89,7 @@ impl Desk {
             self.stage.log.note("spread", spread.differing().len());
         }
         // In the damaged copy, whose view has no switches.
-        let view = self.eye.layout.views[usize::from(self.eye.is_split)];
+        let view = self.board.eye.layout.views[usize::from(self.board.eye.is_split)];
         let plate = Rect::new(view.x + 10.0, view.y + 10.0, PLATE.0.min(view.w - 20.0), PLATE.1);
         self.stage.ui.pen.cover(plate);
         self.stage.ui.cover(plate);

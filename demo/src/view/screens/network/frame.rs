@@ -6,14 +6,12 @@ use testudo_lockstep::SessionPhase;
 
 use crate::app::{Diagnosis, Pilot, Sample, Seat};
 use crate::bots::Level;
-use crate::view::hud::header::{self, Header};
 use crate::view::hud::result::{Ended, Next};
-use crate::view::hud::stage::Stage;
 use crate::view::hud::status::Status;
-use crate::view::hud::{commands, ending, hearing, help, lobby, orders, peers};
+use crate::view::hud::{commands, ending, header, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
-use crate::view::screens::network::{FRAMES_PER_SECOND, NOTICES_MAX, NetworkDesk, shown_by};
+use crate::view::screens::network::{FRAMES_PER_SECOND, NOTICES_MAX, NetworkDesk};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
 
@@ -26,24 +24,20 @@ const WIDE: f32 = 720.0;
 
 impl NetworkDesk {
     pub(super) fn draw_all(&mut self) {
-        if let (Some(seat), Some(camera)) = (self.game.seat(), self.camera) {
-            let slot = match &self.logged {
-                Some(Diagnosis::Found { desync, .. }) => desync.body(),
-                _ => None,
-            };
-            let marks = self.stage.accusing(slot);
-            let sight = self.sight(seat, shown_by(&self.game, seat), camera);
-            let Stage { layers, ui, .. } = &mut self.stage;
-            sight.draw(&mut ui.batch, &self.side, *layers, ui.mouse, marks);
-        }
+        let slot = match &self.logged {
+            Some(Diagnosis::Found { desync, .. }) => desync.body(),
+            _ => None,
+        };
+        let marks = self.stage.accusing(slot);
+        self.board.draw(&mut self.stage, &self.game, marks);
         self.draw_header();
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat() {
             if self.shows_panel() {
-                peers::draw(&mut self.stage.ui, self.layout.panel, seat);
+                peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
             }
-            let (view, game) = (self.layout.views[0], seat.client().game());
+            let (view, game) = (self.board.eye.layout.views[0], seat.client().game());
             if self.is_ended {
                 header::verdict(&self.stage.ui.pen, view, game, seat.player().0);
             }
@@ -53,15 +47,13 @@ impl NetworkDesk {
         self.draw_bar();
         self.draw_result();
         self.draw_cards();
-        let view = self.layout.views[0];
-        self.stage.end(view, &help::NETWORK, &[("view 1", view), ("map 1", self.layout.maps[0])]);
+        let view = self.board.eye.layout.views[0];
+        self.stage.end(view, &help::NETWORK, &[("view 1", view), ("map 1", self.board.eye.layout.maps[0])]);
     }
 
     /// The buttons for the person's units, and for the layers of debug drawing.
     fn draw_orders(&mut self) {
-        let view = self.layout.views[0];
-        let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
-        // In a lower view they would lie over the header.
+        let view = self.board.eye.layout.views[0];
         if !self.is_playing() || view.h < commands::LOWEST_VIEW {
             return;
         }
@@ -70,37 +62,22 @@ impl NetworkDesk {
             commands::layers(&mut self.stage.ui, view, (top, false), &mut self.stage.layers);
         }
         commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 10.0), self.stage.layers);
-        if seat.pilot() != Pilot::Person {
-            return;
-        }
-        let sight = self.sight(seat, shown_by(&self.game, seat), camera);
-        let told = orders::draw(&mut self.stage, &mut camera, &mut self.side, &sight);
-        self.camera = Some(camera);
-        if let Some(told) = told {
-            self.tell(told);
-        }
+        self.board.draw_orders(&mut self.stage, &mut self.game);
     }
 
     fn draw_header(&mut self) {
-        let predicts = self.game.predicts();
-        let Some(seat) = self.game.seat_mut() else { return };
-        let is_person = seat.pilot() == Pilot::Person;
-        let player = seat.player().0;
-        let rect = self.layout.headers[0];
-        let header = Header { rect, player, widget: "pilot", is_person, predicts };
-        let pressed = header.draw(&mut self.stage.ui, &self.side, seat.client().game());
-        if pressed == Some(header::Wish::Pilot) {
+        let is_person = self.game.seat().is_some_and(|seat| seat.pilot() == Pilot::Person);
+        if self.board.draw_header(&mut self.stage, &mut self.game, (0, "pilot"))
+            && let Some(seat) = self.game.seat_mut()
+        {
             seat.set_pilot(if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person });
-            self.side.let_go();
+            self.board.sides[0].let_go();
             self.stage.log.note("pilot", if is_person { "bot" } else { "person" });
-        }
-        if pressed == Some(header::Wish::Predict) {
-            self.toggle_prediction();
         }
     }
 
     fn draw_top(&mut self) {
-        let mut bar = TopBar::new(&mut self.stage.ui, self.layout.top);
+        let mut bar = TopBar::new(&mut self.stage.ui, self.board.eye.layout.top);
         let (mut leaves, mut pauses) = (false, false);
         if self.is_playing() {
             leaves = bar.button(&mut self.stage.ui, "leave", 84.0, "Leave", false);
@@ -109,7 +86,7 @@ impl NetworkDesk {
             pauses = bar.button(&mut self.stage.ui, "pause", 84.0, word, is_paused);
         }
         self.stage.draw_help_button(bar.place(74.0));
-        let (sound, has_room) = (bar.place(hearing::BUTTON), self.layout.top.w >= WIDE);
+        let (sound, has_room) = (bar.place(hearing::BUTTON), self.board.eye.layout.top.w >= WIDE);
         self.stage.draw_sound(sound, has_room.then(|| bar.place(hearing::SLIDER)));
         let about = match self.game.seat() {
             Some(seat) if seat.is_watching() => "watching; only orders travel".into(),
@@ -142,9 +119,12 @@ impl NetworkDesk {
             bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
             is_waiting: seat.waiting().is_some(),
         };
-        if status.draw(&mut self.stage.ui, self.layout.status, self.is_unfolded, None).is_some() {
-            self.is_unfolded = !self.is_unfolded;
-            self.stage.log.note("unfolded", self.is_unfolded);
+        if status
+            .draw(&mut self.stage.ui, self.board.eye.layout.status, self.board.eye.is_unfolded, None)
+            .is_some()
+        {
+            self.board.eye.is_unfolded = !self.board.eye.is_unfolded;
+            self.stage.log.note("unfolded", self.board.eye.is_unfolded);
         }
     }
 
@@ -158,7 +138,7 @@ impl NetworkDesk {
     fn draw_notices(&mut self) {
         let now = self.stage.seconds;
         self.notices.retain(|(_, at)| now - at < NOTICE);
-        let view = self.layout.views[0];
+        let view = self.board.eye.layout.views[0];
         for (n, (text, _)) in self.notices.iter().enumerate() {
             let bar = notice_plate(view, n, self.stage.ui.pen.width(text, SMALL));
             self.stage.ui.pen.fill(bar, faded(PANEL, 0.85));
@@ -191,7 +171,7 @@ impl NetworkDesk {
             }
             _ => return,
         };
-        let bar = Rect { h: 36.0, ..self.layout.views[0] };
+        let bar = Rect { h: 36.0, ..self.board.eye.layout.views[0] };
         self.stage.ui.pen.plate(&text, bar, SIZE, color, PANEL);
     }
 
@@ -201,7 +181,7 @@ impl NetworkDesk {
             return;
         };
         let game = seat.client().game();
-        if !self.score.is_last_blow_seen() {
+        if !self.board.score.is_last_blow_seen() {
             return;
         }
         let choices =
@@ -210,12 +190,12 @@ impl NetworkDesk {
             game,
             person: (!seat.is_watching()).then_some(seat.player().0),
             seconds: seat.frame() / FRAMES_PER_SECOND,
-            score: &self.score,
+            score: &self.board.score,
             turns: seat.compared().0,
             is_identical: seat.divergent_turn().is_none() && !seat.is_doubtful(),
             choices: &choices,
         };
-        match ended.draw(&mut self.stage.ui, self.layout.views[0]) {
+        match ended.draw(&mut self.stage.ui, self.board.eye.layout.views[0]) {
             Some(Next::Stay) => self.is_ended = true,
             Some(Next::Replay) => {
                 self.wants_replay = true;
@@ -228,7 +208,7 @@ impl NetworkDesk {
 
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
-        let (around, ui) = (self.layout.views[0], &mut self.stage.ui);
+        let (around, ui) = (self.board.eye.layout.views[0], &mut self.stage.ui);
         // Who leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
         let (mut leaves, mut wish) = (false, None);

@@ -7,25 +7,20 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
-use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
+use testudo_lockstep::{Duration, PlayerId, SessionPhase};
 
 use crate::app::online::codes::Codes;
 use crate::app::playback::Course;
-use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
-use crate::view::battle::opening::{self, Opened};
-use crate::view::battle::shown::Shown;
-use crate::view::battle::view::View;
-use crate::view::command::controls::{self, Mouse};
-use crate::view::command::side::{Side, Told};
-use crate::view::command::sight::Sight;
-use crate::view::command::steering::steer;
-use crate::view::command::touch::Touches;
+use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Remark, Seat};
+use crate::view::command::side::Side;
 use crate::view::hud::ending;
 use crate::view::hud::qr::Qr;
-use crate::view::hud::result::Score;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::camera::{Camera, place};
+use crate::view::paint::camera::place;
 use crate::view::paint::screen;
+use crate::view::screens::board::Board;
+use crate::view::screens::clients::Clients as _;
+use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, STATUS, Views};
 use crate::view::screens::viewing;
 use crate::view::widgets::keys;
@@ -49,19 +44,12 @@ const FRAMES_PER_SECOND: u32 = 20;
 /// Everything that the window shows.
 struct NetworkDesk {
     game: NetworkMatch,
-    side: Side,
-    touches: Touches,
-    score: Score,
+    board: Board,
     qr: Qr,
     /// The card about the end has been answered.
     is_ended: bool,
     /// The person wants to see the replay next.
     wants_replay: bool,
-    /// None until there is a battle to look at.
-    camera: Option<Camera>,
-    layout: Layout,
-    /// The panel below the line about the match is open.
-    is_unfolded: bool,
     stage: Stage,
     /// Recent events with their times.
     notices: VecDeque<(String, f32)>,
@@ -92,11 +80,6 @@ pub(crate) struct Left {
     pub(crate) error: Option<MatchError>,
     /// The person leaves the program, too.
     pub(crate) quits: bool,
-}
-
-/// The states that a seat shows.
-fn shown_by<'a>(game: &'a NetworkMatch, seat: &'a Seat) -> Shown<'a> {
-    Shown::new(seat.client().game(), game.foresight(), seat.alpha())
 }
 
 /// Picture after picture, until the person has left. `tell` hears what happens.
@@ -145,24 +128,29 @@ impl Screen for NetworkDesk {
     fn lay_out(&mut self) {
         let panel = if self.shows_panel() { PANEL_HIGH } else { 0.0 };
         let layout = Layout::new(screen::size(), Views::One, STATUS, panel);
-        let half = self.game.seat().map(|seat| place(seat.client().game().field_half()));
-        self.layout = half.map_or(layout, |half| layout.of_field(half));
+        match self.game.game(0) {
+            Some(game) => {
+                let layout = layout.of_field(place(game.field_half()));
+                self.board.eye.lay_out(layout, game, Some(self.game.player(0)), &[]);
+            }
+            None => self.board.eye.layout = layout,
+        }
     }
 
     fn read(&mut self, seconds: f32) {
         self.stage.read_keys();
         if is_key_pressed(KeyCode::V) {
-            self.toggle_prediction();
+            self.board.toggle_prediction(&mut self.stage, &mut self.game, 0);
         }
         if is_key_pressed(KeyCode::Escape) {
             self.stage.shows_help = false;
-            self.side.let_go();
+            self.board.sides.iter_mut().for_each(Side::let_go);
         }
         if is_key_pressed(KeyCode::Space) {
             self.toggle_pause();
         }
-        self.move_camera(seconds);
-        self.read_orders(seconds);
+        let is_covered = self.stage.shows_help;
+        self.board.read(&mut self.stage, &mut self.game, is_covered, seconds);
     }
 
     /// Does the due work of the match; stops after an error.
@@ -174,7 +162,8 @@ impl Screen for NetworkDesk {
             self.error = Some(error);
         }
         self.game.foresee(Duration::from_micros((seconds * 1e6) as u64));
-        self.watch(seconds);
+        let stands = self.game.seat().is_some_and(|seat| seat.session().is_paused() || seat.is_over());
+        self.board.see(&mut self.stage, &self.game, if stands { 0.0 } else { seconds }, seconds);
         self.log_progress();
         if self.game.seat().is_some_and(Seat::is_over) {
             self.note_end();
@@ -202,17 +191,14 @@ impl Screen for NetworkDesk {
 impl NetworkDesk {
     fn new(game: NetworkMatch, mut stage: Stage) -> Self {
         stage.hearing.start_again();
+        let mut eye = Eye::new(Layout::new(screen::size(), Views::One, STATUS, 0.0));
+        eye.is_unfolded = begins_unfolded(screen::size());
         Self {
             game,
-            side: Side::default(),
-            touches: Touches::default(),
-            score: Score::default(),
+            board: Board::new(eye),
             qr: Qr::default(),
             is_ended: false,
             wants_replay: false,
-            camera: None,
-            layout: Layout::new(screen::size(), Views::One, STATUS, 0.0),
-            is_unfolded: begins_unfolded(screen::size()),
             stage,
             notices: VecDeque::new(),
             logged_turns: 0,
@@ -228,26 +214,7 @@ impl NetworkDesk {
 
     /// The panel is open, and turns pass: the lobby needs the room.
     fn shows_panel(&self) -> bool {
-        self.is_unfolded && self.is_playing()
-    }
-
-    /// Looks at the battle, and listens to it.
-    fn watch(&mut self, seconds: f32) {
-        let Some(seat) = self.game.seat() else { return };
-        let (game, player, rect) = (seat.client().game(), seat.player().0, self.layout.views[0]);
-        let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
-        let shown = Shown::new(game, self.game.foresight(), 0);
-        self.side.effects.observe(shown, seat.frame(), passed, seconds);
-        let camera = *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(player), &[]));
-        let Stage { hearing, log, .. } = &mut self.stage;
-        hearing.listen(&mut self.side, &View { rect, camera }, player, seconds, log);
-        if self.score.follow(seat.frame(), game, seconds)
-            && let Some(result) = game.result()
-        {
-            let winner = u8::try_from(result).ok();
-            hearing.end(winner.is_some_and(|winner| game.teams().are_friends(winner, player)), log);
-            log.note("result", winner);
-        }
+        self.board.eye.is_unfolded && self.is_playing()
     }
 
     /// What happens becomes a notice, a line in the log, or both.
@@ -356,63 +323,6 @@ impl NetworkDesk {
         is_over || self.stage.seconds - since > FAREWELL
     }
 
-    // ---- mouse and keys
-
-    fn move_camera(&mut self, seconds: f32) {
-        let (Some(seat), Some(camera)) = (self.game.seat(), &mut self.camera) else { return };
-        let (view, mouse) = (self.layout.views[0], self.stage.ui.mouse);
-        steer(
-            camera,
-            mouse,
-            Some(view).filter(|view| view.contains(mouse)),
-            self.side.drag.is_none(),
-            seconds,
-        );
-        let game = seat.client().game();
-        if is_key_pressed(KeyCode::Home) {
-            *camera = opening::camera(game, view, Some(seat.player().0), &[]);
-        }
-    }
-
-    /// What the person tells the units.
-    fn read_orders(&mut self, seconds: f32) {
-        let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
-        let finger = self.touches.read(&mut camera, self.layout.views[0], seconds);
-        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help;
-        let mouse = Mouse::new(&self.stage.ui, is_free, finger);
-        let is_person = seat.pilot() == Pilot::Person && !seat.is_watching();
-        let mut told = Vec::new();
-        {
-            let sight = self.sight(seat, shown_by(&self.game, seat), camera);
-            if is_person {
-                told.extend(controls::keys(&mut self.side, &sight, &mut camera, &mut self.stage.log));
-            }
-            let side = &mut self.side;
-            told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.stage.log));
-        }
-        let (game, view) = (seat.client().game(), self.layout.views[0]);
-        camera.hold(Opened::new(game, view, Some(seat.player().0), &[]).bounds, view);
-        self.camera = Some(camera);
-        for told in told {
-            self.tell(told);
-        }
-    }
-
-    fn tell(&mut self, told: Told) {
-        let (Some(camera), Some(seat)) = (self.camera, self.game.seat()) else { return };
-        let (player, own) = (seat.player().0, self.sight(seat, shown_by(&self.game, seat), camera).own());
-        let Self { side, stage, game, .. } = self;
-        let Some(seat) = game.seat_mut() else { return };
-        side.tell(player, &own, told, &mut stage.log, |order| Some(seat.order(order).ok()?.0));
-    }
-
-    /// Shows the own orders at once, or when they run.
-    fn toggle_prediction(&mut self) {
-        let predicts = !self.game.predicts();
-        self.game.set_prediction(predicts);
-        self.stage.log.note("prediction", predicts);
-    }
-
     /// Everybody's battle stands, or goes on, a few turns later.
     fn toggle_pause(&mut self) {
         if let Some(seat) = self.game.seat_mut()
@@ -420,16 +330,6 @@ impl NetworkDesk {
             && let Err(error) = seat.toggle_pause()
         {
             self.stage.log.note("error", error.to_string());
-        }
-    }
-
-    /// The client as the window shows it.
-    fn sight<'a>(&self, seat: &Seat, shown: Shown<'a>, camera: Camera) -> Sight<'a> {
-        Sight {
-            player: seat.player().0,
-            shown,
-            view: View { rect: self.layout.views[0], camera },
-            map: self.layout.maps[0],
         }
     }
 }

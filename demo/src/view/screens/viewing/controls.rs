@@ -4,7 +4,7 @@ use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 
 use crate::view::battle::minimap;
 use crate::view::command::controls::DIGITS;
-use crate::view::command::steering::{WASD, steer_by};
+use crate::view::command::steering::{WASD, steer};
 use crate::view::paint::camera::place;
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::keys::Act;
@@ -56,11 +56,11 @@ impl Viewing {
     fn move_camera(&mut self, seconds: f32) {
         let mouse = self.stage.ui.mouse;
         let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help;
-        let under = Some(self.layout.views[0]).filter(|view| view.contains(mouse));
-        let mut moved = steer_by(WASD, &mut self.camera, mouse, under, is_free, seconds);
-        if is_free && self.layout.maps[0].contains(mouse) && self.stage.ui.left().is_held() {
-            let small = minimap::view(self.layout.maps[0], place(self.course.game().field_half()));
-            self.camera.centre = small.camera.to_field(small.rect, mouse);
+        let under = Some(self.eye.layout.views[0]).filter(|view| view.contains(mouse));
+        let mut moved = steer(WASD, &mut self.eye.camera, mouse, under, (is_free, seconds));
+        if is_free && self.eye.layout.maps[0].contains(mouse) && self.stage.ui.left().is_held() {
+            let small = minimap::view(self.eye.layout.maps[0], place(self.course.game().field_half()));
+            self.eye.camera.centre = small.camera.to_field(small.rect, mouse);
             moved = true;
         }
         if moved && self.followed.is_some() {

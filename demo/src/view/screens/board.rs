@@ -1,0 +1,220 @@
+//! What every screen on which a battle is played does: it shows clients, hears them, and gives them a person's orders.
+
+use std::ops::Range;
+
+use macroquad::input::{KeyCode, is_key_pressed};
+use macroquad::math::Vec2;
+use testudo_lockstep::Simulation as _;
+
+use crate::view::battle::scene::Marks;
+use crate::view::command::controls::{self, Mouse};
+use crate::view::command::side::{Side, Told};
+use crate::view::command::sight::Sight;
+use crate::view::command::steering::{ARROWS, steer};
+use crate::view::command::touch::Touches;
+use crate::view::hud::header::{Header, Wish};
+use crate::view::hud::result::Score;
+use crate::view::hud::stage::Stage;
+use crate::view::hud::{commands, orders};
+use crate::view::screens::clients::Clients;
+use crate::view::screens::eye::Eye;
+
+/// The views of a battle, and what the person does in them.
+pub(crate) struct Board {
+    pub(crate) eye: Eye,
+    pub(crate) sides: [Side; 2],
+    pub(crate) score: Score,
+    touches: Touches,
+    /// The view that the keys command.
+    pub(crate) active: u8,
+}
+
+impl Board {
+    pub(crate) fn new(eye: Eye) -> Self {
+        Self {
+            eye,
+            sides: Default::default(),
+            score: Score::default(),
+            touches: Touches::default(),
+            active: 0,
+        }
+    }
+
+    /// Another battle begins.
+    pub(crate) fn begin_again(&mut self, stage: &mut Stage) {
+        (self.sides, self.score) = Default::default();
+        stage.hearing.start_again();
+        self.eye.show_all();
+    }
+
+    /// A client as the window shows it.
+    pub(crate) fn sight<'a>(&self, clients: &'a impl Clients, view: u8) -> Option<Sight<'a>> {
+        let map = self.eye.layout.maps[usize::from(view)];
+        let shown = clients.shown(view)?;
+        Some(Sight { player: clients.player(view), shown, view: self.eye.view(view), map })
+    }
+
+    // ---- mouse and keys
+
+    /// Reads what moves the camera and commands units; nothing reaches the field if it `is_covered`. True if keys or the mouse moved the camera.
+    pub(crate) fn read(
+        &mut self,
+        stage: &mut Stage,
+        clients: &mut impl Clients,
+        is_covered: bool,
+        seconds: f32,
+    ) -> bool {
+        if clients.game(0).is_none() {
+            return false;
+        }
+        let (at, is_dragging) = (stage.ui.mouse, self.is_dragging());
+        let under = self.view_under(at);
+        let view = self.eye.layout.views[usize::from(under.unwrap_or(0))];
+        let is_moved = steer(ARROWS, &mut self.eye.camera, at, under.map(|_| view), (!is_dragging, seconds));
+        if is_key_pressed(KeyCode::Home) {
+            self.eye.show_all();
+        }
+        if let (Some(view), false) = (under, is_dragging) {
+            self.active = view;
+        }
+        let finger = self.touches.read(&mut self.eye.camera, view, seconds);
+        let is_free = !stage.ui.has_taken_mouse() && !is_covered;
+        let mouse = Mouse::new(&stage.ui, is_free, finger);
+        for view in self.shown() {
+            self.read_view(stage, clients, view, mouse);
+        }
+        // Whoever has moved it: keys, wheel, fingers, the small map, a group.
+        self.eye.hold();
+        is_moved
+    }
+
+    /// Reads the person's commands for the units of one view.
+    fn read_view(&mut self, stage: &mut Stage, clients: &mut impl Clients, view: u8, mouse: Mouse) {
+        let is_person = clients.has_person(view);
+        let (has_keys, others_box) = (self.commanded(clients) == view, self.is_dragging());
+        let mut told = Vec::new();
+        if let Some(sight) = self.sight(clients, view) {
+            let (side, camera) = (&mut self.sides[usize::from(view)], &mut self.eye.camera);
+            if has_keys && is_person {
+                told.extend(controls::keys(side, &sight, camera, &mut stage.log));
+            }
+            if !others_box || side.drag.is_some() {
+                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut stage.log));
+            }
+        }
+        for told in told {
+            self.tell(stage, clients, view, told);
+        }
+    }
+
+    fn tell(&mut self, stage: &mut Stage, clients: &mut impl Clients, view: u8, told: Told) {
+        let Some(own) = self.sight(clients, view).map(|sight| sight.own()) else { return };
+        let player = clients.player(view);
+        let side = &mut self.sides[usize::from(view)];
+        side.tell(player, &own, told, &mut stage.log, |order| clients.order(view, order));
+    }
+
+    /// Shows own orders at once, or when they run.
+    pub(crate) fn toggle_prediction(&self, stage: &mut Stage, clients: &mut impl Clients, view: u8) {
+        let predicts = !clients.predicts(view);
+        if !predicts {
+            self.note_foreseen(stage, clients, view);
+        }
+        clients.set_prediction(view, predicts);
+        stage.log.note("prediction", [view, u8::from(predicts)].to_vec());
+    }
+
+    /// Tells the log how a client's predictions came out.
+    pub(crate) fn note_foreseen(&self, stage: &mut Stage, clients: &impl Clients, view: u8) {
+        let foresight = clients.shown(view).and_then(|shown| shown.foresight());
+        foresight.into_iter().for_each(|foresight| stage.log.foreseen(clients.player(view), foresight));
+    }
+
+    /// The view that contains a point of the screen, or whose strip does.
+    fn view_under(&self, at: Vec2) -> Option<u8> {
+        let layout = &self.eye.layout;
+        let has =
+            |view: &u8| [layout.headers, layout.views].iter().any(|of| of[usize::from(*view)].contains(at));
+        self.shown().find(has)
+    }
+
+    /// The views that are more than an inset.
+    fn shown(&self) -> Range<u8> {
+        if self.eye.is_split { 0..2 } else { 0..1 }
+    }
+
+    /// The view that the keys command: where the mouse was last, unless only the other one has a person.
+    fn commanded(&self, clients: &impl Clients) -> u8 {
+        let is_person = |view: &u8| clients.has_person(*view);
+        Some(self.active).filter(is_person).or_else(|| self.shown().find(is_person)).unwrap_or(self.active)
+    }
+
+    /// A box is being drawn.
+    fn is_dragging(&self) -> bool {
+        self.sides.iter().any(|side| side.drag.is_some())
+    }
+
+    // ---- pictures
+
+    /// Looks at what the clients show now and listens to it, `passed` seconds of the match and `real` ones later.
+    pub(crate) fn see(&mut self, stage: &mut Stage, clients: &impl Clients, passed: f32, real: f32) {
+        for (view, side) in (0..).zip(&mut self.sides) {
+            if let Some(shown) = clients.shown(view) {
+                side.effects.observe(shown, clients.frame(view), passed, real);
+            }
+        }
+        let Some(game) = clients.game(0) else { return };
+        let Stage { hearing, log, .. } = stage;
+        hearing.listen(&mut self.sides[0], &self.eye.view(0), clients.player(0), real, log);
+        if self.score.follow(clients.frame(0), game, real)
+            && let Some(result) = game.result()
+        {
+            let winner = u8::try_from(result).ok();
+            log.note("result", winner);
+            let has_won =
+                |view| winner.is_some_and(|winner| game.teams().are_friends(winner, clients.player(view)));
+            let loses = |view| clients.has_person(view) && clients.game(view).is_some() && !has_won(view);
+            hearing.end(!(0..2).any(loses), log);
+        }
+    }
+
+    /// Draws the battle in every view.
+    pub(crate) fn draw(&self, stage: &mut Stage, clients: &impl Clients, marks: Marks<'_>) {
+        let Stage { ui, layers, .. } = stage;
+        for (view, side) in (0..).zip(&self.sides) {
+            if let Some(sight) = self.sight(clients, view) {
+                sight.draw(&mut ui.batch, side, *layers, ui.mouse, marks);
+            }
+        }
+    }
+
+    /// Draws the strip above a view. True: the person wants to hand over to a bot, or to take over.
+    pub(crate) fn draw_header(
+        &self,
+        stage: &mut Stage,
+        clients: &mut impl Clients,
+        (view, widget): (u8, &'static str),
+    ) -> bool {
+        let Some(game) = clients.game(view) else { return false };
+        let (player, rect) = (clients.player(view), self.eye.layout.headers[usize::from(view)]);
+        let (is_person, predicts) = (clients.has_person(view), clients.predicts(view));
+        let header = Header { rect, player, widget, is_person, predicts };
+        let pressed = header.draw(&mut stage.ui, &self.sides[usize::from(view)], game);
+        if pressed == Some(Wish::Predict) {
+            self.toggle_prediction(stage, clients, view);
+        }
+        pressed == Some(Wish::Pilot)
+    }
+
+    /// Draws the buttons for the units of the large view.
+    pub(crate) fn draw_orders(&mut self, stage: &mut Stage, clients: &mut impl Clients) {
+        // In a lower view they would lie over the header.
+        if self.eye.layout.views[0].h < commands::LOWEST_VIEW || !clients.has_person(0) {
+            return;
+        }
+        let Some(sight) = self.sight(clients, 0) else { return };
+        if let Some(told) = orders::draw(stage, &mut self.eye.camera, &mut self.sides[0], &sight) {
+            self.tell(stage, clients, 0, told);
+        }
+    }
+}
