@@ -90,13 +90,10 @@ struct Ruin {
     age: f32,
 }
 
-/// A fallen unit on the ground.
+/// A fallen unit on the ground, as it was seen last.
 #[derive(Clone, Copy)]
 struct Corpse {
-    at: Vec2,
-    facing: Vec2,
-    is_archer: bool,
-    army: u8,
+    unit: Seen,
     age: f32,
 }
 
@@ -116,7 +113,6 @@ pub(crate) struct Effects {
     frame: u32,
     /// By number in the match; none for units that are not alive.
     seen: Vec<Option<Seen>>,
-    fallen: Vec<Mark>,
     markers: Vec<Mark>,
     /// Positions of recent hits.
     sparks: Vec<Mark>,
@@ -145,13 +141,12 @@ impl Effects {
     pub(crate) fn observe(&mut self, shown: Shown<'_>, frame: u32, seconds: f32, real: f32) {
         let before = self.seconds;
         self.seconds += seconds;
-        self.fallen.iter_mut().chain(&mut self.sparks).for_each(|mark| mark.age += seconds);
+        self.sparks.iter_mut().for_each(|mark| mark.age += seconds);
         self.markers.iter_mut().for_each(|mark| mark.age += real);
         self.corpses.iter_mut().for_each(|corpse| corpse.age += seconds);
         self.ruins.iter_mut().for_each(|ruin| ruin.age += seconds);
         self.sparks.retain(|mark| mark.age < SPARK);
         while self.corpses.pop_front_if(|corpse| corpse.age > CORPSE).is_some() {}
-        self.fallen.retain(|mark| mark.age < FALLEN);
         self.markers.retain(|mark| mark.age < MARKER);
         if frame != self.frame || self.seen.is_empty() {
             self.frame = frame;
@@ -181,14 +176,10 @@ impl Effects {
         for place in 0..self.seen.len() {
             let Some(seen) = self.seen[place].take_if(|seen| seen.frame != frame) else { continue };
             self.note(Happened::Fall, seen.at, seen.army);
-            if self.fallen.len() < MARKS_MAX {
-                self.fallen.push(Mark { at: seen.at, age: 0.0, army: seen.army, attacks: false });
-            }
             if self.corpses.len() == CORPSES_MAX {
                 self.corpses.pop_front();
             }
-            let Seen { at, facing, is_archer, army, .. } = seen;
-            self.corpses.push_back(Corpse { at, facing, is_archer, army, age: 0.0 });
+            self.corpses.push_back(Corpse { unit: seen, age: 0.0 });
         }
         self.compare_buildings(shown);
     }
@@ -330,11 +321,10 @@ impl Effects {
             draw_ruin(batch, view, ruin);
         }
         let radius = view.camera.scale * 0.46;
-        for corpse in self.corpses.iter().filter(|corpse| view.sees(corpse.at, 1.0)) {
-            let left = 1.0 - corpse.age / CORPSE;
-            let sprite = if corpse.is_archer { Sprite::Archer } else { Sprite::Guard };
-            let color = mixed(BACKDROP, army(corpse.army), 0.35);
-            batch.turned(sprite, view.at(corpse.at), radius, corpse.facing.perp(), faded(color, 0.75 * left));
+        for Corpse { unit, age } in self.corpses.iter().filter(|corpse| view.sees(corpse.unit.at, 1.0)) {
+            let sprite = if unit.is_archer { Sprite::Archer } else { Sprite::Guard };
+            let color = faded(mixed(BACKDROP, army(unit.army), 0.35), 0.75 * (1.0 - age / CORPSE));
+            batch.turned(sprite, view.at(unit.at), radius, unit.facing.perp(), color);
         }
     }
 
@@ -345,11 +335,11 @@ impl Effects {
             let turn = Vec2::from_angle(mark.at.x * 7.0 + mark.at.y * 3.0);
             batch.turned(Sprite::Spark, view.at(mark.at), radius, turn, faded(SPARKLE, 0.9 * (1.0 - part)));
         }
-        for mark in &self.fallen {
-            let part = mark.age / FALLEN;
+        for Corpse { unit, age } in self.corpses.iter().rev().take_while(|corpse| corpse.age < FALLEN) {
+            let (at, part) = (view.at(unit.at), age / FALLEN);
             let radius = view.camera.scale * (0.5 + 0.7 * part);
-            batch.sprite(Sprite::Ring, view.at(mark.at), radius, faded(army(mark.army), 0.8 * (1.0 - part)));
-            batch.sprite(Sprite::Glow, view.at(mark.at), radius, faded(WHITE, 0.5 * (1.0 - part)));
+            batch.sprite(Sprite::Ring, at, radius, faded(army(unit.army), 0.8 * (1.0 - part)));
+            batch.sprite(Sprite::Glow, at, radius, faded(WHITE, 0.5 * (1.0 - part)));
         }
         for mark in &self.markers {
             let part = mark.age / MARKER;

@@ -44,16 +44,7 @@ impl Header {
         let text = if is_person { "You play" } else { "A bot plays" };
         let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
         let pressed = ui.button(self.widget, button, text, is_person);
-        let (kills, losses) = game.score(player);
-        let living = game.middle(player).map_or(0, |(count, _)| count);
-        let short = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
-        let reserve = count(game.reserve(player), "recruit");
-        let long = format!(
-            "{}   {reserve} to come   {}   {losses} lost   keep {} %",
-            count(living, "unit"),
-            count(kills, "kill"),
-            game.keep_percent(player)
-        );
+        let [long, short] = standing(game, player);
         let longest = format!("{long}   {}", enemy(game, player));
         let predict = Rect::new(button.right() + 6.0, button.y, 92.0, button.h);
         let name = ["prediction 1", "prediction 2"][usize::from(player.min(1))];
@@ -73,6 +64,15 @@ impl Header {
         }
         pressed.then_some(Wish::Pilot).or(predicts.then_some(Wish::Predict))
     }
+}
+
+/// How an army stands, and a shorter form.
+pub(crate) fn standing(game: &Game, player: u8) -> [String; 2] {
+    let ((kills, losses), units) = (game.score(player), game.middle(player).map_or(0, |(living, _)| living));
+    let (units, kills) = (count(units, "unit"), count(kills, "kill"));
+    let (reserve, keep) = (count(game.reserve(player), "recruit"), game.keep_percent(player));
+    let long = format!("{units}   {reserve} to come   {kills}   {losses} lost   keep {keep} %");
+    [long, format!("{units}   {kills}   {losses} lost")]
 }
 
 /// How the others stand. (Nobody could see who was ahead.)

@@ -14,6 +14,7 @@ use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::widgets::card;
 use crate::view::widgets::ui::{Ui, numbered};
 
 /// Size of the command for the others.
@@ -105,9 +106,7 @@ pub(crate) fn draw_asking(ui: &mut Ui, around: Rect, host: SocketAddr, seconds: 
 
 fn frame(ui: &mut Ui, around: Rect, height: f32) -> Rect {
     ui.pen.fill(around, faded(BACKDROP, 0.5));
-    let width = 720.0_f32.min(around.w - 16.0);
-    let top = around.y + ((around.h - height) / 2.0).max(8.0);
-    let card = Rect::new(around.x + (around.w - width) / 2.0, top, width, height);
+    let card = card::middle(around, 720.0, height);
     ui.cover(around);
     ui.card("lobby", card, PANEL, (4.0, LINE));
     card

@@ -9,6 +9,7 @@ use crate::view::hud::friends::{self, Friends, Way};
 use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{Align, LARGE, SMALL};
 use crate::view::paint::screen::{self, Letters};
+use crate::view::widgets::card;
 use crate::view::widgets::ui::Ui;
 
 /// A button: script name, label, value.
@@ -117,15 +118,8 @@ impl Menu {
     pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
         // On a phone that lies on its side rows are low.
         let high = ((around.h - 8.0 - REST) / ROWS).clamp(ROW_LEAST, ROW);
-        let tall =
-            if self.friends.is_some() { friends::HEIGHT.min(around.h - 8.0) } else { ROWS * high + REST };
-        let size = (480.0_f32.min(around.w - 16.0), tall);
-        let card = Rect::new(
-            (around.x + (around.w - size.0) / 2.0).floor(),
-            (around.y + (around.h - size.1) / 2.0).max(around.y + 4.0).floor(),
-            size.0,
-            size.1,
-        );
+        let tall = if self.friends.is_some() { friends::HEIGHT } else { ROWS * high + REST };
+        let card = card::middle(around, 480.0, tall);
         ui.card("menu card", card, PANEL, (4.0, LINE));
         if let Some(friends) = &mut self.friends {
             let way = friends.draw(ui, card);

@@ -7,8 +7,8 @@ use testudo_lockstep::Simulation as _;
 use crate::game::{ARMIES_MAX, Game, Teams};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
-use crate::view::widgets::graph;
 use crate::view::widgets::ui::Ui;
+use crate::view::widgets::{card, graph};
 
 /// Frames of the match from one sample of the score to the next: two seconds.
 const SAMPLE_FRAMES: u32 = 40;
@@ -157,13 +157,7 @@ impl Next {
 impl Ended<'_> {
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<Next> {
-        let size = (520.0_f32.min(around.w - 16.0), 300.0_f32.min(around.h - 8.0));
-        let card = Rect::new(
-            (around.x + (around.w - size.0) / 2.0).floor(),
-            (around.y + (around.h - size.1) / 2.0).floor(),
-            size.0,
-            size.1,
-        );
+        let card = card::middle(around, 520.0, 300.0);
         let winner = self.game.result().and_then(|result| u8::try_from(result).ok());
         let (title, color) = title(winner, self.person, are_spent(self.game, winner), self.game.teams());
         ui.card("result", card, PANEL, (4.0, color));

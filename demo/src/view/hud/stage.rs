@@ -25,7 +25,8 @@ pub(crate) struct Stage {
     pub(crate) shows_help: bool,
     /// Real time, seconds.
     pub(crate) seconds: f32,
-    /// At most so many pictures per second.
+    /// At most so many pictures per second; a browser has its own.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fps_max: Option<u32>,
     pictures: Pictures,
 }

@@ -1,7 +1,7 @@
 //! A card over the picture: a message and choices.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
+use macroquad::math::{Rect, vec2};
 
 use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{LARGE, SIZE};
@@ -28,6 +28,13 @@ pub(crate) struct Card<'a> {
 /// Height of a card with this many lines, pixels.
 pub(crate) const fn height(lines: usize) -> f32 {
     108.0 + lines as f32 * LINE
+}
+
+/// A card of this size at most in the middle of a rectangle, whole pixels.
+pub(crate) fn middle(around: Rect, wide: f32, high: f32) -> Rect {
+    let size = vec2(wide.min(around.w - 16.0), high.min(around.h - 8.0));
+    let corner = (around.center() - size / 2.0).floor();
+    Rect::new(corner.x, corner.y.max(around.y + 4.0), size.x, size.y)
 }
 
 impl Card<'_> {

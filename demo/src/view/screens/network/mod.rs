@@ -55,6 +55,8 @@ struct NetworkDesk {
     notices: VecDeque<(String, f32)>,
     /// Turns whose checksum is in the log.
     logged_turns: u32,
+    /// The log knows that the match waits for somebody.
+    waits: bool,
     /// An error outside the session.
     error: Option<MatchError>,
     /// The card about a difference has been answered.
@@ -202,6 +204,7 @@ impl NetworkDesk {
             stage,
             notices: VecDeque::new(),
             logged_turns: 0,
+            waits: false,
             error: None,
             is_answered: false,
             logged: None,
@@ -283,6 +286,10 @@ impl NetworkDesk {
         {
             self.logged_turns = turns;
             self.stage.log.checksum(turns, checksum);
+        }
+        let waits = seat.waiting().is_some();
+        if core::mem::replace(&mut self.waits, waits) != waits {
+            self.stage.log.note("waits", waits);
         }
         if let Some(diagnosis) = seat.diagnosis()
             && self.logged.as_ref() != Some(&diagnosis)

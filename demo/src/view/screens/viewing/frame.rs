@@ -5,9 +5,10 @@ use macroquad::math::{Rect, vec2};
 use macroquad::miniquad;
 use macroquad::shapes::draw_rectangle;
 
-use crate::view::hud::{commands, hearing, help};
+use crate::view::hud::{commands, header, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
+use crate::view::screens::viewing::controls::{MOVES, PLAY};
 use crate::view::screens::viewing::timeline::{Timeline, clock};
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::bar::TopBar;
@@ -128,22 +129,18 @@ impl Viewing {
                 self.follow(if is_followed { None } else { Some(player) });
             }
             let game = self.course.game();
-            let ((kills, losses), living) =
-                (game.score(player), game.middle(player).map_or(0, |(count, _)| count));
             let base = rect.y + 21.0;
             let x = button.x + button.w + 10.0;
-            if room > 300.0 {
-                let (recruits, keep) = (game.reserve(player), game.keep_percent(player));
-                let score = format!(
-                    "{living} units   {recruits} to come   {kills} kills   {losses} lost   keep {keep} %"
-                );
-                let x = self.stage.ui.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
-                let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
-                if room > 480.0 {
-                    self.stage.ui.pen.text(order, x, base, SMALL, faded(army(player), 0.9));
-                }
-            } else if room > 140.0 {
-                self.stage.ui.pen.text(&format!("{living}"), x, base, SMALL, TEXT);
+            let pen = &self.stage.ui.pen;
+            let [long, short] = header::standing(game, player);
+            let living = game.middle(player).map_or(0, |(count, _)| count).to_string();
+            // As much as there is room for, and the last order beside it.
+            let has_room = |x: f32, text: &str| x + pen.width(text, SMALL) + 8.0 < rect.right();
+            let score = [long, short, living].into_iter().find(|text| has_room(x, text));
+            let x = pen.text(&score.unwrap_or_default(), x, base, SMALL, TEXT) + 16.0;
+            let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
+            if has_room(x, order) {
+                pen.text(order, x, base, SMALL, faded(army(player), 0.9));
             }
         }
     }
@@ -187,30 +184,24 @@ impl Viewing {
             x += (width + gap) * part;
             button
         };
-        let (start, back, play) = (place(34.0, 4.0), place(34.0, 4.0), place(74.0, 4.0));
-        let (step, end, slower) = (place(34.0, 4.0), place(34.0, 18.0), place(34.0, 0.0));
-        let (speed, faster, wrong) = (place(52.0, 0.0), place(34.0, 18.0), place(96.0, 18.0));
-        let ui = &mut self.stage.ui;
-        let pressed = [
-            ui.button("start", start, "|<", false),
-            ui.button("back", back, "<", false),
-            ui.button("play", play, if self.is_playing { "Pause" } else { "Play" }, self.is_playing),
-            ui.button("step", step, ">", false),
-            ui.button("end", end, ">|", false),
-        ];
+        let mut wish = None;
+        for (_, name, word, width, gap, act) in MOVES {
+            let lit = name == PLAY && self.is_playing;
+            if self.stage.ui.button(name, place(width, gap), if lit { "Pause" } else { word }, lit) {
+                wish = Some(act);
+            }
+        }
+        let (slower, speed) = (place(34.0, 0.0), place(52.0, 0.0));
+        let (faster, wrong) = (place(34.0, 18.0), place(96.0, 18.0));
         let is_wrong = self.course.divergence().is_some();
         let text_x = if is_wrong { wrong.x + wrong.w + 18.0 } else { wrong.x };
-        let goes_wrong = is_wrong && ui.button("divergence", wrong, "X difference", false);
+        if is_wrong && self.stage.ui.button("divergence", wrong, "X difference", false) {
+            wish = Some(Self::go_to_divergence);
+        }
         self.pace.draw(&mut self.stage, slower, speed, faster);
         self.draw_place(text_x);
-        match pressed.iter().position(|pressed| *pressed) {
-            Some(0) => self.go(0),
-            Some(1) => self.step(-1),
-            Some(2) => self.toggle_play(),
-            Some(3) => self.step(1),
-            Some(4) => self.go(u64::MAX),
-            _ if goes_wrong => self.go_to_divergence(),
-            _ => {}
+        if let Some(act) = wish {
+            act(self);
         }
     }
 
