@@ -38,7 +38,7 @@ impl Crowd {
         // It thinks more often than once in a thousand frames; a damaged state may say otherwise.
         let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
-        if !walker.is_going {
+        if !walker.sight.is_going {
             walker.takes = [0; 2];
             self.set_rank(world, number, false);
             self.stay(number, elapsed);
@@ -69,39 +69,36 @@ impl Crowd {
             // It may hang at an edge beside its line.
             mover.aim = None;
         }
-        let pushes = spans > 0 && {
-            let turn = self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS;
-            turn.wrapping_add(body.index().into()).is_multiple_of(RANK_EVERY)
-        };
-        self.set_rank(world, number, pushes);
+        let turn = (self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS)
+            .wrapping_add(body.index().into());
+        self.set_rank(world, number, spans > 0 && turn.is_multiple_of(RANK_EVERY));
     }
 
     /// Gives way to the neighbours. Returns how long those have waited at least that are before it, ms.
     fn look_around(&mut self, number: usize, (largest, rate): (i32, u32), elapsed: u32, queues: bool) -> u32 {
-        let (walkers, movers) = (&mut self.walkers, &mut self.movers);
-        let mut me = walkers[number].sight;
-        let elapsed = elapsed.min(u16::MAX.into()) as u16;
-        me.right_ms = walkers[number].right_ms.saturating_sub(elapsed);
-        let mut yielding = Yielding::new(&me, movers[number].pushes, &mut self.bounds);
+        let (walker, movers) = (&mut self.walkers[number], &mut self.movers);
+        let sight = &mut walker.sight;
+        sight.right_ms = sight.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
+        let mut yielding = Yielding::new(sight, movers[number].pushes);
         let reach = yielding.reach(largest);
         let (mut least_stalled, mut company) = (u32::MAX, Company::Alone);
-        self.squares.near(me.position, reach, &mut self.nearby);
-        for &unit in self.nearby.iter().filter(|&&unit| unit as usize != number) {
-            let other = &walkers[unit as usize].sight;
-            if company == Company::Alone && me.may_meet(other, 2 * THINK_MS) {
+        self.squares.near(sight.position, reach, |other| {
+            if other.unit as usize == number {
+                return;
+            }
+            if company == Company::Alone && sight.may_meet(other, 2 * THINK_MS) {
                 company = Company::Near;
             }
-            if queues && other.is_going && other.group == me.group && other.left < me.left {
-                least_stalled = least_stalled.min(movers[unit as usize].stalled_ms);
+            if queues && other.is_going && other.group == sight.group && other.left < sight.left {
+                least_stalled = least_stalled.min(movers[other.unit as usize].stalled_ms);
             }
-            yielding.mind(unit, other);
-        }
+            yielding.mind(other);
+        });
         let (is_held_up, speed) = (yielding.is_bounded(), yielding.speed());
         let (velocity, right_ms) = yielding.decide();
-        let walker = &mut walkers[number];
         walker.takes = velocity.map(|part| part as i32);
-        walker.right_ms = right_ms;
-        movers[number].is_straight = walker.takes == me.wish;
+        walker.sight.right_ms = right_ms;
+        movers[number].is_straight = walker.takes == walker.sight.wish;
         if is_held_up {
             company = Company::HeldUp;
         }
@@ -163,7 +160,7 @@ impl Crowd {
             (MoveEvent::Arrived(_), Task::Go(errand)) => mover.stand(mover.post, Some(errand)),
             _ => mover.stand(walker.place(), None),
         }
-        (walker.is_going, walker.takes, walker.right_ms) = (false, [0; 2], 0);
+        (walker.sight.is_going, walker.takes, walker.sight.right_ms) = (false, [0; 2], 0);
         if !core::mem::replace(&mut mover.is_told, true) {
             self.events.push(event);
         }

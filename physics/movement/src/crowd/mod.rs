@@ -16,7 +16,7 @@ use testudo_physics::{Aabb, BodyId, BodyKind, Fx, Vec2, World};
 
 use crate::flow::{Flows, WHOLE_UP_TO};
 use crate::ground::{Ground, GroundDef, GroundError};
-use crate::steer::{Bounds, Squares};
+use crate::steer::Squares;
 
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 pub(crate) use mover::{Errand, Mover, Task};
@@ -79,16 +79,6 @@ pub struct Crowd {
     /// Units that think in this frame.
     // not state: as above
     pub(crate) thinkers: Vec<u32>,
-    /// Units whose velocity may change in this frame, or what others see of them; those that think are among them.
-    // not state: as above
-    pub(crate) turning: Vec<u32>,
-    /// Where everybody is.
-    // not state: as above
-    pub(crate) positions: Vec<[i32; 2]>,
-    /// Who is near the unit that thinks, and what bounds it.
-    // not state: as above
-    pub(crate) nearby: Vec<u32>,
-    pub(crate) bounds: Bounds,
 }
 
 impl Crowd {
@@ -107,10 +97,6 @@ impl Crowd {
             events: Vec::new(),
             squares: Squares::default(),
             thinkers: Vec::new(),
-            turning: Vec::new(),
-            positions: Vec::new(),
-            nearby: Vec::new(),
-            bounds: Bounds::default(),
         })
     }
 

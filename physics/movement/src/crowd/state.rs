@@ -258,9 +258,9 @@ impl Writer<'_> {
     }
 
     fn walker(&mut self, walker: &Walker) {
-        let Walker { sight, right_ms, is_going, body, takes, acceleration, thinks, thought } = walker;
-        // What others see of the rest follows: between two frames it is the same.
-        let Sight { wish, left, group, radius, .. } = sight;
+        let Walker { sight, body, takes, acceleration, thinks, thought } = walker;
+        let Sight { position: _, velocity: _, unit: _, wish, left, group, radius, right_ms, is_going } =
+            sight;
         self.put(body.to_bits() as i64, 8);
         for part in [wish, takes].into_iter().flatten() {
             self.put((*part).into(), 4);
@@ -401,7 +401,7 @@ impl Reader<'_> {
         let acceleration = self.part("acceleration", speed)?.abs();
         let (thinks, thought) = (self.take(4)? as u32, self.take(4)? as u32);
         let sight = Sight { wish, left, group, radius, right_ms, is_going, ..Sight::default() };
-        Ok(Walker { sight, right_ms, is_going, body, takes, acceleration, thinks, thought })
+        Ok(Walker { sight, body, takes, acceleration, thinks, thought })
     }
 
     fn mover(&mut self, ground: &Ground, acceleration: i32) -> Result<Mover, StateError> {

@@ -28,12 +28,7 @@ impl Crowd {
     pub fn step(&mut self, world: &mut World, frames_per_second: u32) {
         let rate = frames_per_second.clamp(1, testudo_physics::FPS_MAX);
         self.events.clear();
-        let largest = loop {
-            if let Some(largest) = self.look(world) {
-                break largest;
-            }
-            self.forget_the_gone(world);
-        };
+        let largest = self.look(world);
         let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.
         let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_going()).count();
@@ -41,7 +36,7 @@ impl Crowd {
             self.wish(number as usize, rate);
         }
         if going > 0 {
-            self.squares.fill(&self.positions, largest.saturating_mul(8));
+            self.squares.fill(self.walkers.iter().map(|walker| &walker.sight), largest.saturating_mul(8));
         }
         for &number in &thinkers {
             self.trade_post(number as usize);
@@ -50,58 +45,55 @@ impl Crowd {
             self.decide(world, number as usize, largest, rate);
         }
         self.thinkers = thinkers;
-        self.turn(world, rate);
+        for walker in &self.walkers {
+            let next = walker.next_velocity(rate);
+            if next != walker.sight.velocity {
+                // The body exists: `look` has removed the others.
+                let _ = world.set_velocity(walker.body, vec2(next.map(i64::from)));
+            }
+        }
         self.flows.search(&self.ground, self.cells_per_frame);
     }
 
-    /// Reads where everybody is, and notes who thinks and who may turn. Returns the greatest radius, raw units; `None` if a body does not exist.
-    fn look(&mut self, world: &World) -> Option<i32> {
+    /// Reads where everybody is, notes who thinks, and removes units whose bodies are gone. Returns the greatest radius, raw units.
+    fn look(&mut self, world: &World) -> i32 {
         let frame = self.frame();
         self.thinkers.clear();
-        self.positions.clear();
-        self.turning.clear();
-        let mut largest = 1;
+        let (mut gone, mut largest) = (0, 1);
         for (number, walker) in (0_u32..).zip(&mut self.walkers) {
-            let body = world.body(walker.body)?;
+            let Some(body) = world.body(walker.body) else {
+                self.events.push(MoveEvent::Gone(walker.body));
+                gone += 1;
+                continue;
+            };
             let (position, velocity) = (body.position(), body.velocity());
             let sight = &mut walker.sight;
             sight.position = [position.x, position.y].map(|part| part.to_bits() as i32);
             sight.velocity = [velocity.x, velocity.y].map(|part| part.to_bits() as i32);
+            sight.unit = number;
             largest = largest.max(sight.radius);
-            self.positions.push(sight.position);
-            if walker.may_turn(frame) {
-                self.turning.push(number);
-                if walker.thinks_in(frame) {
-                    self.thinkers.push(number);
-                }
+            if walker.thinks_in(frame) {
+                self.thinkers.push(number);
             }
         }
-        Some(largest)
+        if gone > 0 {
+            self.forget_the_gone(world, frame);
+        }
+        largest
     }
 
     /// Removes units whose bodies are gone. The numbers of the others change.
-    fn forget_the_gone(&mut self, world: &World) {
+    fn forget_the_gone(&mut self, world: &World, frame: u32) {
         let is_there: alloc::vec::Vec<bool> =
             self.walkers.iter().map(|walker| world.body(walker.body).is_some()).collect();
-        let gone = self.walkers.iter().zip(&is_there).filter(|(_, is_there)| !**is_there);
-        self.events.extend(gone.map(|(walker, _)| MoveEvent::Gone(walker.body)));
         let mut there = is_there.iter();
         self.walkers.retain(|_| there.next() == Some(&true));
         let mut there = is_there.iter();
         self.movers.retain(|_| there.next() == Some(&true));
-    }
-
-    /// Gives the bodies their velocities, and shows the others what each unit decided.
-    fn turn(&mut self, world: &mut World, rate: u32) {
-        for &number in &self.turning {
-            let walker = &mut self.walkers[number as usize];
-            walker.show();
-            let next = walker.next_velocity(rate);
-            if next != walker.sight.velocity {
-                // The body exists: `look` has seen it.
-                let _ = world.set_velocity(walker.body, vec2(next.map(i64::from)));
-            }
-        }
+        (0..).zip(&mut self.walkers).for_each(|(number, walker)| walker.sight.unit = number);
+        self.thinkers.clear();
+        let thinkers = (0..).zip(&self.walkers).filter(|(_, walker)| walker.thinks_in(frame));
+        self.thinkers.extend(thinkers.map(|(number, _)| number));
     }
 
     /// Frames until a unit thinks again that goes straight for `far` (raw units) with `speed` (raw units per second).
@@ -112,8 +104,7 @@ impl Crowd {
             Company::HeldUp => THINK_MS / 2,
         };
         let longest = (rate * longest / 1_000).max(1);
-        // As `far >= speed * longest / rate`, rounded down.
-        if speed * i64::from(longest) < (far + 1) * i64::from(rate) {
+        if far >= speed * i64::from(longest) / i64::from(rate) {
             return longest;
         }
         ((far * i64::from(rate) / speed) as u32).max(1)

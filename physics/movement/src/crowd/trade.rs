@@ -22,14 +22,13 @@ impl Crowd {
         let me = &self.walkers[number].sight;
         // Surfaces are less than a radius apart.
         let reach = me.radius.saturating_mul(4);
-        let position = me.position;
-        self.squares.near(position, reach, &mut self.nearby);
         let mut partner: Option<usize> = None;
-        for other in self.nearby.iter().map(|&other| other as usize) {
+        self.squares.near(me.position, reach, |other| {
+            let other = other.unit as usize;
             if partner.is_none_or(|partner| other < partner) && self.gains_by_trade(number, other) {
                 partner = Some(other);
             }
-        }
+        });
         let Some(other) = partner else { return };
         let posts = (self.movers[number].post, self.movers[other].post);
         (self.movers[other].post, self.movers[number].post) = posts;
@@ -40,8 +39,7 @@ impl Crowd {
             self.movers[number].stalled_ms = 0;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
-            self.walkers[other].right_ms = 0;
-            self.turning.push(other as u32);
+            self.walkers[other].sight.right_ms = 0;
         }
         for (at, old) in [(number, posts.0), (other, posts.1)] {
             let mover = &mut self.movers[at];

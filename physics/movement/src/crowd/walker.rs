@@ -7,12 +7,8 @@ use crate::steer::Sight;
 /// What others see of a unit, and what it does until it thinks again. Raw units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Walker {
-    /// What others saw at the start of the frame; while they think it does not change. Position and velocity are no state: they are read from the world
-    /// in every step.
+    /// Its position, velocity and number are no state: they are read from the world in every step.
     pub(crate) sight: Sight,
-    /// How long it keeps to its right, ms, and whether it goes somewhere: others see it from the next frame on.
-    pub(crate) right_ms: u16,
-    pub(crate) is_going: bool,
     pub(crate) body: BodyId,
     /// The velocity that it takes, as fast as it can.
     pub(crate) takes: [i32; 2],
@@ -27,8 +23,6 @@ impl Walker {
     pub(crate) fn new(body: BodyId, radius: Fx, acceleration: Fx, frame: u32) -> Self {
         Self {
             sight: Sight { radius: radius.to_bits() as i32, ..Sight::default() },
-            right_ms: 0,
-            is_going: false,
             body,
             takes: [0; 2],
             acceleration: acceleration.to_bits() as i32,
@@ -46,16 +40,6 @@ impl Walker {
     /// Whether it thinks in this frame. (A frame in the past counts, too.)
     pub(crate) fn thinks_in(&self, frame: u32) -> bool {
         frame.wrapping_sub(self.thinks) < u32::MAX / 2
-    }
-
-    /// Whether this frame may change its velocity: it thinks, or it has not got the velocity that it takes.
-    pub(crate) fn may_turn(&self, frame: u32) -> bool {
-        self.thinks_in(frame) | (self.takes != self.sight.velocity)
-    }
-
-    /// Others see what it decided.
-    pub(crate) fn show(&mut self) {
-        (self.sight.right_ms, self.sight.is_going) = (self.right_ms, self.is_going);
     }
 
     pub(crate) fn place(&self) -> Vec2 {

@@ -25,8 +25,7 @@ impl Crowd {
     pub(super) fn wish(&mut self, number: usize, rate: u32) {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let Task::Go(errand) = mover.task else {
-            walker.is_going = false;
-            walker.show();
+            walker.sight.is_going = false;
             return;
         };
         let position = walker.place();
@@ -86,9 +85,7 @@ impl Crowd {
         mover.to_go = to_go;
         let sight = &mut walker.sight;
         sight.wish = resized(way, far, speed).map(|part| part as i32);
-        (sight.group, sight.left) = (group, left.to_bits());
-        walker.is_going = true;
-        walker.show();
+        (sight.is_going, sight.group, sight.left) = (true, group, left.to_bits());
         mover.straight = far;
     }
 }

@@ -108,8 +108,6 @@ impl Field {
         (self.goal, self.size, self.level, self.is_complete) = (goal, size, 0, false);
         if self.distances.len() != ground.grid.len() as usize {
             self.distances = vec![0; ground.grid.len() as usize];
-        } else if self.is_whole() {
-            self.distances.fill(0);
         } else {
             let distances = &mut self.distances;
             self.allowed.iter().for_each(|tile| rows(ground, tile).for_each(|row| distances[row].fill(0)));
@@ -366,21 +364,12 @@ impl Field {
 
     /// Lets the tiles wait whose cells see the goal and are not final.
     fn queue_sight(&mut self, ground: &Ground) {
-        let CellRect { min, max } = self.looked;
-        for y in min[1]..=max[1] {
-            let mut x = min[0];
-            // As far as the row lies in one tile.
-            while x <= max[0] {
-                let last = max[0].min(x | (TILE - 1));
-                let [first, end] = [x, last + 1].map(|x| ground.grid.cell([x, y]) as usize);
-                let open = self.distances[first..end].iter().map(|&entry| {
-                    let distance = kept(entry);
-                    if entry & SIGHT != 0 && distance >= self.level { distance } else { UNKNOWN }
-                });
-                let least = open.fold(UNKNOWN, u32::min);
-                let next = &mut self.tiles[ground.grid.tile([x, y]) as usize].next;
-                *next = (*next).min(least);
-                x = last + 1;
+        for at in self.looked.cells() {
+            let entry = self.distances[ground.grid.cell(at) as usize];
+            let distance = kept(entry);
+            if entry & SIGHT != 0 && distance >= self.level {
+                let next = &mut self.tiles[ground.grid.tile(at) as usize].next;
+                *next = (*next).min(distance);
             }
         }
     }

@@ -25,7 +25,7 @@ pub fn assign(units: &[Vec2], places: &[Vec2], ahead: Vec2) -> Vec<u32> {
     };
     let (mut units_ahead, mut places_ahead) = (by(units, -ahead), by(&places[..count], -ahead));
     let sides = |points: &[Vec2], order: &mut [u32]| {
-        order.sort_by_cached_key(|&point| (points[point as usize].dot(left), point));
+        order.sort_by_key(|&point| (points[point as usize].dot(left), point));
     };
     for (units_row, places_row) in units_ahead[..count].chunks_mut(row).zip(places_ahead.chunks_mut(row)) {
         sides(units, units_row);

@@ -146,31 +146,25 @@ struct Flood<'a> {
     ground: &'a Ground,
     size: SizeClass,
     queue: BinaryHeap<Reverse<(u32, Cell)>>,
-    /// One bit for each cell.
-    done: Vec<u64>,
+    is_done: Vec<bool>,
 }
 
 impl<'a> Flood<'a> {
     fn new(ground: &'a Ground, size: SizeClass, start: Cell) -> Self {
-        let done = vec![0; ground.grid.len().div_ceil(64) as usize];
-        Self { ground, size, queue: BinaryHeap::from([Reverse((0, start))]), done }
-    }
-
-    fn is_done(&self, cell: Cell) -> bool {
-        self.done[(cell / 64) as usize] & 1 << (cell % 64) != 0
+        let is_done = vec![false; ground.grid.len() as usize];
+        Self { ground, size, queue: BinaryHeap::from([Reverse((0, start))]), is_done }
     }
 
     fn next(&mut self) -> Option<(u32, Cell)> {
         loop {
             let Reverse((length, cell)) = self.queue.pop()?;
-            if self.is_done(cell) {
+            if core::mem::replace(&mut self.is_done[cell as usize], true) {
                 continue;
             }
-            self.done[(cell / 64) as usize] |= 1 << (cell % 64);
             let steps = self.ground.steps(cell, self.size);
             for (step, offset) in self.ground.grid.offsets().into_iter().enumerate() {
                 let to = cell.wrapping_add_signed(offset);
-                if steps & 1 << step != 0 && !self.is_done(to) {
+                if steps & 1 << step != 0 && !self.is_done[to as usize] {
                     let way = if step % 2 == 0 { STRAIGHT } else { STRAIGHT * 181 / 128 };
                     self.queue.push(Reverse((length + way, to)));
                 }

@@ -30,7 +30,7 @@ pub struct Step {
 
 /// One neighbour's part in a unit's decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound {
+struct Bound {
     unit: u32,
     /// From the unit to the neighbour, length 1 as raw units.
     normal: [i32; 2],
@@ -51,18 +51,14 @@ pub(crate) struct Bound {
 /// 4,096 units count as those.
 #[must_use]
 pub fn give_way(unit: &Neighbour, me: &Going, neighbours: &[Neighbour], pushes: bool) -> Step {
-    let me = Sight::of(&Neighbour { going: Some(*me), ..*unit }, unit.position);
-    let mut bounds = Bounds::default();
-    let mut yielding = Yielding::new(&me, pushes, &mut bounds);
+    let me = Sight::of(&Neighbour { going: Some(*me), ..*unit }, unit.position, 0);
+    let mut yielding = Yielding::new(&me, pushes);
     for (number, other) in (1..).zip(neighbours) {
-        yielding.mind(number, &Sight::of(other, unit.position));
+        yielding.mind(&Sight::of(other, unit.position, number));
     }
     let (velocity, right_ms) = yielding.decide();
     Step { velocity: vec2(velocity), right_ms: right_ms.into() }
 }
-
-/// Room for all bounds of a unit. It is used again for the next one.
-pub(crate) type Bounds = [Bound; BOUNDS_MAX];
 
 /// A unit that looks at its neighbours one by one. Their order does not matter.
 pub(crate) struct Yielding<'a> {
@@ -73,15 +69,16 @@ pub(crate) struct Yielding<'a> {
     /// How much it goes to its left, raw units per second.
     aside: i64,
     right_ms: u16,
-    bounds: &'a mut Bounds,
+    bounds: [Bound; BOUNDS_MAX],
     count: u32,
 }
 
 impl<'a> Yielding<'a> {
     #[inline(always)]
-    pub(crate) fn new(me: &'a Sight, pushes: bool, bounds: &'a mut Bounds) -> Self {
+    pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
-        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms: me.right_ms, bounds, count: 0 }
+        let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
+        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0 }
     }
 
     /// How far a neighbour may be that matters, from centre to centre, raw units.
@@ -92,9 +89,9 @@ impl<'a> Yielding<'a> {
             .saturating_add(self.me.radius / MARGIN as i32 + self.speed as i32 / 2)
     }
 
-    /// Looks at a neighbour with a number of its own.
+    /// Looks at a neighbour.
     #[inline(always)]
-    pub(crate) fn mind(&mut self, unit: u32, other: &Sight) {
+    pub(crate) fn mind(&mut self, other: &Sight) {
         let (me, radius) = (self.me, i64::from(self.me.radius));
         let between = [0, 1].map(|axis| i64::from(other.position[axis]) - i64::from(me.position[axis]));
         let (square, touch) = (dot(between, between), radius + i64::from(other.radius));
@@ -106,7 +103,7 @@ impl<'a> Yielding<'a> {
             self.right_ms = self.right_ms.max(other.right_ms.saturating_sub(RIGHT_LESS_MS));
             let beside = touch + radius / MARGIN;
             if other.left < me.left && !self.pushes && square <= beside * beside {
-                self.follow((unit, other), between, square, touch);
+                self.follow(other, between, square, touch);
             }
             return;
         }
@@ -123,16 +120,16 @@ impl<'a> Yielding<'a> {
             let distance = isqrt_u64(square as u64) as i64;
             let lean = facing / distance / 2;
             self.aside += if cross(self.wish, between) > 0 { -lean } else { lean };
-            self.bound(unit, between, distance, (distance - touch).max(0) * CLOSING);
+            self.bound(other.unit, between, distance, (distance - touch).max(0) * CLOSING);
         }
     }
 
     /// Stays behind one that goes first.
-    fn follow(&mut self, (unit, other): (u32, &Sight), between: Raw, square: i64, touch: i64) {
+    fn follow(&mut self, other: &Sight, between: Raw, square: i64, touch: i64) {
         let distance = isqrt_u64(square as u64) as i64;
         let along = dot(other.velocity.map(i64::from), between) / distance;
         let most = (distance - touch).max(0) * CLOSING + along.max(0);
-        self.bound(unit, between, distance, most);
+        self.bound(other.unit, between, distance, most);
     }
 
     /// Notes a bound, if it can matter.

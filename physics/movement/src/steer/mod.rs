@@ -5,7 +5,7 @@ mod near;
 pub(crate) mod raw;
 mod squares;
 
-pub(crate) use avoid::{Bounds, Yielding};
+pub(crate) use avoid::Yielding;
 pub use avoid::{Step, give_way};
 pub(crate) use near::Sight;
 pub use near::{Going, Neighbour};

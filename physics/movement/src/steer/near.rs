@@ -30,7 +30,7 @@ pub struct Going {
     pub right_ms: u32,
 }
 
-/// The same in few bytes, in raw units: what a crowd keeps of each unit.
+/// The same in few bytes, in raw units: what a crowd keeps of each unit, sorted by place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sight {
     pub(crate) position: [i32; 2],
@@ -42,14 +42,16 @@ pub(crate) struct Sight {
     /// Those with the same goal.
     pub(crate) group: u32,
     pub(crate) radius: i32,
+    /// Its number.
+    pub(crate) unit: u32,
     pub(crate) right_ms: u16,
-    /// Whether it goes somewhere; `wish`, `left`, `group` and `right_ms` matter only then.
+    /// Whether it goes somewhere; the four above matter only then.
     pub(crate) is_going: bool,
 }
 
 impl Sight {
     /// A neighbour at a position from `origin`; what is further away than anything that matters is only about right.
-    pub(crate) fn of(neighbour: &Neighbour, origin: Vec2) -> Self {
+    pub(crate) fn of(neighbour: &Neighbour, origin: Vec2, unit: u32) -> Self {
         let away = |to: Fx, from: Fx| to.saturating_sub(from);
         let at = Vec2::new(away(neighbour.position.x, origin.x), away(neighbour.position.y, origin.y));
         let going =
@@ -61,6 +63,7 @@ impl Sight {
             left: going.left.to_bits(),
             group: going.group,
             radius: neighbour.radius.clamp(Fx::ZERO, EXTENT_MAX).to_bits() as i32,
+            unit,
             right_ms: going.right_ms.min(u16::MAX.into()) as u16,
             is_going: neighbour.going.is_some(),
         }

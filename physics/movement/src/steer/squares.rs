@@ -2,18 +2,12 @@
 
 use alloc::vec::Vec;
 
+use crate::steer::near::Sight;
+
 /// Columns and rows of squares. Further away the same squares come again: a unit in a square that is not near is sorted out by its distance.
 const SIDE: u32 = 128;
 
-/// A unit in its square.
-#[derive(Clone, Copy, Debug, Default)]
-struct Resident {
-    position: [i32; 2],
-    unit: u32,
-}
-
-/// Units in squares, so that those near a place are found without looking at all. Only what is needed to find them is sorted: that is a sixth
-/// of what others see of them.
+/// Units in squares, so that those near a place are found without looking at all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Squares {
     /// Squares are 2^shift raw units wide.
@@ -21,17 +15,21 @@ pub(crate) struct Squares {
     /// By square: where its units begin; one more at the end.
     starts: Vec<u32>,
     /// In ascending order in each square.
-    residents: Vec<Resident>,
+    residents: Vec<Sight>,
 }
 
 impl Squares {
-    /// Sorts units, given by their positions, into squares of at least `side` (raw units), at least 1.
-    pub(crate) fn fill(&mut self, positions: &[[i32; 2]], side: i32) {
+    /// Sorts units into squares of at least `side` (raw units), at least 1.
+    pub(crate) fn fill<'a>(
+        &mut self,
+        units: impl DoubleEndedIterator<Item = &'a Sight> + ExactSizeIterator + Clone,
+        side: i32,
+    ) {
         self.shift = 32 - (side.max(1) - 1).leading_zeros();
         self.starts.clear();
         self.starts.resize((SIDE * SIDE + 1) as usize, 0);
-        for &position in positions {
-            let square = self.square(position);
+        for unit in units.clone() {
+            let square = self.square(unit.position);
             self.starts[square] += 1;
         }
         let mut end = 0;
@@ -39,12 +37,12 @@ impl Squares {
             end += *start;
             *start = end;
         }
-        self.residents.resize(positions.len(), Resident::default());
+        self.residents.resize(units.len(), Sight::default());
         // From the last one: each square's end moves down to its first unit, and the numbers ascend.
-        for (unit, &position) in (0..positions.len() as u32).zip(positions).rev() {
-            let square = self.square(position);
+        for unit in units.rev() {
+            let square = self.square(unit.position);
             self.starts[square] -= 1;
-            self.residents[self.starts[square] as usize] = Resident { position, unit };
+            self.residents[self.starts[square] as usize] = *unit;
         }
     }
 
@@ -53,9 +51,10 @@ impl Squares {
         (y * SIDE + x) as usize
     }
 
-    /// Finds all units that are at most `reach` (raw units) from a position on both axes, in the order of the squares around the position.
-    pub(crate) fn near(&self, position: [i32; 2], reach: i32, found: &mut Vec<u32>) {
-        found.clear();
+    /// Calls `each` for all units that are at most `reach` (raw units) from a position on both axes. The order is that of the squares around the
+    /// position.
+    #[inline(always)]
+    pub(crate) fn near(&self, position: [i32; 2], reach: i32, mut each: impl FnMut(&Sight)) {
         let low = position.map(|part| part.saturating_sub(reach) >> self.shift);
         let high = position.map(|part| part.saturating_add(reach) >> self.shift);
         // Not the same square twice.
@@ -65,25 +64,29 @@ impl Squares {
             // Squares of a row lie one after the other, but for those where the squares come again.
             let (from, to) = (low[0] as u32 % SIDE, last[0] as u32 % SIDE);
             if from <= to {
-                self.find_in((row + from, row + to), position, reach, found);
+                self.each_of((row + from, row + to), position, reach, &mut each);
             } else {
-                self.find_in((row + from, row + SIDE - 1), position, reach, found);
-                self.find_in((row, row + to), position, reach, found);
+                self.each_of((row + from, row + SIDE - 1), position, reach, &mut each);
+                self.each_of((row, row + to), position, reach, &mut each);
             }
         }
     }
 
-    /// Adds those of squares that follow each other.
-    fn find_in(&self, (first, last): (u32, u32), position: [i32; 2], reach: i32, found: &mut Vec<u32>) {
+    /// Calls `each` for the units of squares that follow each other.
+    #[inline(always)]
+    fn each_of(
+        &self,
+        (first, last): (u32, u32),
+        position: [i32; 2],
+        reach: i32,
+        each: &mut impl FnMut(&Sight),
+    ) {
         let range = self.starts[first as usize] as usize..self.starts[last as usize + 1] as usize;
-        let mut count = found.len();
-        // Who is near is chance: each one is written down, and the next one over it if it is not near. That takes no branch.
-        found.resize(count + range.len(), 0);
         for resident in &self.residents[range] {
             let away = [0, 1].map(|axis| resident.position[axis].abs_diff(position[axis]));
-            found[count] = resident.unit;
-            count += usize::from((away[0] <= reach.unsigned_abs()) & (away[1] <= reach.unsigned_abs()));
+            if away[0].max(away[1]) <= reach.unsigned_abs() {
+                each(resident);
+            }
         }
-        found.truncate(count);
     }
 }
