@@ -5,7 +5,7 @@ use testudo_physics::{Aabb, Angle, BodyDef, BodyId, Fx, Shape, Vec2, World};
 
 use crate::maps::{HALF, Kind, draw, square};
 
-fn def() -> CrowdDef {
+pub(crate) fn def() -> CrowdDef {
     CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]))
         .fields_max(7)
         .cells_per_frame(60)

@@ -44,7 +44,8 @@ mod group;
 mod steer;
 
 pub use crowd::{
-    Crowd, CrowdDef, GIVE_UP_MS, MOVEMENT_VERSION, MoveError, MoveEvent, MoverDef, Order, StateError,
+    Crowd, CrowdDef, CrowdNumber, GIVE_UP_MS, MOVEMENT_VERSION, MoveError, MoveEvent, MoverDef, Order,
+    StateError,
 };
 pub use draw::MovementDraw;
 pub use flow::{FIELDS_MAX, FlowError, FlowId, Flows, Way};

@@ -41,14 +41,21 @@ impl Crowd {
         if !walker.sight.is_going {
             walker.takes = [0; 2];
             self.set_rank(world, number, false);
-            self.stay(number, elapsed);
+            let pursues = matches!(self.movers[number].task, Task::Pursue(_));
+            if !pursues {
+                self.stay(number, elapsed);
+            }
             let walker = &mut self.walkers[number];
-            // It looks whether it was moved, and often while it goes back.
-            let company = if walker.takes == [0; 2] { Company::Alone } else { Company::HeldUp };
+            // It looks whether it was moved, and often while it goes back, or while whom it pursues may leave its reach.
+            let company = if walker.takes == [0; 2] && !pursues { Company::Alone } else { Company::HeldUp };
             walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
             return;
         }
         let mover = &self.movers[number];
+        if let Task::Pursue(_) = mover.task {
+            self.look_around(number, (largest, rate), elapsed, false);
+            return self.set_rank(world, number, false);
+        }
         let body = walker.body;
         let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
         let (at_post, radius) = (dot(to_post, to_post), i64::from(walker.sight.radius));
@@ -76,6 +83,10 @@ impl Crowd {
 
     /// Gives way to the neighbours. Returns how long those have waited at least that are before it, ms.
     fn look_around(&mut self, number: usize, (largest, rate): (i32, u32), elapsed: u32, queues: bool) -> u32 {
+        let prey = match self.movers[number].task {
+            Task::Pursue(pursuit) => self.place_of(pursuit.prey),
+            Task::Stand(_) | Task::Go(_) => None,
+        };
         let (walker, movers) = (&mut self.walkers[number], &mut self.movers);
         let sight = &mut walker.sight;
         sight.right_ms = sight.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
@@ -83,7 +94,7 @@ impl Crowd {
         let reach = yielding.reach(largest);
         let (mut least_stalled, mut company) = (u32::MAX, Company::Alone);
         self.squares.near(sight.position, reach, |other| {
-            if other.unit as usize == number {
+            if other.unit as usize == number || Some(other.unit as usize) == prey {
                 return;
             }
             if company == Company::Alone && sight.may_meet(other, 2 * THINK_MS) {
@@ -94,6 +105,9 @@ impl Crowd {
             }
             yielding.mind(other);
         });
+        if let Task::Pursue(_) = movers[number].task {
+            yielding.keep_straight();
+        }
         let (is_held_up, speed) = (yielding.is_bounded(), yielding.speed());
         let (velocity, right_ms) = yielding.decide();
         walker.takes = velocity.map(|part| part as i32);

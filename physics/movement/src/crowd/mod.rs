@@ -1,9 +1,11 @@
 //! A crowd: units with orders, moved frame by frame.
 
+mod copy;
 mod decide;
 mod def;
 mod mover;
 mod order;
+mod pursue;
 mod state;
 mod step;
 mod trade;
@@ -19,8 +21,8 @@ use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
-pub(crate) use mover::{Errand, Mover, Task};
-pub use state::{MOVEMENT_VERSION, StateError};
+pub(crate) use mover::{Errand, Mover, Pursuit, Task};
+pub use state::{CrowdNumber, MOVEMENT_VERSION, StateError};
 pub(crate) use walker::Walker;
 
 /// The settings of a crowd.
@@ -30,13 +32,14 @@ pub struct CrowdDef {
     pub(crate) fields_max: u32,
     pub(crate) cells_per_frame: u32,
     pub(crate) whole_up_to: u32,
+    pub(crate) slows: bool,
 }
 
 impl CrowdDef {
     /// 64 fields, 16,384 searched cells per frame, corridors on ground above 2^18 cells.
     #[must_use]
     pub fn new(ground: GroundDef) -> Self {
-        Self { ground, fields_max: 64, cells_per_frame: 16_384, whole_up_to: WHOLE_UP_TO }
+        Self { ground, fields_max: 64, cells_per_frame: 16_384, whole_up_to: WHOLE_UP_TO, slows: false }
     }
 
     /// Greatest number of goals at a time, 1..=1,024. A field takes four bytes per cell of the ground.
@@ -56,17 +59,24 @@ impl CrowdDef {
     pub fn whole_up_to(self, cells: u32) -> Self {
         Self { whole_up_to: cells, ..self }
     }
+
+    /// Whether ground of a cost slows the units on it, to one part in so many of their speed. Default no: it makes paths longer and nothing else.
+    #[must_use]
+    pub fn slow_ground(self, slows: bool) -> Self {
+        Self { slows, ..self }
+    }
 }
 
 /// Units that find their way: the ground, the fields to their goals, and what each unit is about.
 ///
 /// In each frame [`Crowd::step`] tells the bodies their velocities, and then the world makes its step. The order of calls decides the bits, as in the
 /// physics. While units are jammed, some of them have a rank (dominance) one above that which they had when they were added. All of it is state ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Crowd {
     pub(crate) ground: Ground,
     pub(crate) flows: Flows,
     pub(crate) cells_per_frame: u32,
+    pub(crate) slows: bool,
     /// In ascending order of their bodies' slots.
     pub(crate) walkers: Vec<Walker>,
     /// In the same order.
@@ -91,6 +101,7 @@ impl Crowd {
             ground: Ground::new(&def.ground)?,
             flows: Flows::new(def.fields_max).whole_up_to(def.whole_up_to),
             cells_per_frame: def.cells_per_frame,
+            slows: def.slows,
             walkers: Vec::new(),
             movers: Vec::new(),
             orders: 0,

@@ -1,6 +1,6 @@
 //! One unit of a crowd.
 
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::{BodyId, Fx, Vec2};
 
 use crate::crowd::def::MoverDef;
 use crate::flow::FlowId;
@@ -62,6 +62,16 @@ pub(crate) enum Task {
     Stand(Option<Errand>),
     /// It goes to its post.
     Go(Errand),
+    /// It goes straight at a body.
+    Pursue(Pursuit),
+}
+
+/// Whom a unit pursues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pursuit {
+    pub(crate) prey: BodyId,
+    /// So far from the prey's surface it stands, units.
+    pub(crate) reach: Fx,
 }
 
 /// A unit's part in an order.
@@ -80,6 +90,11 @@ impl Mover {
     /// Whether it is on its way.
     pub(crate) fn is_going(&self) -> bool {
         matches!(self.task, Task::Go(_))
+    }
+
+    /// Whether it may move of its own will.
+    pub(crate) fn is_moving(&self) -> bool {
+        !matches!(self.task, Task::Stand(_))
     }
 
     /// Whether it goes to its post itself, and not to an aim on the way there.

@@ -5,11 +5,18 @@ use alloc::vec::Vec;
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
+use crate::flow::{FlowError, FlowId, NO_FIELD};
 use crate::ground::SIZES_MAX;
 use crate::group::{Formation, assign, places};
 
 /// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
 const SPACING: (i64, i64) = (9, 4);
+
+/// Groups of units that were sent one by one, by their goals.
+const SENT: u32 = 1 << 31;
+
+/// A unit that has asked for so many trades asks for no more.
+const KEEPS_PLACE: u8 = u8::MAX;
 
 impl Crowd {
     /// Sends units to a place. Each gets a place of its own in the formation; the order in which they are named does not matter, and one that is named
@@ -65,6 +72,28 @@ impl Crowd {
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
             self.walkers[at].think_soon(frame);
         }
+        Ok(())
+    }
+
+    /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that are sent
+    /// to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not see its place.
+    ///
+    /// # Errors
+    /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.
+    pub fn send(&mut self, unit: BodyId, goal: Vec2, place: Vec2) -> Result<(), MoveError> {
+        if [goal.x, goal.y, place.x, place.y].into_iter().any(|part| part.abs() > POSITION_MAX) {
+            return Err(MoveError::Goal);
+        }
+        let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
+        let mover = &mut self.movers[at];
+        let cell = self.ground.nearest_open_cell(goal, mover.size).ok_or(FlowError::NoGround { goal })?;
+        let flow = FlowId { index: NO_FIELD, goal: cell, size: mover.size };
+        mover.forget();
+        (mover.is_told, mover.trades) = (false, KEEPS_PLACE);
+        mover.post = place;
+        mover.task = Task::Go(Errand { flow, group: SENT | cell, pace: mover.def.speed, in_rows: false });
+        mover.beside = self.ground.anchor(cell).distance(place);
+        self.walkers[at].think_soon(self.flows.frame() as u32);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use testudo_physics::World;
 
-use crate::crowd::{Crowd, MoveEvent};
+use crate::crowd::{Crowd, MoveEvent, Task};
 use crate::steer::raw::vec2;
 
 /// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that, and one that is held up after half of it.
@@ -31,9 +31,12 @@ impl Crowd {
         let largest = self.look(world);
         let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.
-        let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_going()).count();
+        let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
         for &number in &thinkers {
-            self.wish(number as usize, rate);
+            match self.movers[number as usize].task {
+                Task::Pursue(pursuit) => self.close_in(world, number as usize, pursuit, rate),
+                Task::Stand(_) | Task::Go(_) => self.wish(number as usize, rate),
+            }
         }
         if going > 0 {
             self.squares.fill(self.walkers.iter().map(|walker| &walker.sight), largest.saturating_mul(8));

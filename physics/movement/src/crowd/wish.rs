@@ -4,7 +4,7 @@ use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::mover::Mover;
 use crate::crowd::{Crowd, Errand, Task, Walker};
-use crate::flow::Way;
+use crate::flow::{NO_FIELD, Way};
 use crate::ground::Ground;
 use crate::steer::raw::{length, raw, resized, vec2};
 
@@ -30,7 +30,10 @@ impl Crowd {
         };
         let position = walker.place();
         let Errand { mut flow, group, pace, .. } = errand;
-        if !self.flows.is_live(flow) {
+        let straight = goes_straight(&self.ground, mover, position);
+        // One that is sent alone has no field until it needs one.
+        let needs_none = straight && flow.index == NO_FIELD;
+        if !needs_none && !self.flows.is_live(flow) {
             // Its place was given away while nobody asked; the goal's cell is known.
             let goal = self.ground.anchor(flow.goal);
             flow = self.flows.to(&self.ground, goal, mover.size).unwrap_or(flow);
@@ -39,7 +42,7 @@ impl Crowd {
         let goal = self.ground.anchor(flow.goal);
         let (to, left, to_go);
         (mover.is_around, mover.is_closed) = (false, false);
-        if goes_straight(&self.ground, mover, position) {
+        if straight {
             mover.aim = None;
             self.flows.keep(flow);
             (to, left, to_go) = (mover.post, position.distance(goal), position.distance(mover.post));
@@ -78,7 +81,11 @@ impl Crowd {
         let way = raw(to - position, (1 << 31) - 1);
         let far = length(way);
         // Not further than its aim in one frame: behind it may be a cell from which the path leads back.
-        let mut speed = pace.to_bits().min(far * i64::from(rate));
+        let mut speed = pace.to_bits();
+        if self.slows {
+            speed /= i64::from(self.ground.cost(position).max(1));
+        }
+        speed = speed.min(far * i64::from(rate));
         if to == mover.post {
             speed = speed.min(far * APPROACH);
         }

@@ -2,7 +2,7 @@
 
 use testudo_physics::{Aabb, BodyId, Fx, Vec2};
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Task};
 use crate::flow::{FlowId, Way};
 use crate::ground::SizeClass;
 
@@ -51,6 +51,11 @@ impl Crowd {
         }
     }
 
+    /// The fields that may be in use.
+    pub fn live_flows(&self) -> impl Iterator<Item = FlowId> + '_ {
+        self.flows.ids()
+    }
+
     /// Shows all units, in the order of their bodies' slots.
     pub fn draw_units(&self, draw: &mut impl MovementDraw) {
         let units = self.walkers.iter().zip(&self.movers);
@@ -61,8 +66,8 @@ impl Crowd {
     #[must_use]
     pub fn flow_of(&self, body: BodyId) -> Option<FlowId> {
         match self.movers[self.place_of(body)?].task {
-            crate::crowd::Task::Go(errand) => Some(errand.flow),
-            crate::crowd::Task::Stand(_) => None,
+            Task::Go(errand) => Some(errand.flow).filter(|flow| self.flows.is_live(*flow)),
+            Task::Stand(_) | Task::Pursue(_) => None,
         }
     }
 }

@@ -183,6 +183,12 @@ impl Field {
         self.level
     }
 
+    /// Whether this is the same field as another one over the same ground.
+    pub(crate) fn is_as_far_as(&self, other: &Self) -> bool {
+        let key = |field: &Self| (field.goal, field.size, field.level, field.is_complete);
+        key(self) == key(other) && self.bounds() == other.bounds()
+    }
+
     /// Whether every cell from which the goal can be reached has its distance.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete

@@ -21,6 +21,9 @@ pub(crate) const WHOLE_UP_TO: u32 = 1 << 18;
 /// A goal at most this many tiles away is searched for in all directions, on both axes.
 const NEAR: i32 = 3;
 
+/// The place of a field that is not there yet.
+pub(crate) const NO_FIELD: u16 = u16::MAX;
+
 /// So many units may ask for a path in a frame; the others ask again.
 const ASKS_MAX: u32 = 32;
 
@@ -335,6 +338,34 @@ impl Flows {
     #[must_use]
     pub fn is_live(&self, id: FlowId) -> bool {
         self.fields.get(usize::from(id.index)).is_some_and(|used| used.is(id))
+    }
+
+    /// Names of all fields.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = FlowId> + '_ {
+        let fields = (0..).zip(&self.fields);
+        fields.map(|(index, used)| FlowId { index, goal: used.field.goal, size: used.field.size })
+    }
+
+    /// Becomes a copy of others over the same ground. Fields that are searched as far stay as they are.
+    pub(crate) fn copy_fields(&mut self, source: &Self) {
+        let Self { fields, max, frame, whole_up_to, sectors, plan, turn, asks_left } = source;
+        self.fields.truncate(fields.len());
+        let known = self.fields.len();
+        for (here, there) in self.fields.iter_mut().zip(fields) {
+            if !here.field.is_as_far_as(&there.field) {
+                here.field.clone_from(&there.field);
+            }
+            (here.last, here.wanted, here.asks) = (there.last, there.wanted, there.asks);
+        }
+        self.fields.extend_from_slice(&fields[known..]);
+        let are_ready = |all: &[Sectors]| all.iter().map(Sectors::is_ready).collect::<Vec<_>>();
+        if self.plan.is_some() || plan.is_some() || are_ready(&self.sectors) != are_ready(sectors) {
+            // The search has left its marks in the sectors.
+            self.sectors.clone_from(sectors);
+            self.plan.clone_from(plan);
+        }
+        (self.max, self.frame, self.whole_up_to) = (*max, *frame, *whole_up_to);
+        (self.turn, self.asks_left) = (*turn, *asks_left);
     }
 
     /// Whether the search of a field is over; true for a stale name.

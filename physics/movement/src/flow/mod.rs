@@ -13,7 +13,7 @@ mod way;
 pub(crate) use field::{Field, STRAIGHT};
 
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
-pub(crate) use flows::{Used, WHOLE_UP_TO};
+pub(crate) use flows::{NO_FIELD, Used, WHOLE_UP_TO};
 pub(crate) use plan::Ends;
 pub(crate) use tiles::Tiles;
 pub use way::Way;

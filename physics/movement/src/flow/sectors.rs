@@ -84,6 +84,11 @@ impl Sector {
 }
 
 impl Sectors {
+    /// Whether they were used already.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.sectors.is_empty()
+    }
+
     /// Finds all portals, if that was not done yet.
     pub(crate) fn prepare(&mut self, ground: &Ground, size: SizeClass) {
         if self.sectors.is_empty() {

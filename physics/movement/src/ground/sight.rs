@@ -12,6 +12,15 @@ impl Ground {
         self.is_line_open(from, to, size, |_| true)
     }
 
+    /// The last place on the straight line from a position towards another one that a unit sees, to half a cell.
+    #[must_use]
+    pub fn towards(&self, from: Vec2, to: Vec2, size: SizeClass) -> Vec2 {
+        let way = to - from;
+        let steps = (way.x.abs().max(way.y.abs()).to_bits() >> self.grid.shift << 1) + 1;
+        let part = |step: i64| from + Vec2::new(way.x * step / steps, way.y * step / steps);
+        (1..=steps).rev().map(part).find(|place| self.sees(from, *place, size)).unwrap_or(from)
+    }
+
     /// As [`Ground::sees`], and no cell between the two ends is so narrow that units must keep to its anchor.
     pub(crate) fn sees_plainly(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
         self.is_line_open(from, to, size, |cell| self.is_plain(cell))

@@ -141,6 +141,11 @@ impl<'a> Yielding<'a> {
         }
     }
 
+    /// It does not keep to its right for those that come towards it.
+    pub(crate) fn keep_straight(&mut self) {
+        self.right_ms = 0;
+    }
+
     /// The speed that it would like, raw units per second.
     pub(crate) fn speed(&self) -> i64 {
         self.speed

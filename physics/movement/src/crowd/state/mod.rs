@@ -1,0 +1,185 @@
+//! The state of a crowd: one walk that saves and loads it. What is not in it follows from it and from the world.
+
+mod read;
+mod write;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use testudo_physics::{World, hash_bytes};
+
+use crate::crowd::{Crowd, CrowdDef, Task};
+use crate::flow::{Ends, Field, Used};
+use crate::ground::GroundError;
+use read::Reader;
+pub use write::CrowdNumber;
+use write::{Bytes, Names};
+
+/// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
+pub const MOVEMENT_VERSION: u32 = 5;
+
+/// Why a saved crowd was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The definition is wrong.
+    Ground(GroundError),
+    /// It was saved by another version.
+    Version {
+        /// That version.
+        found: u32,
+    },
+    /// The bytes end too early or too late.
+    Length,
+    /// A number is out of its range, or does not fit the definition or the world.
+    Invalid {
+        /// Which one.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ground(error) => error.fmt(f),
+            Self::Version { found } => {
+                write!(f, "saved by version {found} of movement, this is version {MOVEMENT_VERSION}")
+            }
+            Self::Length => write!(f, "a saved crowd ends too early or too late"),
+            Self::Invalid { what } => write!(f, "a saved crowd has a wrong {what}"),
+        }
+    }
+}
+
+impl core::error::Error for StateError {}
+
+impl Crowd {
+    /// Appends the whole state: 90 to 190 bytes per unit, 20 per field, two bits per field and tile where fields cover corridors, and two bytes for each
+    /// run of cells of equal cost.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        let mut bytes = Bytes::new(out);
+        self.write(&mut bytes);
+        bytes.end();
+    }
+
+    /// A hash of the whole state, to be compared between peers beside [`World::checksum`]. Costs as much as [`Crowd::save`].
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        self.checksum_in(&mut Vec::new())
+    }
+
+    /// As [`Crowd::checksum`], in the memory of a buffer that is kept from frame to frame.
+    pub fn checksum_in(&self, buffer: &mut Vec<u8>) -> u64 {
+        buffer.clear();
+        self.save(buffer);
+        hash_bytes(buffer)
+    }
+
+    /// Names every number of the state, in the order in which they are saved: for reports of what differs between two peers.
+    pub fn visit_numbers(&self, each: &mut dyn FnMut(CrowdNumber)) {
+        self.write(&mut Names::new(each));
+    }
+
+    /// A crowd as it was saved, with the definition that it was made with and the world of the same moment. The ground is surveyed, and the fields are searched
+    /// as far as they were: this takes as long as that took. Untrusted bytes are welcome: every number is checked.
+    ///
+    /// # Errors
+    /// [`StateError`] names what is wrong.
+    pub fn load(def: &CrowdDef, world: &World, bytes: &[u8]) -> Result<Self, StateError> {
+        let mut crowd = Self::new(def).map_err(StateError::Ground)?;
+        let mut numbers = Reader(bytes);
+        let found = numbers.take(4)? as u32;
+        if found != MOVEMENT_VERSION {
+            return Err(StateError::Version { found });
+        }
+        crowd.orders = numbers.take(4)? as u32;
+        crowd.flows.frame = numbers.take(8)? as u64;
+        crowd.load_costs(&mut numbers, &crowd.ground.obstacles_alone(world))?;
+        let fields = numbers.take(4)? as u32;
+        if fields > crowd.flows.max {
+            return Err(StateError::Invalid { what: "number of fields" });
+        }
+        for _ in 0..fields {
+            let used = crowd.load_field(&mut numbers)?;
+            crowd.flows.fields.push(used);
+        }
+        crowd.flows.prepare(&crowd.ground);
+        crowd.load_plan(&mut numbers)?;
+        let movers = numbers.take(4)? as u32;
+        for _ in 0..movers {
+            let walker = numbers.walker()?;
+            let before = crowd.walkers.last().map(|walker| walker.body.index());
+            if before.is_some_and(|before| before >= walker.body.index()) {
+                return Err(StateError::Invalid { what: "order of units" });
+            }
+            let mut mover = numbers.mover(&crowd.ground, walker.acceleration)?;
+            if let Task::Go(errand) = mover.task {
+                mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);
+            }
+            crowd.walkers.push(walker);
+            crowd.movers.push(mover);
+        }
+        if numbers.0.is_empty() { Ok(crowd) } else { Err(StateError::Length) }
+    }
+
+    fn load_costs(&mut self, numbers: &mut Reader<'_>, world: &World) -> Result<(), StateError> {
+        let [columns, rows] = self.ground.grid.whole().size();
+        let cells = columns.unsigned_abs() * rows.unsigned_abs();
+        let mut costs = Vec::new();
+        while (costs.len() as u32) < cells {
+            let count = numbers.take(1)? as u8;
+            let cost = numbers.take(1)? as u8;
+            costs.extend(core::iter::repeat_n(cost, usize::from(count) + 1));
+        }
+        if self.ground.restore_costs(world, &costs) {
+            Ok(())
+        } else {
+            Err(StateError::Invalid { what: "cost" })
+        }
+    }
+
+    fn load_field(&self, numbers: &mut Reader<'_>) -> Result<Used, StateError> {
+        let (goal, size) = numbers.goal(&self.ground)?;
+        let level = numbers.take(4)? as u32;
+        let is_complete = numbers.flag()?;
+        let is_whole = numbers.flag()?;
+        let mut field = Field::new(&self.ground, goal, size, is_whole);
+        if !is_whole {
+            let total = field.bounds().0.total();
+            let (allowed, planned) = (numbers.tiles(total)?, numbers.tiles(total)?);
+            field.allow(&self.ground, &allowed);
+            planned.iter().for_each(|tile| field.plan(tile));
+            if field.bounds().0 != &allowed {
+                return Err(StateError::Invalid { what: "corridor" });
+            }
+        }
+        let last = numbers.take(8)? as u64;
+        if last > self.flows.frame {
+            return Err(StateError::Invalid { what: "field" });
+        }
+        field.search_to(&self.ground, level, is_complete);
+        if (field.level(), field.is_complete()) != (level, is_complete) {
+            return Err(StateError::Invalid { what: "level of a field" });
+        }
+        Ok(Used::new(field, last))
+    }
+
+    /// The path that is being planned: searched again as far as it was.
+    fn load_plan(&mut self, numbers: &mut Reader<'_>) -> Result<(), StateError> {
+        self.flows.turn = numbers.take(2)? as u16;
+        if !numbers.flag()? {
+            return Ok(());
+        }
+        let index = numbers.take(2)? as u16;
+        let start = numbers.cell(&self.ground)?;
+        let (steps, restarts) = (numbers.take(4)? as u32, numbers.take(1)? as u8);
+        let used = self.flows.fields.get(usize::from(index)).filter(|used| !used.field.is_whole());
+        let field = &used.ok_or(StateError::Invalid { what: "field of a plan" })?.field;
+        let ends = Ends { start, goal: field.goal, size: field.size };
+        if self.flows.resume(&self.ground, index, ends, (steps, restarts)) {
+            Ok(())
+        } else {
+            Err(StateError::Invalid { what: "plan" })
+        }
+    }
+}
