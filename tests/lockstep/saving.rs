@@ -440,3 +440,26 @@ fn a_save_whose_state_is_another_one_is_not_played() {
         assert!(told.contains(&Event::WrongState { turn: testudo_lockstep::Turn(42), suspects }), "{told:?}");
     }
 }
+
+/// Each save writes the whole state on every peer, so who asked in every turn kept all of them busy.
+#[test]
+fn who_asks_for_a_save_in_every_turn_gets_one_in_two_seconds() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let mut game = toy_match(&config(2, topology), 0, 1, terrible());
+        play(&mut game, |_, _, session| session.save());
+        let points: Vec<Vec<u32>> = (0..2)
+            .map(|node| {
+                let events = std::iter::from_fn(|| game.poll_event(node));
+                let turn = |event| match event {
+                    Event::SavePoint { turn, .. } => Some(turn.0),
+                    _ => None,
+                };
+                events.filter_map(turn).collect()
+            })
+            .collect();
+        assert_eq!(points[0], points[1], "{topology:?}");
+        // 120 turns of 200 ms.
+        assert!((10..=12).contains(&points[0].len()), "{topology:?} {:?}", points[0]);
+        assert!(points[0].windows(2).all(|two| two[1] - two[0] >= 10), "{topology:?} {:?}", points[0]);
+    }
+}

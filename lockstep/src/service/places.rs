@@ -7,6 +7,7 @@
 //! [`Places::bind`] tells the session whose links these are. From then on nobody plays in a place that the own secret does not open.
 
 use core::fmt;
+use core::net::IpAddr;
 
 use crate::session::AnySession;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
@@ -122,6 +123,14 @@ impl Bucket {
         }
         self.full_at = full_at;
         Ok(())
+    }
+}
+
+/// What one customer of a network provider can choose from: an address of version 4, or a /64 network of version 6.
+pub(crate) fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+        address => address,
     }
 }
 

@@ -87,6 +87,12 @@ impl Channel {
         Self { nonce, ..Self::default() }
     }
 
+    /// For another link of the same peer. What the remote may send stays as it was, because a hello costs little.
+    pub(super) fn begin_again(&mut self, nonce: u64) {
+        let budget = core::mem::take(&mut self.budget);
+        *self = Self { nonce, budget, ..Self::default() };
+    }
+
     /// Appends a frame. Returns false if there is no room for it.
     pub(super) fn push(&mut self, frame: Frame) -> bool {
         match &frame {
@@ -341,5 +347,20 @@ mod tests {
             assert_eq!(channel.receive(packet, at(2)).count(), 0);
             assert_eq!(channel.waiting.len(), waiting, "{ack}");
         }
+    }
+
+    /// Each hello with another nonce filled the budget again.
+    #[test]
+    fn what_the_remote_may_send_stays_as_it_was_when_the_link_begins_again() {
+        let mut channel = Channel::new(1);
+        let mut heard = 0;
+        for nonce in 2..200 {
+            while channel.budget.take(&message(0, 1_000), at(5)) {
+                heard += 1;
+            }
+            channel.begin_again(nonce);
+            assert_eq!(channel.nonce, nonce);
+        }
+        assert!((10..=20).contains(&heard), "{heard} messages of a thousand bytes at once");
     }
 }

@@ -94,8 +94,8 @@ impl AnySession {
         self.local.outbox.len()
     }
 
-    /// Asks for a save with the next entry: every peer saves the state before the same turn. A request during a save joins that save. No
-    /// effect on a peer that does not play.
+    /// Asks for a save with the next entry: every peer saves the state before the same turn. A request within two seconds of game time after that turn
+    /// joins that save. No effect on a peer that does not play.
     pub fn save(&mut self) {
         self.local.save = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running)
             && !self.common.player_ended();

@@ -32,6 +32,16 @@ pub(crate) struct Common {
     pub(super) gate: Gate,
     pub(super) events: EventQueue,
     pub(super) stats: Stats,
+    /// At a relay with one player: since when the others are gone, the player's next entry then, and the first one that is not taken now.
+    pub(super) alone: Option<Alone>,
+}
+
+/// A player whose entries no other player's entries limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alone {
+    since: Instant,
+    next: u32,
+    pub(super) first_refused: u32,
 }
 
 impl Common {
@@ -46,8 +56,25 @@ impl Common {
             gate: Gate { last_turn: config.turns.map(|turns| turns - 1), ..Gate::default() },
             events: EventQueue::default(),
             stats: Stats::default(),
+            alone: None,
             setup,
         }
+    }
+
+    /// Only the clock limits a player that is alone behind a relay: twice as fast as turns go. (Whoever was alone while the others' programs were started again
+    /// played the match to its end in a second.)
+    pub(super) fn note_alone(&mut self, turn: Duration) {
+        let mut live = self.streams.iter().filter(|stream| stream.end().is_none());
+        let (Some(stream), None) = (live.next(), live.next()) else {
+            self.alone = None;
+            return;
+        };
+        let (since, next) = self.alone.map_or((self.now, stream.next()), |alone| (alone.since, alone.next));
+        let turns = self.now.since(since).as_micros() * 2 / turn.as_micros().max(1);
+        let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+        let ahead = self.setup.config.turns_ahead + 2;
+        self.alone =
+            Some(Alone { since, next, first_refused: next.saturating_add(ahead).saturating_add(turns) });
     }
 
     /// Whether the session has finished or failed.

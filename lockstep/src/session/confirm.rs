@@ -61,7 +61,7 @@ impl Common {
     /// that another one is back begins no turn after that return ([`crate::session::transfer::horizon`]), and the other one's next entry is later.
     ///
     /// The middle of a star has everything that a player can know of the others. Any other peer is only sure of its own entries. A
-    /// watcher, and the middle if nobody else plays, have no such measure, and keep a window.
+    /// watcher, and the middle if nobody else plays, have no such measure, and keep a window; a relay then goes by the clock, too.
     pub(super) fn first_refused(&self, player: PlayerId) -> u32 {
         let others = (0_u8..).map(PlayerId).zip(&self.streams).filter(|(other, stream)| {
             let knows = self.setup.forwards() || self.streams.author() == Some(*other);
@@ -73,7 +73,10 @@ impl Common {
             let window = self.gate.turn.saturating_add(self.setup.config.limits.window);
             return honest.map_or(window, |honest| honest.min(window));
         }
-        honest.unwrap_or_else(|| self.streams[player.index()].oldest().saturating_add(ARRIVAL_WINDOW))
+        honest.unwrap_or_else(|| {
+            let kept = self.streams[player.index()].oldest().saturating_add(ARRIVAL_WINDOW);
+            self.alone.map_or(kept, |alone| alone.first_refused.min(kept))
+        })
     }
 
     /// Whether the remote is too far behind to be served any longer. The others wait for a player, so only a player that withholds confirmations gets

@@ -158,7 +158,7 @@ impl AnySession {
         let (peer, nonce) = (self.common.links[index].peer, self.common.links[index].handshake.nonce);
         let channel = self.members.channels.entry(peer).or_insert_with(|| Channel::new(nonce));
         if channel.nonce != nonce {
-            *channel = Channel::new(nonce);
+            channel.begin_again(nonce);
         }
         channel
     }

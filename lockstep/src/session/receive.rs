@@ -142,7 +142,7 @@ impl AnySession {
     /// Returns whether the packet was expected.
     fn handle_turns(&mut self, index: usize, turns: &TurnsPacket) -> bool {
         let Some(identity) = self.common.links[index].identity else { return false };
-        if turns.acks.len() != self.common.streams.len() || !self.entries_are_valid(identity, turns) {
+        if turns.acks.len() != self.common.streams.len() || !self.entries_are_valid(index, identity, turns) {
             self.common.stats.entries_invalid += 1;
             return false;
         }
@@ -158,6 +158,9 @@ impl AnySession {
             }
         }
         self.common.links[index].last_heard = self.common.now;
+        if self.common.setup.is_relay() {
+            self.common.note_alone(self.pace.planner.turn());
+        }
         if !self.common.links[index].has_state(&turns.acks, &self.common.streams, self.common.now) {
             return true;
         }
@@ -179,7 +182,7 @@ impl AnySession {
     }
 
     /// Whether the sender may speak for these players, and everything new decodes.
-    fn entries_are_valid(&mut self, from: Identity, turns: &TurnsPacket) -> bool {
+    fn entries_are_valid(&mut self, index: usize, from: Identity, turns: &TurnsPacket) -> bool {
         let actions_max = if self.common.setup.config.input_mode {
             1
         } else {
@@ -199,16 +202,16 @@ impl AnySession {
             if (from_author || !agreed) && fresh.any(|(entry, number)| beyond(&number) && drops(entry)) {
                 return false;
             }
-            if !self.end_is_signed(segment, turns) {
-                return false;
-            }
-            if !self.returns_are_valid(from, turns, segment) {
+            if !self.returns_are_valid(from, turns, segment) || !self.end_is_signed(index, segment, turns) {
                 return false;
             }
             let stream = &self.common.streams[segment.player.index()];
+            let mut before = None;
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
-                if known || entry.payload.is_none() {
+                // To repeat an entry costs its sender a bit: the same actions are read once.
+                let is_same = before.replace(&entry.payload) == Some(&entry.payload);
+                if known || entry.payload.is_none() || (is_same && entry.end().is_none()) {
                     continue;
                 }
                 if entry.end().is_some() && !self.common.setup.config.input_mode {
@@ -227,14 +230,25 @@ impl AnySession {
     }
 
     /// In a signed match only the player itself ends its stream, unless it is dropped.
-    fn end_is_signed(&mut self, segment: &packet::Segment, turns: &TurnsPacket) -> bool {
-        let next = self.common.streams[segment.player.index()].next();
+    fn end_is_signed(&mut self, index: usize, segment: &packet::Segment, turns: &TurnsPacket) -> bool {
+        let stream = &self.common.streams[segment.player.index()];
+        let next = stream.next();
+        // Nothing is taken of it, so no signature is checked for it.
+        let is_return = turns.entries_of(segment).first().is_some_and(|entry| entry.returns().is_some());
+        if !is_return && (segment.first > next || stream.end().is_some()) {
+            return true;
+        }
         let mut fresh = turns.entries_of(segment).iter().zip(segment.first..);
         fresh.all(|(entry, number)| match entry.end() {
             None | Some(EndReason::Dropped) => true,
             Some(_) if number < next => true,
             Some(reason) => self.signing.as_mut().is_none_or(|signing| {
-                signing.ends_itself(&self.common, segment.player, number, reason, &turns.signed.ends)
+                signing.ends_itself(
+                    &mut self.common,
+                    index,
+                    (segment.player, number, reason),
+                    &turns.signed.ends,
+                )
             }),
         })
     }

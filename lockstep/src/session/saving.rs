@@ -11,6 +11,7 @@ use crate::value::bits::BitWriter;
 use crate::value::codec::{self, Codec};
 use crate::value::entry::{Entry, Extra, Payload};
 use crate::value::ids::{PlayerId, Turn};
+use crate::value::time::Duration;
 
 /// The state of saving.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +21,12 @@ pub(super) struct Saving {
     /// The save point has passed; entries that were in flight then are collected as their turns begin.
     collecting: Option<SavedMatch>,
     complete: Option<SavedMatch>,
+    /// Turn of the last save point.
+    last: Option<u32>,
 }
+
+/// Game time from one save point to the next: who asked in every turn kept everybody busy with writing states.
+const SAVE_EVERY: Duration = Duration::from_secs(2);
 
 impl AnySession {
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] checks this and calls
@@ -42,9 +48,12 @@ impl AnySession {
         let asks =
             |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
         let Some(player) = self.common.streams.iter().position(asks) else { return };
-        if self.saving.collecting.is_some() {
+        let pause = SAVE_EVERY.as_micros() / self.common.setup.config.turn_length().as_micros().max(1);
+        let is_soon = self.saving.last.is_some_and(|last| u64::from(turn.0 - last) < pause);
+        if self.saving.collecting.is_some() || is_soon {
             return;
         }
+        self.saving.last = Some(turn.0);
         let (plan, speed) = self.pace.planner.to_save();
         let stream = |stream: &Stream| SavedStream {
             // A player who comes back later than this is away in the save.

@@ -317,10 +317,9 @@ impl Signing {
     /// Whether the player itself ends its stream with this entry: its signature is known, or came with the entry.
     pub(super) fn ends_itself(
         &mut self,
-        common: &Common,
-        player: PlayerId,
-        number: u32,
-        reason: EndReason,
+        common: &mut Common,
+        index: usize,
+        (player, number, reason): (PlayerId, u32, EndReason),
         told: &[SignedEnd],
     ) -> bool {
         let oldest = common.streams[player.index()].oldest();
@@ -332,7 +331,12 @@ impl Signing {
         let (Some(roster), Some(end)) = (&self.roster, told.iter().find(|end| fits(end))) else {
             return false;
         };
+        // A refused packet is sent again.
+        if !common.links[index].carried_statements.end_checks.take(common.now) {
+            return false;
+        }
         let is_signed = roster.has_ended(player, number, reason, &end.signature);
+        common.stats.ends_invalid += u64::from(!is_signed);
         if is_signed {
             self.keep_end(*end, oldest);
         }

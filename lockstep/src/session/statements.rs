@@ -101,7 +101,7 @@ impl Signing {
             parts.common.links[index].carried_statements.owe_receipt(turn, author);
             return;
         }
-        if !parts.common.links[index].carried_statements.may_check(parts.common.now) {
+        if !parts.common.links[index].carried_statements.checks.take(parts.common.now) {
             return;
         }
         if !statement.is_signed(roster) {

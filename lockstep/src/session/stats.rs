@@ -30,6 +30,8 @@ pub struct Stats {
     pub entries_invalid: u64,
     /// Statements with a wrong signature, or that the sending peer may not forward.
     pub statements_invalid: u64,
+    /// Ends of players with a wrong signature.
+    pub ends_invalid: u64,
     /// Messages in another's name, and profiles that their sender may not set.
     pub messages_refused: u64,
     /// Frames in which the simulation waited because a turn was not ready.

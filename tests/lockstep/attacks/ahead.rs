@@ -1,5 +1,7 @@
 //! A member that sends its own entries ahead. Behind a relay, 511 of them ended the match of everybody else.
 
+use std::cell::Cell;
+
 use super::{FORMAT, bare, slow};
 use crate::toy::{Order, Toy, bot, game_match};
 use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
@@ -12,6 +14,11 @@ const LIAR: usize = 2;
 const PLAYERS: u8 = 4;
 const TURNS: u32 = 60;
 
+thread_local! {
+    /// How many actions were decoded.
+    static DECODED: Cell<u32> = const { Cell::new(0) };
+}
+
 /// Eight keys, for input mode.
 struct Keys(u8);
 
@@ -23,6 +30,7 @@ impl Action for Keys {
     }
 
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        DECODED.set(DECODED.get() + 1);
         Ok(Self(input.read_bits(8)? as u8))
     }
 }
@@ -224,4 +232,15 @@ fn entries_far_ahead_end_nobody_elses_match_with_a_host() {
 #[test]
 fn entries_far_ahead_end_nobody_elses_match_in_a_mesh() {
     every_distance(Topology::Mesh);
+}
+
+/// In a packet an entry that repeats the one before is a bit, so a thousand of them had the work of a thousand packets.
+#[test]
+fn entries_that_repeat_each_other_are_read_once() {
+    let mut game = game_match(&Presses::config().topology(Topology::Host), &Presses::default(), 0, 1, slow());
+    play(&mut game, 4_000);
+    DECODED.set(0);
+    send_ahead(&mut game, 0, 2_000);
+    // Five packets.
+    assert!((1..=5).contains(&DECODED.get()), "{}", DECODED.get());
 }

@@ -1,11 +1,12 @@
 //! A member that comes back again and again: the others stand for a tenth of the time at most.
 
-use super::slow;
+use super::{bare, deliver, slow};
 use crate::joining::{config, events, middle_of, play, restart, secret, start};
 use crate::toy::Toy;
+use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
-    Duration, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig, SessionPhase, Topology,
-    VirtualMatch,
+    Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig, SessionPhase,
+    Topology, VirtualMatch,
 };
 
 const LIAR: u32 = 3;
@@ -96,4 +97,31 @@ fn who_crashes_once_a_minute_does_not_wait() {
             assert_eq!(back, crash, "{topology:?}: {:?}", game.drivers()[LIAR as usize].session().phase());
         }
     }
+}
+
+/// Whoever was alone while the other one's program was started again sent the rest of the match at once, and the relay took it.
+#[test]
+fn who_is_alone_behind_a_relay_for_a_moment_does_not_play_the_match_to_its_end() {
+    let config = config(2, Topology::Relay).turns(1_000);
+    let mut game = start(&config, 0, 1, slow());
+    play(&mut game, 5_000);
+    restart(&mut game, &config, 0, Identity::Player(PlayerId(0)), secret(0));
+    for step in 0..60 {
+        play(&mut game, 5_000 + 20 * step);
+        let mut first = game.drivers()[1].session().next_turn().0;
+        while first < 1_000 {
+            let count = (1_000 - first).min(400);
+            let packet = TurnsPacket {
+                base: first + count,
+                segments: [Segment { player: PlayerId(1), first, entries: 0..count }].into_iter().collect(),
+                entries: vec![Entry::default(); count as usize],
+                ..bare(1_000, 2)
+            };
+            deliver(&mut game, 2, 1, &Packet::Turns(Box::new(packet)));
+            first += count;
+        }
+    }
+    play(&mut game, 60_000);
+    assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Running);
+    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Running, "it is back");
 }

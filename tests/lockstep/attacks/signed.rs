@@ -3,7 +3,7 @@
 
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, terrible, toy_match};
-use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, TurnsPacket};
+use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, SignedEnd, TurnsPacket};
 use testudo_lockstep::{
     Contradiction, EndReason, Entry, Event, Extra, Failure, Identity, Instant, Outlier, Payload, PlayerId,
     Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict,
@@ -561,4 +561,32 @@ fn a_match_without_keys_and_one_with_keys_are_two() {
     }
     let no_key = testudo_lockstep::Session::<crate::toy::Order>::host(plain.signed(), Instant::ZERO);
     assert_eq!(no_key.unwrap_err(), testudo_lockstep::ConfigError::NoKey);
+}
+
+/// Each signature of an end was checked, also where nothing would be taken of the entries.
+#[test]
+fn made_up_signatures_of_ends_cost_little() {
+    let reason = EndReason::Left;
+    for (topology, receiver) in [(Topology::Host, 0), (Topology::Relay, 3), (Topology::Mesh, 0)] {
+        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        for round in 0..1_000_u32 {
+            let next = game.drivers()[0].session().next_turn().0;
+            let first = next + round % 8;
+            let end =
+                SignedEnd { player: PlayerId(2), number: first, reason: 0, signature: [round as u8; 64] };
+            let entry = Entry { extras: [Extra::End(reason)].into_iter().collect(), ..Entry::default() };
+            let packet = TurnsPacket {
+                segments: [Segment { player: PlayerId(2), first, entries: 0..1 }].into_iter().collect(),
+                entries: vec![entry],
+                signed: Signed { ends: [end].into_iter().collect(), ..Signed::default() },
+                // What it has for certain.
+                ..super::bare(next - 4, 3)
+            };
+            deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+        }
+        let checked = game.drivers()[receiver].session().stats().ends_invalid;
+        assert!((1..=32).contains(&checked), "{topology:?}: {checked}");
+        super::assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
 }

@@ -443,6 +443,65 @@ fn who_has_opened_a_room_removes_players() {
     assert_agreed(&world, &rest, "without who was removed");
 }
 
+/// Whoever gave a place the secret of another room, and then another one, took the other room's secret away and could put it on the own room.
+#[test]
+fn who_has_opened_a_room_takes_no_secret_of_another() {
+    let mut world = World::new(Limits::default(), 23);
+    let (_, other) = world.open(1, agreement(2, 200));
+    let (first, opened) = world.open(2, agreement(2, 200));
+    assert_ne!(other.welcome.session_id, opened.welcome.session_id);
+    let _ = world.until(2, |_| false);
+    for secret in [other.secrets.watchers, [9; 16], other.secrets.watchers] {
+        let session = world.clients[first].driver.session_mut();
+        Removal { player: PlayerId(1), secret }.ask(session).unwrap();
+        let _ = world.until(2, |_| false);
+        match world.greet_from(3, &come(other.secrets.watchers)).1.answer {
+            Answer::Come(welcome) => assert_eq!(welcome.session_id, other.welcome.session_id, "{secret:?}"),
+            answer => panic!("{answer:?}"),
+        }
+    }
+}
+
+/// One customer has a whole network of addresses of version 6.
+#[test]
+fn the_addresses_of_one_network_share_their_rooms_and_a_quarter_of_the_states() {
+    let few = limits(|limits| limits.rooms_per_address_max = 2);
+    let mut world = World::new(few, 9);
+    let mut from = |last: u16| {
+        let address = std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, last).into();
+        let (connection, now) = (PeerId(1_000 + u32::from(last)), world.now);
+        world.rooms.greet(connection, address, &open(agreement(2, 100)), now, &mut || [last as u8; 16]).answer
+    };
+    assert!(matches!((from(1), from(2)), (Answer::Opened(_), Answer::Opened(_))));
+    assert_eq!(from(3), Answer::Refused(Refused::TooManyRooms));
+
+    // Eight peers come at once, to rooms from eight addresses or from one.
+    let mut most = [0, 0];
+    let mut one = 0;
+    for (most, address) in most.iter_mut().zip([|room| room, |_| 7]) {
+        let limited = |limits: &mut Limits| {
+            if one > 0 {
+                (limits.state_bytes_max, limits.states_bytes_max) = (2 * one as u32, 16 * one);
+            }
+        };
+        let mut world = World::new(limits(limited), 14);
+        let games: Vec<Match> = (0..8).map(|room| gather(&mut world, address(room), 2, 4_000)).collect();
+        let plays = |world: &World, client: usize| world.copy(client).frames > 100;
+        assert!(world.until(60, |world| games.iter().all(|game| plays(world, game.players[0]))));
+        let late: Vec<usize> = games.iter().map(|game| world.come(game.watch)).collect();
+        let seen = std::cell::Cell::new(0);
+        let is_in = world.until(60, |world| {
+            seen.set(world.rooms.states().max(seen.get()));
+            late.iter().all(|client| plays(world, *client))
+        });
+        assert!(is_in);
+        *most = seen.get();
+        // Of eight states at once.
+        one = one.max(most.div_ceil(8));
+    }
+    assert!(most[1] <= 4 * one && most[0] > 7 * one, "{most:?}, a state has {one} bytes");
+}
+
 /// A game whose turns are too large for the relay's memory gets no room.
 #[test]
 fn turns_have_a_size_that_the_relay_allows() {

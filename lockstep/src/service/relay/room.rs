@@ -50,7 +50,7 @@ pub(super) struct Room {
     secrets: Secrets,
     agreement: Agreement,
     session_id: u64,
-    /// The address from which it was opened.
+    /// The household from which it was opened.
     pub(super) opener: IpAddr,
     opened: Instant,
     /// Players who have come at least once, bit n for player n.

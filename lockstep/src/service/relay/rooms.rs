@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::service::agreement::Agreement;
 use crate::service::greeting::{Answer, Greeting, Opened, Refused, Secrets};
 use crate::service::host::Reply;
-use crate::service::places::{Bucket, Pass, Secret};
+use crate::service::places::{Bucket, Pass, Secret, household};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::{EXCESS_MAX, Limits, take_packet};
 use crate::service::relay::lot::Lot;
@@ -130,6 +130,7 @@ impl Rooms {
         if self.stopping.is_some() || self.is_renewing {
             return Reply::only(Refused::GoingAway);
         }
+        let address = household(address);
         let from_here = self.rooms.values().filter(|room| room.opener == address).count();
         if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
             return Reply::only(Refused::TooManyRooms);
@@ -200,8 +201,10 @@ impl Rooms {
             return;
         }
         let Guest { room: id, link, .. } = *guest;
+        let Some(room) = self.rooms.get(&id) else { return };
+        let allowed = self.free_states(room.opener);
         let Some(room) = self.rooms.get_mut(&id) else { return };
-        room.allow_states(self.limits.states_bytes_max.saturating_sub(self.states));
+        room.allow_states(allowed);
         let is_genuine = room.hear(link, packet, now);
         room.count_states(&mut self.states);
         if is_genuine {
@@ -211,6 +214,16 @@ impl Rooms {
             self.closed(connection, now);
             self.closing.push_back(connection);
         }
+    }
+
+    /// Bytes of states that rooms of this household may hold in addition. A household has a quarter of all, or one state: one that promises states and
+    /// does not send them leaves the rest to others.
+    fn free_states(&self, opener: IpAddr) -> u64 {
+        let all = self.limits.states_bytes_max;
+        let from_here = self.rooms.values().filter(|room| room.opener == opener).map(Room::states);
+        let most = (all / 4).max(u64::from(self.limits.state_bytes_max));
+        let here = most.saturating_sub(from_here.sum());
+        all.saturating_sub(self.states).min(here)
     }
 
     /// A connection is gone.
@@ -251,8 +264,10 @@ impl Rooms {
                     self.closing.push_back(connection);
                 }
                 if let Some((old, new)) = renewed {
-                    self.secrets.remove(&shadow(&old));
-                    // Nobody opens another room's place with it.
+                    // The secret may be one of another room, which whoever removes a player has heard of: it stays there.
+                    if self.secrets.get(&shadow(&old)) == Some(&id) {
+                        self.secrets.remove(&shadow(&old));
+                    }
                     self.secrets.entry(shadow(&new)).or_insert(id);
                 }
             }

@@ -26,7 +26,7 @@ use crate::session::common::Common;
 use crate::session::delayed::Delayed;
 use crate::session::link::Link;
 use crate::value::bits::BitWriter;
-use crate::value::ids::PeerId;
+use crate::value::ids::{Identity, PeerId};
 use crate::value::time::{Duration, Instant};
 
 use blob::{Blob, Taken};
@@ -188,8 +188,9 @@ impl Transfers {
                 None => (None, sender.promise_at()),
                 Some((chunk, at)) => (Some(chunk), at.max(self.bucket.free_at())),
             };
-            // Several wait for the common rate at the same time: they share it.
-            Some(((at, sender.served()), (index, chunk, at)))
+            // Several wait for the common rate at the same time: they share it. A match that runs lacks its players, and nobody who watches.
+            let watches = common.phase != SessionPhase::Lobby && link.identity == Some(Identity::Watcher);
+            Some(((at.max(common.now), watches, at, sender.served()), (index, chunk, at)))
         };
         let due = common.links.values().enumerate().filter_map(due).min_by_key(|(order, _)| *order);
         due.map(|(_, due)| due)

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use tokio::sync::Notify;
 
 use super::config::{PENDING_MAX, PENDING_PER_ADDRESS_MAX, SealedConfig};
+use crate::service::places::household;
 
 /// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
 const ADDRESSES_MAX: usize = 4_096;
@@ -190,14 +191,6 @@ impl Drop for Ticket {
                 here.accepted -= 1;
             }
         }
-    }
-}
-
-/// What one customer of a network provider can choose from: an address of version 4, or a /64 network of version 6.
-fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-        address => address,
     }
 }
 
