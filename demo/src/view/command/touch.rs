@@ -3,6 +3,7 @@
 
 use macroquad::input::{Touch, TouchPhase, touches};
 use macroquad::math::{Rect, Vec2};
+use macroquad::time::get_frame_time;
 
 use crate::view::paint::camera::Camera;
 use crate::view::paint::screen;
@@ -31,8 +32,8 @@ pub(crate) struct Touches {
 }
 
 impl Touches {
-    /// Reads the fingers. `under` is the view that they move and zoom; `seconds` the time since the last picture.
-    pub(crate) fn read(&mut self, camera: &mut Camera, under: Rect, seconds: f32) -> Finger {
+    /// Reads the fingers. `under` is the view that they move and zoom.
+    pub(crate) fn read(&mut self, camera: &mut Camera, under: Rect) -> Finger {
         let fingers: Vec<Touch> = touches()
             .into_iter()
             .filter(|touch| !matches!(touch.phase, TouchPhase::Ended | TouchPhase::Cancelled))
@@ -40,7 +41,8 @@ impl Touches {
         // The window library gives pixels of the screen. (On a phone, whose pixels are finer, two fingers zoomed about a wrong place.)
         let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position / screen::pixels()).collect();
         let has_begun = fingers.first().is_some_and(|touch| touch.phase == TouchPhase::Started);
-        self.follow(&places, has_begun, camera, under, seconds)
+        // (Where pictures are slow, a finger had to be held for five of them: the time of a picture is limited elsewhere.)
+        self.follow(&places, has_begun, camera, under, get_frame_time())
     }
 
     fn follow(
@@ -56,14 +58,13 @@ impl Touches {
             [] => *self = Self::default(),
             [at] => {
                 self.pair = None;
-                if has_begun {
-                    self.single = Some((at, 0.0));
-                }
+                self.single = if has_begun {
+                    Some((at, 0.0))
+                } else {
+                    self.single.map(|(from, since)| (from, since + seconds))
+                };
                 self.single = self.single.filter(|(from, _)| !self.is_pinching && from.distance(at) < STILL);
-                if let Some((_, since)) = &mut self.single {
-                    *since += seconds;
-                    has_held = *since >= HELD;
-                }
+                has_held = self.single.is_some_and(|(_, since)| since >= HELD);
                 if has_held {
                     self.single = None;
                 }

@@ -77,7 +77,7 @@ impl Board {
         if let (Some(view), false) = (under, is_dragging) {
             self.active = view;
         }
-        let finger = self.touches.read(&mut self.eye.camera, view, seconds);
+        let finger = self.touches.read(&mut self.eye.camera, view);
         let is_free = !stage.ui.has_taken_mouse() && !is_covered;
         let mouse = Mouse::new(&stage.ui, is_free, finger);
         for view in self.shown() {

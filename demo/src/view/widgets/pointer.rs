@@ -7,7 +7,7 @@ use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_inp
 use macroquad::input::{MouseButton, is_mouse_button_down, mouse_position};
 use macroquad::math::{Vec2, vec2};
 use macroquad::miniquad::window::dpi_scale;
-use macroquad::miniquad::{EventHandler, KeyCode, KeyMods, MouseButton as Code};
+use macroquad::miniquad::{EventHandler, KeyCode, KeyMods, MouseButton as Code, TouchPhase};
 
 use crate::view::widgets::keys;
 
@@ -137,6 +137,10 @@ impl EventHandler for Pointer {
     fn mouse_button_up_event(&mut self, code: Code, x: f32, y: f32) {
         self.button(code, false, vec2(x, y));
     }
+
+    /// The window library tells of a finger as a mouse, too. (Every tap was two presses: the first gave the order, the second let go of who had
+    /// got it.)
+    fn touch_event(&mut self, _phase: TouchPhase, _finger: u64, _x: f32, _y: f32) {}
 }
 
 #[cfg(test)]
@@ -188,6 +192,15 @@ mod tests {
         let events = [moved(1.0), button(true, 1.0), moved(5.0), moved(7.0), button(false, 7.0), moved(9.0)];
         assert_eq!(pictures(&events, 3), [(1.0, DOWN), (7.0, UP), (9.0, NOTHING)]);
         assert_eq!(pictures(&events[..3], 2), [(1.0, DOWN), (5.0, HELD)]);
+    }
+
+    #[test]
+    fn a_finger_is_told_of_once() {
+        let mut pointer = Pointer::default();
+        for phase in [TouchPhase::Started, TouchPhase::Moved, TouchPhase::Ended] {
+            pointer.touch_event(phase, 1, 5.0, 5.0);
+        }
+        assert!(pointer.waiting.is_empty());
     }
 
     #[test]
