@@ -127,9 +127,12 @@ impl AnySession {
             let watches = link.identity == Some(Identity::Watcher);
             link.lacks_state() || watches || link.progress.acked[player.index()] > last
         };
-        let everybody_knows =
-            self.common.links.values().filter(|link| link.is_connected()).all(|link| knows(&link));
-        if !everybody_knows || !self.common.anybody_may_return() {
+        let ignorant = |link: &Link| link.is_connected() && !knows(&link);
+        if self.common.links.values().any(ignorant) {
+            self.lose_the_silent_about(player);
+            return;
+        }
+        if !self.common.anybody_may_return() {
             return;
         }
         let (ahead, first) = (
@@ -147,6 +150,15 @@ impl AnySession {
         link.arrival = None;
         link.progress.author_from = first.saturating_add(1);
         self.common.links.mark_urgent();
+    }
+
+    /// Whoever is heard, and has not acknowledged the end of a player for the drop time, would keep that player out for ever.
+    fn lose_the_silent_about(&mut self, player: PlayerId) {
+        for index in 0..self.common.links.len() {
+            if self.common.withholds_end(&self.common.links[index], player) {
+                self.lose_straggler(index);
+            }
+        }
     }
 
     /// Continues a stream that had ended, here and on every link that knew its end.

@@ -4,6 +4,10 @@ use crate::session::common::Common;
 use crate::session::link::Link;
 use crate::session::transfer::arrival::ARRIVAL_WINDOW;
 use crate::value::ids::{Identity, PlayerId};
+use crate::value::time::Duration;
+
+/// Who is there is heard several times in this time, also over a bad line.
+const HEARD: Duration = Duration::from_secs(1);
 
 impl Common {
     /// Every player has our entries below this number.
@@ -96,6 +100,18 @@ impl Common {
             behind > ARRIVAL_WINDOW
                 || (behind > config.limits.window && is_old && !has_time && self.serves(link, player))
         })
+    }
+
+    /// Whether a player is heard and has not confirmed the end of another one for the drop time.
+    pub(super) fn withholds_end(&self, link: &Link, player: PlayerId) -> bool {
+        let config = &self.setup.config;
+        let patience = config.waits.drop_after.unwrap_or(config.waits.silence_timeout);
+        let ack = link.progress.acked[player.index()];
+        let (mark, since) = link.progress.marks[player.index()];
+        let is_here = link.is_connected() && self.plays(link) && !link.lacks_state();
+        let is_heard = self.now.since(link.last_heard) < HEARD;
+        let is_old = ack < mark && self.now.since(since) >= patience;
+        is_here && is_heard && is_old && self.serves(link, player)
     }
 
     /// Notes which entries every remote has confirmed by now.

@@ -179,7 +179,7 @@ impl AnySession {
     }
 
     /// A player cannot fall this far behind by a network fault, because the others wait for it. So it withholds confirmations on purpose.
-    fn lose_straggler(&mut self, index: usize) {
+    pub(super) fn lose_straggler(&mut self, index: usize) {
         let link = &mut self.common.links[index];
         let peer = link.peer;
         link.phase = LinkPhase::Closed;

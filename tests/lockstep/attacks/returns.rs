@@ -99,6 +99,39 @@ fn who_crashes_once_a_minute_does_not_wait() {
     }
 }
 
+/// A player that acknowledged everything but the end of another one's stream kept that one out for the rest of the match.
+#[test]
+fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = settings(topology);
+        let mut game = start(&config, 0, 1, slow());
+        let middle = middle_of(&config) as usize;
+        play(&mut game, 5_000);
+        let known = game.drivers()[0].session().next_turn().0;
+        // From now on it is played here: it lacks the last entries of player 2.
+        game.put_to_sleep(LIAR as usize, Instant::from_millis(9_000_000));
+        game.net_mut().set_partition(&[2]);
+        for step in 0..1_200 {
+            play(&mut game, 5_000 + 50 * step);
+            if step == 400 {
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+            }
+            let from = game.drivers()[1].session().next_turn().0.saturating_sub(1).max(2);
+            let packet = TurnsPacket {
+                acks: [from, from, known.saturating_sub(2), from].into_iter().collect(),
+                base: from,
+                segments: [Segment { player: PlayerId(3), first: from, entries: 0..4 }].into_iter().collect(),
+                entries: vec![Entry::default(); 4],
+                ..TurnsPacket::default()
+            };
+            deliver(&mut game, middle, LIAR, &Packet::Turns(Box::new(packet)));
+        }
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        assert!(game.drivers()[0].session().next_turn().0 > known + 100, "{topology:?}");
+    }
+}
+
 /// Whoever was alone while the other one's program was started again sent the rest of the match at once, and the relay took it.
 #[test]
 fn who_is_alone_behind_a_relay_for_a_moment_does_not_play_the_match_to_its_end() {
