@@ -173,6 +173,13 @@ def with_fingers():
     time.sleep(1)
     check("tooltip" not in browser.last("places")["places"], "the tooltip of a tapped button stays")
 
+    say("a tap opens the help, and a tap anywhere closes it")
+    shows_help = lambda value: lambda note: note.get("event") == "help" and note["value"] is value
+    browser.until("help", lambda: browser.tap(browser.place("help")), shows_help(True))
+    keep(browser, "help")
+    calm(browser, "help")
+    browser.until("no help", lambda: browser.tap(browser.place("view 1")), shows_help(False))
+
     say("a finger held still sends them there")
     def held():
         # (A finger that was not held long enough for slow pictures was a click, and selected nobody.)
@@ -185,6 +192,9 @@ def with_fingers():
         browser.tap(browser.place("attack"))
         browser.tap(browser.place("view 1", 60, 45))
     browser.until("an attack", attack, lambda note: note.get("event") == "order" and note["command"] in ("attack", "strike"))
+    # (The same tap was a second click, which let go of everybody.)
+    time.sleep(3)
+    check(browser.last("selection")["units"] == 60, f"after an attack: {browser.last('selection')}")
 
     say("two fingers apart zoom in, side by side they move the picture")
     browser.wait("a camera at rest", lambda: browser.last("camera"))

@@ -30,7 +30,7 @@ until_said '"event":"volume","value":[0-9]' slide volume 60 90
 say "help"
 switch help true key F1
 picture help
-switch help false key F1
+switch help false press_at "view 1" 50 50
 
 say "the menu: another map, another bot, a smaller battle, and back"
 # On a slow machine a click may be missed: each attempt opens the menu again.

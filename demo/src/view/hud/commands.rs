@@ -135,7 +135,10 @@ pub(crate) fn draw(ui: &mut Ui, places: &Places, player: u8, aim: Option<Aim>) -
         }
     }
     ui.batch.draw();
-    let tip = tip.and_then(|(button, about): (Rect, &str)| {
+    let tip = tip.and_then(|(button, about): (Rect, &'static str)| {
+        // Fingers have no keys.
+        let about =
+            about.rsplit_once(": ").map_or(about, |(what, _)| if ui.is_touched { what } else { about });
         let wide = ui.pen.width(about, SMALL) + 16.0;
         let left = button.x.min(places.corner.x - wide - 4.0).max(4.0);
         Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.corner.y)?, about))

@@ -12,6 +12,9 @@ use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army, 
 use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
+/// Height of the strip, pixels; where it is higher, there are two lines more.
+pub(crate) const HEIGHT: f32 = 30.0;
+
 /// The player of the strip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
@@ -42,19 +45,29 @@ impl Header {
         let name = format!("Player {}", player + 1);
         let x = ui.pen.strong(&name, rect.x + 16.0, base, SIZE, army(player)) + 12.0;
         let text = if is_person { "You play" } else { "A bot plays" };
-        let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
+        let button = Rect::new(x, rect.y + 3.0, 92.0, HEIGHT - 6.0);
         let pressed = ui.button(self.widget, button, text, is_person);
         let [long, short] = standing(game, player);
-        let longest = format!("{long}   {}", enemy(game, player));
+        let enemy = enemy(game, player);
+        let longest = format!("{long}   |   {enemy}");
         let predict = Rect::new(button.right() + 6.0, button.y, 92.0, button.h);
         let name = ["prediction 1", "prediction 2"][usize::from(player.min(1))];
         let predicts = ui.button(name, predict, "Prediction", self.predicts);
         let left = predict.right() + 14.0;
         // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, game, player, is_person);
+        let hint = ui.hand(&hint);
         let room = rect.right() - 24.0 - left - ui.pen.width(&hint, SMALL);
         let fits = |text: &String| ui.pen.width(text, SMALL) < room;
-        let score = [longest, long].into_iter().find(fits).unwrap_or(short);
+        let score = if rect.h > HEIGHT {
+            // (On a phone nobody saw who was ahead.)
+            for (line, text) in [(20.0, &long), (38.0, &enemy)] {
+                ui.pen.text(text, rect.x + 16.0, base + line, SMALL, TEXT);
+            }
+            String::new()
+        } else {
+            [longest, long].into_iter().find(fits).unwrap_or(short)
+        };
         let right = rect.right() - 10.0 - ui.pen.width(&score, SMALL);
         if left + ui.pen.width(&hint, SMALL) + 14.0 < right {
             ui.pen.text(&hint, left, base, SMALL, color);
@@ -70,7 +83,7 @@ impl Header {
 pub(crate) fn standing(game: &Game, player: u8) -> [String; 2] {
     let ((kills, losses), units) = (game.score(player), game.middle(player).map_or(0, |(living, _)| living));
     let (units, kills) = (count(units, "unit"), count(kills, "kill"));
-    let (reserve, keep) = (count(game.reserve(player), "recruit"), game.keep_percent(player));
+    let (reserve, keep) = (game.reserve(player), game.keep_percent(player));
     let long = format!("{units}   {reserve} to come   {kills}   {losses} lost   keep {keep} %");
     [long, format!("{units}   {kills}   {losses} lost")]
 }
@@ -84,7 +97,7 @@ fn enemy(game: &Game, player: u8) -> String {
         reserve += game.reserve(army);
         keep = keep.max(game.keep_percent(army));
     }
-    format!("|   enemy {}   {reserve} to come   keep {keep} %", count(units, "unit"))
+    format!("enemy {}   {reserve} to come   keep {keep} %", count(units, "unit"))
 }
 
 /// Who breaks off a fight with a right click is told what this costs.

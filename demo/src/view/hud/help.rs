@@ -1,19 +1,42 @@
-//! The help: what mouse and keys do.
+//! The help: what mouse and keys do, or fingers.
 
 use macroquad::math::{Rect, vec2};
-use macroquad::shapes::draw_rectangle_lines;
 
 use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
-use crate::view::paint::pen::{LARGE, Pen, SMALL};
+use crate::view::paint::pen::{LARGE, SMALL};
 use crate::view::paint::screen;
+use crate::view::widgets::ui::Ui;
 
 /// The help of a window.
 pub(crate) struct Help {
     title: &'static str,
     lead: [&'static str; 2],
-    /// Key or gesture, and its effect: two columns of at most nine lines each.
-    lines: [&'static [(&'static str, &'static str)]; 2],
+    /// Two columns of at most ten lines each; and those for whoever has no mouse, if that can be done with fingers.
+    lines: Lines,
+    fingers: Option<Lines>,
 }
+
+/// Key or gesture, and its effect.
+type Lines = [&'static [(&'static str, &'static str)]; 2];
+
+/// Script name of what closes the help: all of the picture.
+pub(crate) const CLOSE: &str = "close help";
+
+/// A battle with fingers.
+const FINGERS: Option<Lines> = Some([
+    &[
+        ("tap, drag a box", "select units"),
+        ("tap twice", "select its kind"),
+        ("badges", "tap: that group; twice: look there"),
+        ("hold", "just go there, or attack an enemy"),
+    ],
+    &[
+        ("Attack, then tap", "attack on the way to there"),
+        ("small map", "tap: look there; hold: go there"),
+        ("two fingers", "move the picture"),
+        ("pinch", "zoom"),
+    ],
+]);
 
 /// A page leaves pictures to the browser.
 #[cfg(not(target_arch = "wasm32"))]
@@ -59,6 +82,7 @@ pub(crate) const SKIRMISH: Help = Help {
             PICTURE,
         ],
     ],
+    fingers: FINGERS,
 };
 
 /// Help for the cubes.
@@ -84,6 +108,7 @@ pub(crate) const CUBES: Help = Help {
             PICTURE,
         ],
     ],
+    fingers: None,
 };
 
 /// Help for a network match.
@@ -107,6 +132,7 @@ pub(crate) const NETWORK: Help = Help {
             SAVE_AND_LEAVE[1],
         ],
     ],
+    fingers: FINGERS,
 };
 
 /// Help for a replay.
@@ -138,15 +164,23 @@ pub(crate) const REPLAY: Help = Help {
             PICTURE,
         ],
     ],
+    fingers: Some([
+        &[("tap, drag below", "to any frame"), ("two fingers", "move the picture")],
+        &[("small map", "tap: look there"), ("pinch", "zoom")],
+    ]),
 };
 
 /// Heights of a line of the lead, and of what stands below the lines, pixels.
 const LEAD: f32 = 18.0;
 const BELOW: f32 = 32.0;
 
-/// Covers the views with the help.
-pub(crate) fn draw(pen: &Pen, around: Rect, help: &Help) {
-    pen.fill(around, faded(BACKDROP, 0.6));
+/// Covers the views with the help. True: a click or a tap closes it, wherever that is.
+pub(crate) fn draw(ui: &mut Ui, around: Rect, help: &Help) -> bool {
+    ui.pen.fill(around, faded(BACKDROP, 0.6));
+    let (lines, closes) = match help.fingers.filter(|_| ui.is_touched) {
+        Some(lines) => (lines, "A tap closes this"),
+        None => (help.lines, "F1, Esc or a click closes this"),
+    };
     let width = 860.0_f32.min(around.w - 20.0);
     // On narrow screens the letters are smaller, and the columns stand one below the other.
     let (size, keys, line): (f32, f32, f32) = match width {
@@ -155,24 +189,23 @@ pub(crate) fn draw(pen: &Pen, around: Rect, help: &Help) {
         _ => (12.0, 126.0, 19.0),
     };
     let is_stacked = width < 560.0;
-    let [left, right] = help.lines.map(<[_]>::len);
-    let lines = if is_stacked { left + right } else { left.max(right) };
+    let [left, right] = lines.map(<[_]>::len);
+    let rows = if is_stacked { left + right } else { left.max(right) };
     let lead = help.lead.join(" ");
-    let told = pen.lines(&lead, width - 48.0, SMALL).len();
+    let told = ui.pen.lines(&lead, width - 48.0, SMALL).len();
     // (On a phone that lies on its side the last line left the screen.)
     let (top, room) = ((76.0 + told as f32 * LEAD).max(132.0), screen::size().y - 8.0);
-    let line = line.min((room - top - BELOW) / lines as f32);
-    let height = top + lines as f32 * line + BELOW;
+    let line = line.min((room - top - BELOW) / rows as f32);
+    let height = top + rows as f32 * line + BELOW;
     let y = (around.y + (around.h - height) / 2.0).clamp(4.0, (room - height).max(4.0));
     let card = Rect::new((around.w - width) / 2.0, y, width, height);
-    pen.cover(card);
-    pen.fill(card, PANEL);
-    draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
+    ui.card("help card", card, PANEL, (2.0, LINE));
+    let pen = &ui.pen;
     pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
     pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, LEAD), SMALL, TEXT_DIM);
     let top = card.y + top;
     let mut at = vec2(card.x + 24.0, top);
-    for lines in help.lines {
+    for lines in lines {
         for (key, what) in lines {
             pen.strong(key, at.x, at.y, size, army(0));
             pen.text(what, at.x + keys, at.y, size, TEXT);
@@ -182,5 +215,6 @@ pub(crate) fn draw(pen: &Pen, around: Rect, help: &Help) {
             at = vec2(at.x + width / 2.0, top);
         }
     }
-    pen.text("F1 or Esc closes this", card.x + 24.0, card.bottom() - 10.0, SMALL, TEXT_DIM);
+    pen.text(closes, card.x + 24.0, card.bottom() - 10.0, SMALL, TEXT_DIM);
+    ui.area(CLOSE, Rect { x: 0.0, y: 0.0, w: screen::size().x, h: screen::size().y })
 }

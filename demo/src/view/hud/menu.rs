@@ -53,6 +53,12 @@ const NAMES: f32 = 66.0;
 const ROW: f32 = 38.0;
 const ROW_LEAST: f32 = 23.0;
 
+/// Height of a row that a finger finds, pixels.
+const ROW_FINGER: f32 = 35.0;
+
+/// Width of a card with two columns, pixels.
+const WIDE: f32 = 720.0;
+
 /// Number of rows, and the height of everything else.
 const ROWS: f32 = 6.0;
 const REST: f32 = 136.0;
@@ -116,10 +122,15 @@ impl Menu {
 
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
-        // On a phone that lies on its side rows are low.
-        let high = ((around.h - 8.0 - REST) / ROWS).clamp(ROW_LEAST, ROW);
-        let tall = if self.friends.is_some() { friends::HEIGHT } else { ROWS * high + REST };
-        let card = card::middle(around, 480.0, tall);
+        // On a phone that lies on its side there are two columns. (Rows were 18 pixels high: too low for a finger.)
+        let fits = |columns: f32| ((around.h - 8.0 - REST) * columns / ROWS).min(ROW);
+        let columns = if fits(1.0) < ROW_FINGER && around.w >= WIDE { 2.0 } else { 1.0 };
+        let high = fits(columns).max(ROW_LEAST);
+        let (wide, tall) = match self.friends {
+            Some(_) => (480.0, friends::HEIGHT),
+            None => (480.0 + (columns - 1.0) * (WIDE - 480.0), ROWS / columns * high + REST),
+        };
+        let card = card::middle(around, wide, tall);
         ui.card("menu card", card, PANEL, (4.0, LINE));
         if let Some(friends) = &mut self.friends {
             let way = friends.draw(ui, card);
@@ -132,7 +143,12 @@ impl Menu {
         if ui.button("friends", button, "With friends", false) {
             self.friends = Some(Friends::default());
         }
-        let row = |n: f32| Rect::new(x, card.y + 56.0 + n * high, card.w - 44.0, high * 0.8);
+        let wide = (card.w - 44.0 - (columns - 1.0) * 16.0) / columns;
+        let row = |n: f32| {
+            let column = (n * columns / ROWS).floor();
+            let line = n - column * ROWS / columns;
+            Rect::new(x + column * (wide + 16.0), card.y + 56.0 + line * high, wide, high * 0.8)
+        };
         let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
         choose(ui, row(0.0), "Map", &offered, map);

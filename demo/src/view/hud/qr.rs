@@ -44,7 +44,13 @@ impl Qr {
         ui.cover(around);
         draw(code, Rect { h: around.h - LINE, ..around });
         let line = Rect { y: around.bottom() - LINE, h: LINE, ..around };
-        ui.pen.label("Point a phone's camera at it. A click closes it.", line, Align::Middle, SIZE, TEXT);
+        ui.pen.label(
+            &ui.hand("Point a phone's camera at it. A click closes it."),
+            line,
+            Align::Middle,
+            SIZE,
+            TEXT,
+        );
         self.is_large = !ui.area("qr large", around);
         true
     }

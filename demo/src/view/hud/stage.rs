@@ -60,7 +60,9 @@ pub(crate) fn show_picture(screen: &mut impl Screen) {
     stage.seconds += seconds;
     stage.pictures.begin(&stage.ui.pen, &mut stage.log);
     screen.lay_out();
-    screen.stage().ui.begin();
+    let stage = screen.stage();
+    stage.ui.only = stage.shows_help.then_some(help::CLOSE);
+    stage.ui.begin();
     screen.read(seconds);
     screen.advance(seconds);
     screen.draw();
@@ -103,7 +105,7 @@ impl Stage {
 
     /// The button of the help.
     pub(crate) fn draw_help_button(&mut self, button: Rect) {
-        let word = if button.w < 70.0 { "Help" } else { "F1 help" };
+        let word = if button.w < 70.0 || self.ui.is_touched { "Help" } else { "F1 help" };
         if self.ui.button("help", button, word, self.shows_help) {
             self.toggle_help();
         }
@@ -121,8 +123,9 @@ impl Stage {
 
     /// Ends a picture with the help over `around`, if it is open. Scripts are told where widgets are, and these rectangles.
     pub(crate) fn end(&mut self, around: Rect, help: &Help, fixed: &[(&'static str, Rect)]) {
-        if self.shows_help {
-            help::draw(&self.ui.pen, around, help);
+        // A click that has just opened it does not close it.
+        if self.shows_help && help::draw(&mut self.ui, around, help) && self.ui.only.is_some() {
+            self.toggle_help();
         }
         self.ui.end();
         let widgets = self.ui.places().iter().map(|(name, rect)| (*name, *rect));

@@ -4,10 +4,16 @@
 use macroquad::math::{Rect, Vec2};
 
 use crate::view::battle::minimap;
+use crate::view::hud::header;
 
 pub(crate) const TOP: f32 = 44.0;
-pub(crate) const HEADER: f32 = 30.0;
+pub(crate) const HEADER: f32 = header::HEIGHT;
 pub(crate) const STATUS: f32 = 36.0;
+
+/// Below this width a window that is higher than wide has two more lines in the strip above a battle, pixels.
+const NARROW: f32 = 480.0;
+const LINES: f32 = 36.0;
+
 const GAP: f32 = 6.0;
 const MAP: f32 = 132.0;
 
@@ -48,9 +54,12 @@ impl Layout {
     /// In a window of this size, with these heights of the line and the panel.
     pub(crate) fn new(size: Vec2, views: Views, status: f32, panel: f32) -> Self {
         let Vec2 { x: width, y: height } = size;
+        let strip = if status > 0.0 && width < height.min(NARROW) { HEADER + LINES } else { HEADER };
         let panel = Rect::new(0.0, height - panel, width, panel);
         let status = Rect::new(0.0, panel.y - status, width, status);
         let area = Rect::new(0.0, TOP, width, status.y - TOP);
+        let header = |area: Rect| Rect { h: strip, ..area };
+        let below_header = |area: Rect| Rect { y: area.y + strip, h: (area.h - strip).max(40.0), ..area };
         let ([first, second], inset) = match views {
             Views::One => ([area, area], None),
             Views::Inset => ([area, area], Some(inset(below_header(area)))),
@@ -89,14 +98,6 @@ impl Layout {
     pub(crate) fn around(&self) -> Rect {
         if self.is_split { self.views[0].combine_with(self.views[1]) } else { self.views[0] }
     }
-}
-
-fn header(area: Rect) -> Rect {
-    Rect { h: HEADER, ..area }
-}
-
-fn below_header(area: Rect) -> Rect {
-    Rect { y: area.y + HEADER, h: (area.h - HEADER).max(40.0), ..area }
 }
 
 /// Title and picture of the inset: in the upper right corner of a view, and of its shape unless that is high.

@@ -31,6 +31,10 @@ pub(crate) struct Ui {
     pub(crate) mouse: Vec2,
     /// It is a finger.
     is_finger: bool,
+    /// A finger has touched the picture: words are about fingers.
+    pub(crate) is_touched: bool,
+    /// Nothing but this widget takes clicks.
+    pub(crate) only: Option<&'static str>,
     pointer: Pointer,
     /// Name of the widget that the button went down on.
     held: Option<&'static str>,
@@ -56,6 +60,8 @@ impl Ui {
             batch: Batch::new(),
             mouse: Vec2::ZERO,
             is_finger: false,
+            is_touched: false,
+            only: None,
             pointer: Pointer::default(),
             held: None,
             covers: Vec::new(),
@@ -71,6 +77,7 @@ impl Ui {
         let mouse = self.pointer.at / screen::factor();
         // A finger leaves the mouse where it was lifted.
         self.is_finger = !touches().is_empty() || self.is_finger && mouse == self.mouse;
+        self.is_touched |= self.is_finger;
         self.mouse = mouse;
         core::mem::swap(&mut self.covers, &mut self.covers_before);
         self.covers.clear();
@@ -90,6 +97,11 @@ impl Ui {
 
     pub(crate) fn right(&self) -> Button {
         self.pointer.right
+    }
+
+    /// Words about clicks, for whoever taps.
+    pub(crate) fn hand(&self, words: &str) -> String {
+        if self.is_touched { words.replace("click", "tap") } else { words.to_owned() }
     }
 
     /// Call after all widgets of the picture.
@@ -146,7 +158,7 @@ impl Ui {
 
     fn hold(&mut self, name: &'static str, rect: Rect) -> bool {
         self.places.insert(name, rect);
-        let over = rect.contains(self.mouse);
+        let over = rect.contains(self.mouse) && self.only.is_none_or(|only| only == name);
         if over && self.left().is_pressed {
             self.held = Some(name);
         }

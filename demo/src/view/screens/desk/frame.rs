@@ -73,9 +73,10 @@ impl Desk {
         let inset = self.board.eye.layout.views[1];
         draw_rectangle_lines(inset.x, inset.y, inset.w, inset.h, 2.0, LINE);
         self.stage.ui.cover(rect.combine_with(inset));
-        let words = ["The other computer (Tab)", "Other computer"];
+        let words = ["The other computer (Tab)", "The other computer", "Other computer"];
+        let words = &words[usize::from(self.stage.ui.is_touched)..];
         let text =
-            words.into_iter().find(|text| self.stage.ui.pen.width(text, SMALL) + 12.0 < rect.w).unwrap_or("");
+            words.iter().find(|text| self.stage.ui.pen.width(text, SMALL) + 12.0 < rect.w).unwrap_or(&"");
         if self.stage.ui.button("enlarge", rect, text, false) {
             self.set_split(true);
         }

@@ -25,7 +25,15 @@ mod tests {
 
     #[test]
     fn nothing_overlaps_and_nothing_leaves_the_screen() {
-        let sizes = [(800, 600), (1_024, 600), (1_360, 860), (1_920, 1_080), (3_840, 2_160), (600, 1_024)];
+        let sizes = [
+            (800, 600),
+            (1_024, 600),
+            (1_360, 860),
+            (1_920, 1_080),
+            (3_840, 2_160),
+            (600, 1_024),
+            (412, 800),
+        ];
         for (width, height) in sizes.map(|(w, h)| (w as f32, h as f32)) {
             for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
                 let layout = layout(Vec2::new(width, height), is_split, is_unfolded);

@@ -39,6 +39,8 @@ impl Desk {
         for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
             *pilot = Pilot::Bot(chosen.level);
         }
+        // (A network that had been made terrible was so in the next battle, and nothing said so.)
+        self.skirmish.set_link(self.spec.link);
         self.restart(None);
         self.stage.log.started(&self.spec.terms.setup, &self.spec.link);
         self.stage.log.note("bot", format!("{:?}", chosen.level));

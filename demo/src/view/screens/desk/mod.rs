@@ -41,6 +41,9 @@ const BUDGET: Duration = Duration::from_millis(40);
 /// Frames of the match per second.
 const FRAMES_PER_SECOND: f32 = 20.0;
 
+/// Height that a card needs between the bar at the top and the panel, which otherwise stays folded, pixels.
+const CARD_ROOM: f32 = 300.0;
+
 /// From here on a network counts as broken.
 const BAD_LOSS_PPM: u32 = 100_000;
 const BAD_LATENCY: Duration = Duration::from_millis(140);
@@ -111,7 +114,12 @@ impl Screen for Desk {
     }
 
     fn lay_out(&mut self) {
+        let has_card = self.menu.is_some()
+            || self.board.score.is_last_blow_seen()
+            || (self.skirmish.desync().is_some() && !self.alarm.is_answered);
         let (game, eye) = (self.skirmish.client(0).game(), &mut self.board.eye);
+        // (On a phone that lies on its side the card of the end lay over the panel.)
+        eye.is_unfolded &= !has_card || layout(screen::size(), eye.is_split, true).around().h >= CARD_ROOM;
         let layout = layout(screen::size(), eye.is_split, eye.is_unfolded).of_field(place(game.field_half()));
         let covers = over::covers(&layout, eye.is_unfolded);
         eye.lay_out(layout, game, over::only_army(&layout, eye.is_unfolded), &covers);
@@ -227,14 +235,13 @@ impl Desk {
     ) -> Result<Self, MatchError> {
         let predicting = self.predicting();
         let Self { spec, page, stage, mut pace, progress, hint, skirmish, .. } = self;
-        let link = skirmish.link();
         drop(skirmish);
         let mut stage = match replay {
             Some(course) => viewing::visit(course.by_page(page.clone()), stage, told, Back::New).await.0,
             None => cubes::visit(stage).await.map_err(|error| MatchError::Cubes(error.to_string()))?,
         };
         pace.begin_again(&mut stage.log);
-        let mut desk = Self::new(SkirmishSpec { link, ..spec }, pace, stage)?;
+        let mut desk = Self::new(spec, pace, stage)?;
         predicting.into_iter().for_each(|player| desk.skirmish.set_prediction(player, true));
         Ok(Self { page, progress, hint, ..desk })
     }
@@ -340,9 +347,9 @@ impl Desk {
     fn restart(&mut self, here: Option<Game>) {
         self.menu = None;
         let predicting = self.predicting();
-        self.spec.link = self.skirmish.link();
+        let spec = SkirmishSpec { link: self.skirmish.link(), ..self.spec.clone() };
         let what = if here.is_some() { "goes on" } else { "restart" };
-        match Skirmish::going_on(self.spec.clone(), here) {
+        match Skirmish::going_on(spec, here) {
             Ok(skirmish) => self.skirmish = skirmish,
             Err(error) => self.error = Some(error.to_string()),
         }

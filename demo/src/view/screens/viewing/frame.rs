@@ -151,6 +151,8 @@ impl Viewing {
         let mut notes: Vec<(String, Color)> = Vec::new();
         if let Some(damage) = replay.damage() {
             notes.push((format!("The file is damaged: {damage}. Everything before that is sound."), WARN));
+        } else if self.way_back == Some(Back::Running) {
+            notes.push(("The match goes on: this is what was recorded until now.".into(), TEXT));
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }
