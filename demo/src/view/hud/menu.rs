@@ -147,7 +147,7 @@ impl Menu {
         let row = |n: f32| {
             let column = (n * columns / ROWS).floor();
             let line = n - column * ROWS / columns;
-            Rect::new(x + column * (wide + 16.0), card.y + 56.0 + line * high, wide, high * 0.8)
+            Rect::new(x + column * (wide + 16.0), card.y + 56.0 + line * high, wide, high * 0.84)
         };
         let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
