@@ -1,7 +1,6 @@
 //! Both ends of a conversation with something else: what a guest says to a server of another version or with other content, and what a host and a
 //! relay say to such a client. The other end is played by this test, over the real transport.
 
-use testudo_lockstep::Duration;
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::{Answer, Greeting, Welcome};
@@ -9,6 +8,7 @@ use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::transport::sealed::{
     ClientEvent, SealedClient, SealedConfig, SealedEvent, SealedServer,
 };
+use testudo_lockstep::{Duration, PROTOCOL_VERSION};
 
 use crate::network::Process;
 use crate::relayed::Relay;
@@ -116,7 +116,8 @@ fn a_client_of_another_version_is_told_ours() {
     for code in [&code, &relay.code] {
         let secret = *code.parse::<JoinCode>().expect("a code").secret();
         let greeting = [&[0x39, 0x30, 0][..], &secret, &[0]].concat();
-        assert_eq!(answer_to(code, &greeting), ClientEvent::Refused(vec![2, 7, 0]), "this is version 7");
+        let ours = [&[2][..], &PROTOCOL_VERSION.to_le_bytes()].concat();
+        assert_eq!(answer_to(code, &greeting), ClientEvent::Refused(ours), "this is our version");
         assert_eq!(answer_to(code, b"?"), ClientEvent::Refused(vec![8]), "no greeting at all");
     }
     let guest = run(&format!("join {code} --bot --headless --no-replay --json"));
