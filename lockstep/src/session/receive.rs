@@ -206,16 +206,18 @@ impl AnySession {
                 return false;
             }
             let stream = &self.common.streams[segment.player.index()];
-            let mut before = None;
+            let mut sound = None;
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
-                // To repeat an entry costs its sender a bit: the same actions are read once.
-                let is_same = before.replace(&entry.payload) == Some(&entry.payload);
-                if known || entry.payload.is_none() || (is_same && entry.end().is_none()) {
+                if known || entry.payload.is_none() {
                     continue;
                 }
                 if entry.end().is_some() && !self.common.setup.config.input_mode {
                     return false;
+                }
+                // To repeat an entry costs its sender a bit: the same actions are read once.
+                if sound == Some(&entry.payload) {
+                    continue;
                 }
                 // A relay does not know the game, so it cannot refuse actions that do not decode: see `push_entry`.
                 let is_read = from != Identity::Relay;
@@ -224,6 +226,7 @@ impl AnySession {
                 {
                     return false;
                 }
+                sound = Some(&entry.payload);
             }
         }
         true

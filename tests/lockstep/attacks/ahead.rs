@@ -241,6 +241,28 @@ fn entries_that_repeat_each_other_are_read_once() {
     play(&mut game, 4_000);
     DECODED.set(0);
     send_ahead(&mut game, 0, 2_000);
-    // Five packets.
-    assert!((1..=5).contains(&DECODED.get()), "{}", DECODED.get());
+    // Six packets for 2,003 entries.
+    assert!((1..=6).contains(&DECODED.get()), "{}", DECODED.get());
+}
+
+/// An entry that is here already is not read again, so it says nothing of one that repeats it.
+#[test]
+fn an_entry_that_repeats_a_known_one_is_read() {
+    let config = SessionConfig::new(PLAYERS).simulated().turns(TURNS);
+    let mut game = game_match(&config, &Toy::default(), 0, 1, slow());
+    play(&mut game, 4_000);
+    // No order of the toy.
+    let payload = Payload::new(&[0xff; 8], 64);
+    let next = game.drivers()[0].session().next_turn().0;
+    for first in next.saturating_sub(2)..next + 6 {
+        let packet = TurnsPacket {
+            base: first + 4,
+            segments: [Segment { player: PlayerId(LIAR as u8), first, entries: 0..4 }].into_iter().collect(),
+            entries: vec![Entry { payload: payload.clone(), ..Entry::default() }; 4],
+            ..bare(next - 2, PLAYERS)
+        };
+        super::deliver(&mut game, 0, LIAR as u32, &Packet::Turns(Box::new(packet)));
+    }
+    assert!(game.drivers()[0].session().stats().entries_invalid >= 4);
+    super::assert_unharmed(&mut game, "repeated");
 }
