@@ -9,7 +9,7 @@ use crate::value::time::{Duration, Instant};
 pub struct Limits {
     /// Rooms at once.
     pub rooms_max: usize,
-    /// Rooms at once that were opened from one address.
+    /// Rooms at once that were opened from one address, or one /64 network of version 6.
     pub rooms_per_address_max: usize,
     /// Watchers of one room at once.
     pub watchers_max: u32,
@@ -17,7 +17,7 @@ pub struct Limits {
     pub watch_delay: Duration,
     /// Bytes of one match's state on its way to somebody who joins.
     pub state_bytes_max: u32,
-    /// Bytes of states in all rooms together.
+    /// Bytes of states in all rooms together. The rooms that one address or network opened hold a quarter of it at most, or one state.
     pub states_bytes_max: u64,
     /// Bytes of one player's actions in one turn ([`crate::SessionConfig::turn_bytes_max()`]): rooms of games that want more are not opened. A
     /// relay keeps up to 4,096 turns for whoever is behind.
