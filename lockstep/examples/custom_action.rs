@@ -26,8 +26,8 @@ impl Action for Order {
         out.write_golomb(first, 6);
         out.write_golomb(count, 6);
         if let Self::March { x, y, .. } = *self {
-            out.write_bits(u64::from(x as u16), 16);
-            out.write_bits(u64::from(y as u16), 16);
+            out.write_signed(i64::from(x), 16);
+            out.write_signed(i64::from(y), 16);
         }
     }
 
@@ -38,7 +38,7 @@ impl Action for Order {
         if !march {
             return Ok(Self::Halt { first, count });
         }
-        let (x, y) = (input.read_bits(16)? as u16 as i16, input.read_bits(16)? as u16 as i16);
+        let (x, y) = (input.read_signed(16)? as i16, input.read_signed(16)? as i16);
         Ok(Self::March { first, count, x, y })
     }
 }

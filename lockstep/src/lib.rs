@@ -53,7 +53,7 @@ pub use drive::driver::{Advance, Driver};
 pub use drive::frame_objects::{FrameObject, FrameObjectId, FrameObjects};
 pub use drive::search::Search;
 pub use drive::simulation::Simulation;
-pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
+pub use pace::pacing::{Pace, TurnPlan};
 pub use pace::playout::{Playout, PlayoutMode};
 pub use packet::{MESSAGE_BYTES_MAX, PACKET_BYTES_MAX, PROFILE_BYTES_MAX, PROTOCOL_VERSION, Refusal};
 pub use session::checksum::{Desync, fold_checksum};

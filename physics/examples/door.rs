@@ -1,5 +1,5 @@
 //! A hundred units go through a door that is 1.2 times as wide as one of them. If all push, two or three of them stand in an arch and nobody
-//! gets through. Two rules of a game that let all through: each unit waits for who is nearer to the door, or who waited longest gets a rank
+//! gets through. Two rules of a game that let all through: each unit waits for those nearer to the door, or the one that waited longest gets a rank
 //! for a moment.
 //!
 //! `cargo run --release -p testudo-physics --example door`
@@ -60,7 +60,7 @@ fn must_wait(world: &World, body: BodyId, near: &mut Vec<(BodyId, Fx)>) -> Resul
     Ok(near.iter().any(|&(other, _)| place(world, other).x > DOOR.x || left(other) < left(body)))
 }
 
-/// Who is blocked for a second, and for longer than everybody within two units, pushes the others aside for half a second.
+/// A unit that is blocked for a second, and for longer than all others within two units, pushes them aside for half a second.
 fn give_ranks(world: &mut World, units: &mut [Unit]) -> Result<(), Box<dyn Error>> {
     let places: Vec<_> = units.iter().map(|unit| place(world, unit.body)).collect();
     for (unit, &place) in units.iter_mut().zip(&places) {
@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for rule in [Rule::Push, Rule::GiveWay, Rule::Patience] {
         let through = play(rule)?;
         println!("{rule:?}: {through} of 100 are through after a minute");
-        assert_eq!(through > 50, rule != Rule::Push, "who pushes jams, and both rules help");
+        assert_eq!(through > 50, rule != Rule::Push, "pushing jams, and both rules help");
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ for wanted in "$@"; do
     # An emulator is thirty times slower. Laws, rates, attackers and changes of members do not compare machines either, and threads are compared
     # with one thread.
     cases=2
-    for slow in threads:: workers:: bullets_stop laws:: elastic:: late_fraction attacks:: seats:: membership:: two_hour; do
+    for slow in threads:: workers:: bullets_stop laws:: elastic:: late_fraction attacks:: changing_places:: membership:: two_hour; do
       options+=(--skip "$slow")
     done
   fi

@@ -94,7 +94,7 @@ ended() {
     ((exit == wanted)) || fail "$1: exit $exit instead of $wanted: $(tail -2 "$dir/$1.log") $(value "$1" error)"
 }
 
-# agree EXIT NAME...: all end so, have played all turns, and come to one state.
+# agree EXIT NAME...: all end with this code, have played all turns, and come to one state.
 agree() {
     local exit=$1 name
     shift
@@ -218,7 +218,7 @@ match_fast_motion() {
     (($(value one turn_ms_mean | cut -d. -f1) >= 120)) || fail "turns of $(value one turn_ms_mean) ms instead of 200"
 }
 
-# Who is this late is dropped after one to three minutes, which is longer than these matches: tests/lockstep/attacks/slow.rs. Everybody is told
+# A player that is this late is dropped after one to three minutes, which is longer than these matches: tests/lockstep/attacks/slow.rs. Everybody is told
 # before.
 match_late_by_1500_ms() {
     four late:1500 host 100

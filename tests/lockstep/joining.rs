@@ -48,7 +48,7 @@ pub(crate) fn restart(
     secret: [u8; 16],
 ) {
     let now = game.now();
-    let mut session = Session::new(config.clone().seat_secret(secret), identity, now).unwrap();
+    let mut session = Session::new(config.clone().place_secret(secret), identity, now).unwrap();
     if node != middle_of(config) {
         session.connect(PeerId(middle_of(config)));
     }
@@ -422,7 +422,7 @@ fn a_return_that_lies_ahead_makes_nobody_late() {
     assert_agreed(&mut game, "slow turns");
 }
 
-/// Seeds 424250 and 424320 of `soak`: nobody else played any more, so who caught up waited for no entries and passed the turn of its own return.
+/// Seeds 424250 and 424320 of `soak`: nobody else played any more. A peer that caught up waited for no entries and passed the turn of its own return.
 #[test]
 fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
     let config = config(2, Topology::Host).turns(600);
@@ -439,7 +439,7 @@ fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
     assert_agreed(&mut game, "alone");
 }
 
-/// Seeds 1795334146 and 424423 of `soak`: with slow turns a return lies ahead, and who resigned before it put its newest checksum into an entry that
+/// Seeds 1795334146 and 424423 of `soak`: with slow turns a return lies ahead, and a player that resigned before it put its newest checksum into an entry that
 /// belongs to a later turn. Everybody was told of a desync.
 #[test]
 fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
@@ -455,7 +455,7 @@ fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
     }
 }
 
-/// Seeds 1795334091 and 1795332918 of `soak`: who comes again before the turn of its first return took that return for its own, and went on
+/// Seeds 1795334091 and 1795332918 of `soak`: a player that came again before the turn of its first return took that return for its own, and went on
 /// without a state.
 #[test]
 fn who_comes_twice_runs_no_turn_without_a_state() {

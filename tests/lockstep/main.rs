@@ -3,6 +3,7 @@
 mod allocation;
 mod attacks;
 mod briefs;
+mod changing_places;
 mod crowd;
 mod faults;
 mod foresight;
@@ -22,7 +23,6 @@ mod relays;
 mod replays;
 mod rooms;
 mod saving;
-mod seats;
 mod threads;
 mod toy;
 mod udp;

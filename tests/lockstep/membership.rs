@@ -267,8 +267,8 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
     }
 }
 
-/// Seed 3,024,115,158 of the soak: a player that resigned waits for no confirmations, and therefore stood a turn ahead of the others while they all waited for a
-/// silent one. When that one was dropped, it held the whole wait against the others, gave them all up and was alone.
+/// Seed 3,024,115,158 of the soak: a player that resigned waits for no confirmations, and therefore stood a turn ahead of the others while they all waited for
+/// a silent one. When that one was dropped, it held the whole wait against the others, gave them all up and was alone.
 #[test]
 fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
     let mut was_ahead = 0;
@@ -430,15 +430,15 @@ fn a_match_begins_when_all_are_ready() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         for late in 0..3_u8 {
             let mut game = toy_match(&config(3, topology), 0, SEED, LinkConfig::default());
-            let seat = usize::from(late);
-            game.drivers_mut()[seat].session_mut().set_ready(false);
+            let node = usize::from(late);
+            game.drivers_mut()[node].session_mut().set_ready(false);
             run(&mut game, 5_000);
             let middle = if topology == Topology::Relay { 3 } else { 0 };
             let middle = game.drivers_mut()[middle].session();
             assert_eq!(middle.phase(), SessionPhase::Lobby, "{topology:?}, player {late}");
             let ready = [0, 1, 2].map(|player| middle.is_ready(PlayerId(player)));
             assert_eq!(ready, [0, 1, 2].map(|player| player != late), "{topology:?}");
-            game.drivers_mut()[seat].session_mut().set_ready(true);
+            game.drivers_mut()[node].session_mut().set_ready(true);
             run(&mut game, 6_000);
             for driver in game.drivers_mut() {
                 assert_eq!(driver.session().phase(), SessionPhase::Running, "{topology:?}, player {late}");

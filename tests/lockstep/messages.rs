@@ -9,10 +9,10 @@ use testudo_lockstep::{
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
 
-fn a_match(topology: Topology, spectators: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
-    let config = SessionConfig::new(3).simulated().turns(100).topology(topology).watchers_min(spectators);
+fn a_match(topology: Topology, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
+    let config = SessionConfig::new(3).simulated().turns(100).topology(topology).watchers_min(watchers);
     let config = config.lobby_timeout(Duration::from_secs(60));
-    toy_match(&config, spectators, seed, link)
+    toy_match(&config, watchers, seed, link)
 }
 
 fn run(game: &mut VirtualMatch<Toy>, ms: u64) -> bool {

@@ -46,7 +46,7 @@ fn a_simulation_two_seconds_later_never_diverges() {
         (SessionPhase::Finished, SessionPhase::Finished)
     );
     assert_eq!(player.simulation().log, watcher.simulation().log);
-    assert_eq!(player.session().stats().stalled_frames, 0, "who plays does not wait for who watches");
+    assert_eq!(player.session().stats().stalled_frames, 0, "players do not wait for watchers");
     let (arrived, late) = watcher.playout().unwrap().counts();
     assert_eq!(arrived, 3_000);
     assert!(late <= 3, "six intervals of slack: optimum 6e-5, {late} late");

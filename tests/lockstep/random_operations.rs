@@ -109,7 +109,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
                 game.put_to_sleep(peer(index), now + Duration::from_millis(u64::from(ms)))
             }
             Operation::Pause(index, paused) => {
-                // Who has left asks for nothing, and a budget ends.
+                // A player that has left asks for nothing, and a budget ends.
                 let _ = game.drivers_mut()[peer(index)].session_mut().pause(paused);
             }
             Operation::Leave(index) => {
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-/// Drawn by the test above: two players leave while the others give up a third one who sleeps. Who has left is not asked what it has of the
+/// Drawn by the test above: two players leave while the others give up a third one who sleeps. A player that has left is not asked what it has of the
 /// sleeper's entries; what it passed on to one survivor alone divided the match.
 #[test]
 fn leavers_beside_a_sleeper_end_at_the_same_turn_everywhere() {

@@ -165,10 +165,10 @@ fn knock(relay: &mut Session<AnyAction>, config: SessionConfig, from: u32, start
 fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
     let config = SessionConfig::new(2).simulated().topology(Topology::Relay).turns(100);
     let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
-    assert!(knock(&mut relay, config.clone().seat_secret([7; 16]), 1, 0));
-    assert!(!knock(&mut relay, config.clone().seat_secret([8; 16]), 2, 300), "the place is taken");
+    assert!(knock(&mut relay, config.clone().place_secret([7; 16]), 1, 0));
+    assert!(!knock(&mut relay, config.clone().place_secret([8; 16]), 2, 300), "the place is taken");
     assert!(!knock(&mut relay, config.clone(), 3, 600), "no secret is no secret");
-    assert!(knock(&mut relay, config.seat_secret([7; 16]), 4, 900), "the same player, in a new process");
+    assert!(knock(&mut relay, config.place_secret([7; 16]), 4, 900), "the same player, in a new process");
     assert!(!relay.knows(PeerId(1)));
 }
 

@@ -441,7 +441,7 @@ fn a_save_whose_state_is_another_one_is_not_played() {
     }
 }
 
-/// Each save writes the whole state on every peer, so who asked in every turn kept all of them busy.
+/// Each save writes the whole state on every peer. A player that asked in every turn kept all of them busy.
 #[test]
 fn who_asks_for_a_save_in_every_turn_gets_one_in_two_seconds() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {

@@ -71,7 +71,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         frames_per_second: 20,
         identity: Identity::Player(PlayerId(2)),
         cookie: 0x0a0b_0c0d_0e0f_0001,
-        seat: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
+        place: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
     };
     let voted = [PlayerId(1)].into_iter().collect();
     let votes =

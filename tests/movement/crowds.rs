@@ -1,4 +1,4 @@
-//! Crowds: who arrives, when, and where they stand then.
+//! Crowds: which units arrive, when, and where they stand then.
 
 use testudo_movement::{Crowd, CrowdDef, GIVE_UP_MS, GroundDef, MoveEvent, MoverDef, Order};
 use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
@@ -7,7 +7,7 @@ use crate::maps::{HALF, KINDS, draw, square};
 
 pub(crate) const RATE: u32 = 20;
 
-/// A world, a crowd, and when who arrived, gave up, or was told that there is no path.
+/// A world, a crowd, and when each unit arrived, gave up, or was told that there is no path.
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) crowd: Crowd,

@@ -190,7 +190,7 @@ fn a_crowd_gets_through_the_gap_and_rests() {
 
 #[test]
 fn a_break_keeps_momentum_and_energy() {
-    // Who falls asleep loses the last bits of a speed.
+    // A body that falls asleep loses the last bits of a speed.
     let mut scene = scenes::billiards(WorldDef::new().sleep_ms(0));
     let (p, e) = (momentum(&scene.world), energy(&scene.world));
     scene.run(|world| {

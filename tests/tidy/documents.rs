@@ -62,7 +62,7 @@ fn file_names(line: &str) -> Vec<&str> {
     line.split('`').skip(1).step_by(2).filter(looks_like_path).collect()
 }
 
-/// Tables whose last column is "test" name tests: who changes or renames one changes the promise.
+/// Tables whose last column is "test" name tests: a change of one of them changes the promise.
 pub(crate) fn named_tests_exist(tree: &Tree) -> Vec<Finding> {
     let exists = |name: &str| tree.rust_files("").any(|(_, text)| text.contains(&format!("fn {name}()")));
     let mut findings = Vec::new();

@@ -13,6 +13,7 @@ mod layout;
 mod lexer;
 mod page;
 mod paths;
+mod prose;
 mod rooms;
 mod sizes;
 mod test_code;
@@ -106,6 +107,17 @@ fn tests_are_repeatable() {
 #[test]
 fn files_are_short() {
     assert_clean("a file is one noun", &layout::files_are_short(&Tree::of_repository()));
+}
+
+#[test]
+fn lines_have_one_width() {
+    assert_clean("prose has one width", &prose::lines_have_one_width(&Tree::of_repository()));
+}
+
+#[test]
+fn lockstep_has_one_word_for_one_thing() {
+    let findings = prose::lockstep_has_one_word_for_one_thing(&Tree::of_repository());
+    assert_clean("one word for one thing", &findings);
 }
 
 #[test]

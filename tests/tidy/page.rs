@@ -7,7 +7,7 @@ const SCRIPT: &str = "demo/web/link.js";
 /// A constant of the script, the file that defines it, and what the script adds to it.
 const SHARED: [(&str, &str, u64); 6] = [
     ("PACKET_BYTES_MAX", "lockstep/src/packet/mod.rs", 0),
-    // The verdict comes first.
+    // The decision comes first.
     ("ANSWER_BYTES_MAX", "lockstep/src/transport/sealed/config.rs", 1),
     ("ACCEPTED", "lockstep/src/transport/sealed/stream.rs", 0),
     ("PACKET", "demo/src/app/page.rs", 0),

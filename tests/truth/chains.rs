@@ -13,7 +13,7 @@ pub(crate) const CHAINS: [(&str, &str, Hearing); 4] = [
     ("a cradle with gaps passes its speed on", "conservation of momentum and energy", cradle),
     ("nobody in a row changes places", "bodies do not pass through each other", row),
     ("light bodies before a heavy one stay on its side", "bodies do not pass through each other", ram),
-    ("thin sensors notice who crosses them", "geometry", thin_sensors),
+    ("thin sensors notice bodies that cross them", "geometry", thin_sensors),
 ];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Truths about crushers: kinematic bodies that leave others less room than they need. Walls are never yielded: who has no room overlaps the
+//! Truths about crushers: kinematic bodies that leave others less room than they need. Walls never yield: a body without room overlaps the
 //! crusher.
 
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
@@ -14,7 +14,7 @@ type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
 pub(crate) const CRUSHERS: [(&str, &str, Hearing); 2] = [
-    ("who is squeezed by a crusher never changes the side of a wall", "walls never yield", crushed),
+    ("a body that a crusher squeezes never changes the side of a wall", "walls never yield", crushed),
     ("a door drives through a crowd", "stated depths", door),
 ];
 

@@ -95,7 +95,7 @@ fn contact_hits_tell_where_and_how_fast_discs_meet() {
     });
 }
 
-/// (The hits of the last step in which they were listed stayed for ever.)
+/// The hits of the last step in which they were listed stayed for ever.
 #[test]
 fn contact_hits_that_are_listed_no_longer_are_gone() {
     let mut w = world(WorldDef::new());

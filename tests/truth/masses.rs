@@ -13,7 +13,7 @@ type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
 pub(crate) const MASSES: [(&str, &str, Hearing); 8] = [
-    ("who is struck by a heavy body stays before its wall", "walls do not yield", struck),
+    ("a body that a heavy one strikes stays before its wall", "walls do not yield", struck),
     (
         "a heap of masses 1:100 follows gravity that turns every second",
         "walls do not yield; statics",
@@ -25,10 +25,10 @@ pub(crate) const MASSES: [(&str, &str, Hearing); 8] = [
         "walls do not yield; statics",
         teleported,
     ),
-    ("who stands beside a heap without touching it does not change how it lies", "locality", beside),
+    ("a body beside a heap that does not touch it does not change how it lies", "locality", beside),
     ("a heavy tower on a light body rests beside a heap", "statics", tower),
-    ("who slides slowly beside a heavy tower does not fall asleep", "nothing brakes it", sliding),
-    ("who falls slowly along a wall does not stop in mid-air", "free fall", falling),
+    ("a body that slides slowly beside a heavy tower does not fall asleep", "nothing brakes it", sliding),
+    ("a body that falls slowly along a wall does not stop in mid-air", "free fall", falling),
 ];
 
 #[cfg(test)]
@@ -289,7 +289,7 @@ fn a_heavy_tower_on_a_light_body_rests_beside_a_heap() {
     hear(5, 700_124..=700_124);
 }
 
-/// Where masses differ much, who shakes falls asleep by its place. Who slides has another place in time.
+/// Where masses differ much, a body that shakes falls asleep by its position. A body that slides has another position in time.
 fn sliding(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     for fps in RATES {
         let mut w = world(WorldDef::new().gravity(at(0, -chance.between(4_000, 20_000))));

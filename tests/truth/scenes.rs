@@ -55,7 +55,7 @@ pub(crate) struct Scene {
     /// Side of the cells in which bodies are created, thousandths.
     cell: i64,
     drivers: Vec<BodyId>,
-    /// Who may be in a wall until all has settled: whom a kinematic body squeezed, and who overlapped a body when that became a wall.
+    /// Bodies that may be in a wall until all has settled: a kinematic body squeezed them, or they overlapped a body when that became a wall.
     excused: BTreeSet<BodyId>,
     /// Greatest energy that the bodies may have: their initial energy plus all that was added.
     most_energy: i128,
@@ -306,7 +306,7 @@ impl Scene {
         }
     }
 
-    /// No body is inside a wall or outside the box, but who is squeezed by a kinematic body has no other place to go.
+    /// No body is inside a wall or outside the box. But a body that a kinematic one squeezes has nowhere else to go.
     fn judge_places(&mut self) {
         if self.place == Place::Open {
             return;
@@ -395,7 +395,7 @@ impl Scene {
             3 => w.sleep_body(id).expect("alive"),
             4 if self.place != Place::Open => {
                 w.set_kind(id, BodyKind::Static).expect("alive");
-                // Fast bodies overlap for a frame. Who overlaps the new wall did not enter it.
+                // Fast bodies overlap for a frame. A body that overlaps the new wall did not enter it.
                 let wall = w.body(id).expect("alive");
                 self.excused.extend(w.bodies().filter(|body| overlap(body, &wall) > 0).map(|body| body.id()));
             }

@@ -571,7 +571,7 @@ fn who_never_sleeps_keeps_awake_what_it_touches() {
 #[test]
 fn who_lies_at_the_worlds_edge_falls_asleep() {
     Truth::hear(
-        "the world's edge carries who lies at it",
+        "the world's edge carries bodies that lie at it",
         "it does not move",
         1..=4,
         |truth, chance, seed| {

@@ -84,7 +84,7 @@ fn a_heavy_table_rests_on_light_legs() {
 
 #[test]
 fn heavy_bodies_rest_on_light_ones() {
-    // (Rigid contacts were once to be left to groups of six: 1:1000 sank through a tower of six.)
+    // A limit of six bodies for rigid contacts failed here: 1:1000 sank through a tower of six.
     let [six, twelve] = [[[1].repeat(6), vec![1_000]].concat(), [[1].repeat(12), vec![100]].concat()];
     let chains: [&[i64]; 8] = [
         &[1, 15, 225],

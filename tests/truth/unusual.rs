@@ -20,11 +20,11 @@ pub(crate) const UNUSUAL: [(&str, &str, Hearing); 12] = [
     ("the place of a scene changes nothing", "translation symmetry", translated),
     ("a heap follows gravity that turns", "potential energy becomes heat", turning),
     ("a heap of all ranks stays between walls", "walls have the highest rank", ranks),
-    ("who slept on terrain lies on what replaced it", "geometry", replaced),
+    ("a body that slept on terrain lies on what replaced it", "geometry", replaced),
     ("calls that change nothing change no bit", "the same scene without them", idle_calls),
     ("nobody is faster than its limit", "the definition of the limit", limits),
     ("wide bodies rest on peaks and slopes", "statics", wide),
-    ("who has a rank presses nobody into a wall", "walls have the highest rank", pressed),
+    ("a body with a rank presses none into a wall", "walls have the highest rank", pressed),
 ];
 
 #[cfg(test)]
@@ -366,7 +366,7 @@ fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             })
             .collect();
         let case = format!("seed {seed}, {fps} fps, g {g}, friction {friction}, {} bodies", ids.len());
-        // Who falls the whole diagonal, and what heavier neighbours pass on.
+        // A fall along the whole diagonal, and what heavier neighbours pass on.
         let top = after_fall(g, 3 * HALF) * 3 / 2 + Fx::ONE;
         for turn in 0..6 {
             let [x, y] = [[0, -1], [1, 0], [0, 1], [-1, 0]][chance.below(4) as usize];

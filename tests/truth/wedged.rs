@@ -13,7 +13,7 @@ type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
 pub(crate) const WEDGED: [(&str, &str, Hearing); 1] =
-    [("who lies on a wedged body comes to rest", "statics", lies_on_the_wedged)];
+    [("a body on a wedged body comes to rest", "statics", lies_on_the_wedged)];
 
 /// A chamber with a shelf, bodies wedged between the shelf and the floor, and others that fall on them.
 struct Cellar {

@@ -43,7 +43,7 @@ pub(crate) use crate::app::page::{are_hints_over, end_hints};
 mod tests {
     use super::*;
 
-    /// (Hints that were put away were back when the program started again.)
+    /// Hints came back with the next start of the program.
     #[test]
     fn hints_stay_away_for_good() {
         let folder =

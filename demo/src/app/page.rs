@@ -10,7 +10,7 @@ use testudo_lockstep::Instant;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Dial, Line, LineEvent, LossKind};
 
-/// Largest message of the page: a kind, and the answer to a greeting with its verdict.
+/// Largest message of the page: a kind, and the answer to a greeting with its decision.
 const MESSAGE_BYTES_MAX: usize = 1 + 1 + 16_384;
 
 /// Kinds of messages: their first byte.
@@ -86,10 +86,10 @@ impl Line for Link {
         match *kind {
             PACKET => Some(LineEvent::Packet(bytes.to_vec())),
             ANSWER => {
-                // The stream of the answer begins with the verdict.
-                let (verdict, answer) = bytes.split_first()?;
+                // The stream of the answer begins with the decision.
+                let (decision, answer) = bytes.split_first()?;
                 let answer = answer.to_vec();
-                Some(if *verdict == 1 { LineEvent::Accepted(answer) } else { LineEvent::Refused(answer) })
+                Some(if *decision == 1 { LineEvent::Accepted(answer) } else { LineEvent::Refused(answer) })
             }
             // A browser does not say why.
             LOST => {

@@ -68,7 +68,7 @@ pub(crate) struct LoadReport {
     pub(crate) turns_per_second: f64,
     /// Processor time of the relay per second, in cores.
     pub(crate) relay_cores: f64,
-    /// Processor time of the relay for each packet that it took or sent from its start to its end, in microseconds. Who else uses the machine matters
+    /// Processor time of the relay for each packet that it took or sent from its start to its end, in microseconds. What else runs on the machine matters
     /// less for this than for the times.
     pub(crate) relay_us_per_packet: f64,
     /// Rooms that one core would carry at this cost.
@@ -110,7 +110,7 @@ impl Simulation for Idle {
         0
     }
 
-    /// Who watches may come after the start.
+    /// Watchers may come after the start.
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
         out.push(0);
         true
@@ -435,7 +435,7 @@ fn session(welcome: &Welcome, secret: Secret, now: Instant) -> io::Result<Sessio
     let mut config = Agreement::limited(config).entropy(entropy);
     if welcome.place != Identity::Watcher {
         let key = keys::random().map_err(|error| failed(&error))?;
-        config = config.seat_secret(secret).player_key(PlayerKey::from_secret(key));
+        config = config.place_secret(secret).player_key(PlayerKey::from_secret(key));
     }
     let mut session = Session::new(config, welcome.place, now).map_err(|error| failed(&error))?;
     session.connect(MIDDLE);

@@ -33,7 +33,7 @@ impl Level {
             Self::Easy => 8,
             Self::Normal => 4,
             Self::Hard if is_pressed => 2,
-            // (Quick orders to besiegers lost five of 24 matches against somebody who does nothing.)
+            // With quick orders to besiegers it lost five of 24 matches against a player who does nothing.
             Self::Hard => 3,
             // Ten seconds.
             Self::Clumsy => 50,

@@ -116,7 +116,7 @@ fn every_level_beats_an_idle_player_on_24_seeds() {
     }
 }
 
-/// What somebody does who knows Attack and no more: everybody at the enemy's keep, and again whenever recruits have gathered at home.
+/// What a player does that knows Attack and no more: everybody at the enemy's keep, and again whenever recruits have gathered at home.
 fn newcomer(game: &Game, player: u8, turn: u32) -> Option<Order> {
     /// A person looks home every five seconds, in turns of 0.2 s.
     const LOOKS: u32 = 25;
@@ -150,7 +150,7 @@ fn against_a_newcomer(level: Level, setup: Setup) -> Option<u32> {
     game.result()
 }
 
-/// (One match of the first nine was won against an easy bot without pauses.)
+/// Against an easy bot without pauses one match of nine was won.
 #[test]
 fn a_newcomer_beats_easy_more_often_than_the_others() {
     let wins = |level| {
@@ -205,7 +205,7 @@ fn comebacks(seeds: core::ops::Range<u64>) -> (u32, u32) {
     (all, won)
 }
 
-/// (Without the haste of who is behind it was one in eight: the first clash decided.)
+/// It was one in eight without faster training for the side that is behind: the first clash decided.
 #[test]
 fn who_is_first_behind_by_a_fifth_of_an_army_often_wins() {
     let (all, won) = comebacks(700..730);

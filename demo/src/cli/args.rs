@@ -88,7 +88,7 @@ pub(crate) struct MakeLink {
     pub(crate) page: Option<String>,
 }
 
-/// Come before the match begins: the replay of a referee who comes later is not kept. Exit code 0: played to its end, and everything
+/// Start it before the match begins: the replay of a referee that comes later is not kept. Exit code 0: played to its end, and everything
 /// agreed. 1: a difference, or the match ended early; the judgement is written all the same.
 #[derive(Debug, Args)]
 pub(crate) struct Referee {
@@ -383,7 +383,7 @@ pub(crate) struct RelayArgs {
     /// Seconds after which it makes a new certificate and prints a new code, 1..950400 (11 days); before, it opens no rooms for up to --drain-s
     #[arg(long, value_name = "S", default_value_t = 864_000, value_parser = clap::value_parser!(u64).range(1..=950_400))]
     pub(crate) renew_s: u64,
-    /// Memory for the states of running matches on their way to who joins, all rooms together, MiB, 16..65536
+    /// Memory for match states that are being sent to joining peers, all rooms together, MiB, 16..65536
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(16..=65_536))]
     pub(crate) states_mib: u64,
 }

@@ -161,7 +161,7 @@ impl CubesReport {
     }
 
     fn summary(&self) -> String {
-        let verdict = match self.first_divergent_frame {
+        let result = match self.first_divergent_frame {
             Some(frame) => format!("DIFFERENT from frame {frame} on: {}", self.client_checksums.join(", ")),
             None if self.checksums_agree => {
                 format!("{}; equal in every one of {} frames", self.final_checksum, self.frames_compared)
@@ -178,7 +178,7 @@ impl CubesReport {
         let loss = 100.0 * (1.0 - self.delivered_fraction);
         format!(
             "Scene over: {} cubes and the player's, {} s, left and right {:.2} s apart.
-  fixed point {verdict}
+  fixed point {result}
   f32         the same scene, contacts in another order on the right: {apart}
   network     {loss:.0} % of the packets lost; {:.0} bytes/s of keys; {} frames of waiting, {:.2} % of the keys too late
 ",

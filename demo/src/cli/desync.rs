@@ -120,10 +120,10 @@ fn difference(
     let leaf = first.here.or(first.there)?;
     let mut numbers = Vec::new();
     state::leaves(&mut here, &mut |leaf| numbers.push(leaf));
-    let (mut place, mut differing_numbers) = (0, 0);
+    let (mut index, mut differing_numbers) = (0, 0);
     state::leaves(&mut there, &mut |leaf| {
-        differing_numbers += u32::from(numbers.get(place) != Some(&leaf));
-        place += 1;
+        differing_numbers += u32::from(numbers.get(index) != Some(&leaf));
+        index += 1;
     });
     Some(Difference {
         at_turn,

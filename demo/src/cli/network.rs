@@ -12,7 +12,7 @@ use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::name::Name;
-use crate::app::online::network::{Way, Wish};
+use crate::app::online::network::{HostAddress, JoinRequest};
 use crate::app::online::saves::Save;
 use crate::app::online::seat::hosting::Hosting;
 use crate::app::{
@@ -72,22 +72,22 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         field: BodyField::PositionX,
         bit: REHEARSED_BIT,
     });
-    let (way, network) = if options.plain {
+    let (host, network) = if options.plain {
         let host = resolved(&options.code)?;
-        (Way::Plain(host), format!("joined over plain UDP at {host}, not sealed"))
+        (HostAddress::Plain(host), format!("joined over plain UDP at {host}, not sealed"))
     } else {
         let code = code(&told_code(&options.code)?)?;
         let at = code.addresses().first().map_or(String::new(), |address| format!(" at {address}"));
-        (Way::Sealed(code), format!("joined{at}, sealed"))
+        (HostAddress::Sealed(code), format!("joined{at}, sealed"))
     };
-    let wish = Wish { way, watches: options.watch, units_max: options.units_max };
+    let request = JoinRequest { host, watches: options.watch, units_max: options.units_max };
     let mut seat = options.seat.clone();
     if options.watch {
         // Nobody plays here.
         seat.bot = seat.bot.or(Some(Pilot::Person));
     }
     let wanted = seat_options(&seat, fault);
-    run(&seat, json, &network, move || NetworkMatch::join(wish, wanted))
+    run(&seat, json, &network, move || NetworkMatch::join(request, wanted))
 }
 
 /// A code as it is, the first line of the input (`-`), or that of a file (`@FILE`): the list of processes shows what stands on the command line.

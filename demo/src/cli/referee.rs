@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use testudo_lockstep::judgement::{Difference, Found, Judgement, Signed, Testimony};
+use testudo_lockstep::judgement::{DesyncReport, Found, Judgement, Signed, Testimony};
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{Conviction, Desync, PlayerSet};
 
 use crate::app::online::name::Name;
-use crate::app::online::network::{NetworkMatch, Way, Wish};
+use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{Referee, Verdict};
@@ -21,7 +21,8 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
     let code: JoinCode = options.code.parse().map_err(|error| Failed::usage(format!("{error}")))?;
     let name = format!("{:016x}", code.mark());
     let replay = options.archive.join(format!("{name}.replay"));
-    let wish = Wish { way: Way::Sealed(code), watches: true, units_max: options.units_max };
+    let request =
+        JoinRequest { host: HostAddress::Sealed(code), watches: true, units_max: options.units_max };
     let seat = SeatOptions {
         pilot: Pilot::Person,
         replay: ReplayFile::At(replay.clone()),
@@ -40,7 +41,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| named(&[player.0]))),
         _ => {}
     };
-    let outcome = NetworkMatch::join(wish, seat)?.play(tell, |game| {
+    let outcome = NetworkMatch::join(request, seat)?.play(tell, |game| {
         let Some(seat) = game.seat() else { return };
         session = seat.session_id();
         if seen.is_none() {
@@ -65,9 +66,9 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
     let mut judgement = Judgement::new(session, outcome.terms.setup.players, outcome.terms.turns);
     judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
     judgement.winner = outcome.winner;
-    judgement.difference = seen.as_ref().and_then(Difference::of);
+    judgement.difference = seen.as_ref().and_then(DesyncReport::of);
     (judgement.testimony, judgement.since) = (testimony, came_in.get());
-    // The replay of who came late is not kept.
+    // The replay of a referee that came late is not kept.
     judgement.replay = replay.exists().then(|| files::archived(&replay)).transpose()?;
     let signed = Signed::new(judgement, &keys::own()?.referee_key());
     let path = options.archive.join(format!("{name}.json"));
@@ -120,7 +121,7 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
                 (
                     "misled   ",
                     shown.misled,
-                    "they came back with a state that was wrong, so who gave it, or they themselves, lied",
+                    "they came back with a state that was wrong, so they lied, or the player that gave it",
                 ),
             ];
             for (word, players, why) in lists.into_iter().filter(|(_, players, _)| !players.is_empty()) {

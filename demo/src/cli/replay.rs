@@ -37,7 +37,7 @@ struct About {
 }
 
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct Verified {
     #[serde(flatten)]
     about: About,
     /// Every checksum and every keyframe is reproduced.
@@ -78,26 +78,26 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
     let seconds = clock.elapsed().as_micros() as f64 / 1e6;
     let about = about(player.replay(), &terms);
     let found = player.divergence();
-    let verdict = Verdict {
+    let verified = Verified {
         equal: found.is_none(),
         first_bad_turn: found.map(|found| found.turn()),
         difference: found.map(|found| found.to_string()),
         times_real_time: about.seconds / seconds.max(1e-6),
         about,
     };
-    let is_good = verdict.equal && verdict.about.complete && verdict.about.diverged_turn.is_none();
+    let is_good = verified.equal && verified.about.complete && verified.about.diverged_turn.is_none();
     if json {
-        print_json(&verdict);
+        print_json(&verified);
     } else {
-        print!("{}", verdict.about.in_words());
-        match &verdict.difference {
+        print!("{}", verified.about.in_words());
+        match &verified.difference {
             None if player.replay().is_brief() => {
-                println!("last checksum   equal, {:.0} times real time", verdict.times_real_time);
+                println!("last checksum   equal, {:.0} times real time", verified.times_real_time);
             }
-            None => println!("every checksum  equal, {:.0} times real time", verdict.times_real_time),
+            None => println!("every checksum  equal, {:.0} times real time", verified.times_real_time),
             Some(difference) => println!("DIVERGES        {difference}"),
         }
-        if !verdict.about.complete {
+        if !verified.about.complete {
             println!("NOT COMPLETE    everything before that point is sound");
         }
     }

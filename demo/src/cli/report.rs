@@ -68,7 +68,7 @@ pub(crate) struct Report {
     /// Players who have sent no checksum of some turn, so that their copies were not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     checksums_missing: Option<Vec<u8>>,
-    /// Players of whom nothing signed came for some time.
+    /// Players that sent nothing signed for some time.
     #[serde(skip_serializing_if = "Option::is_none")]
     statements_missing: Option<Vec<u8>>,
     /// Everybody's folded checksums in the first turn in which they differed.
@@ -189,7 +189,7 @@ impl Report {
             "length",
             format!("{} turns, {} frames, {seconds:.1} s of game time", self.turns, self.frames),
         );
-        line(&mut out, "checksums", self.verdict());
+        line(&mut out, "checksums", self.agreement());
         if self.first_divergent_turn.is_some() {
             line(&mut out, "diagnosis", self.found());
             line(&mut out, "broken", self.broken());
@@ -284,7 +284,7 @@ impl Report {
         }
     }
 
-    fn verdict(&self) -> String {
+    fn agreement(&self) -> String {
         let clients = self.client_checksums.len();
         match self.first_divergent_turn {
             Some(turn) => format!("DIFFERENT from turn {turn} on: {}", self.client_checksums.join(", ")),
@@ -436,7 +436,7 @@ mod tests {
         assert!(told(Doubts { unsigned: vec![2], ..Doubts::default() }).0);
     }
 
-    /// (Three of four had signed the same state, and the report said that there was no majority.)
+    /// Three of four had signed the same state, and the report said that there was no majority.
     #[test]
     fn a_majority_that_has_signed_names_whose_copy_is_broken() {
         let diagnosis = Some(Diagnosis::Relayed);

@@ -144,7 +144,7 @@ impl SoakReport {
             // Writing to a string cannot fail.
             let _ = writeln!(out, "  {name:<12}{text}");
         };
-        let verdict = match self.failing_seeds.len() {
+        let failures = match self.failing_seeds.len() {
             0 => "none: every client of every game ran the same turns and the same orders".into(),
             _ => format!(
                 "{} mismatches, {} clients that did not finish; seeds {:?}",
@@ -156,7 +156,7 @@ impl SoakReport {
             "games",
             format!("{} ({} turns, {} contacts began)", self.games, self.turns_total, self.contacts_total),
         );
-        line("failures", verdict);
+        line("failures", failures);
         line("checked", format!("{} checksums of turns, {} orders", self.compared, self.orders));
         line(
             "packets",

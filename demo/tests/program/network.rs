@@ -44,8 +44,12 @@ impl Process {
     }
 
     pub(crate) fn with_replay(arguments: &str) -> Self {
-        let mut command = program(&format!("{arguments} --bot --headless --json"));
-        let mut child = command
+        Self::of(&format!("{arguments} --bot --headless --json"))
+    }
+
+    /// Any command of the program.
+    pub(crate) fn of(arguments: &str) -> Self {
+        let mut child = program(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -64,12 +68,17 @@ impl Process {
 
     /// Waits for a line that contains this.
     pub(crate) fn wait_for(&mut self, part: &str) -> String {
+        self.until(|line| line.contains(part)).1
+    }
+
+    /// The lines before the next one that is meant, and that one.
+    pub(crate) fn until(&mut self, is_meant: impl Fn(&str) -> bool) -> (String, String) {
         let mut before = String::new();
         loop {
             let line = self.line();
-            assert!(!line.is_empty(), "it ended before {part:?} after:\n{before}");
-            if line.contains(part) {
-                return line;
+            assert!(!line.is_empty(), "it ended after:\n{before}");
+            if is_meant(&line) {
+                return (before, line);
             }
             before.push_str(&line);
         }
@@ -189,7 +198,7 @@ fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
     assert_eq!(bad.code, 2, "{bad:?}");
 }
 
-/// (The report said "there is no majority", and a line on the terminal named nobody.)
+/// The report said "there is no majority", and the line on the terminal named no player.
 #[test]
 fn whose_copy_is_wrong_is_named_by_everybody() {
     let mut host = Process::start("host --players 3 --units 12 --turns 40 --seed 2");
@@ -204,7 +213,6 @@ fn whose_copy_is_wrong_is_named_by_everybody() {
     }
 }
 
-/// (A wait was no line.)
 #[test]
 #[cfg(unix)]
 fn a_wait_is_a_line_on_the_terminal() {

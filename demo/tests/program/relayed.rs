@@ -1,83 +1,37 @@
 //! A relay and its players: real processes on loopback, free ports only.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::process::{Child, ChildStderr, Stdio};
 
 use serde_json::Value;
 use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
-use crate::run::{program, run};
+use crate::run::run;
 
 /// A relay that does not outlive its test.
 pub(crate) struct Relay {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
+    process: Process,
     pub(crate) code: String,
 }
 
 impl Relay {
     pub(crate) fn start(options: &str) -> Self {
-        let mut child = program(&format!("relay --json {options}"))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let stderr = BufReader::new(child.stderr.take().expect("piped"));
-        let mut relay = Self { child, stderr, code: String::new() };
+        let process = Process::of(&format!("relay --json {options}"));
+        let mut relay = Self { process, code: String::new() };
         relay.code = relay.line("relay at ");
         relay
     }
 
     /// The rest of the next line that begins like this.
     fn line(&mut self, start: &str) -> String {
-        loop {
-            let mut line = String::new();
-            self.stderr.read_line(&mut line).expect("a line");
-            assert!(!line.is_empty(), "it ended before {start:?}");
-            if let Some(rest) = line.trim_end().strip_prefix(start) {
-                return rest.to_owned();
-            }
-        }
+        let (_, line) = self.process.until(|line| line.starts_with(start));
+        line.trim_end()[start.len()..].to_owned()
     }
 
     /// All that it prints before a line that begins like this.
     pub(crate) fn until(&mut self, start: &str) -> String {
-        let mut all = String::new();
-        loop {
-            let mut line = String::new();
-            self.stderr.read_line(&mut line).expect("a line");
-            assert!(!line.is_empty(), "it ended before {start:?}");
-            if line.starts_with(start) {
-                return all;
-            }
-            all.push_str(&line);
-        }
-    }
-
-    #[cfg(unix)]
-    fn terminate(&self) {
-        let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
-        assert!(sent.success());
-    }
-
-    /// Exit code and JSON object.
-    fn end(mut self) -> (i32, Value) {
-        let mut stdout = String::new();
-        self.child.stdout.take().expect("piped").read_to_string(&mut stdout).expect("UTF-8");
-        let code = self.child.wait().expect("it ends").code().unwrap_or(-1);
-        let report = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout:?}"));
-        (code, report)
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        // Fails if the process has already ended, which is fine.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.until(|line| line.starts_with(start)).0
     }
 }
 
@@ -149,12 +103,12 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
     let (mut host, codes, _) = open(&relay, 2, "--units 8 --turns 60 --seed 4");
     let guest = join(&codes[0]);
     host.wait_for("everybody is here");
-    relay.terminate();
+    relay.process.signal("-TERM");
     relay.line("opens no more rooms");
     let refused = run(&format!("host --relay {} --players 2 --bot --headless", relay.code));
     assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
     assert_agreed([host, guest], 60);
-    let (code, report) = relay.end();
+    let (code, report) = relay.process.end();
     assert_eq!(code, 0, "{report}");
     let seen = (&report["rooms"], &report["players_seen"], &report["watchers_seen"]);
     assert_eq!(seen, (&2.into(), &6.into(), &2.into()), "{report}");
@@ -230,7 +184,7 @@ fn a_match_at_a_relay_outlives_whoever_opened_it() {
     assert!(!save.exists(), "after the end there is nothing to go on with");
 }
 
-/// Who plays does not notice; the old code leads nowhere from then on.
+/// Players do not notice; the old code leads nowhere from then on.
 #[test]
 fn a_relay_makes_a_new_certificate_before_the_old_one_expires() {
     let mut relay = Relay::start("--renew-s 9 --drain-s 1");

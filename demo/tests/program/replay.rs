@@ -117,7 +117,7 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     {
         assert!(text.contains(part), "{part} in {text}");
     }
-    // (It was 0: a script that trusts it saw no disagreement.)
+    // With exit code 0 a script would see no disagreement.
     let whole = run_json(&format!("verify {}", file.display()), 1);
     assert_eq!(whole["diverged_turn"], 20, "the disagreement is noted on both sides: {whole}");
     assert_eq!(whole["equal"], true, "this side's states follow from the orders: {whole}");
@@ -143,7 +143,7 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
-/// (The state was kept only until the match was over, and long matches had forgotten it by then.)
+/// The state was written after the match, and long matches had forgotten it by then.
 #[test]
 fn the_state_after_a_difference_is_kept_however_long_the_match_goes_on() {
     let folder = folder("long");

@@ -1,4 +1,4 @@
-//! Who is lost, who comes back, who comes late, and hosts who go: real processes on loopback.
+//! Players that are lost, come back, or come late, and hosts that go: real processes on loopback.
 
 use std::path::PathBuf;
 
@@ -111,7 +111,7 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
     for (own, save) in [hosts.save(), guests.save()].into_iter().enumerate() {
         let mut host = Process::start(&format!("host --resume {}", save.display()));
         let (place, code) = host.invitation();
-        assert_eq!(place as usize, 2 - own, "whoever resumes it keeps the own army");
+        assert_eq!(place as usize, 2 - own, "whoever resumes it keeps their army");
         // The other one has kept a save, too, in the folder of its replays.
         let folder = hosts.0.with_extension(format!("kept-{own}"));
         std::fs::create_dir_all(&folder).expect("a folder");

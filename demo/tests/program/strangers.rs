@@ -50,7 +50,7 @@ fn told(answer: &[u8], is_accepted: bool, command: &str) -> Ended {
     }
 }
 
-/// What a host of a match of two says to a newcomer.
+/// What a host of a match of two says to a guest.
 fn welcome() -> Welcome {
     let mut host = Process::start("host --players 2 --units 3 --turns 6");
     let (_, code) = host.invitation();

@@ -176,7 +176,7 @@ press watch
 patiently placed play
 picture replayed 1
 part 0
-say "who stayed has lost nothing when the host leaves"
+say "a player that stayed has lost nothing when the host leaves"
 at guest
 patiently noted '"event":"failure","value":"the match ended early'
 absent leave || fail "a card about a failure, after a decided battle"

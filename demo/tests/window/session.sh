@@ -92,7 +92,7 @@ for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 
     switch split "$value" press split
     calm "$size, split: $value"
     [[ $value == true ]] || patiently placed goal
-    # (In a low window with two views and the panel no hint had room, and the command bar lay over the own keep.)
+    # (In a low window with two views and the panel no hint had room, and the command bar lay over the player's keep.)
     if [[ $size == 800* ]]; then
       patiently placed hint
       patiently placed "own keep"

@@ -230,11 +230,6 @@ impl<S: Simulation> Driver<S> {
         self.frames_left
     }
 
-    /// Returns both parts.
-    pub fn into_parts(self) -> (S, Session<S::Action>) {
-        (self.simulation, self.session)
-    }
-
     /// Loads the state of the running match into the simulation of a peer that joins.
     fn take_state(&mut self) {
         let Some(joined) = self.session.take_state() else { return };

@@ -20,8 +20,8 @@ const WAITING_MAX: usize = 8;
 /// A search for the number that differs. It also answers others' questions. Its messages have the first bytes 0 and 1; a game's own messages
 /// beside them begin with other bytes.
 ///
-/// After [`crate::Event::Desync`] the game calls [`Search::begin`] with what it has kept of the last frames, and from then on [`Search::hear`] for each message and
-/// [`Search::advance`] once per frame.
+/// After [`crate::Event::Desync`] the game calls [`Search::begin`] with what it has kept of the last frames, and from then on [`Search::hear`] for each message
+/// and [`Search::advance`] once per frame.
 pub struct Search<S> {
     early: Vec<Message>,
     run: Option<Run<S>>,
@@ -164,12 +164,12 @@ mod tests {
         }
     }
 
-    /// Frames 1 to 5; in frame 4 the number at this place becomes wrong.
+    /// Frames 1 to 5; in frame 4 the number at this index becomes wrong.
     fn inquiry(wrong: Option<usize>) -> Inquiry<Numbers> {
         let (mut numbers, mut moments) = (Numbers([7; 300]), Moments::new(64));
         for frame in 1..=5 {
-            if let Some(place) = wrong.filter(|_| frame == 4) {
-                numbers.0[place] = 8;
+            if let Some(index) = wrong.filter(|_| frame == 4) {
+                numbers.0[index] = 8;
             }
             moments.push(frame, &mut numbers);
         }
@@ -217,7 +217,10 @@ mod tests {
             assert!(!here.hear(message(identity(1), bytes), Instant::ZERO));
         }
         here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
-        assert!(here.hear(message(identity(2), &[TELL, 0, 0]), Instant::ZERO), "not who was asked");
+        assert!(
+            here.hear(message(identity(2), &[TELL, 0, 0]), Instant::ZERO),
+            "from a peer that was not asked"
+        );
         assert!(here.finding().is_none() && !here.is_over());
         for _ in 0..100 {
             here.hear(message(identity(2), &[ASK, 9]), Instant::ZERO);

@@ -83,8 +83,8 @@ pub trait Simulation {
 
     /// Loads what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: after this call
     /// [`Simulation::checksum`] is computed anew and compared with the other players'. Everything that decides how the match goes on must
-    /// be covered by it. May be called again, with another state, when the first has turned out to be wrong. Returns whether the bytes are a state of this game. If not, another state
-    /// follows, or the session ends. Default: false.
+    /// be covered by it. May be called again, with another state, when the first has turned out to be wrong. Returns whether the bytes are a state of this
+    /// game. If not, another state follows, or the session ends. Default: false.
     fn load_state(&mut self, bytes: &[u8]) -> bool {
         let _ = bytes;
         false

@@ -37,7 +37,7 @@ pub struct Judgement {
     /// The result of the match ([`Simulation::result`]), such as the player who has won, if the match was decided.
     pub winner: Option<u8>,
     /// None: all checksums were equal.
-    pub difference: Option<Difference>,
+    pub difference: Option<DesyncReport>,
     /// What the players have signed after the difference. None: there was none, or nobody has signed anything before the end.
     pub testimony: Option<Testimony>,
     /// The referee was not there from the first turn: it got a state before this one. If more than one player played, most players had signed what it
@@ -51,7 +51,7 @@ pub struct Judgement {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct DesyncReport {
     /// The turn.
     pub turn: u32,
     /// The referee's.
@@ -98,7 +98,7 @@ pub struct Found {
     pub shown: Conviction,
 }
 
-impl Difference {
+impl DesyncReport {
     /// None if the referee has no value of its own, which does not happen to a watcher that simulates.
     #[must_use]
     pub fn of(desync: &Desync) -> Option<Self> {

@@ -20,5 +20,5 @@ mod testimony;
 mod tests;
 
 pub use doubt::Doubt;
-pub use judge::{Archived, Difference, Found, JSON_BYTES_MAX, Judgement, Signed};
+pub use judge::{Archived, DesyncReport, Found, JSON_BYTES_MAX, Judgement, Signed};
 pub use testimony::{Said, Testimony};

@@ -66,7 +66,7 @@ fn judged(first: u32) -> (Signed, Vec<u8>) {
     let bytes = recorded.take_bytes();
     let mut judgement = Judgement::new(5, 2, first + 30);
     judgement.checksum = Some(format!("{last:016x}"));
-    judgement.difference = Some(Difference {
+    judgement.difference = Some(DesyncReport {
         turn: first + 7,
         referee: format!("{eighth:08x}"),
         values: vec![(0, format!("{eighth:08x}")), (1, format!("{:08x}", eighth ^ 1))],
@@ -76,7 +76,7 @@ fn judged(first: u32) -> (Signed, Vec<u8>) {
     (Signed::new(judgement, &key()), bytes)
 }
 
-/// What anybody finds who has the text and the replay.
+/// What anybody with the text and the replay finds.
 fn check(signed: &Signed, replay: &[u8]) -> Result<Found, Doubt> {
     signed.verify(None)?;
     let replay = Replay::read(replay.to_vec(), 4).map_err(|error| Doubt::Replay(error.to_string()))?;

@@ -159,6 +159,6 @@ mod tests {
             assert_eq!(alignment.slowing_ppm(), expected, "{others_ms}");
         }
         alignment.note(PlayerId(1), None);
-        assert_eq!(alignment.slowing_ppm(), 0, "who is gone is not followed");
+        assert_eq!(alignment.slowing_ppm(), 0, "a peer that is gone is not followed");
     }
 }

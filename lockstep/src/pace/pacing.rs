@@ -41,20 +41,19 @@ pub struct TurnPlan {
 
 /// A rolling average that rises at once and falls by a tenth of the difference, in integers.
 ///
-/// From the second part of the articles (<http://clintonbrennan.com/2014/04/lockstep-implementation-in-unity3d-part-2/>): `(9 * average + sample) / 10`, rounded down.
+/// From the second part of the articles (<http://clintonbrennan.com/2014/04/lockstep-implementation-in-unity3d-part-2/>): `(9 * average + sample) / 10`,
+/// rounded down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RollingAverage(u32);
+struct RollingAverage(u32);
 
 impl RollingAverage {
     /// Adds a sample; the caller chooses the unit.
-    pub fn add(&mut self, sample: u32) {
+    fn add(&mut self, sample: u32) {
         let falling = (9 * u64::from(self.0) + u64::from(sample)) / 10;
         self.0 = if sample > self.0 { sample } else { falling as u32 };
     }
 
-    /// The average.
-    #[must_use]
-    pub fn get(self) -> u32 {
+    fn get(self) -> u32 {
         self.0
     }
 }
@@ -67,8 +66,7 @@ impl RollingAverage {
 ///   the step and the rate of frames are the same number, rounded down, so game time is real time.
 ///
 /// At most two seconds: a network path that needs more is broken rather than slow.
-#[must_use]
-pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
+fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
     let frame_ms = runtime_ms.clamp(1, 1_000);
     let frames_per_second = 1_000 / frame_ms;
     let turn_ms = (u64::from(network_ms) * 2 + 1).max(u64::from(frame_ms));
@@ -80,8 +78,7 @@ pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
 /// The default turn: a constant step, and turns as long as the network path needs.
 ///
 /// `turns_ahead * turn >= network / 2 + one frame`; at most one second.
-#[must_use]
-pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns_ahead: u32) -> TurnPlan {
+fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns_ahead: u32) -> TurnPlan {
     let rate = u64::from(frames_per_second);
     // Plus one frame. In thousandths of a frame, so that rounding happens only at the end.
     let path = u64::from(network_ms) * rate / 2 + 1_000;

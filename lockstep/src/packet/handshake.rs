@@ -95,7 +95,7 @@ pub struct Hello {
     /// The cookie of the receiver's last [`Challenge`]; 0 before one has come.
     pub cookie: u64,
     /// The secret of the sender's place; 0 if it has none, and before the receiver has sent a challenge.
-    pub seat: u128,
+    pub place: u128,
 }
 
 /// Asks the sender of a [`Hello`] to repeat it with this number, which proves that the sender receives packets at its address.
@@ -110,7 +110,7 @@ pub struct Challenge {
 pub struct Welcome {
     /// The identity of the answering peer.
     pub identity: Identity,
-    /// Number of the connection at the receiver's seat: 0 in the lobby, then one more for each peer that takes the seat in the running match.
+    /// Number of the connection at the receiver's place: 0 in the lobby, then one more for each peer that takes the place in the running match.
     pub connection: u16,
 }
 
@@ -207,8 +207,8 @@ impl Hello {
         writer.write_bits(u64::from(self.frames_per_second), 16);
         write_identity(writer, self.identity);
         writer.write_bits(self.cookie, 64);
-        writer.write_bits(self.seat as u64, 64);
-        writer.write_bits((self.seat >> 64) as u64, 64);
+        writer.write_bits(self.place as u64, 64);
+        writer.write_bits((self.place >> 64) as u64, 64);
     }
 
     /// Version and nonce, which every version has at the same place.
@@ -225,7 +225,7 @@ impl Hello {
         let frames_per_second = reader.read_bits(16)? as u16;
         let identity = read_identity(&mut reader)?;
         let cookie = reader.read_bits(64)?;
-        let seat = u128::from(reader.read_bits(64)?) | u128::from(reader.read_bits(64)?) << 64;
+        let place = u128::from(reader.read_bits(64)?) | u128::from(reader.read_bits(64)?) << 64;
         reader.finish()?;
         Ok(Self {
             version,
@@ -236,7 +236,7 @@ impl Hello {
             frames_per_second,
             identity,
             cookie,
-            seat,
+            place,
         })
     }
 }

@@ -168,7 +168,7 @@ fn keys() -> impl Strategy<Value = Box<LobbyKeys>> {
 fn hello() -> impl Strategy<Value = Hello> {
     let numbers = any::<(u16, u64, u32, u64, u64, u16, u64, u128)>();
     (numbers, identity()).prop_map(|(numbers, identity)| {
-        let (version, nonce, session_mark, config_hash, content_hash, frames_per_second, cookie, seat) =
+        let (version, nonce, session_mark, config_hash, content_hash, frames_per_second, cookie, place) =
             numbers;
         Hello {
             version,
@@ -179,7 +179,7 @@ fn hello() -> impl Strategy<Value = Hello> {
             frames_per_second,
             identity,
             cookie,
-            seat,
+            place,
         }
     })
 }

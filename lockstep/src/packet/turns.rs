@@ -43,7 +43,7 @@ pub struct TurnsPacket {
     pub acks: SmallVec<[u32; PLAYERS_MAX as usize]>,
     /// How many of the receiver's acknowledged entries are still missing at a peer behind the sender.
     pub unconfirmed: u32,
-    /// The middle of a star, while a player is away who may come back: the first turn that the receiver may not begin yet. The receiver knows
+    /// From the middle of a star, while a player that may come back is away: the first turn that the receiver may not begin yet. The receiver knows
     /// all returns before it.
     pub horizon: Option<u32>,
     /// Players from whose own links the sender accepts nothing more, bit n for player n (only in a mesh, before a drop).

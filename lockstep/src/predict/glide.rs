@@ -1,4 +1,4 @@
-//! For renderers: what was drawn in the wrong place glides to the right one, and how wrong it was is counted.
+//! For renderers: what was drawn at the wrong position glides to the right one, and how wrong it was is counted.
 
 use crate::value::time::Duration;
 
@@ -36,7 +36,7 @@ struct Offset {
 }
 
 impl Glide {
-    /// Offsets last for `time`; 150 ms are hardly noticed. What is off by more than `jump` is shown in its place at once: it was moved there, or it is
+    /// Offsets last for `time`; 150 ms are hardly noticed. What is off by more than `jump` is shown at its position at once: it was moved there, or it is
     /// another thing by now.
     #[must_use]
     pub fn new(time: Duration, jump: u64) -> Self {
@@ -84,7 +84,7 @@ impl Glide {
         self.gliding.is_empty()
     }
 
-    /// What is to be added to the place where a thing is.
+    /// What is to be added to the position of a thing.
     #[must_use]
     pub fn offset(&self, thing: u32) -> [i64; 2] {
         let Some(offset) = self.offsets.get(thing as usize).filter(|offset| offset.left > 0) else {
@@ -105,7 +105,7 @@ fn length(vector: [i64; 2]) -> u64 {
 /// Number of classes of distances: four for each power of two.
 const CLASSES: usize = 256;
 
-/// How wrong predictions were: distances, as [`Glide::correct`] returns them, and the number of things that were in their places.
+/// How wrong predictions were: distances, as [`Glide::correct`] returns them, and the number of things that were at their positions.
 #[derive(Clone, Debug)]
 pub struct Corrections {
     right: u64,
@@ -132,25 +132,25 @@ impl Corrections {
         self.classes[class(distance)] += 1;
     }
 
-    /// Number of things that were in the wrong place.
+    /// Number of things that were at the wrong position.
     #[must_use]
     pub fn wrong(&self) -> u64 {
         self.classes.iter().sum()
     }
 
-    /// Number of things that were in their places.
+    /// Number of things that were at their positions.
     #[must_use]
     pub fn right(&self) -> u64 {
         self.right
     }
 
-    /// Mean distance of those in the wrong place, rounded down; 0 if there are none.
+    /// Mean distance of those at the wrong position, rounded down; 0 if there are none.
     #[must_use]
     pub fn mean(&self) -> u64 {
         self.sum.checked_div(self.wrong().into()).unwrap_or(0) as u64
     }
 
-    /// The distance that this part of those in the wrong place do not exceed, in percent (0..=100); at most a quarter too high.
+    /// The distance that this part of those at the wrong position do not exceed, in percent (0..=100); at most a quarter too high.
     #[must_use]
     pub fn percentile(&self, percent: u8) -> u64 {
         let wanted = (self.wrong() * u64::from(percent.min(100))).div_ceil(100);

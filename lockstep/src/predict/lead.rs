@@ -18,13 +18,13 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    /// The next picture is drawn at this place of the match, and should be so many frames ahead.
+    /// The next picture is drawn at this moment of the match, and should be so many frames ahead.
     pub(super) fn pass(&mut self, here: u32, alpha: u32, wanted: u32) {
         let alpha = alpha.min(FRAME);
-        let place = |here: u32, alpha: u32| u64::from(here) * u64::from(FRAME) + u64::from(alpha);
+        let moment = |here: u32, alpha: u32| u64::from(here) * u64::from(FRAME) + u64::from(alpha);
         // The time before the first picture does not count: a switch in the middle of a match would hop.
-        let before = if self.has_begun { place(self.here, self.alpha) } else { place(here, alpha) };
-        let passed = place(here, alpha).saturating_sub(before);
+        let before = if self.has_begun { moment(self.here, self.alpha) } else { moment(here, alpha) };
+        let passed = moment(here, alpha).saturating_sub(before);
         self.has_begun = true;
         (self.here, self.alpha) = (here, alpha);
         let wanted = u64::from(wanted) * u64::from(FRAME);

@@ -240,7 +240,8 @@ impl<S: Predict> Predictor<S> {
         self.follow_with(driver, confirmed, now, frames, |_| {})
     }
 
-    /// Like [`Predictor::follow`]. `corrected` is called if the shown state is exchanged, so that what was drawn in the wrong place can glide to the right one ([`crate::predict::Glide`]).
+    /// Like [`Predictor::follow`]. `corrected` is called if the shown state is exchanged, so that what was drawn at the wrong position can glide to the right
+    /// one ([`crate::predict::Glide`]).
     pub fn follow_with<D>(
         &mut self,
         driver: &Driver<D>,

@@ -140,11 +140,6 @@ impl<S: Simulation + State> Recorded<S> {
         &self.recorder
     }
 
-    /// The recorder, mutable.
-    pub fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.recorder
-    }
-
     /// Whether this game records. Not after [`Recorded::finish`] or [`Recorded::bytes_max`], nor between the load of a state and the next turn.
     #[must_use]
     pub fn is_recording(&self) -> bool {
@@ -208,12 +203,6 @@ impl<S: Simulation + State> Recorded<S> {
         if self.phase == Phase::Records {
             self.recorder.notice(player, notice);
         }
-    }
-
-    /// Returns the game and the recorder.
-    #[must_use]
-    pub fn into_parts(self) -> (S, Recorder) {
-        (self.game, self.recorder)
     }
 }
 

@@ -46,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(80);
 const RETURNS_MAX: u32 = 3;
 
 /// How long a guest waits for the middle before it gives up. Longer than a minute: a virtual machine that is moved stands for so long, and
-/// through a relay nobody would be left who has the match, if all gave up.
+/// behind a relay, the match would be lost if all gave up.
 const SILENCE: Duration = Duration::from_secs(80);
 
 /// Makes connections. A program has a socket; in a page the browser has it.
@@ -160,7 +160,7 @@ impl Arrival {
         let topology = if *is_relayed { Topology::Relay } else { Topology::Host };
         let config = agreement.config().topology(topology).session_id(*session_id);
         let config = config.silence_timeout(SILENCE);
-        if self.code.is_sealed() { config.seat_secret(*self.code.secret()) } else { config }
+        if self.code.is_sealed() { config.place_secret(*self.code.secret()) } else { config }
     }
 
     /// This peer's session, which asks the middle to be let in.
@@ -201,7 +201,7 @@ enum Stage {
     /// Asks for the place, since this time. Why not yet, while the other side is asked again.
     Calling { since: Instant, delay: Option<String> },
     /// Has the place.
-    Seated,
+    Placed,
     /// It is lost for good.
     Lost(GuestError),
 }
@@ -283,7 +283,7 @@ impl<D: Dial> Guest<D> {
     /// Whether the connection is broken and is made again. The session notices a silence.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
-        matches!(self.stage, Stage::Seated) && self.again.is_some()
+        matches!(self.stage, Stage::Placed) && self.again.is_some()
     }
 
     /// Why the place is lost for good.
@@ -300,8 +300,8 @@ impl<D: Dial> Guest<D> {
         self.is_leaving = true;
     }
 
-    /// Does what is due: asks for the place, or moves packets both ways and runs [`Session::handle_timeout`](AnySession::handle_timeout). `session` is that of the newest
-    /// arrival; none before the first one. Call it before and after running frames.
+    /// Does what is due: asks for the place, or moves packets both ways and runs [`Session::handle_timeout`](AnySession::handle_timeout). `session` is that of
+    /// the newest arrival; none before the first one. Call it before and after running frames.
     ///
     /// When it returns an arrival, a session of it takes the place of the one before, whose match is continued or over.
     ///
@@ -314,7 +314,7 @@ impl<D: Dial> Guest<D> {
     ) -> Result<Option<Arrival>, GuestError> {
         match &self.stage {
             Stage::Calling { .. } => self.call_on(now),
-            Stage::Seated => {
+            Stage::Placed => {
                 if let Some(session) = session {
                     self.receive(session, now);
                     session.handle_timeout(now);
@@ -406,7 +406,7 @@ impl<D: Dial> Guest<D> {
             }
             Answer::Refused(_) => return self.fail(GuestError::NotUnderstood),
         };
-        self.stage = Stage::Seated;
+        self.stage = Stage::Placed;
         (self.again, self.since, self.pause) = (None, Some(now), AGAIN);
         Ok(Some(Arrival { welcome, codes, code: self.code.clone() }))
     }
@@ -463,7 +463,7 @@ impl<D: Dial> Guest<D> {
 
     /// Asks for the place again if the others went on without this peer.
     fn come_back(&mut self, session: &AnySession, now: Instant) {
-        if !matches!(self.stage, Stage::Seated) {
+        if !matches!(self.stage, Stage::Placed) {
             return;
         }
         let failure = match session.phase() {

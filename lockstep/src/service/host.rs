@@ -11,7 +11,7 @@ use crate::value::time::Instant;
 /// Places to watch from beside the referee's.
 const WATCHERS_LESS: u32 = 1;
 
-/// The places of a match at its host, and what newcomers are told. Connections have numbers that the transport chooses.
+/// The places of a match at its host, and what guests are told. Connections have numbers that the transport chooses.
 ///
 /// `SealedHost` moves its packets over a sealed socket.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Host {
         Self { places, welcome }
     }
 
-    /// Who is where.
+    /// The places, and who has them.
     #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
@@ -92,9 +92,9 @@ impl Host {
             self.places.settle();
         }
         match self.places.come(connection, pass, now) {
-            Ok(seated) => {
-                let welcome = Welcome { place: seated.identity, ..self.welcome.clone() };
-                Reply { answer: Answer::Come(welcome), former: seated.former }
+            Ok(placed) => {
+                let welcome = Welcome { place: placed.identity, ..self.welcome.clone() };
+                Reply { answer: Answer::Come(welcome), former: placed.former }
             }
             Err(why) => Reply::only(why.into()),
         }
@@ -108,7 +108,7 @@ impl Host {
         packet: &[u8],
         now: Instant,
     ) -> bool {
-        let Some((link, _)) = self.places.seated(connection) else { return true };
+        let Some((link, _)) = self.places.placed(connection) else { return true };
         let forged = session.stats().hellos_forged;
         session.handle_packet(now, link, packet);
         let is_genuine = session.stats().hellos_forged == forged;

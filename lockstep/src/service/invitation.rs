@@ -123,7 +123,7 @@ impl Offers {
     }
 
     /// A guest that asks twice keeps its place. Free places come first. A place that was given away long ago, and whose player may have
-    /// gone, is offered again: if the player is still there, the session refuses the newcomer.
+    /// gone, is offered again: if the player is still there, the session refuses the guest.
     fn offer(&mut self, nonce: u64, now: Instant) -> Option<PlayerId> {
         let since = |place: &Place| place.offered.map(|(_, at)| at);
         let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
@@ -217,7 +217,7 @@ mod tests {
         let mut offers = offers();
         assert_eq!(place(&mut offers, 7, 0), Some(1));
         assert_eq!(place(&mut offers, 8, 10), Some(2));
-        assert_eq!(place(&mut offers, 7, 20), Some(1), "who asks twice keeps the place");
+        assert_eq!(place(&mut offers, 7, 20), Some(1), "a guest that asks twice keeps the place");
         assert_eq!(place(&mut offers, 9, 30), None, "full");
         offers.set_connected(PlayerId(1), true);
         assert_eq!(place(&mut offers, 9, 5_100), Some(2), "player 2 has never connected");

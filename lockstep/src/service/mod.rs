@@ -1,4 +1,4 @@
-//! Matches over the internet without IO: who may come to which place, what newcomers are told, how a guest comes back, and the rooms of a
+//! Matches over the internet without IO: who may come to which place, what guests are told, how a guest comes back, and the rooms of a
 //! relay. Packets and time go in; packets, answers and a ready [`Session`](crate::Session) come out.
 //!
 //! - [`agreement`]: the settings that everybody must have, as plain numbers, and what the game adds.

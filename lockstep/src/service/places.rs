@@ -4,7 +4,7 @@
 //! keeps its link whatever connection leads to it: a player whose connection broke and came back goes on where it was, and the session
 //! notices only a silence.
 //!
-//! [`Places::bind`] tells the session whose links these are. From then on nobody plays in a place that the own secret does not open.
+//! [`Places::bind`] tells the session whose links these are. From then on a peer plays only in the place that its secret opens.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -56,11 +56,11 @@ const WATCHER_GAP: Duration = Duration::from_secs(2);
 ///
 /// // Player 0 is the host itself. The secrets are random in earnest.
 /// let mut places = Places::new().player(PlayerId(1), [1; 16]).watchers([9; 16], 4);
-/// let seated = places.come(PeerId(70), &[1; 16], Instant::ZERO)?;
-/// assert_eq!(seated.identity, Identity::Player(PlayerId(1)));
+/// let placed = places.come(PeerId(70), &[1; 16], Instant::ZERO)?;
+/// assert_eq!(placed.identity, Identity::Player(PlayerId(1)));
 /// // The same secret from another connection: the newer one counts.
 /// let again = places.come(PeerId(71), &[1; 16], Instant::ZERO)?;
-/// assert_eq!((again.link, again.former), (seated.link, Some(PeerId(70))));
+/// assert_eq!((again.link, again.former), (placed.link, Some(PeerId(70))));
 /// assert_eq!(places.come(PeerId(72), &[7; 16], Instant::ZERO), Err(NoPlace::WrongSecret));
 /// # Ok::<(), NoPlace>(())
 /// ```
@@ -74,8 +74,6 @@ pub struct Places {
     watch_arrivals: Bucket,
     /// One more place to watch from, with a secret of its own.
     referee: Option<Place>,
-    /// Whoever calls limits how often somebody comes.
-    is_unlimited: bool,
     /// A player's place stays with the program that has it.
     is_settled: bool,
 }
@@ -105,7 +103,7 @@ impl Place {
 
 /// A limit of how often something happens. It starts full.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bucket {
+pub(crate) struct Bucket {
     /// When it is full again.
     full_at: Instant,
 }
@@ -115,7 +113,7 @@ impl Bucket {
     ///
     /// # Errors
     /// It is empty for so long.
-    pub fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), Duration> {
+    pub(crate) fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), Duration> {
         let full_at = self.full_at.max(now) + gap;
         let ahead = full_at.since(now);
         if ahead > gap.times(burst) {
@@ -134,10 +132,10 @@ pub(crate) fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The peers that have come.
+/// The place that a connection has taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Seated {
+pub struct Placed {
     /// The place.
     pub identity: Identity,
     /// The session's number of the link.
@@ -225,7 +223,7 @@ impl Places {
         self
     }
 
-    /// With places for so many who watch at once, all of which `secret` opens.
+    /// With places for so many watchers at once. `secret` opens all of them.
     #[must_use]
     pub fn watchers(mut self, secret: Secret, count: u32) -> Self {
         self.watch = u128::from_le_bytes(secret);
@@ -238,13 +236,6 @@ impl Places {
     #[must_use]
     pub fn referee(mut self, secret: Secret) -> Self {
         self.referee = Some(Place::new(secret));
-        self
-    }
-
-    /// Somebody may come as often as it likes: for whoever limits that in another way.
-    #[must_use]
-    pub fn without_limits(mut self) -> Self {
-        self.is_unlimited = true;
         self
     }
 
@@ -278,7 +269,7 @@ impl Places {
         self.is_settled = true;
     }
 
-    /// Seats whoever shows this pass (or only a secret) at the other end of a connection.
+    /// Gives the connection the place that this pass (or only a secret) opens.
     ///
     /// # Errors
     /// The secret opens no place, the place is shut or another program's, nobody else may watch, or too many have come in a short time.
@@ -287,11 +278,11 @@ impl Places {
         connection: PeerId,
         pass: impl Into<Pass>,
         now: Instant,
-    ) -> Result<Seated, NoPlace> {
+    ) -> Result<Placed, NoPlace> {
         let Pass { secret, token } = pass.into();
         self.gone(connection);
         let identity = self.opened_by(&secret).ok_or(NoPlace::WrongSecret)?;
-        let (burst, is_settled) = (if self.is_unlimited { u64::MAX } else { ARRIVALS }, self.is_settled);
+        let is_settled = self.is_settled;
         let later = |wait| NoPlace::Later { wait };
         let (place, link) = match identity {
             Identity::Player(player) => (self.place(player), player_link(player.index()).0),
@@ -303,10 +294,9 @@ impl Places {
         };
         let Some(place) = place else {
             let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
-            let burst = if self.is_unlimited { u64::MAX } else { WATCHERS };
-            self.watch_arrivals.take(now, WATCHER_GAP, burst).map_err(later)?;
+            self.watch_arrivals.take(now, WATCHER_GAP, WATCHERS).map_err(later)?;
             self.watchers[free] = Some(connection);
-            return Ok(Seated { identity, link: watcher_link(free), former: None });
+            return Ok(Placed { identity, link: watcher_link(free), former: None });
         };
         let token = u128::from_le_bytes(token);
         if place.is_shut {
@@ -315,14 +305,14 @@ impl Places {
         if identity != Identity::Watcher && is_settled && place.owner.is_some_and(|owner| owner != token) {
             return Err(NoPlace::OtherProgram);
         }
-        place.arrivals.take(now, ARRIVAL_GAP, burst).map_err(later)?;
+        place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS).map_err(later)?;
         place.owner = Some(token);
-        Ok(Seated { identity, link, former: place.connection.replace(connection) })
+        Ok(Placed { identity, link, former: place.connection.replace(connection) })
     }
 
     /// A connection is closed. A player's place stays the player's. Returns the place.
     pub fn gone(&mut self, connection: PeerId) -> Option<Identity> {
-        let (link, identity) = self.seated(connection)?;
+        let (link, identity) = self.placed(connection)?;
         match identity {
             Identity::Player(player) => self.place(player)?.connection = None,
             _ => match self.watchers.get_mut(watcher_of(link)?) {
@@ -355,7 +345,7 @@ impl Places {
 
     /// The session's number of the link behind a connection, and whose it is.
     #[must_use]
-    pub fn seated(&self, connection: PeerId) -> Option<(PeerId, Identity)> {
+    pub fn placed(&self, connection: PeerId) -> Option<(PeerId, Identity)> {
         let leads = |place: &Option<Place>| place.is_some_and(|place| place.connection == Some(connection));
         if let Some(player) = self.players.iter().position(leads) {
             return Some(player_link(player));
@@ -412,9 +402,9 @@ mod tests {
             assert!(come(&mut places, peer, &WATCH).is_ok());
         }
         assert_eq!(come(&mut places, 7, &WATCH), Err(NoPlace::Full));
-        let seated = come(&mut places, 8, &REFEREE).unwrap();
-        assert_eq!((seated.identity, seated.link, seated.former), (Identity::Watcher, PeerId(18), None));
-        assert_eq!(places.seated(PeerId(8)), Some((PeerId(18), Identity::Watcher)));
+        let placed = come(&mut places, 8, &REFEREE).unwrap();
+        assert_eq!((placed.identity, placed.link, placed.former), (Identity::Watcher, PeerId(18), None));
+        assert_eq!(places.placed(PeerId(8)), Some((PeerId(18), Identity::Watcher)));
         assert_eq!((places.connection(PeerId(18)), places.connections().count()), (Some(PeerId(8)), 3));
         assert_eq!(come(&mut places, 9, &REFEREE).unwrap().former, Some(PeerId(8)), "as a player's place");
         assert_eq!((places.gone(PeerId(8)), places.gone(PeerId(9))), (None, Some(Identity::Watcher)));
@@ -445,10 +435,10 @@ mod tests {
         let mut places = places();
         let first = places.come(PeerId(70), &[2; 16], at(0)).unwrap();
         let link = PeerId(2);
-        assert_eq!(first, Seated { identity: Identity::Player(PlayerId(2)), link, former: None });
+        assert_eq!(first, Placed { identity: Identity::Player(PlayerId(2)), link, former: None });
         let again = places.come(PeerId(71), &[2; 16], at(0)).unwrap();
         assert_eq!((again.link, again.former), (link, Some(PeerId(70))));
-        assert_eq!((places.seated(PeerId(70)), places.connection(link)), (None, Some(PeerId(71))));
+        assert_eq!((places.placed(PeerId(70)), places.connection(link)), (None, Some(PeerId(71))));
         assert_eq!(places.gone(PeerId(70)), None, "its place has a newer connection");
         assert_eq!(places.gone(PeerId(71)), Some(Identity::Player(PlayerId(2))));
         assert_eq!(places.connection(link), None);
@@ -487,8 +477,8 @@ mod tests {
     fn a_secret_in_another_program_does_not_displace_whoever_plays() {
         let mut places = places();
         let come = |places: &mut Places, connection, token| {
-            let seated = places.come(PeerId(connection), Pass { secret: [1; 16], token: [token; 16] }, at(0));
-            seated.map(|seated| seated.former)
+            let placed = places.come(PeerId(connection), Pass { secret: [1; 16], token: [token; 16] }, at(0));
+            placed.map(|placed| placed.former)
         };
         assert_eq!(come(&mut places, 70, 1), Ok(None));
         assert_eq!(come(&mut places, 71, 2), Ok(Some(PeerId(70))), "before the start the newer one counts");

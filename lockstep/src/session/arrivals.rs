@@ -20,8 +20,8 @@ impl AnySession {
         }
         match hello.identity {
             Identity::Player(player) => {
-                let (Some(seat), Some(stream)) =
-                    (self.transfers.middle.seats.get(player), self.common.streams.get(player.index()))
+                let (Some(place), Some(stream)) =
+                    (self.transfers.middle.places.get(player), self.common.streams.get(player.index()))
                 else {
                     return Some(Refusal::Taken);
                 };
@@ -38,9 +38,9 @@ impl AnySession {
                 if let Some(refusal) = self.lateness.costs.must_wait(&self.common, player) {
                     return Some(refusal);
                 }
-                let is_owner = seat.is_owned_by(hello.seat);
+                let is_owner = place.is_owned_by(hello.place);
                 let away =
-                    seat.empty_since.filter(|_| reason.is_some()).map(|since| self.common.now.since(since));
+                    place.empty_since.filter(|_| reason.is_some()).map(|since| self.common.now.since(since));
                 let is_free =
                     config.arrivals.late_joins.is_some_and(|after| away.is_some_and(|away| away >= after));
                 let in_use = self.common.links.values().any(|link| {

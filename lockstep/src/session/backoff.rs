@@ -54,7 +54,7 @@ impl Costs {
         *cost = Cost { owed: (cost.at(common.now) + span).min(most), noted: common.now };
     }
 
-    /// A player is dropped, for whom the others have waited for this long: now, or in former turns if it was late again and again.
+    /// A player is dropped, and the others have waited for it for this long: now, or in former turns if it was late again and again.
     pub(super) fn charge_dropped(&mut self, common: &Common, player: PlayerId, waited: Duration) {
         self.charge(common, player, waited);
     }

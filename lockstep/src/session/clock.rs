@@ -7,11 +7,12 @@ use crate::value::time::{Duration, Instant};
 pub(super) const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
 impl AnySession {
-    /// When [`Session::handle_timeout`](crate::AnySession::handle_timeout) or [`Session::poll_transmit`](crate::AnySession::poll_transmit) has something to do, unless a packet arrives before.
+    /// When [`Session::handle_timeout`](crate::AnySession::handle_timeout) or [`Session::poll_transmit`](crate::AnySession::poll_transmit) has something to do,
+    /// unless a packet arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.common.links.values().filter_map(|link| self.link_due_at(link)).min();
-        if !self.lobby.answers.is_empty() {
+        if !self.lobby.replies.is_empty() {
             at = Some(self.common.now);
         }
         let of_states = self.transfers.due_at(&self.common, &self.delayed);

@@ -28,8 +28,8 @@ pub enum Successor {
 }
 
 impl AnySession {
-    /// Votes a player out, or takes the vote back. When more than half of the other players who are in the match vote so, and in a star
-    /// at least two, the player is dropped, as after a silence, and cannot come back while they vote so. The vote travels with the next entry, and
+    /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and in a star
+    /// at least two, the player is dropped, as after a silence, and cannot come back while they do. The vote travels with the next entry, and
     /// every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle
     /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts.
     pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
@@ -37,7 +37,8 @@ impl AnySession {
     }
 
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
-    /// ([`Event::Paused`](crate::Event::Paused)). Turns go on, and actions are accepted and applied. If [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote.
+    /// ([`Event::Paused`](crate::Event::Paused)). Turns go on, and actions are accepted and applied. If [`Controls::Majority`](crate::Controls::Majority)
+    /// decides, this is the player's vote.
     ///
     /// # Errors
     /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`](crate::SessionConfig::pauses_max) or
@@ -106,7 +107,7 @@ impl AnySession {
     ///
     /// | The player | call | then |
     /// |---|---|---|
-    /// | gives up and watches | `resign(Successor::AsConfigured)` | a bot plays on if [`SessionConfig::bots_take_over`](crate::SessionConfig::bots_take_over) says so |
+    /// | gives up and watches | `resign(Successor::AsConfigured)` | a bot, if [`bots_take_over`](crate::SessionConfig::bots_take_over) says so |
     /// | has lost, and watches | `resign(Successor::Nobody)` | its side is out ([`crate::Simulation::player_surrendered`]) |
     /// | lets a bot play, and watches | `resign(Successor::Bot)` | a bot plays on ([`crate::Simulation::player_taken_over`]) |
     /// | goes away | [`Session::leave`](crate::AnySession::leave), after one of the above or alone | the session ends |
@@ -130,8 +131,8 @@ impl AnySession {
         cancelled
     }
 
-    /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the host
-    /// leaves, the match ends for all. Returns the number of cancelled actions.
+    /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the
+    /// host leaves, the match ends for all. Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign(Successor::AsConfigured);
         self.local.leaving.get_or_insert(self.common.now);

@@ -6,7 +6,7 @@ use crate::session::transfer::arrival::ARRIVAL_WINDOW;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
-/// Who is there is heard several times in this time, also over a bad line.
+/// A peer that is there is heard several times in this time, also over a bad line.
 const HEARD: Duration = Duration::from_secs(1);
 
 impl Common {

@@ -199,7 +199,7 @@ impl AnySession {
         }
     }
 
-    /// The middle of a star drops whom the players vote out.
+    /// The middle of a star drops the players that are voted out.
     pub(super) fn obey_votes(&mut self) {
         if !self.common.setup.forwards() || self.common.phase != SessionPhase::Running {
             return;

@@ -46,8 +46,8 @@ impl Ending {
         self.since.is_some_and(|since| common.now.since(since) >= common.config().ending_deadline())
     }
 
-    /// The local player has wanted to leave since this time: whether the others have the local player's last entry, so that this peer may go. In a mesh they must also have what others gave
-    /// and this peer has run: the author may be gone.
+    /// The local player has wanted to leave since this time: whether the others have the local player's last entry, so that this peer may go. In a mesh they
+    /// must also have what others gave and this peer has run: the author may be gone.
     pub(super) fn may_leave(common: &Common, since: Instant) -> Step {
         let Some(player) = common.setup.player().filter(|_| common.player_ended()) else { return Step::GoOn };
         let own = common.streams[player.index()].next();

@@ -18,7 +18,8 @@ use crate::session::{AnySession, SessionPhase, players_in};
 use crate::signed::statement::Since;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 
-/// The state of a running match; the other players have confirmed its checksum. The simulation must load it ([`Session::take_state`](crate::AnySession::take_state)).
+/// The state of a running match; the other players have confirmed its checksum. The simulation must load it
+/// ([`Session::take_state`](crate::AnySession::take_state)).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct JoinedState {
@@ -367,7 +368,7 @@ impl AnySession {
             return;
         }
         let common = &mut self.common;
-        self.transfers.middle.seats.note_empty(&common.streams, common.now);
+        self.transfers.middle.places.note_empty(&common.streams, common.now);
         self.transfers.check_source(common, self.pace.planner.turn());
         let load = Load { planner: &self.pace.planner, lateness: &self.lateness };
         self.transfers.serve_arrivals(common, &mut self.delayed, load);

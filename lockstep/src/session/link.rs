@@ -62,7 +62,7 @@ pub(crate) struct Handshake {
     pub(crate) key: u64,
     /// Dialing: the cookie that the remote expects; 0 before it has sent one.
     pub(crate) cookie: u64,
-    /// Number of the connection at the player's seat: the remote's on the middle of a star, the local player's on the link to the middle.
+    /// Number of the connection at the player's place: the remote's on the middle of a star, the local player's on the link to the middle.
     pub(crate) connection: u16,
 }
 

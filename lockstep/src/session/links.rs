@@ -44,7 +44,7 @@ impl Links {
         self.by_peer.values().filter(|link| link.is_connected())
     }
 
-    /// Players from whom something has come within this time, or who have everything; bit n for player n.
+    /// Players that were heard within this time, and players that have everything; bit n for player n.
     pub(super) fn heard_within(&self, span: Duration, now: Instant) -> u16 {
         let heard =
             self.connected().filter(|link| link.progress.finished || now.since(link.last_heard) < span);
@@ -64,7 +64,7 @@ impl Links {
         self.by_peer.values_mut().for_each(|link| link.outflow.owe_bye(bye));
     }
 
-    /// The player has been dropped; tells the player so.
+    /// The player has been dropped; tells the player.
     pub(super) fn close_link_of(&mut self, player: PlayerId) {
         let identity = Some(Identity::Player(player));
         for link in self.by_peer.values_mut().filter(|link| link.identity == identity) {

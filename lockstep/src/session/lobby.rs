@@ -20,7 +20,7 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 /// After this silence another peer with the same identity may take a place in the lobby.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
-/// Greatest number of answers to hellos that wait to be sent.
+/// Greatest number of replies to hellos that wait to be sent.
 const REPLIES_MAX: usize = 16;
 
 /// Longest silence before the start, whatever is allowed in a match: nothing is lost yet, and everybody can come again.
@@ -37,8 +37,8 @@ pub(crate) struct Lobby {
     pub(super) start_at: Option<Instant>,
     /// See [`Session::set_start_phase`](crate::AnySession::set_start_phase).
     pub(super) start_phase: Option<StartPhase>,
-    /// Answers to hellos that wait to be sent.
-    pub(super) answers: VecDeque<Answer>,
+    /// Replies to hellos that wait to be sent.
+    pub(super) replies: VecDeque<QueuedReply>,
 }
 
 /// When, within a period, what the players send in a frame is to arrive here.
@@ -57,16 +57,16 @@ impl StartPhase {
     }
 }
 
-/// An answer to a hello from a peer without a link.
+/// A reply to a hello from a peer without a link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct QueuedReply {
     pub(super) to: PeerId,
     /// The key of the packet's tag.
     pub(super) key: u64,
     pub(super) what: Reply,
 }
 
-/// The content of an answer.
+/// The content of a reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reply {
     Refuse(Refusal),
@@ -75,7 +75,7 @@ pub(crate) enum Reply {
 
 impl Lobby {
     pub(super) fn new(now: Instant) -> Self {
-        Self { since: now, is_ready: true, start_at: None, start_phase: None, answers: VecDeque::new() }
+        Self { since: now, is_ready: true, start_at: None, start_phase: None, replies: VecDeque::new() }
     }
 }
 
@@ -193,11 +193,11 @@ impl AnySession {
             })
     }
 
-    /// Queues an answer to a hello.
+    /// Queues a reply to a hello.
     pub(super) fn reply(&mut self, to: PeerId, key: u64, what: Reply) {
-        let waits = self.lobby.answers.iter().any(|answer| answer.to == to);
-        if self.lobby.answers.len() < REPLIES_MAX && !waits {
-            self.lobby.answers.push_back(Answer { to, key, what });
+        let waits = self.lobby.replies.iter().any(|reply| reply.to == to);
+        if self.lobby.replies.len() < REPLIES_MAX && !waits {
+            self.lobby.replies.push_back(QueuedReply { to, key, what });
         }
     }
 
@@ -216,7 +216,7 @@ impl AnySession {
             return true;
         }
         if let Some(refusal) = self.refusal_of(peer, hello) {
-            if self.lobby.answers.len() < REPLIES_MAX {
+            if self.lobby.replies.len() < REPLIES_MAX {
                 self.common.emit(Event::Refused { peer, refusal });
             }
             self.reply(peer, hello.nonce, Reply::Refuse(refusal));
@@ -229,7 +229,7 @@ impl AnySession {
                 self.lateness.costs.charge_arrival(&self.common, player);
             }
             let is_running = self.common.phase == SessionPhase::Running;
-            self.transfers.middle.seats.note(hello.identity, hello.seat, is_running);
+            self.transfers.middle.places.note(hello.identity, hello.place, is_running);
         }
         if let Identity::Player(_) = hello.identity {
             self.common.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
@@ -237,7 +237,7 @@ impl AnySession {
         // A peer that has restarted at the same address.
         self.common.links.retain(|_, link| link.peer != peer || link.handshake.nonce == hello.nonce);
         if self.common.links.index_of(peer).is_none() {
-            let connection = self.transfers.middle.seats.connection_of(hello.identity);
+            let connection = self.transfers.middle.places.connection_of(hello.identity);
             let handshake = Handshake { connection, ..self.common.setup.handshake(hello.nonce) };
             let link = Link::new(peer, handshake, self.common.config().first_entry(), self.common.now);
             self.common.links.insert(peer, link);
@@ -276,7 +276,7 @@ impl AnySession {
         let fresh = |link: &Link| self.common.now.since(link.last_heard) < LOBBY_SILENCE;
         // A peer that shows the place's secret has crashed and is back.
         let is_owner = |player: PlayerId| {
-            self.transfers.middle.seats.get(player).is_some_and(|seat| seat.is_owned_by(hello.seat))
+            self.transfers.middle.places.get(player).is_some_and(|place| place.is_owned_by(hello.place))
         };
         let place_taken = match hello.identity {
             Identity::Player(player) => {

@@ -52,8 +52,8 @@ impl AnySession {
     }
 
     /// Sets what a player shows to everybody: up to 64 bytes whose meaning is the game's business, such as a name, a team and a colour. Every
-    /// player may set its own, and the player [`crate::SessionConfig::host_player()`] those of all; in a mesh each its own. Possible until the match starts. Whoever comes to a running
-    /// match sets its own once, before it connects.
+    /// player may set its own, and the player [`crate::SessionConfig::host_player()`] those of all; in a mesh each its own. Possible until the match starts.
+    /// Whoever comes to a running match sets its own once, before it connects.
     ///
     /// # Errors
     /// Too long, too often, not a player that this peer may set, or the match has begun.

@@ -207,7 +207,7 @@ impl Agreement {
     }
 }
 
-/// Time from which on peers of a mesh who still wait give up whom the others name.
+/// After this time, peers of a mesh that still wait give up the player that the others name.
 fn agreeing_is_late(config: &SessionConfig) -> Duration {
     let drop_after = config.waits.drop_after.unwrap_or_default();
     drop_after + Duration::from_micros(config.ending_deadline().as_micros() / 2)

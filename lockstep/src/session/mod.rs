@@ -393,8 +393,8 @@ impl AnySession {
     }
 
     /// Number of turns, counted from the start, whose checksums have been compared, over all players who still send some. A difference is
-    /// an event. While a joining peer has a state that is not loaded yet ([`Session::is_joining`](crate::AnySession::is_joining)), these are the turns of that state, and
-    /// the simulation still stands before.
+    /// an event. While a joining peer has a state that is not loaded yet ([`Session::is_joining`](crate::AnySession::is_joining)), these are the turns of that
+    /// state, and the simulation still stands before.
     #[must_use]
     pub fn compared_turns(&self) -> u32 {
         self.compared.checksums.settled()

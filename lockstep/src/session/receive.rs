@@ -194,7 +194,7 @@ impl AnySession {
             if !from_author && !self.common.setup.may_forward(from) {
                 return false;
             }
-            // Nobody drops itself, and in a mesh nobody is dropped whom this peer has not given up.
+            // No player drops itself, and in a mesh none is dropped that this peer has not given up.
             let agreed = !self.common.setup.is_mesh() || self.mesh.frozen & (1 << segment.player.0) != 0;
             let drops = |entry: &Entry| entry.end() == Some(EndReason::Dropped);
             let beyond = |number: &u32| *number >= stream.next();
@@ -408,7 +408,7 @@ impl AnySession {
         self.mark_fresh(player, index);
         if matches!(end, Some((_, EndReason::Dropped))) && !had_ended {
             self.common.links.close_link_of(player);
-            // In a star only the middle drops players. Here this peer would drop all whom the dropped player has held up.
+            // In a star only the middle drops players. Here this peer would drop all players that the dropped one has held up.
             if self.common.setup.is_mesh() {
                 self.end_wait_for(1 << player.0);
             }

@@ -78,7 +78,7 @@ impl AnySession {
         }
     }
 
-    /// A newcomer has the save.
+    /// A guest has the save.
     pub(super) fn saver_is_here(&mut self, index: usize) {
         let link = &mut self.common.links[index];
         if link.arrival.as_ref().is_some_and(|arrival| arrival.stage == ArrivalStage::InLobby) {
@@ -86,7 +86,7 @@ impl AnySession {
         }
     }
 
-    /// The match starts: who has no save yet gets the state of the running match.
+    /// The match starts: a guest that has no save yet gets the state of the running match.
     pub(super) fn end_serving_lobby(&mut self) {
         self.transfers.resuming = Resuming::None;
         if !self.common.setup.forwards() {
@@ -100,7 +100,7 @@ impl AnySession {
         self.transfers.blob = None;
     }
 
-    // ---- a newcomer
+    // ---- a guest
 
     /// The save from which the match goes on, once it is here. Whoever has kept one of the same match can compare them
     /// ([`SavedMatch::contradicts`]).

@@ -81,7 +81,7 @@ impl Setup {
             identity: self.identity,
             cookie,
             // Only sent to a peer that has sent a challenge.
-            seat: if cookie == 0 { 0 } else { self.config.own.seat.0 },
+            place: if cookie == 0 { 0 } else { self.config.own.place.0 },
         }
     }
 

@@ -12,7 +12,7 @@ use crate::value::ids::PeerId;
 /// An absence is remembered until this many entries of the return are forgotten, because the turn that has just run is still read.
 const RETURNS_KEPT: u32 = 4;
 
-/// Turns in which a player was away who has come back.
+/// Turns in which a player that came back was away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Absence {
     /// Number of the entry that ended the stream, and the reason.

@@ -45,13 +45,13 @@ impl AnySession {
     }
 
     pub(super) fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
-        if let Some(answer) = self.lobby.answers.pop_front() {
-            match answer.what {
+        if let Some(reply) = self.lobby.replies.pop_front() {
+            match reply.what {
                 Reply::Refuse(refusal) => Refuse { refusal }.encode(&mut self.buffers.writer),
                 Reply::Challenge(cookie) => Challenge { cookie }.encode(&mut self.buffers.writer),
             }
-            packet::seal(&self.buffers.writer, answer.key, out);
-            return Some(answer.to);
+            packet::seal(&self.buffers.writer, reply.key, out);
+            return Some(reply.to);
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.common.now);
         let Some(index) = self.common.links.values().position(is_due) else {

@@ -14,13 +14,15 @@ use crate::value::time::Instant;
 /// One peer's part of a lockstep match, as a state machine. The application moves the bytes and passes the time in.
 ///
 /// There are four kinds of methods:
-/// - `handle_*` methods take input: a packet ([`Session::handle_packet`](crate::AnySession::handle_packet)) or the time ([`Session::handle_timeout`](crate::AnySession::handle_timeout)). They never fail.
-///   [`Session::stats`](crate::AnySession::stats) counts the packets that they cannot use.
-/// - `poll_*` methods return output: packets ([`Session::poll_transmit`](crate::AnySession::poll_transmit)), events ([`Session::poll_event`](crate::AnySession::poll_event)), and the time of the next call
-///   ([`Session::poll_timeout`](crate::AnySession::poll_timeout)).
-/// - Commands express what the local player wants: [`Session::submit`], [`Session::pause`](crate::AnySession::pause), [`Session::leave`](crate::AnySession::leave) and others. They take effect
-///   with the player's next entry, in the same turn on every peer.
-/// - Turns: [`Session::begin_turn`](crate::AnySession::begin_turn), then the actions of the turn, then [`Session::end_turn`](crate::AnySession::end_turn). [`crate::Driver`] makes these calls.
+/// - `handle_*` methods take input: a packet ([`Session::handle_packet`](crate::AnySession::handle_packet)) or the time
+///   ([`Session::handle_timeout`](crate::AnySession::handle_timeout)). They never fail. [`Session::stats`](crate::AnySession::stats) counts the packets that
+///   they cannot use.
+/// - `poll_*` methods return output: packets ([`Session::poll_transmit`](crate::AnySession::poll_transmit)), events
+///   ([`Session::poll_event`](crate::AnySession::poll_event)), and the time of the next call ([`Session::poll_timeout`](crate::AnySession::poll_timeout)).
+/// - Commands express what the local player wants: [`Session::submit`], [`Session::pause`](crate::AnySession::pause),
+///   [`Session::leave`](crate::AnySession::leave) and others. They take effect with the player's next entry, in the same turn on every peer.
+/// - Turns: [`Session::begin_turn`](crate::AnySession::begin_turn), then the actions of the turn, then [`Session::end_turn`](crate::AnySession::end_turn).
+///   [`crate::Driver`] makes these calls.
 ///
 /// Call these in every round of the application's loop, in this order:
 /// 1. [`Session::handle_packet`](crate::AnySession::handle_packet) with every packet that has arrived;
@@ -30,8 +32,8 @@ use crate::value::time::Instant;
 /// 5. [`Session::poll_event`](crate::AnySession::poll_event) until it returns `None`;
 /// 6. sleep until [`Session::poll_timeout`](crate::AnySession::poll_timeout) or the next packet.
 ///
-/// [`Session::phase`](crate::AnySession::phase) returns the phase. A session that is over ([`Session::is_over`](crate::AnySession::is_over)) still has bye packets to send: repeat step 4 for a
-/// moment.
+/// [`Session::phase`](crate::AnySession::phase) returns the phase. A session that is over ([`Session::is_over`](crate::AnySession::is_over)) still has bye
+/// packets to send: repeat step 4 for a moment.
 ///
 /// What needs the type of the actions is here. All other methods are those of [`AnySession`].
 #[derive(Debug)]
@@ -138,7 +140,7 @@ impl<A: Action> Session<A> {
 
     /// A player's actions in the turn that has begun, in the order in which they were submitted. (None for a player that the match does not
     /// have.)
-    pub fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
+    pub(crate) fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
         self.any.payload_of(player).into_iter().flat_map(codec::actions::<A>)
     }
 }

@@ -155,11 +155,11 @@ impl fmt::Display for Verdict {
             Self::Liar(player) => write!(f, "player {player} has signed two different accounts of one match"),
             Self::Forged { author, receiver } => write!(
                 f,
-                "player {receiver} has got other orders of player {author} than player {author} has signed: one of them lies, or who has passed them on"
+                "player {receiver} has got other orders of player {author} than player {author} has signed: one of them lies, or a peer that passed them on"
             ),
             Self::Divided([one, other]) => write!(
                 f,
-                "players {one} and {other} have seen different matches: one of them lies, or who has passed on what they saw"
+                "players {one} and {other} have seen different matches: one of them lies, or a peer that passed on what they saw"
             ),
         }
     }

@@ -105,7 +105,7 @@ impl Lie {
     fn session(self, identity: Identity, now: Instant) -> Session<NoAction> {
         let mut config = self.config();
         if let Identity::Player(player) = identity {
-            config = config.seat_secret([player.0 + 1; 16]);
+            config = config.place_secret([player.0 + 1; 16]);
             if !self.is_unsigned {
                 config = config.player_key(PlayerKey::from_secret([player.0 + 1; 32]));
             }
@@ -158,9 +158,9 @@ impl Lie {
         (node, battle)
     }
 
-    /// Nobody ends with another state, and nobody honest is named. Returns what the newcomer was told.
+    /// Nobody ends with another state, and nobody honest is named. Returns what the joining peer was told.
     fn check(self) -> Vec<Event> {
-        let (newcomer, mut game) = self.play();
+        let (joiner, mut game) = self.play();
         let source = game.drivers()[0].session();
         let told_gone = (self.gone.is_some() && source.has_lied_about_players()).then_some((0, 0, 0));
         let Some((bit, header, all)) = source.lied().or(told_gone) else {
@@ -184,7 +184,7 @@ impl Lie {
                     };
                     assert!(!suspects.is_empty() && !suspects.iter().any(honest), "{what}: {suspects:?}");
                 }
-                if node == newcomer {
+                if node == joiner {
                     told.push(event);
                 }
             }
@@ -193,7 +193,7 @@ impl Lie {
         // The players' keys are the end of the header. A player that does not find its own there does not come in.
         let keys = usize::from(PLAYERS) * (1 + 256 + 64) + 5 + 7;
         if (header.saturating_sub(keys)..header).contains(&bit)
-            && matches!(phases[newcomer], SessionPhase::Failed(Failure::OtherRoster | Failure::OtherKey))
+            && matches!(phases[joiner], SessionPhase::Failed(Failure::OtherRoster | Failure::OtherKey))
         {
             return told;
         }
@@ -236,7 +236,7 @@ fn no_state_is_believed_that_differs_in_one_bit() {
 
 /// Fields of the header one by one, whatever is drawn above.
 #[test]
-fn a_header_that_lies_about_the_session_is_found_before_the_newcomer_plays() {
+fn a_header_that_lies_about_the_session_is_found_before_the_joiner_plays() {
     let fields = [
         ("frame", 96),
         ("speed", 194),
@@ -252,7 +252,7 @@ fn a_header_that_lies_about_the_session_is_found_before_the_newcomer_plays() {
     }
 }
 
-/// Where nobody plays any more, nobody can confirm a state. A source that said so was believed: the newcomer was told nothing, and played alone.
+/// Where nobody plays any more, nobody can confirm a state. A source that said so was believed: the joining peer was told nothing, and played alone.
 #[test]
 fn a_source_that_says_that_others_are_gone_is_not_believed() {
     for number in 0..32 {

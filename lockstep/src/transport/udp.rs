@@ -1,4 +1,5 @@
-//! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of their address.
+//! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of
+//! their address.
 #![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
 #[cfg(feature = "codes")]
@@ -123,7 +124,7 @@ impl UdpTransport {
 
     /// Moves packets in both directions between socket and session. Call it often: before and after running frames.
     ///
-    /// Packets from unknown addresses are passed on only while the session accepts newcomers, and the address is forgotten unless the
+    /// Packets from unknown addresses are passed on only while the session accepts new peers, and the address is forgotten unless the
     /// session lets it in. "Connection refused" is not an error: the handshake's timeout decides.
     ///
     /// # Errors
@@ -152,15 +153,6 @@ impl UdpTransport {
         }
         self.forget_strangers(session);
         Ok(())
-    }
-
-    /// Sends the application's own bytes to a peer, whose [`UdpTransport::pump_with`] passes them to `aside`.
-    pub fn send_aside(&mut self, peer: PeerId, bytes: &[u8]) {
-        if let Some(&address) = self.addresses.get(&peer) {
-            self.outgoing.clear();
-            self.outgoing.extend_from_slice(bytes);
-            self.send(address);
-        }
     }
 
     /// Counters of the socket.

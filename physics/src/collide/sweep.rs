@@ -10,7 +10,7 @@ use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side
 /// By how much the core of a body is smaller than the body, at most, raw units: 1/16 unit.
 const SLACK: i32 = 1 << 12;
 
-/// What meets a wall. Contacts stop a body there; who passes through one all the same is a core, so that a body can slide along walls and over their seams.
+/// What meets a wall. Contacts stop a body there. What passes through a wall all the same is a core, so that a body can slide along walls and over their seams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core {
     /// The body, smaller by a quarter of each extent, by [`SLACK`] at most.

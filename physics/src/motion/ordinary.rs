@@ -83,7 +83,7 @@ impl Movement<'_> {
             | distance.simd_gt(swapped(extent))
             | moved.simd_le(limits.low)
             | moved.simd_ge(limits.high);
-        // Who does not move further than this has not left its reach.
+        // A body that moves no further than this has not left its reach.
         let most = limits.box_margin;
         if (unusual | distance.simd_gt(most)).any_true() {
             // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.

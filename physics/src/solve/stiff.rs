@@ -163,7 +163,7 @@ impl StiffContacts {
         }
     }
 
-    /// Joins the bodies that touch. Groups are connected by narrow gaps, too: who sinks away from a neighbour stays in its group.
+    /// Joins the bodies that touch. Groups are connected by narrow gaps, too: a body that sinks away from a neighbour stays in its group.
     fn find_groups(&mut self, batches: &Batches, shells: &[Shell]) {
         let Self { group, groups, .. } = self;
         group.clear();

@@ -27,8 +27,8 @@ pub(crate) struct Pressing<'a> {
     pub(crate) soft: bool,
 }
 
-/// Batch and lane of the contacts with walls that have the last word: who is squeezed between a wall and a rank, a heavy body or a kinematic body
-/// enters that one.
+/// Batch and lane of the contacts with walls that have the last word. A body that is squeezed between a wall and
+/// a body with a rank, a heavy body or a kinematic body enters that one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
     pub(crate) places: Vec<(u32, u32)>,

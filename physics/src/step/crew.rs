@@ -116,7 +116,7 @@ impl<J> List<J> {
 /// Where the jobs of a step are offered. Only [`Crew::run`] offers jobs, through `&mut` of the only [`Crew`] that has this board: one list at a
 /// time.
 struct Board {
-    /// The jobs that nobody has taken, one bit each. Who clears a bit does the job.
+    /// The jobs that nobody has taken, one bit each. The thread that clears a bit does the job.
     open: AtomicU32,
     /// The number of jobs that are not done.
     left: AtomicU32,

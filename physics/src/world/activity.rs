@@ -1,4 +1,4 @@
-//! Who moves, who sleeps, and who changes from one to the other.
+//! Bodies that move, that sleep, and that change from one to the other.
 
 use alloc::vec::Vec;
 

@@ -173,7 +173,7 @@ fn play(
     let agreement = Agreement::of(&welcome.agreement).ok_or("another match")?;
     let terms = terms_of(&agreement, u32::MAX).map_err(|error| error.to_string())?;
     let topology = if welcome.is_relayed { Topology::Relay } else { Topology::Host };
-    let config = agreement.config().session_id(welcome.session_id).topology(topology).seat_secret(secret);
+    let config = agreement.config().session_id(welcome.session_id).topology(topology).place_secret(secret);
     let config = completed(config, welcome.place, welcome.is_relayed, false, None);
     let config = config.map_err(|error| error.to_string())?;
     let key = machine()?.player_key(welcome.session_id, own);

@@ -19,7 +19,7 @@ pub(crate) struct Twist {
     own: PlayerId,
     key: PlayerKey,
     format: PayloadFormat,
-    /// When each of the own entries was ready, from `known` on backwards.
+    /// When each of this player's entries was ready, from `known` on backwards.
     ready: VecDeque<(u32, Instant)>,
     known: u32,
     /// The last acknowledgements that it gives.

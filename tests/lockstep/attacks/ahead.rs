@@ -35,7 +35,7 @@ impl Action for Keys {
     }
 }
 
-/// The state is a hash of every key that was pressed, and of who is gone.
+/// The state is a hash of every key that was pressed, and of the players that are gone.
 #[derive(Clone, Default)]
 struct Presses {
     history: u64,

@@ -120,7 +120,7 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     assert!(!game.drivers()[2].session().is_paused(), "it has lasted for two seconds");
 }
 
-/// The budget and the votes are a part of the session's state, which a newcomer gets.
+/// The budget and the votes are a part of the session's state, which a joining peer gets.
 #[test]
 fn a_majority_pauses_also_for_who_has_come_back_meanwhile() {
     for topology in [Topology::Host, Topology::Relay] {
@@ -137,7 +137,7 @@ fn a_majority_pauses_also_for_who_has_come_back_meanwhile() {
         joining::play(&mut game, 15_500);
         let stands =
             |game: &VirtualMatch<Toy>| [0, 1, 2].map(|node| game.drivers()[node].session().is_paused());
-        assert_eq!(stands(&game), [true; 3], "{topology:?}: two of three, the newcomer knows both votes");
+        assert_eq!(stands(&game), [true; 3], "{topology:?}: two of three, the joining peer knows both votes");
         for player in [2, 1] {
             game.drivers_mut()[player].session_mut().pause(false).unwrap();
         }

@@ -67,7 +67,7 @@ fn most_of_a_mesh_can_vote_somebody_out() {
     assert!(matches!(game.drivers()[3].session().phase(), SessionPhase::Failed(_)));
 }
 
-/// Found by random forgers: a relay ends everybody else's stream, says that it has finished, brings one of them back, and is silent. Who had
+/// Found by random forgers: a relay ends everybody else's stream, says that it has finished, brings one of them back, and is silent. Whoever had
 /// finished was never given up.
 #[test]
 fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever() {

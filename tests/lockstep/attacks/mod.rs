@@ -6,9 +6,9 @@ mod forgers;
 mod members;
 mod mesh;
 mod messages;
+mod places;
 mod returns;
 mod roles;
-mod seats;
 mod signed;
 mod slow;
 mod states;
@@ -196,7 +196,7 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
         assert_eq!(game.drivers_mut()[2].session_mut().poll_event(), None, "{identity:?}");
         assert_unharmed(&mut game, "an answer that made no sense");
     }
-    // Who watches has no place in a mesh, where everybody passes on what everybody says.
+    // A watcher has no place in a mesh, where everybody passes on what everybody says.
     let mut member = Session::<Order>::new(config.clone(), Identity::Player(PlayerId(0)), now).unwrap();
     let mut watcher = Session::<Order>::new(config, Identity::Watcher, now).unwrap();
     watcher.connect(PeerId(0));
@@ -236,7 +236,7 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
         frames_per_second: 0,
         identity: Identity::Watcher,
         cookie: 0,
-        seat: 0,
+        place: 0,
     };
     Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
     (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &packet));

@@ -83,7 +83,7 @@ fn a_place_that_changes_hands_all_the_time_is_closed_for_a_while() {
     }
 }
 
-/// Who crashes now and then comes back at once.
+/// Players that crash now and then, and come back at once.
 #[test]
 fn who_crashes_once_a_minute_does_not_wait() {
     for topology in [Topology::Host, Topology::Relay] {

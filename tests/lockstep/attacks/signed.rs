@@ -408,7 +408,7 @@ fn an_outlier_is_whom_most_have_signed_against() {
     }
 }
 
-/// (With the right numbers in its entries and wrong ones under its signature, one of two was noticed by nobody.)
+/// With the right checksums in its entries and wrong ones under its signature, one player of two was not noticed.
 #[test]
 fn a_checksum_that_is_wrong_only_where_it_is_signed_is_a_difference() {
     let mut game = toy_match(&signed(2, Topology::Host), 0, 1, slow());
@@ -492,7 +492,7 @@ fn all_have_the_same_roster_before_the_first_turn() {
     }
 }
 
-/// The host sends a guest another key than a player has sent. (The guest notices its own; another player's only people notice who compare
+/// The host sends a guest another key than a player has sent. (The guest notices its own key. Another player's is noticed only by people who compare
 /// fingerprints.)
 #[test]
 fn whose_key_was_exchanged_does_not_play() {

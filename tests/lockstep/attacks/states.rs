@@ -79,7 +79,7 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
     }
 }
 
-/// What a newcomer acknowledged before it refused a state can arrive when the next one is under way already. It looked as if that were here.
+/// What a joining peer acknowledged before it refused a state can arrive when the next one is under way already. It looked as if that were here.
 #[test]
 fn acknowledgements_from_before_a_refused_state_are_none_of_the_next() {
     for topology in [Topology::Host, Topology::Relay] {

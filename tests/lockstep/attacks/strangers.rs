@@ -20,7 +20,7 @@ fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash:
         frames_per_second: session.config().frames_per_second as u16,
         identity: Identity::Watcher,
         cookie: 0,
-        seat: 0,
+        place: 0,
     }
 }
 

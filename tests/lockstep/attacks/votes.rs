@@ -54,7 +54,7 @@ fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
             let counts = game.drivers_mut()[voter].session_mut().vote_out(PlayerId(0), true);
             assert_eq!(
                 counts, is_relayed,
-                "{topology:?}: who opened a room of a relay is a player like others"
+                "{topology:?}: the player that opened a relay's room is one like others"
             );
         }
         play(&mut game, 6_000);

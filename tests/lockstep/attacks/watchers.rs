@@ -1,4 +1,4 @@
-//! Who watches a signed match later than it is played is told no less than the players, and nothing false.
+//! A watcher with a delay is told no less of a signed match than the players, and nothing false.
 
 use super::signed::forge;
 use super::{bare, deliver, run, slow};
@@ -83,7 +83,7 @@ fn who_watches_later_is_told_what_it_was_shown() {
     }
 }
 
-/// A player who ends its stream signs that. The signature was forgotten when the player came back, and who was behind needed it.
+/// A player who ends its stream signs that. The signature was forgotten when the player came back, and a watcher that was behind needed it.
 #[test]
 fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
     for topology in [Topology::Host, Topology::Relay] {

@@ -98,7 +98,7 @@ impl<A: Action> Room<A> {
         };
         assert_eq!(second.agreement.game(), b"a game");
         let driver = |welcome: &Welcome, secret: Secret| {
-            let config = welcome.agreement.config().topology(Topology::Relay).seat_secret(secret);
+            let config = welcome.agreement.config().topology(Topology::Relay).place_secret(secret);
             let config = config.session_id(welcome.session_id).simulated();
             let mut session = Session::new(config, welcome.place, Instant::ZERO).unwrap();
             session.connect(PeerId(0));

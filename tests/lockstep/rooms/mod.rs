@@ -180,7 +180,7 @@ fn limits_are_kept_and_told() {
     assert_eq!(
         world.greet_from(3, &guess).1.answer,
         Answer::Refused(Refused::WrongSecret),
-        "only who knows the relay's secret opens rooms"
+        "rooms are opened with the relay's secret only"
     );
 }
 
@@ -327,7 +327,7 @@ fn a_code_in_a_program_with_another_key_does_not_displace_whoever_plays() {
     assert_agreed(&world, &game, "nobody was displaced");
 }
 
-/// What is too much is not looked at, and who does not stop is disconnected.
+/// What is too much is not looked at. A peer that does not stop is disconnected.
 #[test]
 fn a_connection_that_floods_is_closed() {
     let mut world = World::new(Limits::default(), 16);
@@ -402,7 +402,7 @@ fn states_of_all_rooms_have_one_limit() {
     }
 }
 
-/// Only who has opened the room removes players, and each is removed once.
+/// Only the player that opened the room removes players, and each is removed once.
 #[test]
 fn who_has_opened_a_room_removes_players() {
     let mut world = World::new(Limits::default(), 17);
@@ -440,10 +440,10 @@ fn who_has_opened_a_room_removes_players() {
     }
     assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
     let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };
-    assert_agreed(&world, &rest, "without who was removed");
+    assert_agreed(&world, &rest, "without the player that was removed");
 }
 
-/// Whoever gave a place the secret of another room, and then another one, took the other room's secret away and could put it on the own room.
+/// A player that gave a place the secret of another room, and then another one, took the other room's secret away and could use it for its own room.
 #[test]
 fn who_has_opened_a_room_takes_no_secret_of_another() {
     let mut world = World::new(Limits::default(), 23);
@@ -524,7 +524,7 @@ fn rooms_in_which_nobody_is_end() {
     assert_eq!(
         world.greet_from(1, &come(opened.secrets.players[1])).1.answer,
         Answer::Refused(Refused::Over),
-        "who comes too late is told"
+        "a guest that comes too late is told"
     );
 
     let (client, _) = world.open(1, agreement(2, 100));

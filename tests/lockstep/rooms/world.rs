@@ -214,7 +214,7 @@ impl World {
         let key: [u8; 32] = core::array::from_fn(|index| secret[index % 16]);
         let session = match welcome.place {
             Identity::Player(player) => {
-                let config = config.seat_secret(secret).player_key(PlayerKey::from_secret(key));
+                let config = config.place_secret(secret).player_key(PlayerKey::from_secret(key));
                 Session::join(config, player, RELAY, self.now)
             }
             place => Session::new(config, place, self.now).map(|mut session| {

@@ -113,7 +113,7 @@ fn overlap(places: &[[f64; 2]]) -> f64 {
     quantile(&depths, 0.95)
 }
 
-/// Medians of some starts as text: who came through, and the overlap.
+/// Medians of some starts as text: units that came through, and the overlap.
 fn medians(starts: u32, mut one: impl FnMut(u32) -> [f64; 2]) -> String {
     let flows: Vec<_> = (0..starts).map(&mut one).collect();
     let [through, pressed] =

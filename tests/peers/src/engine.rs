@@ -119,7 +119,7 @@ pub trait Engine {
     fn remove(&mut self, body: u32);
     /// Writes velocities and wakes the bodies.
     fn write_velocities(&mut self, velocities: &Velocities);
-    /// Who has the higher rank is not pushed by others. Where an engine knows no ranks, it gets a greater mass: 131 times for a rank of 100.
+    /// A body with a higher rank is not pushed by others. Where an engine knows no ranks, it gets a greater mass: 131 times for a rank of 100.
     fn set_rank(&mut self, body: u32, rank: u8);
     /// Advances by one frame.
     fn step(&mut self);

@@ -84,7 +84,7 @@ impl Judge {
         }
     }
 
-    /// The speed that a spring gives to who is at `offset` from what it overlaps.
+    /// The speed that a spring gives to a body at `offset` from what it overlaps.
     fn push(&self, offset: [f64; 2], clear: f64) -> [f64; 2] {
         let squared = offset[0] * offset[0] + offset[1] * offset[1];
         if squared >= clear * clear || squared == 0.0 {

@@ -216,7 +216,7 @@ impl Inputs {
                 Drive::Free => {}
                 Drive::March => {
                     let velocity = self.specs[body as usize].velocity;
-                    // Who wants to go nowhere is told nothing.
+                    // A unit that wants to go nowhere is told nothing.
                     if velocity != [0, 0] {
                         self.wanted.push(body, velocity);
                     }

@@ -13,11 +13,11 @@ pub enum Steering {
     Nearest,
     /// Like [`Steering::Nearest`], but no faster than a unit ahead within [`NEAR`].
     Queue,
-    /// Like [`Steering::Nearest`], but who has somebody within [`NEAR`] who is nearer to the door waits.
+    /// Like [`Steering::Nearest`], but a unit waits if another one within [`NEAR`] is nearer to the door.
     GiveWay,
-    /// Like [`Steering::Nearest`], and who is nearer to the door has the higher rank: others do not push it.
+    /// Like [`Steering::Nearest`], and a unit nearer to the door has the higher rank: others do not push it.
     Ranks,
-    /// Like [`Steering::Nearest`], and who is blocked for longest within two units has a higher rank for half a second.
+    /// Like [`Steering::Nearest`], and the unit that is blocked for longest within two units has a higher rank for half a second.
     Patience,
     /// Like [`Steering::Nearest`]; each unit stands aside for a half second of every two, at a time of its own.
     Breathe,
@@ -95,7 +95,7 @@ impl Steerer {
 
     /// One frame: where everybody wants to go now.
     pub fn steer(&mut self, places: Vec<[f64; 2]>) {
-        // How far each still has to go; who is through has nothing before it.
+        // How far each still has to go. A unit that is through has nothing before it.
         let left: Vec<_> =
             places.iter().map(|&[x, y]| if x > -0.6 { -x } else { (x + 0.5).hypot(y) }).collect();
         match self.steering {

@@ -115,7 +115,7 @@ fn another_server_is_not_trusted() {
     assert_eq!(server.poll(), None, "the secret has not been sent");
 }
 
-/// Before a certificate expires there is another one. Who is here stays; who comes needs the new hash.
+/// Before a certificate expires there is another one. Clients that are here stay; those that come need the new hash.
 #[test]
 fn a_certificate_is_renewed_without_a_word_to_who_is_here() {
     let config = SealedConfig::new();

@@ -126,7 +126,7 @@ fn who_loses_its_place_to_the_same_code_is_told_why() {
     assert_eq!(Answer::read(&why), Some(Answer::Refused(Refused::WrongSecret)));
 }
 
-/// Without a network: who is bound to nobody comes where that is not forbidden, and nowhere else.
+/// Without a network: a peer that is bound to nobody comes where that is not forbidden, and nowhere else.
 #[test]
 fn who_is_bound_to_nobody_comes_only_where_that_is_allowed() {
     let run = |config: SessionConfig, bound: Option<Identity>| {

@@ -1,4 +1,4 @@
-//! Who has no code: random datagrams, first datagrams of a handshake from addresses that prove nothing, wrong secrets.
+//! Strangers, who have no code: random datagrams, first datagrams of a handshake from addresses that prove nothing, wrong secrets.
 
 use std::time::Duration as StdDuration;
 

@@ -112,7 +112,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
             frames_per_second: 20,
             identity: Identity::Watcher,
             cookie: 5,
-            seat: 6,
+            place: 6,
         }),
         Packet::Challenge(Challenge { cookie: 6 }),
         Packet::Lobby(Lobby { ready: true, members, sent_us: 9, echo, start_in_us: Some(100_000), keys }),

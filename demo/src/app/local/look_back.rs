@@ -11,7 +11,7 @@ use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::bots::Level;
 use crate::game::Setup;
 
-/// (Whoever wanted to know what had gone wrong had to leave the battle.)
+/// To see what had gone wrong, a player had to leave the battle.
 #[test]
 fn a_battle_so_far_is_a_replay_and_another_one_goes_on_from_any_of_its_frames() {
     let path = std::env::temp_dir().join(format!("testudo-so-far-{}.replay", std::process::id()));

@@ -28,7 +28,7 @@ fn driver(game: &Game, player: u8, now: Instant) -> Driver<Game> {
         .frames_per_turn(1)
         .drop_after(Duration::from_secs(3))
         .bots_take_over(true)
-        .seat_secret([player + 1; 16]);
+        .place_secret([player + 1; 16]);
     let mut session = Session::new(config, Identity::Player(PlayerId(player)), now).unwrap();
     if player > 0 {
         session.connect(PeerId(0));

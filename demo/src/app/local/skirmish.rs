@@ -70,7 +70,7 @@ impl Drop for Skirmish {
             // A full disk has already been noticed, and nobody is left to be told.
             let _ = driver.simulation_mut().finish_recording();
         }
-        // (Whoever closed the window did not know where the replay was.)
+        // After the window is closed, nothing else says where the replay is.
         if let Some(file) = self.replay_file.as_ref().filter(|_| self.has_begun) {
             eprintln!("replay: {}", file.display());
         }
@@ -218,7 +218,7 @@ impl Skirmish {
     /// The order does not run: the queue is full, or the match is over.
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
-        // Who only names groups or says where recruits gather is still preparing.
+        // A player that only names groups or says where recruits gather is still preparing.
         self.has_ordered |= !matches!(order.command, Command::Assign(_) | Command::Rally(_));
         Ok(())
     }
@@ -258,8 +258,8 @@ impl Skirmish {
 
     /// Gives a player to a person or to a bot.
     pub(crate) fn set_pilot(&mut self, player: u8, pilot: Pilot) {
-        if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
-            *place = pilot;
+        if let Some(now) = self.spec.pilots.get_mut(usize::from(player)) {
+            *now = pilot;
         }
     }
 

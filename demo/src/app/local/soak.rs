@@ -124,7 +124,8 @@ fn play_foreseen(plan: &Plan, battle: &Battle) -> SoakReport {
     report
 }
 
-/// Plays the games of the seeds `seed`, `seed + 1`, ..., if `predicts` with prediction at random peers. `progress` is called for each finished game, from any thread.
+/// Plays the games of the seeds `seed`, `seed + 1`, ..., if `predicts` with prediction at random peers. `progress` is called for each finished game, from any
+/// thread.
 ///
 /// # Errors
 /// A plan out of range.

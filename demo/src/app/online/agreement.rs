@@ -114,9 +114,9 @@ impl Agreement {
         Ok(Terms { setup, turns: self.turns })
     }
 
-    /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is split into parts. Who was lost
-    /// may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks decides who may
-    /// take the place of a lost player: anybody.)
+    /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is
+    /// split into parts. Who was lost may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks
+    /// decides who may take the place of a lost player: anybody.)
     pub(crate) fn config(&self) -> SessionConfig {
         base_config(self.players, self.turns, self.content)
             .host_player(self.host)

@@ -61,7 +61,7 @@ impl Codes {
         Self { page, ..self }
     }
 
-    /// This code opens the own place.
+    /// This code opens this player's own place.
     pub(crate) fn back_by(self, code: String) -> Self {
         Self { back: Some(code), ..self }
     }

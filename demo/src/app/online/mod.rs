@@ -1,8 +1,8 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
 //! From the bottom: `name`, `agreement`, `profile`, `keys` and `codes` are values; `wire` is the library's host or guest;
-//! `remark` is what the engine has noticed; `seat` is this process's part in a match; `network` is its path there; a `judgement` is the file that a referee leaves
-//! of it.
+//! `remark` is what the engine has noticed; `seat` is this process's part in a match; `network` is its path there; a `judgement` is the file that a referee
+//! leaves of it.
 
 pub(crate) mod address;
 pub(crate) mod agreement;

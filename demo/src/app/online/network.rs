@@ -35,12 +35,12 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// Most units of a match to which a guest comes who says nothing else, all players together: a page has less memory.
+/// Most units of a match, all players together, for a guest that names no other limit: a page has less memory.
 pub(crate) const GUEST_UNITS_MAX: u32 = if cfg!(target_arch = "wasm32") { 20_000 } else { 100_000 };
 
-/// The way to a place.
+/// Where a host or relay is reached.
 #[derive(Clone, Debug)]
-pub(crate) enum Way {
+pub(crate) enum HostAddress {
     /// The host's address; without a seal.
     Plain(SocketAddr),
     Sealed(JoinCode),
@@ -48,8 +48,8 @@ pub(crate) enum Way {
 
 /// What a guest asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
-    pub(crate) way: Way,
+pub(crate) struct JoinRequest {
+    pub(crate) host: HostAddress,
     pub(crate) watches: bool,
     /// Most units of a match that is worth coming to, all players together.
     pub(crate) units_max: u32,
@@ -58,8 +58,8 @@ pub(crate) struct Wish {
 /// This process's path into a match, and through it. Only [`NetworkMatch::play`] waits.
 pub(crate) struct NetworkMatch {
     options: SeatOptions,
-    /// A guest's way, also back.
-    wish: Option<Wish>,
+    /// What a guest asked for, and asks for again when it comes back.
+    request: Option<JoinRequest>,
     clock: Clock,
     stage: Stage,
     news: VecDeque<News>,
@@ -106,31 +106,33 @@ impl NetworkMatch {
         let dialer = Dialer::Sealed(Default::default());
         let guest = Guest::open(dialer, relay.clone(), keys::own()?.token(&relay), told, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
-        let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };
-        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(wish), options, clock))
+        let request = JoinRequest { host: HostAddress::Sealed(relay), watches: false, units_max: u32::MAX };
+        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
     /// Joins a match.
     ///
     /// # Errors
     /// No socket is available.
-    pub(crate) fn join(wish: Wish, options: SeatOptions) -> Result<Self, MatchError> {
+    pub(crate) fn join(request: JoinRequest, options: SeatOptions) -> Result<Self, MatchError> {
         let clock = Clock::start();
-        let (dialer, code, token) = match &wish.way {
-            Way::Plain(host) => {
-                let dialer = PlainDialer::new(keys::random_number()?, wish.watches);
+        let (dialer, code, token) = match &request.host {
+            HostAddress::Plain(host) => {
+                let dialer = PlainDialer::new(keys::random_number()?, request.watches);
                 (Dialer::Plain(dialer), JoinCode::unsealed(*host), [0; 16])
             }
-            Way::Sealed(code) => (Dialer::Sealed(Default::default()), code.clone(), keys::own()?.token(code)),
+            HostAddress::Sealed(code) => {
+                (Dialer::Sealed(Default::default()), code.clone(), keys::own()?.token(code))
+            }
         };
         let guest = Guest::join(dialer, code, token, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
-        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(wish), options, clock))
+        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
-    fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions, clock: Clock) -> Self {
+    fn at(stage: Stage, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {
         let news = VecDeque::new();
-        Self { options, wish, clock, stage, news, former: None, has_compared: false, foresight: None }
+        Self { options, request, clock, stage, news, former: None, has_compared: false, foresight: None }
     }
 
     /// Does everything that is due.
@@ -178,7 +180,7 @@ impl NetworkMatch {
         let Stage::Seated(seat) = &self.stage else { return Ok(()) };
         // The state is loaded, and no turn has run from it.
         let is_at_start = seat.session().phase() == SessionPhase::Lobby && !seat.session().is_joining();
-        let is_due = is_at_start && self.wish.is_some() && !self.has_compared && self.former.is_none();
+        let is_due = is_at_start && self.request.is_some() && !self.has_compared && self.former.is_none();
         let Some(saved) = seat.session().resumed().filter(|_| is_due) else { return Ok(()) };
         let mut state = Vec::new();
         state::save(&mut seat.client().game().clone(), &mut state);
@@ -202,11 +204,11 @@ impl NetworkMatch {
     fn arrive(&mut self, arrival: &Arrival, guest: Box<Guest<Dialer>>) -> Result<(), MatchError> {
         let Welcome { place, is_relayed, agreement: told, .. } = &arrival.welcome;
         let refused = |why| Err(MatchError::Invitation(why));
-        if self.wish.as_ref().is_some_and(|wish| wish.watches) && *place != Identity::Watcher {
+        if self.request.as_ref().is_some_and(|request| request.watches) && *place != Identity::Watcher {
             return refused(InvitationError::NotForWatching);
         }
         let Some(agreement) = Agreement::of(told) else { return refused(InvitationError::NotUnderstood) };
-        let units_max = self.wish.as_ref().map_or(u32::MAX, |wish| wish.units_max);
+        let units_max = self.request.as_ref().map_or(u32::MAX, |request| request.units_max);
         let start = Start {
             terms: terms_of(&agreement, units_max).map_err(MatchError::Invitation)?,
             agreement,
@@ -274,7 +276,7 @@ impl NetworkMatch {
         }
     }
 
-    /// Shows the own orders at once, or when they run.
+    /// Shows the player's own orders at once, or when they run.
     pub(crate) fn set_prediction(&mut self, predicts: bool) {
         match &self.stage {
             Stage::Seated(seat) => Foresight::switch(&mut self.foresight, predicts, seat.client().game()),

@@ -13,7 +13,7 @@ use crate::app::watch::recording::ReplayFile;
 /// Saves that are looked at, the newest ones.
 const FILES_MAX: usize = 32;
 
-/// What a comparison with the own saves has shown.
+/// What a comparison with this machine's saves has shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Compared {
     /// There is none of this match and turn.

@@ -47,7 +47,7 @@ const CHECKSUMS_MAX: usize = 256;
 const SAVE_EVERY: u32 = 50;
 const SAVE_FIRST: u32 = 9;
 
-/// Longest pause between two reads of the socket: of a player, for whom others wait, and of who only watches.
+/// Longest pause between two reads of the socket: of a player, for whom others wait, and of a watcher.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 const PAUSE_OF_WATCHERS: std::time::Duration = std::time::Duration::from_millis(20);
 
@@ -267,7 +267,7 @@ impl Seat {
         self.middle.is_none()
     }
 
-    /// Whether this seat may remove players: the host's, or that of who has opened the room at a relay, also after it came back.
+    /// Whether this seat may remove players: it is the host's, or it opened the room at a relay (also after it came back).
     pub(crate) fn may_kick(&self) -> bool {
         self.is_host() || (self.is_relayed && self.place == Identity::Player(PlayerId(0)))
     }

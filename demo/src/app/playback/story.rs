@@ -8,7 +8,7 @@ use crate::game::Order;
 /// Most departures that are listed: every player can leave once.
 const DEPARTURES_MAX: usize = 16;
 
-/// Who left a match and came back.
+/// Players that left a match, and players that came back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Story {
     departures: Vec<Departure>,

@@ -76,7 +76,7 @@ impl Http {
 async fn accept(listener: &tokio::net::TcpListener, router: &Router) {
     let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let visitors = Visitors::default();
-    while let Ok(place) = Arc::clone(&free).acquire_owned().await {
+    while let Ok(permit) = Arc::clone(&free).acquire_owned().await {
         let Ok((stream, address)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
@@ -88,7 +88,7 @@ async fn accept(listener: &tokio::net::TcpListener, router: &Router) {
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
             // A client that breaks off is no concern of ours.
             let _ = timeout(ALL_WITHIN, server.serve_connection(TokioIo::new(stream), service)).await;
-            drop((place, visit));
+            drop((permit, visit));
         });
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         let guest = Visit::begin(&visitors, other);
         assert!(guest.is_some());
         drop((visits, guest));
-        assert!(visitors.lock().unwrap().is_empty(), "nothing is kept of who is gone");
+        assert!(visitors.lock().unwrap().is_empty(), "nothing is kept of visitors that are gone");
         assert!(Visit::begin(&visitors, one).is_some());
     }
 }

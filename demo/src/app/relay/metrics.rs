@@ -46,9 +46,9 @@ type Total = fn(&Counters, &SealedStats) -> u64;
 /// Name, help, unit, and source of each total.
 const TOTALS: [(&str, &str, Option<Unit>, Total); 14] = [
     ("rooms_opened", "Rooms opened", None, |counters, _| counters.rooms),
-    ("players_seen", "Places of players that were taken", None, |counters, _| counters.players_seen),
+    ("players_seen", "Players who took their place", None, |counters, _| counters.players_seen),
     ("players_back", "Players who came back to their place", None, |counters, _| counters.players_back),
-    ("players_lost", "Players whom the others went on without", None, |counters, _| counters.players_lost),
+    ("players_lost", "Players dropped", None, |counters, _| counters.players_lost),
     ("watchers_seen", "Watchers who came", None, |counters, _| counters.watchers_seen),
     ("greetings_refused", "Greetings answered with a refusal", None, |counters, _| {
         counters.greetings_refused
@@ -75,7 +75,7 @@ impl Metrics {
         let (rooms, connections, states) = (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("rooms", "Rooms now", rooms.clone());
         registry.register("connections", "Connections with a place now", connections.clone());
-        let help = "States of running matches on their way to who joins";
+        let help = "Bytes of match states being sent to joining peers";
         registry.register_with_unit("states", help, Unit::Bytes, states.clone());
         let mut totals = Vec::new();
         for (name, help, unit, total) in TOTALS {

@@ -22,7 +22,7 @@ pub(crate) struct Desync {
     pub(crate) number: Option<NumberDifference>,
     /// The client whose copy differs from what all others agree on, or the only one whose copy does not follow from the orders.
     pub(crate) outlier: Option<u8>,
-    /// What came of simulating that frame again, for the players of whom it is known.
+    /// What came of simulating that frame again, for the players for which it is known.
     pub(crate) again: Vec<Again>,
 }
 
@@ -102,7 +102,7 @@ impl Desync {
         Some(Self { turn, frame, number: Some(number), outlier, again: Vec::new() })
     }
 
-    /// Notes what came of simulating again. Who alone does not follow from the orders is the outlier.
+    /// Notes what simulating again has shown. If only one copy does not follow from the orders, it is the outlier.
     pub(crate) fn judge(mut self, again: Vec<Again>) -> Self {
         self.again = again;
         if let (None, [player]) = (self.outlier, &self.damaged()[..]) {
@@ -196,11 +196,11 @@ pub(crate) fn repeat(game: &mut Game, deeds: &[Deed]) -> bool {
 fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDifference> {
     let walks: Vec<Vec<Leaf>> = copies.iter().map(|copy| leaves(copy, any)).collect();
     let longest = walks.iter().map(Vec::len).max()?;
-    let place =
-        (0..longest).find(|place| walks.iter().any(|walk| walk.get(*place) != walks[0].get(*place)))?;
-    let named = walks.iter().find_map(|walk| walk.get(place))?;
+    let index =
+        (0..longest).find(|index| walks.iter().any(|walk| walk.get(*index) != walks[0].get(*index)))?;
+    let named = walks.iter().find_map(|walk| walk.get(index))?;
     let value =
-        |walk: &Vec<Leaf>| walk.get(place).filter(|leaf| leaf.is_same_number(named)).map(|leaf| leaf.value);
+        |walk: &Vec<Leaf>| walk.get(index).filter(|leaf| leaf.is_same_number(named)).map(|leaf| leaf.value);
     Some(NumberDifference {
         kind: named.kind,
         index: named.index,
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(outlier(&[1, 2]), None);
     }
 
-    /// (With two players the verdict came from an undamaged copy that the damaged client had kept: no real match has that.)
+    /// With two players the outlier was found by an undamaged copy that the damaged client had kept, which no real match has.
     #[test]
     fn between_two_the_orders_tell_whose_memory_was_damaged() {
         let game = battle(10);

@@ -13,7 +13,7 @@ use crate::game::{Game, UNIT};
 /// Time that a picture may give to prediction.
 const PER_PICTURE: Duration = Duration::from_millis(8);
 
-/// A unit that was predicted wrong glides to its place within this time.
+/// A unit that was predicted wrong glides to its position within this time.
 const GLIDE: Duration = Duration::from_millis(200);
 
 /// One that was this far off (raw) is put there at once.
@@ -124,21 +124,21 @@ impl Foresight {
         for &(id, at) in self.drawn.iter().flatten() {
             let Some(body) = world.body(id) else { continue };
             let before = without(at, self.glide.offset(id.index()));
-            self.glide.correct(id.index(), before, place(body, alpha));
+            self.glide.correct(id.index(), before, position(body, alpha));
         }
     }
 
     /// What is not in the prediction any more stays noted where it was.
     fn note_drawn(&mut self, truth: &Game) {
         let (alpha, world) = (self.predictor.alpha(), self.predictor.simulation().world());
-        // Who lives in the prediction again is noted by slot.
+        // Units that live again in the prediction are noted by slot.
         self.displaced.retain(|(id, _)| truth.world().body(*id).is_some() && world.body(*id).is_none());
         for body in world.bodies() {
             let (id, slot) = (body.id(), body.id().index() as usize);
             if self.drawn.len() <= slot {
                 self.drawn.resize(slot + 1, None);
             }
-            let ([x, y], [right, up]) = (place(body, alpha), self.glide.offset(id.index()));
+            let ([x, y], [right, up]) = (position(body, alpha), self.glide.offset(id.index()));
             let was = self.drawn[slot].replace((id, [x + right, y + up]));
             let lives = |was: &Drawn| was.0 != id && truth.world().body(was.0).is_some();
             self.displaced.extend(was.filter(lives));
@@ -224,7 +224,7 @@ fn correct(
     let Correction { before: old, after: new, alpha, .. } = *correction;
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
-        let to = place(body, alpha);
+        let to = position(body, alpha);
         let Some(before) = old.world().body(body.id()) else {
             // Its death was predicted, and it lives.
             if let Some(at) = drawn(body.id()) {
@@ -233,7 +233,7 @@ fn correct(
             }
             continue;
         };
-        let from = place(before, alpha);
+        let from = position(before, alpha);
         let distance = glide.correct(body.id().index(), from, to);
         corrections.note(distance);
         all += 1;
@@ -253,7 +253,7 @@ fn without([x, y]: [i64; 2], [right, up]: [i64; 2]) -> [i64; 2] {
 }
 
 /// Raw.
-fn place(body: BodyRef<'_>, alpha: u32) -> [i64; 2] {
+fn position(body: BodyRef<'_>, alpha: u32) -> [i64; 2] {
     body.interpolated_position(alpha).map(|side| (side * UNIT as f32) as i64)
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Doubts {
     pub(crate) outliers: Vec<u8>,
     /// Players who have sent no checksum of some turn.
     pub(crate) silent: Vec<u8>,
-    /// Players of whom nothing signed came for some time.
+    /// Players that sent nothing signed for some time.
     pub(crate) unsigned: Vec<u8>,
     /// Everybody's folded checksums in the first turn in which they differed.
     pub(crate) values: Vec<(PlayerId, u64)>,

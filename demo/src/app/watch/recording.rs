@@ -321,7 +321,7 @@ mod tests {
         assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
     }
 
-    /// (A page had no replay to watch.)
+    /// A page has no files, and had no replay.
     #[test]
     fn a_replay_in_memory_is_the_one_in_a_file() {
         let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));

@@ -11,7 +11,7 @@ use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::name::Name;
-use crate::app::online::network::{GUEST_UNITS_MAX, Way, Wish};
+use crate::app::online::network::{GUEST_UNITS_MAX, HostAddress, JoinRequest};
 use crate::app::playback::Course;
 use crate::app::{
     MatchError, NetworkMatch, Pilot, ReplayFile, SeatOptions, SkirmishSpec, TURNS_MAX, Terms, maps, share,
@@ -163,7 +163,7 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
         NetworkMatch::open(code, agreement, options)
     } else {
         NetworkMatch::join(
-            Wish { way: Way::Sealed(code), watches: false, units_max: GUEST_UNITS_MAX },
+            JoinRequest { host: HostAddress::Sealed(code), watches: false, units_max: GUEST_UNITS_MAX },
             options,
         )
     };

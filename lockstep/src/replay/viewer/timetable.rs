@@ -88,8 +88,8 @@ impl Timetable {
     #[must_use]
     pub fn frame_at(&self, time: Duration) -> u64 {
         let micros = time.as_micros();
-        let place = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
-        let start = &self.starts[place];
+        let index = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
+        let start = &self.starts[index];
         let frames = (micros - start.micros) * u64::from(start.frames_per_second) / 1_000_000;
         (start.frame + frames).min(self.frames())
     }

@@ -14,7 +14,7 @@ pub struct Counters {
     pub watchers_seen: u64,
     /// Players who came back to a place that they had taken before.
     pub players_back: u64,
-    /// Players whom the others went on without.
+    /// Players dropped.
     pub players_lost: u64,
     /// Greetings that were answered with a refusal.
     pub greetings_refused: u64,

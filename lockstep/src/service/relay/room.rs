@@ -1,10 +1,10 @@
-//! One match at a relay: the middle of its star, and who sits where.
+//! One match at a relay: the middle of its star, and who has which place.
 
 use std::net::IpAddr;
 
 use crate::service::agreement::Agreement;
 use crate::service::greeting::{Secrets, Welcome};
-use crate::service::places::{NoPlace, Pass, Places, Seated, Secret};
+use crate::service::places::{NoPlace, Pass, Placed, Places, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::Limits;
 use crate::service::removal::Removal;
@@ -126,7 +126,7 @@ impl Room {
         })
     }
 
-    /// Seats whoever has a secret of this room.
+    /// Gives whoever has a secret of this room the place that it opens.
     ///
     /// # Errors
     /// Nobody else may watch, the secret is of another room, another program plays there, or too many have come to the same place just now.
@@ -136,13 +136,13 @@ impl Room {
         pass: Pass,
         counters: &mut Counters,
         now: Instant,
-    ) -> Result<(Seated, Welcome), NoPlace> {
+    ) -> Result<(Placed, Welcome), NoPlace> {
         if self.has_begun() {
             self.places.settle();
         }
-        let seated = self.places.come(connection, pass, now)?;
+        let placed = self.places.come(connection, pass, now)?;
         self.empty_since = None;
-        match seated.identity {
+        match placed.identity {
             Identity::Player(player) => {
                 let bit = 1 << player.0;
                 let (seen, back) = if self.seen & bit == 0 { (1, 0) } else { (0, 1) };
@@ -153,7 +153,7 @@ impl Room {
             _ => counters.watchers_seen += 1,
         }
         let (session_id, agreement) = (self.session_id, self.agreement.clone());
-        Ok((seated, Welcome { place: seated.identity, is_relayed: true, session_id, agreement }))
+        Ok((placed, Welcome { place: placed.identity, is_relayed: true, session_id, agreement }))
     }
 
     /// A connection is closed.
@@ -244,7 +244,7 @@ impl Room {
         self.take_messages();
         let mut has_sent = false;
         while let Some(link) = self.session.poll_transmit(now, packet) {
-            // The session does not know who is connected just now; nothing is kept for who is not.
+            // The session does not know who is connected just now. Nothing is kept for a peer that is not.
             if let Some(connection) = self.places.connection(link) {
                 counters.packets_out += 1;
                 counters.bytes_out += packet.len() as u64;

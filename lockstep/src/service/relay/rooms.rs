@@ -17,7 +17,7 @@ use crate::service::relay::room::{Haste, Removed, Room};
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
 
-/// Secrets of matches that are over, so that who comes too late is told so.
+/// Secrets of matches that are over, so that a guest that comes too late is told.
 const PAST_SECRETS_MAX: usize = 4_096;
 
 /// SHA-256 of a secret. How long a search takes may tell something about what is found; about a hash this is of no use.
@@ -168,14 +168,14 @@ impl Rooms {
         let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
         let Some(room) = room else { return Reply::only(Refused::Over) };
         match room.come(connection, pass, &mut self.counters, now) {
-            Ok((seated, welcome)) => {
-                if let Some(former) = seated.former {
+            Ok((placed, welcome)) => {
+                if let Some(former) = placed.former {
                     self.guests.remove(&former);
                 }
-                let guest = Guest { room: id, link: seated.link, bucket: Bucket::default(), excess: 0 };
+                let guest = Guest { room: id, link: placed.link, bucket: Bucket::default(), excess: 0 };
                 self.guests.insert(connection, guest);
                 self.touch(id, now);
-                Reply { answer: Answer::Come(welcome), former: seated.former }
+                Reply { answer: Answer::Come(welcome), former: placed.former }
             }
             Err(why) => Reply::only(why.into()),
         }
@@ -301,7 +301,7 @@ impl Rooms {
         }
     }
 
-    /// Whether new rooms are refused because who comes back to them would find another certificate.
+    /// Whether new rooms are refused, because guests that come back to them would find another certificate.
     pub fn set_renewing(&mut self, is_renewing: bool) {
         self.is_renewing = is_renewing;
     }

@@ -13,7 +13,7 @@ pub(crate) struct Own {
     pub(crate) key: Option<PlayerKey>,
     pub(crate) resume: Option<Box<SavedMatch>>,
     pub(crate) entropy: Entropy,
-    pub(crate) seat: SeatSecret,
+    pub(crate) place: PlaceSecret,
     pub(crate) bound_peers_only: bool,
     pub(crate) is_simulated: bool,
 }
@@ -30,11 +30,11 @@ impl fmt::Debug for Entropy {
 
 /// The secret of a player's place; logs do not show it. 0 if there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct SeatSecret(pub(crate) u128);
+pub(crate) struct PlaceSecret(pub(crate) u128);
 
-impl fmt::Debug for SeatSecret {
+impl fmt::Debug for PlaceSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SeatSecret(..)")
+        write!(f, "PlaceSecret(..)")
     }
 }
 
@@ -109,8 +109,8 @@ impl SessionConfig {
     /// they are the secret of its code (`service::guest::Arrival::config`). Default: none, so the player can only take an empty place, as a stranger
     /// does ([`SessionConfig::late_joins()`]).
     #[must_use]
-    pub fn seat_secret(mut self, secret: [u8; 16]) -> Self {
-        self.own.seat = SeatSecret(u128::from_le_bytes(secret));
+    pub fn place_secret(mut self, secret: [u8; 16]) -> Self {
+        self.own.place = PlaceSecret(u128::from_le_bytes(secret));
         self
     }
 }

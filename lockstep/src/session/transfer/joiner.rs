@@ -330,7 +330,7 @@ impl Joiner {
         let entry = joining.turn.checked_sub(first).and_then(|index| entries.get(index as usize));
         if entry.is_some_and(|entry| entry.returns().is_none()) && stream.ended_before(joining.turn).is_some()
         {
-            tracing::warn!(turn = joining.turn, "the state says that a player was gone who was not");
+            tracing::warn!(turn = joining.turn, "the state says that a player was gone, which it was not");
             (joining.trust, joining.doubters) = (Trust::Contradicted, 0);
         }
     }
@@ -373,7 +373,7 @@ impl Joiner {
             return Due::Contradicted;
         }
         let (now, limit) = (common.now, common.config().arrivals.join_timeout);
-        // The state may say wrongly who is away since when; then the entries that follow do not fit, and nobody can confirm it.
+        // The state may be wrong about who is away since when; then the entries that follow do not fit, and nobody can confirm it.
         if matches!(joining.stage, Stage::Checking(..)) && now.since(joining.got) >= patience(limit) {
             return Due::Unconfirmed { turn: joining.turn };
         }

@@ -13,7 +13,7 @@ use crate::session::transfer::Transfers;
 use crate::session::transfer::arrival::ArrivalStage;
 use crate::session::transfer::blob::Blob;
 use crate::session::transfer::horizon::Horizon;
-use crate::session::transfer::seats::Seats;
+use crate::session::transfer::player_places::PlayerPlaces;
 use crate::session::transfer::sender::Sender;
 use crate::session::transfer::source::{Fate, Source};
 use crate::value::ids::{Identity, PeerId, PlayerId};
@@ -43,7 +43,7 @@ pub(crate) struct Middle {
     /// How far the others may go.
     pub(in crate::session) horizon: Horizon,
     /// The secret of each place, and since when its player is away.
-    pub(in crate::session) seats: Seats,
+    pub(in crate::session) places: PlayerPlaces,
     /// Bytes of states that this peer may hold; none: no limit besides the settings'.
     pub(in crate::session) allowed: Option<u64>,
 }

@@ -13,8 +13,8 @@ pub(super) mod header;
 pub(super) mod horizon;
 pub(super) mod joiner;
 pub(super) mod middle;
+pub(super) mod player_places;
 pub(super) mod resuming;
-pub(super) mod seats;
 pub(super) mod sender;
 pub(super) mod source;
 

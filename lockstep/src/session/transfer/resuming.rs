@@ -1,6 +1,6 @@
 //! A save that comes over the network before the start.
 
-/// A save that a newcomer got.
+/// A save that a guest got.
 #[derive(Clone, Debug, Default)]
 pub(in crate::session) enum Resuming {
     /// None, or it is the one with which this session began.

@@ -51,13 +51,13 @@
 //! assert_soak(7..10, |_plan: &Plan| Bots);
 //! ```
 
+mod judge;
 mod ledger;
 mod plan;
 mod running;
 #[cfg(test)]
 mod tests;
 mod trace;
-mod verdict;
 
 use core::fmt::{self, Write as _};
 use core::ops::Range;
@@ -69,8 +69,8 @@ use crate::session::config::Topology;
 use crate::state::State;
 use crate::value::ids::{PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
+pub use judge::Finding;
 pub use plan::Plan;
-pub use verdict::Finding;
 
 /// A game and its bots, for random matches.
 pub trait SoakGame {

@@ -9,10 +9,10 @@ use crate::session::event::Event;
 use crate::session::{Session, SessionPhase};
 use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
+use crate::testing::soak::judge::{Client, Finding, Judged, News, judge};
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::plan::{Plan, What};
 use crate::testing::soak::trace::Trace;
-use crate::testing::soak::verdict::{Client, Finding, News, Verdict, judge};
 use crate::testing::soak::{Faults, SoakGame, SoakReport};
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
@@ -27,10 +27,10 @@ const BURST: u32 = 5;
 /// Secrets of players who take another player's place are larger by this.
 const STRANGER: u8 = 100;
 
-/// Time after which a refused newcomer tries again.
+/// Time after which a refused peer tries again.
 const TRY_AGAIN: Duration = Duration::from_millis(700);
 
-/// A newcomer that joins this long before the end must reach the end.
+/// A peer that joins this long before the end must reach the end.
 const TIME_TO_JOIN: Duration = Duration::from_secs(25);
 
 /// Later than any match.
@@ -304,7 +304,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         }
     }
 
-    /// A refused newcomer tries again as long as the match runs.
+    /// A refused peer tries again as long as the match runs.
     fn try_again(&mut self, now: Instant) {
         let again = |comer: &&Comer| self.tries_again(comer) && now.since(comer.tried) >= TRY_AGAIN;
         let again: Vec<(u32, u8)> =
@@ -320,7 +320,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         failed && drivers[self.plan.centre() as usize].session().phase() == SessionPhase::Running
     }
 
-    /// Whether a newcomer had enough time to reach the end.
+    /// Whether a joining peer had enough time to reach the end.
     fn had_time(&self, comer: &Comer) -> bool {
         // The middle lets nobody in whom the others have voted out.
         if comer.node < u32::from(self.plan.players) && self.plan.is_voted_out(comer.node as u8) {
@@ -337,7 +337,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         if self.plan.topology == Topology::Relay && !(0..self.plan.nodes()).any(plays_on) {
             return false;
         }
-        // A newcomer that was later cut off for good does not count.
+        // A joining peer that was later cut off for good does not count.
         end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
     }
 
@@ -429,7 +429,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             let text = format!("player {player}: {waited} orders waited, {told} were cancelled");
             self.findings.push(Finding::Mismatch(text));
         }
-        let Verdict { reference, findings, compared, orders } = judge(&clients, &self.ledger, plan.turns);
+        let Judged { reference, findings, compared, orders } = judge(&clients, &self.ledger, plan.turns);
         self.findings.extend(findings);
         let reference = reference.map(|index| &clients[index]);
         self.count_faults(reference, &clients);
@@ -530,7 +530,7 @@ fn session<A: crate::Action>(
     start: Instant,
     secret: u8,
 ) -> Result<Session<A>, ConfigError> {
-    let config = plan.config().content_hash(header.content_hash).seat_secret([secret; 16]);
+    let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
     let mut session = Session::new(config, identity(plan, node), start)?;
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),

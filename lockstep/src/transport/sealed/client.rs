@@ -119,8 +119,8 @@ impl SealedClient {
     /// this hash.
     ///
     /// # Errors
-    /// A setting out of range ([`ConfigError`](crate::ConfigError)), no address, a greeting longer than [`GREETING_BYTES_MAX`], or an error of the operating system. What happens on the network is reported
-    /// by [`SealedClient::poll`].
+    /// A setting out of range ([`ConfigError`](crate::ConfigError)), no address, a greeting longer than [`GREETING_BYTES_MAX`], or an error of the operating
+    /// system. What happens on the network is reported by [`SealedClient::poll`].
     pub fn connect(
         addresses: &[SocketAddr],
         certificate_hash: [u8; 32],
@@ -333,12 +333,12 @@ async fn converse(
     config: &SealedConfig,
     shared: &Shared,
 ) -> ClientEvent {
-    let verdict = match timeout(std_time(config.connect_timeout), greet(connection, greeting)).await {
-        Ok(Some(verdict)) => verdict,
+    let decision = match timeout(std_time(config.connect_timeout), greet(connection, greeting)).await {
+        Ok(Some(decision)) => decision,
         Ok(None) => return ClientEvent::Lost(why_lost(connection).await),
         Err(_) => return ClientEvent::Lost(LostReason::NoAnswer),
     };
-    match verdict.split_first() {
+    match decision.split_first() {
         Some((&ACCEPTED, answer)) => {
             let datagrams = Datagrams::of(connection);
             // Without a connection there are no packets either.

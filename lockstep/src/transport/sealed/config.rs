@@ -17,7 +17,8 @@ pub(crate) const PENDING_MAX: usize = 256;
 /// Greatest number of connections from one address that have not been accepted yet.
 pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 16;
 
-/// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are errors when the endpoint is made.
+/// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are errors when the
+/// endpoint is made.
 ///
 /// ```
 /// use testudo_lockstep::Duration;

@@ -32,8 +32,8 @@ pub fn random<const N: usize>() -> io::Result<[u8; N]> {
 
 /// The middle of a star on a [`SealedServer`]: it lets in whoever has the code of a place, and moves the packets of a session.
 ///
-/// Each link of the session is bound to the identity that its secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another
-/// identity is closed. A secret that comes a second time takes the place: the former connection is closed, and its client reads
+/// Each link of the session is bound to the identity that its secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with
+/// another identity is closed. A secret that comes a second time takes the place: the former connection is closed, and its client reads
 /// [`LostReason::Displaced`].
 #[derive(Debug)]
 pub struct SealedHost {

@@ -1,8 +1,8 @@
 //! The sealed transport: packets that nobody on the way can read, alter, invent or repeat.
 //!
 //! A [`SealedServer`] takes connections on one UDP port; a [`SealedClient`] makes one. Both speak WebTransport, that is QUIC with TLS 1.3, so a
-//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a [`JoinCode`](crate::service::code::JoinCode).
-//! No names, no accounts, no authorities. The cryptography is that of `rustls` and `ring`.
+//! browser can be a client as well. The server makes a certificate for itself; clients know it by its hash, which stands in a
+//! [`JoinCode`](crate::service::code::JoinCode). No names, no accounts, no authorities. The cryptography is that of `rustls` and `ring`.
 //!
 //! A connection begins with a **greeting**: bytes of the application that the client sends first, with a secret in them. The application
 //! on the server's side looks at it and calls [`SealedServer::accept`] or [`SealedServer::refuse`], with an answer. From then on
@@ -34,7 +34,7 @@
 //! // Secrets and the session id are random bytes of the system.
 //! let clock = std::time::Instant::now();
 //! let now = || Instant::from(clock.elapsed());
-//! let agreement = Agreement::new::<NoAction>(&SessionConfig::new(2), b"what newcomers need to know")?;
+//! let agreement = Agreement::new::<NoAction>(&SessionConfig::new(2), b"what guests need to know")?;
 //! let config = Host::config(&agreement, u64::from_le_bytes(random()?)).entropy(random()?);
 //! let mut hosting: Session<NoAction> = Session::host(config, now())?;
 //! let server = SealedServer::bind("127.0.0.1:0".parse()?, &SealedConfig::new())?;
@@ -54,7 +54,7 @@
 //!     host.server().wait(Duration::from_millis(2));
 //!     host.round(&mut hosting, now());
 //!     if let Some(arrival) = guest.round(playing.as_deref_mut(), now())? {
-//!         assert_eq!(arrival.welcome.agreement.game(), b"what newcomers need to know");
+//!         assert_eq!(arrival.welcome.agreement.game(), b"what guests need to know");
 //!         playing = Some(arrival.session(arrival.config().entropy(random()?), now())?);
 //!     }
 //! }

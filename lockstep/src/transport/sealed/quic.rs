@@ -1,4 +1,4 @@
-//! How QUIC is set up for lockstep. The values were found by measurement: `docs/network.md`.
+//! How QUIC is set up for lockstep. The values were found by measurement: `docs/network-measured.md`.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;

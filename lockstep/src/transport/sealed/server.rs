@@ -79,7 +79,8 @@ pub struct SealedStats {
     pub ignored: u64,
     /// Handshakes that were refused because a limit of connections is reached.
     pub refused: u64,
-    /// Connections that ended before a greeting had come, or gave way to those of other addresses, or without an answer to it in time, or while 4,096 events waited.
+    /// Connections that ended before a greeting had come, or gave way to those of other addresses, or without an answer to it in time, or while 4,096 events
+    /// waited.
     pub failed: u64,
     /// Greetings passed on.
     pub greetings: u64,
@@ -121,16 +122,16 @@ impl core::fmt::Debug for Door {
     }
 }
 
-/// A connection that has greeted. Dropping it closes the connection, because its task waits for a second verdict.
+/// A connection that has greeted. Dropping it closes the connection, because its task waits for a second decision.
 #[derive(Debug)]
 struct Peer {
     datagrams: Datagrams,
-    verdict: mpsc::Sender<Verdict>,
+    decision: mpsc::Sender<Decision>,
     is_accepted: bool,
 }
 
 #[derive(Debug)]
-enum Verdict {
+enum Decision {
     Accept(Vec<u8>),
     Refuse(Vec<u8>),
     /// After it was accepted: another connection has its place.
@@ -162,7 +163,7 @@ enum Other {
         address: SocketAddr,
         bytes: Vec<u8>,
         datagrams: Datagrams,
-        verdict: mpsc::Sender<Verdict>,
+        decision: mpsc::Sender<Decision>,
     },
     Closed(PeerId),
 }
@@ -260,8 +261,8 @@ impl SealedServer {
     pub fn poll(&mut self) -> Option<SealedEvent> {
         loop {
             match self.shared.inbox.pop()? {
-                Item::Other(Other::Greeting { peer, address, bytes, datagrams, verdict }) => {
-                    self.peers.insert(peer, Peer { datagrams, verdict, is_accepted: false });
+                Item::Other(Other::Greeting { peer, address, bytes, datagrams, decision }) => {
+                    self.peers.insert(peer, Peer { datagrams, decision, is_accepted: false });
                     return Some(SealedEvent::Greeting { peer, address, bytes });
                 }
                 // What comes from connections that the application has closed is of no use to it.
@@ -289,8 +290,8 @@ impl SealedServer {
         {
             peer.is_accepted = true;
             self.shared.outbox.push(&mut vec![(peer.datagrams.clone(), peer.datagrams.plug())]);
-            // The channel has room for the one verdict; if it is closed, so is the connection, and that is reported.
-            let _ = peer.verdict.try_send(Verdict::Accept(cut(answer)));
+            // The channel has room for the one decision; if it is closed, so is the connection, and that is reported.
+            let _ = peer.decision.try_send(Decision::Accept(cut(answer)));
         }
     }
 
@@ -299,7 +300,7 @@ impl SealedServer {
         if let Some(peer) = self.peers.swap_remove(&peer)
             && !peer.is_accepted
         {
-            let _ = peer.verdict.try_send(Verdict::Refuse(cut(answer)));
+            let _ = peer.decision.try_send(Decision::Refuse(cut(answer)));
         }
     }
 
@@ -325,7 +326,7 @@ impl SealedServer {
     pub fn displace(&mut self, peer: PeerId) {
         if let Some(peer) = self.peers.swap_remove(&peer) {
             // Without room for it, the connection is only closed.
-            let _ = peer.verdict.try_send(Verdict::Displace);
+            let _ = peer.decision.try_send(Decision::Displace);
         }
     }
 
@@ -443,40 +444,40 @@ async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) 
         return;
     };
     let peer = shared.number();
-    let (verdict, mut verdicts) = mpsc::channel(1);
+    let (decision, mut decisions) = mpsc::channel(1);
     let address = connection.remote_address();
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
     let datagrams = Datagrams::of(&connection);
-    let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), verdict };
+    let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), decision };
     if !shared.inbox.offer(greeting) {
         count(&shared.failed);
         return;
     }
     count(&shared.greetings);
     let _farewell = Farewell { peer, shared };
-    let verdict = tokio::select! {
-        verdict = timeout(shared.greeting_timeout, verdicts.recv()) => verdict.ok().flatten(),
+    let decision = tokio::select! {
+        decision = timeout(shared.greeting_timeout, decisions.recv()) => decision.ok().flatten(),
         _ = connection.closed() => None,
     };
     let mut code = CLOSED;
-    match verdict {
-        Some(Verdict::Accept(_)) if !ticket.accept() => {
+    match decision {
+        Some(Decision::Accept(_)) if !ticket.accept() => {
             count(&shared.refused);
             code = CLOSED_FULL;
         }
-        Some(Verdict::Accept(answer)) => tokio::select! {
+        Some(Decision::Accept(answer)) => tokio::select! {
             () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
-            last = verdicts.recv() => {
+            last = decisions.recv() => {
                 code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
                 sleep(FLUSH).await;
             }
         },
-        Some(Verdict::Refuse(answer)) => {
+        Some(Decision::Refuse(answer)) => {
             let _ = timeout(shared.greeting_timeout, say(&mut stream, REFUSED, &answer)).await;
             // The client closes when it has read the answer.
             let _ = timeout(shared.greeting_timeout, connection.closed()).await;
         }
-        Some(Verdict::Displace) | None => count(&shared.failed),
+        Some(Decision::Displace) | None => count(&shared.failed),
     }
     connection.close(VarInt::from_u32(code), b"");
 }
@@ -523,8 +524,8 @@ async fn converse(
     while datagrams.receive(take).await {}
 }
 
-async fn say(stream: &mut SendStream, verdict: u8, answer: &[u8]) -> Option<()> {
-    write_all(stream, &[&[verdict], answer]).await
+async fn say(stream: &mut SendStream, decision: u8, answer: &[u8]) -> Option<()> {
+    write_all(stream, &[&[decision], answer]).await
 }
 
 fn cut(answer: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! The one stream of a connection: the client's greeting until its end, then the server's verdict, one byte, and answer until its end.
+//! The one stream of a connection: the client's greeting until its end, then the server's decision, one byte, and answer until its end.
 
 use wtransport::{RecvStream, SendStream};
 

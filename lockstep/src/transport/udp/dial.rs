@@ -19,8 +19,8 @@ const STRANGERS_MAX: u32 = 64;
 /// An answer with the agreement of a match, after the head of an invitation.
 const BUFFER_BYTES: usize = 2_048;
 
-/// Makes unsealed connections of a [`Guest`](crate::service::guest::Guest), to hosts with [`Offers`](crate::service::invitation::Offers). For tests and for networks in which everybody is
-/// trusted. The code is one of [`JoinCode::unsealed`].
+/// Makes unsealed connections of a [`Guest`](crate::service::guest::Guest), to hosts with [`Offers`](crate::service::invitation::Offers). For tests and for
+/// networks in which everybody is trusted. The code is one of [`JoinCode::unsealed`].
 #[derive(Clone, Copy, Debug)]
 pub struct PlainDialer {
     nonce: u64,

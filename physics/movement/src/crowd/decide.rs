@@ -13,8 +13,8 @@ use crate::steer::raw::{dot, length, raw, resized};
 const RANK_EVERY: u64 = 4;
 const RANK_MS: u64 = 500;
 
-/// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again. In rows only half a radius
-/// is near at first: others press, and accept the rest one span later.
+/// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again. In rows only half a
+/// radius is near at first: others press, and accept the rest one span later.
 const CONTENT: i64 = 3;
 
 /// A unit that was pushed back by more than this, in radii, counts its progress from there; so often on one order.

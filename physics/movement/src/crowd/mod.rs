@@ -70,7 +70,8 @@ impl CrowdDef {
 /// Units that find their way: the ground, the fields to their goals, and what each unit is about.
 ///
 /// In each frame [`Crowd::step`] tells the bodies their velocities, and then the world makes its step. The order of calls decides the bits, as in the
-/// physics. While units are jammed, some of them have a rank (dominance) one above that which they had when they were added. All of it is state ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state.
+/// physics. While units are jammed, some of them have a rank (dominance) one above that which they had when they were added. All of it is state
+/// ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state.
 #[derive(Debug)]
 pub struct Crowd {
     pub(crate) ground: Ground,

@@ -75,8 +75,9 @@ impl Crowd {
         Ok(())
     }
 
-    /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that are sent
-    /// to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not see its place.
+    /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that
+    /// are sent to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not
+    /// see its place.
     ///
     /// # Errors
     /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.

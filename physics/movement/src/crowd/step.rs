@@ -20,8 +20,8 @@ pub(super) enum Company {
 }
 
 impl Crowd {
-    /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long (1..=1,000; values outside count as the nearest one).
-    /// Call it before [`World::step`], in each frame.
+    /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long (1..=1,000; values outside count as the nearest
+    /// one). Call it before [`World::step`], in each frame.
     ///
     /// A unit chooses its way and gives way to others some four times a second, and more often where it is held up or is about to turn. In the frames between
     /// it keeps the velocity that it chose, and takes it again when something pushed it.

@@ -30,8 +30,8 @@ impl Survey<'_> {
 }
 
 impl Ground {
-    /// A copy of a world without the bodies that are no obstacles. Those of a world that was loaded are in no tree before its first step, and each question would
-    /// look at all of them: 14 s for 10,000 units on 260 x 120 cells.
+    /// A copy of a world without the bodies that are no obstacles. Those of a world that was loaded are in no tree before its first step, and each question
+    /// would look at all of them: 14 s for 10,000 units on 260 x 120 cells.
     pub(crate) fn obstacles_alone(&self, world: &World) -> World {
         let edge = Fx::const_from_int(1 << 15);
         let everywhere = Aabb::from_center_half(Vec2::ZERO, Vec2::new(edge, edge));

@@ -58,7 +58,7 @@ impl Case {
         let roles = [Role::Player, Role::Middle, Role::Source, Role::Returning, Role::Watcher, Role::Giver];
         let role = match (topology, roles[below(dice, 6) as usize]) {
             (Topology::Mesh, _) => Role::Player,
-            // Behind a relay nobody plays who is in the middle.
+            // Behind a relay the middle does not play.
             (Topology::Relay, Role::Giver) => Role::Middle,
             (_, role) => role,
         };

@@ -80,7 +80,7 @@ impl World {
     fn driver(&self, node: usize, identity: Identity, toy: Toy) -> Driver<Toy> {
         let config = match identity {
             Identity::Player(player) => {
-                self.config.clone().player_key(key_of(player.0)).seat_secret(secret(player.0))
+                self.config.clone().player_key(key_of(player.0)).place_secret(secret(player.0))
             }
             _ => self.config.clone(),
         };

@@ -163,7 +163,7 @@ fn dodgy(half: usize) -> Outcome {
     outcome
 }
 
-/// Who meets whom is chance: one start says little about a crossing. The means of eight.
+/// Which units meet is chance: one start says little about a crossing. The means of eight.
 fn means(half: usize) {
     let outcomes = [-4, 0, 2, 4, 6, 8, 12, 16].map(|shift| testudo(half, shift));
     let mean = |part: fn(&Outcome) -> f64| outcomes.iter().map(part).sum::<f64>() / outcomes.len() as f64;

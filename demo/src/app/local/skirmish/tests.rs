@@ -67,7 +67,7 @@ fn a_persons_order_runs_on_both_sides() {
     assert_eq!(skirmish.desync(), None);
 }
 
-/// (Whoever named groups at leisure found the enemy at the gates.)
+/// A player who took time to name groups found the enemy at the gates.
 #[test]
 fn the_bot_waits_until_units_are_sent_somewhere() {
     let mut skirmish = skirmish([Pilot::Person, BOT], 400);

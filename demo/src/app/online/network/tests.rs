@@ -41,9 +41,13 @@ impl Pair {
         let host = NetworkMatch::host(&hosting, options()).unwrap();
         let codes = host.seat().and_then(Seat::codes).unwrap();
         let code = &codes.players[0].1;
-        let way = if is_sealed { Way::Sealed(code.parse().unwrap()) } else { Way::Plain(codes.address) };
-        let wish = Wish { way, watches: false, units_max: 1_000 };
-        let guest = NetworkMatch::join(wish, options()).unwrap();
+        let reached = if is_sealed {
+            HostAddress::Sealed(code.parse().unwrap())
+        } else {
+            HostAddress::Plain(codes.address)
+        };
+        let request = JoinRequest { host: reached, watches: false, units_max: 1_000 };
+        let guest = NetworkMatch::join(request, options()).unwrap();
         Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
     }
 
@@ -144,8 +148,8 @@ fn who_joins_by_state_tells_the_checksums_of_the_others() {
     for round in 1..=2 {
         let begin = round * 10;
         pair.until("turns", |pair| turns(&pair.games[0]) >= begin);
-        let wish = Wish { way: Way::Plain(address), watches: true, units_max: 1_000 };
-        let mut watcher = NetworkMatch::join(wish, options()).unwrap();
+        let request = JoinRequest { host: HostAddress::Plain(address), watches: true, units_max: 1_000 };
+        let mut watcher = NetworkMatch::join(request, options()).unwrap();
         let mut told = [BTreeMap::new(), BTreeMap::new()];
         let both = |[host, joined]: &[BTreeMap<u32, u64>; 2]| {
             joined

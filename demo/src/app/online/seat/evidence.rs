@@ -1,7 +1,7 @@
 //! What this seat knows of the others' copies, and for whom it waits.
 
 use testudo_lockstep::{
-    Desync as Difference, Duration, Identity, Instant, MatchResult, Message, MessageError, Outlier, PlayerId,
+    Desync as Reported, Duration, Identity, Instant, MatchResult, Message, MessageError, Outlier, PlayerId,
     Search, To, Turn,
 };
 
@@ -25,12 +25,12 @@ const LONG_WAIT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Evidence {
     /// The first turn in which checksums differed, and everybody's checksums then.
-    difference: Option<Difference>,
+    difference: Option<Reported>,
     /// Players whose copies are wrong, as most players have signed another state.
     outliers: Vec<PlayerId>,
     /// Players who have sent no checksum of some turn.
     silent: Vec<PlayerId>,
-    /// Players of whom nothing signed has come lately.
+    /// Players that have sent nothing signed lately.
     unsigned: Vec<PlayerId>,
     /// The turn that cannot begin, and the missing players; since when; whether that was remarked.
     waiting: Option<(Turn, Vec<PlayerId>)>,
@@ -87,7 +87,7 @@ impl Seat {
     }
 
     /// Checksums differ for the first time.
-    pub(super) fn note_difference(&mut self, difference: Difference) {
+    pub(super) fn note_difference(&mut self, difference: Reported) {
         let turn = difference.turn.0;
         self.driver.simulation_mut().note_divergence(turn);
         let other = self.other_copy(&difference);
@@ -125,7 +125,7 @@ impl Seat {
     }
 
     /// Whom to ask: a guest the host; the host a guest whose checksum is another.
-    fn other_copy(&self, difference: &Difference) -> Option<(To, PlayerId)> {
+    fn other_copy(&self, difference: &Reported) -> Option<(To, PlayerId)> {
         if self.middle.is_some() {
             return Some((To::Middle, self.agreement.host));
         }
@@ -171,7 +171,7 @@ impl Seat {
     }
 
     /// Everybody's checksums in the first turn in which they differed.
-    pub(crate) fn difference(&self) -> Option<&Difference> {
+    pub(crate) fn difference(&self) -> Option<&Reported> {
         self.evidence.difference.as_ref()
     }
 
@@ -252,7 +252,7 @@ impl Evidence {
 }
 
 fn add(players: &mut Vec<PlayerId>, player: PlayerId) {
-    if let Err(place) = players.binary_search(&player) {
-        players.insert(place, player);
+    if let Err(at) = players.binary_search(&player) {
+        players.insert(at, player);
     }
 }

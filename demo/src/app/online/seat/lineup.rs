@@ -38,7 +38,7 @@ impl Seat {
         session.set_profile(player, &profile.to_bytes()).is_ok()
     }
 
-    /// The host puts who has come and not chosen into the team that it has for them.
+    /// The host puts players that have come and not chosen into the team that it has for them.
     pub(super) fn choose_team_of(&mut self, player: PlayerId) {
         let is_unchosen = Profile::of(self.session(), player).team.is_none();
         if self.place == Identity::Player(PlayerId(0)) && is_unchosen {

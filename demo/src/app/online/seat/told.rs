@@ -114,7 +114,7 @@ impl Seat {
     fn keep_save(&mut self, turn: Turn) {
         let Some(saved) = self.driver.session_mut().take_saved() else { return };
         let Some(state) = self.driver.simulation().state_before(turn.0) else { return };
-        // Whoever resumes it plays on as who it was.
+        // Whoever resumes it plays on as the same player.
         let agreement = Agreement { host: self.player(), ..self.agreement };
         let save = Save { agreement, state: state.to_vec(), saved };
         let Some(path) = &self.save_path else { return };

@@ -1,4 +1,4 @@
-//! One peer's copy: faults, replays, newcomers, bots.
+//! One peer's copy: faults, replays, joining peers, bots.
 
 use testudo_lockstep::replay::Notice;
 
@@ -130,30 +130,28 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
         (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(number)));
         turn(client, number)
     };
-    let (mut here, mut newcomer) = (client(), client());
-    let path = std::env::temp_dir().join(format!("testudo-newcomer-{}.replay", std::process::id()));
-    newcomer.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
+    let (mut here, mut joiner) = (client(), client());
+    let path = std::env::temp_dir().join(format!("testudo-joiner-{}.replay", std::process::id()));
+    joiner.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
     for number in 0..30 {
         play(&mut here, number);
     }
     let mut state = Vec::new();
     assert!(here.save_state(&mut state));
-    let before = newcomer.game().checksum();
-    assert!(!newcomer.load_state(&state[..state.len() - 1]) && !newcomer.load_state(&[]));
-    assert_eq!(newcomer.game().checksum(), before, "a state that is cut off changes nothing");
+    let before = joiner.game().checksum();
+    assert!(!joiner.load_state(&state[..state.len() - 1]) && !joiner.load_state(&[]));
+    assert_eq!(joiner.game().checksum(), before, "a state that is cut off changes nothing");
     assert!(path.exists());
-    assert!(newcomer.load_state(&state));
-    assert_eq!(newcomer.checksum(), here.game().checksum(), "the driver asks for it");
+    assert!(joiner.load_state(&state));
+    assert_eq!(joiner.checksum(), here.game().checksum(), "the driver asks for it");
     assert!(!path.exists(), "a replay begins with the first turn");
     for number in 30..60 {
-        assert_eq!(play(&mut here, number), play(&mut newcomer, number), "turn {number}");
+        assert_eq!(play(&mut here, number), play(&mut joiner, number), "turn {number}");
     }
-    let (here, newcomer) = (here.deeds(), newcomer.deeds());
-    assert!(!newcomer.is_empty());
+    let (here, joiner) = (here.deeds(), joiner.deeds());
+    assert!(!joiner.is_empty());
     assert!(
-        here.iter()
-            .map(|deed| (deed.turn, deed.frame))
-            .eq(newcomer.iter().map(|deed| (deed.turn, deed.frame)))
+        here.iter().map(|deed| (deed.turn, deed.frame)).eq(joiner.iter().map(|deed| (deed.turn, deed.frame)))
     );
 }
 

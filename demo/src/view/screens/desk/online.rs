@@ -7,7 +7,7 @@ use testudo_lockstep::service::code::JoinCode;
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::name::Name;
-use crate::app::online::network::{GUEST_UNITS_MAX, Way as To, Wish};
+use crate::app::online::network::{GUEST_UNITS_MAX, HostAddress, JoinRequest};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::seat::hosting::Hosting;
 use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
@@ -53,8 +53,12 @@ impl Desk {
             }
             Way::Room => NetworkMatch::open(code()?, agreement, options),
             _ => {
-                let wish = Wish { way: To::Sealed(code()?), watches: false, units_max: GUEST_UNITS_MAX };
-                NetworkMatch::join(wish, options)
+                let request = JoinRequest {
+                    host: HostAddress::Sealed(code()?),
+                    watches: false,
+                    units_max: GUEST_UNITS_MAX,
+                };
+                NetworkMatch::join(request, options)
             }
         };
         reached.map_err(|error| error.to_string())

@@ -1,15 +1,15 @@
-//! A member that sends what the dice say while seats change hands: orders, horizons, returns, and every message of a transfer, from a link that plays, from one that
-//! comes, and from one that is gone.
+//! A member that sends what the dice say while places change hands: orders, horizons, returns, and every message of a transfer, from a link that plays, from
+//! one that comes, and from one that is gone.
 
 use super::deliver;
 use super::forgers::{below, near, packet};
+use crate::changing_places::{Troubled, phases, returned};
 use crate::joining::middle_of;
-use crate::seats::{Troubled, phases, returned};
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, Transfer, Want};
 use testudo_lockstep::{Pace, PlayerId, SessionPhase, Topology};
 use testudo_tests::scenes::Generator;
 
-/// The attacker's seat.
+/// The attacker's place.
 const ATTACKER: usize = 1;
 
 /// A message of a transfer about a state of a turn near this one.
@@ -59,7 +59,7 @@ fn attack(troubled: &mut Troubled) {
 }
 
 #[test]
-fn whatever_a_member_sends_while_seats_change_hands_the_others_lose_nothing() {
+fn whatever_a_member_sends_while_places_change_hands_the_others_lose_nothing() {
     let (mut came, mut back, mut forged) = (0, 0, 0);
     for seed in 1_000..1_036_u64 {
         let topology = if seed % 2 == 0 { Topology::Host } else { Topology::Relay };

@@ -51,7 +51,7 @@ pub enum Finding {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct Judged {
     /// The client with which the others were compared: the first one that finished.
     pub(super) reference: Option<usize>,
     pub(super) findings: Vec<Finding>,
@@ -76,7 +76,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
     clients: &[Client<A>],
     ledger: &Ledger<A>,
     turns: u32,
-) -> Verdict {
+) -> Judged {
     let mut findings = Vec::new();
     for client in clients.iter().filter(|client| client.has_to_finish) {
         let ran = client.trace.turns();
@@ -90,7 +90,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
     let is_whole = |client: &Client<A>| finished(client) && client.trace.first == 0;
     let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
-        return Verdict { reference: None, findings, compared: 0, orders: 0 };
+        return Judged { reference: None, findings, compared: 0, orders: 0 };
     };
     let whole = &clients[reference].trace;
     let expected = ledger.expected(&whole.gone, &whole.back);
@@ -110,7 +110,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
             findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
         }
     }
-    Verdict { reference: Some(reference), findings, compared, orders: expected.len() as u64 }
+    Judged { reference: Some(reference), findings, compared, orders: expected.len() as u64 }
 }
 
 /// The turns of a client that must equal the reference's. All of them, except that a dropped client may have run turns in which the
@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_good_match_is_good() {
-        let verdict = judge(&clients(), &ledger(), TURNS);
-        assert_eq!((verdict.findings, verdict.reference), (vec![], Some(0)));
-        assert_eq!((verdict.compared, verdict.orders), (18, 8));
+        let judged = judge(&clients(), &ledger(), TURNS);
+        assert_eq!((judged.findings, judged.reference), (vec![], Some(0)));
+        assert_eq!((judged.compared, judged.orders), (18, 8));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A seat in the middle of a star, whoever sits on it: each stage of `WIRE.md`, "The life of a seat", and seats that change hands at random.
+//! A player's place at the middle of a star, whoever has it: each stage of `WIRE.md`, "The life of a place", and places that change hands at random.
 
 use testudo_tests::scenes::Generator;
 
@@ -18,7 +18,7 @@ fn ms(time: u64) -> Instant {
     Instant::from_millis(time)
 }
 
-/// Players of the peer that has seen everything who came back, with the turn of each.
+/// Players that came back, with the turn of each, as the peer that has seen everything knows them.
 pub(crate) fn returned(game: &VirtualMatch<Toy>) -> &[(u8, u32)] {
     &game.drivers()[0].simulation().returned
 }
@@ -27,7 +27,7 @@ fn latency(time: u64) -> LinkConfig {
     LinkConfig::new().latency(Duration::from_millis(time))
 }
 
-/// Seeds 424434 and 1795333959 of `soak`: the state before the very turn of a return said that the stream goes on, so the newcomer refused every
+/// Seeds 424434 and 1795333959 of `soak`: the state before the very turn of a return said that the stream goes on, so the joining peer refused every
 /// packet with that return.
 #[test]
 fn a_state_before_the_turn_of_a_return_leaves_the_return_to_the_entries() {
@@ -243,7 +243,7 @@ fn who_comes_in_the_last_turns_holds_nobody_up() {
     }
 }
 
-/// Found by seats that change hands at random: those who wait for a state confirm nothing, and the host waited for their confirmations.
+/// Found by places that change hands at random: those who wait for a state confirm nothing, and the host waited for their confirmations.
 #[test]
 fn a_host_that_leaves_does_not_wait_for_those_who_just_come() {
     let config = config(3, Topology::Host);
@@ -287,14 +287,14 @@ struct Program {
 /// What an attacker does now and then.
 pub(crate) type Attack = fn(&mut Troubled);
 
-/// A match in which seats change hands, and the account of every order.
+/// A match in which places change hands, and the account of every order.
 pub(crate) struct Troubled {
     pub(crate) config: SessionConfig,
     pub(crate) game: VirtualMatch<Toy>,
     pub(crate) dice: Generator,
     /// A player who harms the others as well as it can, and how. Nothing is promised to it.
     pub(crate) attacker: Option<(usize, Attack)>,
-    /// The program at each seat now.
+    /// The program at each place now.
     now: Vec<Program>,
     former: Vec<Program>,
     orders: u32,
@@ -313,17 +313,17 @@ impl Troubled {
             .late_joins(Duration::from_secs(1));
         let link = if seed.is_multiple_of(3) { terrible() } else { latency(seed * 7 % 90) };
         let game = start(&config, 0, seed, link);
-        let seats = usize::from(players);
+        let places = usize::from(players);
         Self {
             config,
             game,
             dice: Generator::new(seed),
             attacker: None,
-            now: (0..seats).map(|player| Program { player, ..Program::default() }).collect(),
+            now: (0..places).map(|player| Program { player, ..Program::default() }).collect(),
             former: Vec::new(),
             orders: 0,
-            comings: vec![0; seats],
-            calm_since: vec![Some(Instant::ZERO); seats],
+            comings: vec![0; places],
+            calm_since: vec![Some(Instant::ZERO); places],
             heal_at: None,
         }
     }
@@ -359,7 +359,7 @@ impl Troubled {
         }
     }
 
-    /// A new program sits down at a seat.
+    /// A new program takes a place.
     fn come(&mut self, player: usize) {
         self.listen(player);
         let fresh = Program { player, ..Program::default() };
@@ -441,7 +441,7 @@ impl Troubled {
         (0..self.now.len()).for_each(|player| self.listen(player));
     }
 
-    /// Who has finished has the same history as everybody else, and who had the time has finished.
+    /// Peers that have finished have the same history, and those that had the time have finished.
     pub(crate) fn check_players(&self, what: &str) {
         let (phases, end) = (phases(&self.game), self.game.now());
         let whole = self.game.drivers()[0].simulation();
@@ -493,7 +493,7 @@ impl Troubled {
 }
 
 #[test]
-fn seats_change_hands_at_random_and_nothing_is_lost() {
+fn places_change_hands_at_random_and_nothing_is_lost() {
     let (mut came, mut back) = (0, 0);
     for seed in 0..48_u64 {
         let topology = if seed % 2 == 0 { Topology::Host } else { Topology::Relay };

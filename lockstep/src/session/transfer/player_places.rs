@@ -8,11 +8,11 @@ use crate::value::time::Instant;
 
 /// All places, by player.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seats([Seat; PLAYERS_MAX as usize]);
+pub(crate) struct PlayerPlaces([PlayerPlace; PLAYERS_MAX as usize]);
 
 /// A player's place.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Seat {
+pub(crate) struct PlayerPlace {
     secret: u128,
     /// Number of the connections that have taken the place since the start, modulo 2^16.
     connection: u16,
@@ -20,46 +20,46 @@ pub(crate) struct Seat {
     pub(crate) empty_since: Option<Instant>,
 }
 
-impl fmt::Debug for Seat {
+impl fmt::Debug for PlayerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seat").field("empty_since", &self.empty_since).finish_non_exhaustive()
+        f.debug_struct("PlayerPlace").field("empty_since", &self.empty_since).finish_non_exhaustive()
     }
 }
 
-impl Seat {
+impl PlayerPlace {
     /// Whether this secret gives the place back to its player.
     pub(crate) fn is_owned_by(&self, secret: u128) -> bool {
         secret != 0 && secret == self.secret
     }
 }
 
-impl Seats {
-    pub(crate) fn get(&self, player: PlayerId) -> Option<&Seat> {
+impl PlayerPlaces {
+    pub(crate) fn get(&self, player: PlayerId) -> Option<&PlayerPlace> {
         self.0.get(player.index())
     }
 
     /// Notes since when players are away.
     pub(crate) fn note_empty(&mut self, streams: &Streams, now: Instant) {
-        for (seat, stream) in self.0.iter_mut().zip(streams) {
-            let since = seat.empty_since.unwrap_or(now);
-            seat.empty_since = stream.end().map(|_| since);
+        for (place, stream) in self.0.iter_mut().zip(streams) {
+            let since = place.empty_since.unwrap_or(now);
+            place.empty_since = stream.end().map(|_| since);
         }
     }
 
     /// Notes the secret that gives a player its place back. `is_running`: the match runs, and this is a new connection.
     pub(crate) fn note(&mut self, identity: Identity, secret: u128, is_running: bool) {
         if let Identity::Player(player) = identity
-            && let Some(seat) = self.0.get_mut(player.index())
+            && let Some(place) = self.0.get_mut(player.index())
         {
-            seat.secret = secret;
-            seat.connection = seat.connection.wrapping_add(u16::from(is_running));
+            place.secret = secret;
+            place.connection = place.connection.wrapping_add(u16::from(is_running));
         }
     }
 
     /// Number of the newest connection at a player's place.
     pub(crate) fn connection_of(&self, identity: Identity) -> u16 {
         match identity {
-            Identity::Player(player) => self.get(player).map_or(0, |seat| seat.connection),
+            Identity::Player(player) => self.get(player).map_or(0, |place| place.connection),
             Identity::Watcher | Identity::Relay => 0,
         }
     }
