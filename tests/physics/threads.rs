@@ -1,30 +1,11 @@
 //! Threads change no bit: a step on any number of them.
 
-use std::thread;
-
-use testudo_physics::{Vec2, Workers};
+use testudo_physics::Vec2;
+use testudo_tests::threads::Threads;
 
 use crate::build::Chance;
 use crate::operations::{operate, same};
 use crate::workers::{assert_same_bits, crowd};
-
-/// This many threads, the calling one among them, that live as long as a step.
-struct Threads(usize);
-
-impl Workers for Threads {
-    fn threads(&self) -> usize {
-        self.0
-    }
-
-    fn run(&self, step: &mut dyn FnMut(), help: &(dyn Fn() + Sync)) {
-        thread::scope(|scope| {
-            for _ in 1..self.0 {
-                scope.spawn(help);
-            }
-            step();
-        });
-    }
-}
 
 #[test]
 fn a_step_on_any_number_of_threads_gives_the_same_bits() {

@@ -4,6 +4,7 @@ pub mod counting;
 pub mod fuzz;
 pub mod pairs;
 pub mod scenes;
+pub mod threads;
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

@@ -68,7 +68,8 @@ fn heap(w: &mut World, chance: &mut Chance, count: i64, most: i64) -> Vec<BodyId
         .collect()
 }
 
-fn deepest(w: &World, ids: &[BodyId], others: &[BodyId]) -> Fx {
+/// The greatest depth of any of the bodies in any of the others.
+pub(crate) fn deepest(w: &World, ids: &[BodyId], others: &[BodyId]) -> Fx {
     let body = |&id: &BodyId| w.body(id).expect("alive");
     let depths = ids.iter().map(body).flat_map(|a| others.iter().map(body).map(move |b| overlap(&a, &b)));
     Fx::from_bits(depths.max().unwrap_or(0).max(0))

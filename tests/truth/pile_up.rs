@@ -1,6 +1,7 @@
 //! Truths about thousands of bodies in one point: nobody can tell them all apart, so pairs are left out, and still they come apart calmly.
 
-use testudo_physics::{BodyDef, Fx, Simd, Workers, World, WorldDef};
+use testudo_physics::{BodyDef, Fx, Simd, World, WorldDef};
+use testudo_tests::threads::Threads;
 
 use crate::build::{Chance, add, at, circle, deepest_overlap, momentum, raw, rect, run, world};
 use crate::frame::{RATES, Truth};
@@ -63,23 +64,6 @@ fn a_pile_up_takes_no_contact_from_others() {
     });
 }
 
-/// Three threads that live as long as a step.
-struct Several;
-
-impl Workers for Several {
-    fn threads(&self) -> usize {
-        3
-    }
-
-    fn run(&self, step: &mut dyn FnMut(), help: &(dyn Fn() + Sync)) {
-        std::thread::scope(|scope| {
-            scope.spawn(help);
-            scope.spawn(help);
-            step();
-        });
-    }
-}
-
 #[test]
 fn a_pile_up_is_the_same_bits_on_all_instruction_sets_and_threads() {
     for spread in [0, 700] {
@@ -89,7 +73,7 @@ fn a_pile_up_is_the_same_bits_on_all_instruction_sets_and_threads() {
         for frame in 0..40 {
             step(&mut reference, 20);
             for (at, w) in others.iter_mut().enumerate() {
-                let stepped = if at == 0 { w.step_on(20, &Several) } else { w.step(20) };
+                let stepped = if at == 0 { w.step_on(20, &Threads(3)) } else { w.step(20) };
                 stepped.expect("in range");
                 assert_eq!(w.checksum(), reference.checksum(), "frame {frame}, world {at}");
             }

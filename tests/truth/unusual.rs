@@ -7,6 +7,7 @@ use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Filter, Fx, PolygonDef, V
 
 use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, raw, rect, velocity, world};
 use crate::frame::{RATES, Truth, about};
+use crate::masses::deepest;
 
 /// Asks a truth with what is drawn from a seed.
 type Hearing = fn(&mut Truth, &mut Chance, u64);
@@ -76,13 +77,6 @@ fn walls(w: &mut World, half: i64, friction: i64) -> Vec<BodyId> {
             add(w, wall.friction(milli(friction)))
         })
         .to_vec()
-}
-
-/// The greatest depth of any of the bodies in any of the others, raw.
-fn deepest(w: &World, ids: &[BodyId], others: &[BodyId]) -> Fx {
-    let body = |&id: &BodyId| w.body(id).expect("alive");
-    let depths = ids.iter().map(body).flat_map(|a| others.iter().map(body).map(move |b| overlap(&a, &b)));
-    Fx::from_bits(depths.max().unwrap_or(0).max(0))
 }
 
 /// A box that slides on a platform is accelerated by a = friction * g: it lags by v^2 / 2a after a change of speed by v, and then rides along.

@@ -468,7 +468,7 @@ pub(crate) struct Host {
     #[arg(long, value_enum)]
     pub(crate) pace: Option<PaceArg>,
     #[command(flatten)]
-    pub(crate) seat: Seat,
+    pub(crate) player: PlayerOptions,
 }
 
 #[derive(Debug, Args)]
@@ -493,7 +493,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N", default_value_t = GUEST_UNITS_MAX)]
     pub(crate) units_max: u32,
     #[command(flatten)]
-    pub(crate) seat: Seat,
+    pub(crate) player: PlayerOptions,
 }
 
 /// Each game's seed decides everything else: 2 to 16 players with at least 20 units each, star, relay or mesh, at least 100 turns, latency,
@@ -514,7 +514,7 @@ pub(crate) struct Soak {
 
 /// The player's options.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Seat {
+pub(crate) struct PlayerOptions {
     /// Name that the others see, up to 24 bytes
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) name: String,

@@ -16,10 +16,9 @@ use crate::app::online::network::{HostAddress, JoinRequest};
 use crate::app::online::saves::Save;
 use crate::app::online::seat::hosting::Hosting;
 use crate::app::{
-    Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat as OnlineSeat, SeatOptions,
-    TURNS_MAX,
+    Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat, SeatOptions, TURNS_MAX,
 };
-use crate::cli::args::{Host, Join, Seat};
+use crate::cli::args::{Host, Join, PlayerOptions};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
@@ -34,13 +33,13 @@ const LINES_MAX: usize = 16;
 const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
-    let seat = &options.seat;
+    let own = &options.player;
     let teams = teams(options.teams, options.game.players)?;
-    let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(seat, None) };
+    let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(own, None) };
     if let Some(relay) = &options.relay {
         let (relay, agreement) = (code(&told_code(relay)?)?, agreement(options));
         let start = move || NetworkMatch::open(relay, agreement, wanted);
-        return run(seat, json, "hosted through a relay", start);
+        return run(own, json, "hosted through a relay", start);
     }
     let save = options.resume.as_deref().map(Save::open).transpose()?;
     let agreement = save.as_ref().map_or_else(|| agreement(options), |save| save.agreement);
@@ -48,11 +47,11 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     let (bind, public) = (options.bind, options.public.clone());
     let hosting = Hosting { agreement, bind, public, is_sealed: !options.plain, save };
     let network = if options.plain { "hosted over plain UDP, not sealed" } else { "hosted, sealed" };
-    run(seat, json, network, move || NetworkMatch::host(&hosting, wanted))
+    run(own, json, network, move || NetworkMatch::host(&hosting, wanted))
 }
 
 fn agreement(options: &Host) -> Agreement {
-    let is_headless = options.seat.headless;
+    let is_headless = options.player.headless;
     let turns = options.game.turns.or((!is_headless).then_some(TURNS_MAX));
     let terms = terms(&crate::cli::args::Match { turns, ..options.game });
     let pace = match options.pace {
@@ -81,13 +80,13 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         (HostAddress::Sealed(code), format!("joined{at}, sealed"))
     };
     let request = JoinRequest { host, watches: options.watch, units_max: options.units_max };
-    let mut seat = options.seat.clone();
+    let mut own = options.player.clone();
     if options.watch {
         // Nobody plays here.
-        seat.bot = seat.bot.or(Some(Pilot::Person));
+        own.bot = own.bot.or(Some(Pilot::Person));
     }
-    let wanted = seat_options(&seat, fault);
-    run(&seat, json, &network, move || NetworkMatch::join(request, wanted))
+    let wanted = seat_options(&own, fault);
+    run(&own, json, &network, move || NetworkMatch::join(request, wanted))
 }
 
 /// A code as it is, the first line of the input (`-`), or that of a file (`@FILE`): the list of processes shows what stands on the command line.
@@ -114,17 +113,17 @@ fn code(text: &str) -> Result<JoinCode, Failed> {
 
 /// Plays in a window or without one, and prints the outcome.
 fn run(
-    seat: &Seat,
+    own: &PlayerOptions,
     json: bool,
     network: &str,
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
 ) -> Result<bool, Failed> {
     interrupt::watch();
-    let outcome = match (seat.headless, seat.bot.is_some()) {
+    let outcome = match (own.headless, own.bot.is_some()) {
         (true, false) => {
             return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
         }
-        (true, true) if seat.window.is_asked() => {
+        (true, true) if own.window.is_asked() => {
             return Err(Failed::usage("--log-orders and --fps-max need the window: leave out --headless"));
         }
         (true, true) => {
@@ -148,7 +147,7 @@ fn run(
             outcome?
         }
         (false, _) => {
-            let options = window(&seat.window)?;
+            let options = window(&own.window)?;
             view::open_network(start, options, move |game, news| tell(game, news, json)).map_err(|error| {
                 match error {
                     WindowError::NoDisplay(why) => {
@@ -159,34 +158,39 @@ fn run(
             })?
         }
     };
-    print_outcome(outcome.as_ref(), seat, json, network)
+    print_outcome(outcome.as_ref(), own, json, network)
 }
 
 /// Prints the outcome of this peer. A match that has not begun has none.
-fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
+fn print_outcome(
+    outcome: Option<&Outcome>,
+    own: &PlayerOptions,
+    json: bool,
+    network: &str,
+) -> Result<bool, Failed> {
     let Some(outcome) = outcome else {
-        if json && seat.headless {
+        if json && own.headless {
             print_json(&serde_json::json!({ "turns": 0, "checksums_agree": true }));
         }
         return Ok(true);
     };
     let report = Report::new(outcome, true);
     print(&report, json, network);
-    save_difference(&report, seat.report.as_deref(), seat.replay.as_deref())?;
+    save_difference(&report, own.report.as_deref(), own.replay.as_deref())?;
     if let Some(error) = &report.error {
         eprintln!("testudo: {error}{}", report.how_to_resume());
     }
     Ok(report.checksums_agree && report.error.is_none())
 }
 
-fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
-    let pilot = seat.bot.unwrap_or(Pilot::Person);
-    let replay = match &seat.replay {
+fn seat_options(own: &PlayerOptions, fault: Option<Fault>) -> SeatOptions {
+    let pilot = own.bot.unwrap_or(Pilot::Person);
+    let replay = match &own.replay {
         Some(path) => ReplayFile::At(path.clone()),
-        None if seat.no_replay => ReplayFile::None,
+        None if own.no_replay => ReplayFile::None,
         None => ReplayFile::In("replays".into()),
     };
-    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name), page: None, teams: Teams::default() }
+    SeatOptions { pilot, replay, fault, name: Name::cleaned(&own.name), page: None, teams: Teams::default() }
 }
 
 /// The address of a name and a port. IPv4 addresses come first, because a host listens on one by default.
@@ -224,7 +228,7 @@ fn typed() -> Receiver<String> {
 }
 
 /// Does what a typed line asks for, and says what became of it.
-fn obey(words: &str, seat: &mut OnlineSeat) -> String {
+fn obey(words: &str, seat: &mut Seat) -> String {
     let mut words = words.split_whitespace();
     match (words.next(), words.next()) {
         (Some("who"), None) => who(seat),
@@ -258,13 +262,13 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
 }
 
 /// The player of a typed number, which counts from 1.
-fn player_of(number: &str, seat: &OnlineSeat) -> Option<PlayerId> {
+fn player_of(number: &str, seat: &Seat) -> Option<PlayerId> {
     let number: u8 = number.parse().ok()?;
     (1..=seat.terms().setup.players).contains(&number).then(|| PlayerId(number - 1))
 }
 
 /// Votes a player out, or takes the vote back, and says what became of it.
-fn vote(seat: &mut OnlineSeat, number: &str, word: Option<&str>) -> String {
+fn vote(seat: &mut Seat, number: &str, word: Option<&str>) -> String {
     let player = player_of(number, seat);
     let out = match word {
         None => true,
@@ -287,7 +291,7 @@ const TEAM_USAGE: &str =
     "type: team NUMBER for yourself, or the host: team PLAYER NUMBER; the number is 1 to 8, or 0 for no team";
 
 /// Puts a player into a team, and says what became of it.
-fn join_team(seat: &mut OnlineSeat, player: PlayerId, team: u8) -> String {
+fn join_team(seat: &mut Seat, player: PlayerId, team: u8) -> String {
     if !seat.may_set_team(player) {
         return "teams are chosen before the start: your own, and everybody's by the host".into();
     }
@@ -297,8 +301,9 @@ fn join_team(seat: &mut OnlineSeat, player: PlayerId, team: u8) -> String {
     let called = seat.called(player);
     let told =
         if team == 0 { format!("{called} is in no team") } else { format!("{called} is in team {team}") };
-    let nobody = if seat.are_all_friends() { ": all are in one team, so teams would not count" } else { "" };
-    format!("{told}{nobody}")
+    let all =
+        if seat.are_all_friends() { "; but all players are in one team, which counts as none" } else { "" };
+    format!("{told}{all}")
 }
 
 /// As the window draws the player's army.
@@ -308,7 +313,7 @@ fn army_colour(player: PlayerId) -> &'static str {
 }
 
 /// Who is here and how well connected, one line for each player.
-fn who(seat: &OnlineSeat) -> String {
+fn who(seat: &Seat) -> String {
     let lines = (0..seat.terms().setup.players).map(PlayerId).map(|player| {
         let report = seat.session().player_report(player);
         let is_ready = seat.session().phase() != SessionPhase::Lobby || seat.session().is_ready(player);
@@ -362,7 +367,7 @@ fn invitations(codes: &Codes) -> String {
 }
 
 /// The line on a terminal about what has happened, if it is worth one.
-fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
+fn line(seat: Option<&Seat>, news: &News) -> Option<String> {
     let called = |player: PlayerId| {
         seat.map_or_else(|| format!("player {}", player.0 + 1), |seat| seat.called(player))
     };

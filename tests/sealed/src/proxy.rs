@@ -142,7 +142,7 @@ impl Proxy {
         self.shared().weather = weather;
     }
 
-    /// Every client gets another port towards the server, as from a router that was started anew.
+    /// Every client gets another port towards the server, as from a router that was restarted.
     pub fn rebind(&self) {
         self.shared().rebind = true;
         if let Some(orders) = &self.orders {

@@ -326,7 +326,7 @@ impl Skirmish {
         }
     }
 
-    /// What a player's client shows ahead of its copy: if it predicts, and until the picture has fallen back when it does no longer.
+    /// What a player's client shows ahead of its copy: while it predicts, and then until the picture has fallen back to the copy.
     pub(crate) fn foresight(&self, player: u8) -> Option<&Foresight> {
         self.foresights[usize::from(player)].as_deref()
     }

@@ -22,7 +22,7 @@ const STATE_BYTES_MAX: u32 = 64 << 20;
 const PAUSES_MAX: u32 = 8;
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// What the settings of a session do not tell, or tell nobody but the session.
+/// What the settings of a session do not say, or only the session can read.
 #[derive(Default)]
 struct Own {
     units: u32,
@@ -77,7 +77,7 @@ pub(crate) struct Agreement {
 pub(crate) enum AgreementError {
     /// It does not have the map.
     UnknownMap,
-    /// It has other rules or another physics, or the numbers are no match.
+    /// It has other rules or another physics, or its numbers make no valid match.
     OtherContent,
 }
 
@@ -115,7 +115,7 @@ impl Agreement {
     }
 
     /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is
-    /// split into parts. Who was lost may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks
+    /// split into parts. Lost players may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks
     /// decides who may take the place of a lost player: anybody.)
     pub(crate) fn config(&self) -> SessionConfig {
         base_config(self.players, self.turns, self.content)

@@ -18,7 +18,7 @@ pub(crate) struct Codes {
     pub(crate) watch: String,
     /// For a referee, whose place nobody who watches can take; only in sealed matches.
     pub(crate) referee: Option<String>,
-    /// By which whoever opened a room at a relay comes back to it after a crash.
+    /// Brings the player that opened a room at a relay back to it after a crash.
     pub(crate) back: Option<String>,
     /// Where a page is that takes codes; none: they are typed.
     page: Option<String>,

@@ -77,18 +77,18 @@ fn keeps(game: &Game) -> impl Iterator<Item = u8> + '_ {
 mod tests {
     use super::*;
     use crate::app::playback::Budget;
-    use crate::app::playback::tests::{Plan, check_all, course};
+    use crate::app::playback::tests::{check_all, course};
 
     #[test]
     fn the_comparison_leaves_samples_of_the_whole_match() {
-        let mut course = course(&Plan { turns: 500, ..Plan::default() });
+        let mut course = course(500);
         assert_eq!(course.curve().samples().count(), 1);
         check_all(&mut course);
         let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
         assert_eq!((samples.len(), samples[1].0, samples[166].0), (167, 3, 498));
         assert_eq!(samples[0].1.living[..3], [12, 12, 0]);
         assert!(samples.windows(2).all(|pair| pair[0].1.kills <= pair[1].1.kills));
-        // The viewer comes to the same numbers on its own way.
+        // The viewer comes to the same numbers in its own way.
         let end = course.timetable().start_of(498);
         course.seek(end);
         while course.is_seeking() {

@@ -68,11 +68,11 @@ fn events(replay: &Replay, turn: u32) -> impl Iterator<Item = TurnEvent<Order>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::playback::tests::{Plan, record};
+    use crate::app::playback::tests::record;
 
     #[test]
     fn orders_are_read_and_departures_listed_once() {
-        let replay = record(&Plan { turns: 30, gone: Some((12, 1)), ..Plan::default() });
+        let replay = record(30, Some((12, 1)));
         let story = Story::of(&replay);
         let listed = (0..30).map(|turn| orders(&replay, turn).count()).sum::<usize>();
         assert!(listed > 4, "{listed}");

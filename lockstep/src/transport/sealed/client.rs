@@ -69,7 +69,7 @@ pub enum LostReason {
     Displaced,
     /// Nothing came from the server for the idle timeout.
     TimedOut,
-    /// The server has forgotten the connection: it was started anew.
+    /// The server has forgotten the connection: it was restarted.
     Forgotten,
     /// The server does not speak this protocol.
     Broken,
@@ -86,7 +86,7 @@ impl fmt::Display for LostReason {
             Self::Closed => "the server has closed the connection",
             Self::Displaced => "your code is used by somebody else, who has your place now",
             Self::TimedOut => "nothing comes from the server any more",
-            Self::Forgotten => "the server was started anew",
+            Self::Forgotten => "the server was restarted",
             Self::Broken => "the server does not speak this protocol",
         })
     }
