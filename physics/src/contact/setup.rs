@@ -12,10 +12,11 @@ use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
 use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
-use crate::solve::coloring::{Origin, Origins, WindowBatches, batch_and_lane};
+use crate::solve::coloring::{Origin, Origins, WindowBatches};
 use crate::solve::colors::Places;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::notes::Notes;
+use crate::solve::place::Place;
 use crate::solve::push::{OVERLAP_ALLOWED, PUSH_MAX, push_speed};
 use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
@@ -72,13 +73,12 @@ impl ContactSetup<'_> {
     ) {
         let limits = Limits::new(self.fps, self.settings.push_factor);
         let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(places.contacts());
-        for (((batch, origins), numbers), number) in batches.zip(to.first..) {
-            let first = number * LANES as u32;
-            self.fill_batch(simd, limits, hits, numbers, first, (batch, origins), notes);
+        for (((batch, origins), numbers), at) in batches.zip(to.first as usize..) {
+            self.fill_batch(simd, limits, hits, numbers, at, (batch, origins), notes);
         }
     }
 
-    /// The contacts of eight hits: what [`Self::fill`] does for one. `first` is the place of the first lane.
+    /// The contacts of eight hits: what [`Self::fill`] does for one. `at` is the number of their batch.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn fill_batch<S: Simd>(
@@ -87,7 +87,7 @@ impl ContactSetup<'_> {
         limits: Limits,
         hits: &Hits,
         numbers: &[u32; LANES],
-        first: u32,
+        at: usize,
         (batch, origins): (&mut Batch, &mut Origins),
         notes: &mut Notes,
     ) {
@@ -130,7 +130,7 @@ impl ContactSetup<'_> {
         let [a_of, b_of] = bodies;
         *batch = Batch { a: a_of, b: b_of, normal, biased, impulse, share_a };
         *origins = Origins { owner, other, cached, gap };
-        self.note_unusual(simd, batch, [a, b], &gap, first, notes);
+        self.note_unusual(simd, batch, [a, b], &gap, at, notes);
     }
 
     /// The shares of eight pairs of different mass or rank.
@@ -153,7 +153,7 @@ impl ContactSetup<'_> {
         batch: &mut Batch,
         [a, b]: [[&Shell; LANES]; 2],
         gap: &[i32; LANES],
-        first: u32,
+        at: usize,
         notes: &mut Notes,
     ) {
         each_lane(
@@ -167,7 +167,7 @@ impl ContactSetup<'_> {
             |lane| {
                 let (biased, impulse) = (&mut batch.biased[lane], &mut batch.impulse[lane]);
                 if self.is_deep(a[lane], b[lane], gap[lane], biased, impulse) {
-                    notes.deep.push(batch_and_lane(first + lane as u32));
+                    notes.deep.push(Place::new(at, lane));
                 }
             },
         );
@@ -180,33 +180,20 @@ impl ContactSetup<'_> {
             #[inline(always)]
             |lane| {
                 let bodies = [batch.a[lane], batch.b[lane]];
-                self.note_bounce(first + lane as u32, bodies, restitutions[lane], notes);
+                self.note_bounce(Place::new(at, lane), bodies, restitutions[lane], notes);
             },
         );
     }
 
-    /// Writes the contact of a pair into a place of its window, and returns that among those of the step.
-    pub(crate) fn fill_one(
+    /// Writes the contact of a pair of which a body can be moved into a place of its window, and returns that among those of the step.
+    pub(crate) fn fill(
         &self,
         hit: &Hit,
         solving: Solving,
         place: u32,
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
-    ) -> (u32, u32) {
-        batch_and_lane(self.fill(hit, solving, place, to, notes))
-    }
-
-    /// Writes the contact of a pair of which a body can be moved.
-    #[inline(always)]
-    fn fill(
-        &self,
-        hit: &Hit,
-        solving: Solving,
-        place: u32,
-        to: &mut WindowBatches<'_>,
-        notes: &mut Notes,
-    ) -> u32 {
+    ) -> Place {
         let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
         let movable = [a.mass != 0, b.mass != 0];
         notes.leans |= self.stiff.leans(a.mass, b.mass);
@@ -228,7 +215,7 @@ impl ContactSetup<'_> {
         to.fill(place, &contact, origin);
         let place = to.place(place);
         if deep {
-            notes.deep.push(batch_and_lane(place));
+            notes.deep.push(place);
         }
         if solving != Solving::No {
             self.note_bounce(place, [hit.a, hit.b], a.restitution.max(b.restitution), notes);
@@ -302,12 +289,12 @@ impl ContactSetup<'_> {
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
     #[inline(always)]
-    fn note_bounce(&self, place: u32, bodies: IndexPair, restitution: i32, notes: &mut Notes) {
+    fn note_bounce(&self, place: Place, bodies: IndexPair, restitution: i32, notes: &mut Notes) {
         if restitution > 0 {
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
-            let (at, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
-            notes.bounces.list.push(Bounce { place: at, bodies, restitution, threshold });
+            let restitution = restitution.min(ELASTIC);
+            notes.bounces.list.push(Bounce { place, bodies, restitution, threshold });
         }
     }
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::Batches;
+use crate::solve::place::Place;
 use crate::solve::solver::Velocity;
 use crate::tree::block_join::IndexPair;
 
@@ -18,8 +19,7 @@ const SWEEPS_MAX: u8 = 8;
 /// A contact with restitution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounce {
-    /// Batch and lane.
-    pub(crate) place: (u32, u32),
+    pub(crate) place: Place,
     /// Working indices.
     pub(crate) bodies: IndexPair,
     /// Raw coefficient, at most one.
@@ -84,9 +84,8 @@ impl Bounce {
         gained: &[[i32; 2]],
         rates: [u32; 2],
     ) -> bool {
-        let (at, lane) = (self.place.0 as usize, self.place.1 as usize);
         let gap = batches.origin(self.place).gap;
-        let batch = &mut batches.as_mut_slice()[at];
+        let (batch, lane) = self.place.of_mut(batches.as_mut_slice());
         let approach = batch.approach(lane, velocities);
         if approach <= self.threshold {
             return false;
@@ -139,9 +138,10 @@ mod tests {
             let normal = [[UNIT, 0], [0, -UNIT], [UNIT / 5 * 3, UNIT / 5 * 4]][rng.below(3) as usize];
             let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
             let origin = Origin { owner: a, other: b, cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
-            to.fill(batch * LANES as u32, &contact, origin);
+            let first = batch * LANES as u32;
+            to.fill(first, &contact, origin);
             let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];
-            bounces.list.push(Bounce { place: (batch, 0), bodies: [a, b], restitution, threshold: 0 });
+            bounces.list.push(Bounce { place: to.place(first), bodies: [a, b], restitution, threshold: 0 });
         }
         (batches, bounces)
     }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::math::boxes::LANES;
+use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Contact};
 
 /// What the contact cache needs to know about a lane later.
@@ -62,11 +63,6 @@ impl Origins {
 /// unit, raw.
 pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
-/// Batch and lane of a place.
-pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
-    (place / LANES as u32, place % LANES as u32)
-}
-
 /// The batches of one window while they are filled.
 #[derive(Debug)]
 pub(crate) struct WindowBatches<'a> {
@@ -90,8 +86,9 @@ impl<'a> WindowBatches<'a> {
 
     /// A place among those of the step.
     #[inline(always)]
-    pub(crate) fn place(&self, place: u32) -> u32 {
-        self.first * LANES as u32 + place
+    pub(crate) fn place(&self, place: u32) -> Place {
+        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+        Place::new(self.first as usize + batch, lane)
     }
 
     /// The first `count` batches, and the others.
@@ -173,14 +170,15 @@ impl Batches {
         self.dummy
     }
 
-    /// The origin of a contact, by batch and lane.
-    pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> Origin {
-        self.origins[batch as usize].get(lane as usize)
+    pub(crate) fn origin(&self, place: Place) -> Origin {
+        let (origins, lane) = place.of(&self.origins);
+        origins.get(lane)
     }
 
     /// Notes that the surfaces of a contact met within the frame.
-    pub(crate) fn note_meeting(&mut self, (batch, lane): (u32, u32)) {
-        let gap = &mut self.origins[batch as usize].gap[lane as usize];
+    pub(crate) fn note_meeting(&mut self, place: Place) {
+        let (origins, lane) = place.of_mut(&mut self.origins);
+        let gap = &mut origins.gap[lane];
         *gap = (*gap).min(0);
     }
 

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Shell;
 use crate::solve::coloring::Batches;
+use crate::solve::place::Place;
 use crate::solve::solver::Velocity;
 
 /// Overlaps up to this are never deep, raw units: 1/16 unit.
@@ -51,7 +52,7 @@ impl DeepContacts {
     /// how fast a pair with this gap is to separate.
     pub(crate) fn solve(
         &mut self,
-        places: &[(u32, u32)],
+        places: &[Place],
         batches: &Batches,
         moving: &mut [Velocity],
         kept: &[Velocity],
@@ -64,17 +65,17 @@ impl DeepContacts {
         self.pushes.clear();
         self.pushes.resize(places.len(), 0);
         for _ in 0..PASSES {
-            for (&(batch, lane), push) in places.iter().zip(&mut self.pushes) {
-                let wanted = speed(batches.origin((batch, lane)).gap);
-                let (batch, lane) = (&slice[batch as usize], lane as usize);
+            for (&place, push) in places.iter().zip(&mut self.pushes) {
+                let wanted = speed(batches.origin(place).gap);
+                let (batch, lane) = place.of(slice);
                 let yielding = push.saturating_add(batch.approach(lane, moving)) >> YIELD_SHIFT;
                 let pushed = yielding.saturating_add(wanted).max(0);
                 batch.apply(lane, pushed - *push, moving);
                 *push = pushed;
             }
         }
-        for &(batch, lane) in places {
-            let (batch, lane) = (&slice[batch as usize], lane as usize);
+        for &place in places {
+            let (batch, lane) = place.of(slice);
             for body in [batch.a[lane], batch.b[lane]].map(|body| body as usize) {
                 let (moved, own) = (moving[body].get(), kept[body].get());
                 let within = |x: usize| {

@@ -3,13 +3,13 @@
 //! Top-down games rarely use it, so it is a separate list, solved one by one after each pass over the batches.
 
 use crate::collide::narrow_phase::UNIT_BITS;
+use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Contact, IMPULSE_MAX, Velocity, apply_impulse};
 
 /// Friction of one contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrictionContact {
-    /// Batch and lane.
-    pub(crate) place: (u32, u32),
+    pub(crate) place: Place,
     /// Raw coefficient.
     friction: i32,
     /// Accumulated impulse along the tangent. Like the one along the normal, it starts with the last frame's.
@@ -17,8 +17,8 @@ pub(crate) struct FrictionContact {
 }
 
 impl FrictionContact {
-    /// Friction for the contact in `place` (batch, lane).
-    pub(crate) fn new(place: (u32, u32), friction: i32, impulse: i32) -> Self {
+    /// Friction for the contact in `place`.
+    pub(crate) fn new(place: Place, friction: i32, impulse: i32) -> Self {
         Self { place, friction, impulse }
     }
 
@@ -51,7 +51,8 @@ impl FrictionContact {
     }
 
     fn contact(&self, batches: &[Batch]) -> Contact {
-        batches[self.place.0 as usize].get(self.place.1 as usize)
+        let (batch, lane) = self.place.of(batches);
+        batch.get(lane)
     }
 
     /// Greatest impulse along the tangent (Coulomb). Coefficients are small, and impulses are below 2^28.

@@ -7,6 +7,7 @@ pub(crate) mod colors;
 pub(crate) mod deep;
 pub(crate) mod friction;
 pub(crate) mod notes;
+pub(crate) mod place;
 pub(crate) mod push;
 pub(crate) mod room;
 pub(crate) mod run;

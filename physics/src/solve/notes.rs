@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 
 use crate::solve::bounce::Bounces;
+use crate::solve::place::Place;
 
 /// Intermediate values of contacts. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// Batch and lane of the contacts that overlap deeply.
-    pub(crate) deep: Vec<(u32, u32)>,
+    /// The contacts that overlap deeply.
+    pub(crate) deep: Vec<Place>,
     pub(crate) bounces: Bounces,
     /// Whether a heavy body leans on a light one, see [`crate::solve::stiff`].
     // not state: of this step

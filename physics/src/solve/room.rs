@@ -11,6 +11,7 @@ use crate::math::boxes::LANES;
 use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
 use crate::solve::coloring::{Batches, Origin, PARTING_GAP};
+use crate::solve::place::Place;
 use crate::solve::run::Run;
 use crate::solve::solver::{Batch, NO_LIMIT, Velocity};
 use crate::solve::step_contacts::StepContacts;
@@ -25,8 +26,8 @@ const SLOW: i32 = 2 << 16;
 /// The bodies at walls that something presses, and those without room. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
-    /// Bodies at walls that something presses, or that have no room, each once for each wall: working index, batch and lane. Ascending.
-    pub(crate) at_walls: Vec<(u32, (u32, u32))>,
+    /// Bodies at walls that something presses, or that have no room, each once for each wall: working index, and the contact. Ascending.
+    pub(crate) at_walls: Vec<(u32, Place)>,
     /// By working index: whether the body overlaps another one or a wall deeply. Empty if none does.
     pressed: Vec<bool>,
     /// By working index: whether the body has no room. Empty if all have.
@@ -93,14 +94,14 @@ impl Room {
     fn list_walls(&mut self, run: &Run<'_>) -> u8 {
         let (batches, driven) = (&run.contacts.batches, run.bodies.some_kinematic);
         let mut sides = 0;
-        for (at, origins) in (0..).zip(batches.origins()).skip(batches.between_movers()) {
+        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
             for lane in (0..LANES).filter(|&lane| origins.gap[lane] <= PARTING_GAP) {
-                let batch = &batches.as_slice()[at as usize];
+                let batch = &batches.as_slice()[at];
                 let is_first = !run.is_wall(batch.a[lane]);
                 let (body, wall) = in_order(batch, lane, is_first);
                 let slow = driven || fastest(run.bodies.velocities[body as usize]) <= SLOW;
                 if (slow || self.is_pressed(body)) && batch.biased[lane] != NO_LIMIT && run.is_wall(wall) {
-                    self.at_walls.push((body, (at, lane as u32)));
+                    self.at_walls.push((body, Place::new(at, lane)));
                     sides |= if slow { side(batch.normal[lane], is_first) } else { 0 };
                 }
             }
@@ -114,8 +115,8 @@ impl Room {
             return;
         }
         self.pressed.resize(bodies, false);
-        for &(batch, lane) in &contacts.notes.deep {
-            let (batch, lane) = (&contacts.batches.as_slice()[batch as usize], lane as usize);
+        for place in &contacts.notes.deep {
+            let (batch, lane) = place.of(contacts.batches.as_slice());
             self.pressed[batch.a[lane] as usize] = true;
             self.pressed[batch.b[lane] as usize] = true;
         }
@@ -180,8 +181,8 @@ impl Room {
             group.driven = group.driven.max(speed);
             found.push(name);
         };
-        for &(body, (at, lane)) in &*at_walls {
-            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
+        for &(body, place) in &*at_walls {
+            let (batch, lane) = place.of(batches.as_slice());
             note(body, side(batch.normal[lane], batch.a[lane] == body), 0);
         }
         if *some_kinematic {
@@ -210,7 +211,7 @@ impl Room {
                 let StepContacts { batches, notes, .. } = &mut *run.contacts;
                 let batch = &mut batches.as_mut_slice()[at];
                 (batch.biased[lane], batch.impulse[lane]) = (0, 0);
-                notes.deep.push((at as u32, lane as u32));
+                notes.deep.push(Place::new(at, lane));
             }
         }
         let deep = &mut run.contacts.notes.deep;

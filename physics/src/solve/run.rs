@@ -1,6 +1,7 @@
 //! Passes over all contacts.
 
 use crate::solve::bodies::{Bodies, hold};
+use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity};
 use crate::solve::step_contacts::StepContacts;
 
@@ -77,19 +78,20 @@ impl Run<'_> {
         });
     }
 
-    /// Solves some contacts (batch, lane) once more, as rigid ones.
-    pub(crate) fn solve_rigid(&mut self, places: &[(u32, u32)]) {
+    /// Solves some contacts once more, as rigid ones.
+    pub(crate) fn solve_rigid(&mut self, places: &[Place]) {
         let batches = self.contacts.batches.as_mut_slice();
-        for &(batch, lane) in places {
-            batches[batch as usize].solve_stiff(lane as usize, true, false, self.bodies.velocities);
+        for place in places {
+            let (batch, lane) = place.of_mut(batches);
+            batch.solve_stiff(lane, true, false, self.bodies.velocities);
         }
     }
 
     /// Stops the pairs of some contacts that come closer. The contacts do not keep these impulses: where walls squeeze from two sides, they would add up
     /// from frame to frame.
-    pub(crate) fn stop_closing(&mut self, places: &[(u32, u32)]) {
-        for &(batch, lane) in places {
-            let (batch, lane) = (&self.contacts.batches.as_slice()[batch as usize], lane as usize);
+    pub(crate) fn stop_closing(&mut self, places: &[Place]) {
+        for place in places {
+            let (batch, lane) = place.of(self.contacts.batches.as_slice());
             let closing = batch.approach(lane, self.bodies.velocities);
             if closing > 0 {
                 batch.apply(lane, closing, self.bodies.velocities);

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::bodies::hold;
+use crate::solve::place::Place;
 use crate::solve::run::Run;
 use crate::solve::solver::Velocity;
 use crate::solve::step_contacts::StepContacts;
@@ -28,8 +29,8 @@ const CALMER_SHIFT: u32 = 6;
 /// The scratch of settling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settling {
-    /// Batch and lane of the contacts in which only one body yields.
-    supports: Vec<(u32, u32)>,
+    /// The contacts in which only one body yields.
+    supports: Vec<Place>,
     /// The velocities before a pass.
     before: Vec<Velocity>,
 }

@@ -44,13 +44,15 @@ impl SoftContacts {
         self.rate = rate;
         self.gaps.clear();
         self.gaps.extend(batches.origins().iter().map(|origins| origins.gap));
-        for &((batch, lane), gap) in &wedged.gaps {
-            self.gaps[batch as usize][lane as usize] = gap;
+        for &(place, gap) in &wedged.gaps {
+            let (gaps, lane) = place.of_mut(&mut self.gaps);
+            gaps[lane] = gap;
         }
         self.hard.clear();
         self.hard.resize(self.gaps.len(), [0; LANES]);
-        for (&(batch, lane), &kept) in stiff.places.iter().zip(&stiff.kept) {
-            self.hard[batch as usize][lane as usize] = kept;
+        for (place, &kept) in stiff.places.iter().zip(&stiff.kept) {
+            let (hard, lane) = place.of_mut(&mut self.hard);
+            hard[lane] = kept;
         }
         self.softness.clear();
         self.softness.resize(self.gaps.len(), [UNIT; LANES]);

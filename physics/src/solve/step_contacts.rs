@@ -6,6 +6,7 @@ use crate::math::boxes::LANES;
 use crate::solve::coloring::Batches;
 use crate::solve::friction::FrictionContact;
 use crate::solve::notes::Notes;
+use crate::solve::place::Place;
 use crate::solve::solver::{Batch, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
 
@@ -27,12 +28,12 @@ impl StepContacts {
         self.stiff.begin(gravity);
     }
 
-    /// Appends batch and lane of the contacts that are solved and for which `counts` holds.
-    pub(crate) fn list(&self, to: &mut Vec<(u32, u32)>, mut counts: impl FnMut(&Batch, usize) -> bool) {
-        for (at, batch) in (0..).zip(self.batches.as_slice()) {
+    /// Appends the contacts that are solved and for which `counts` holds.
+    pub(crate) fn list(&self, to: &mut Vec<Place>, mut counts: impl FnMut(&Batch, usize) -> bool) {
+        for (at, batch) in self.batches.as_slice().iter().enumerate() {
             for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
                 if counts(batch, lane) {
-                    to.push((at, lane as u32));
+                    to.push(Place::new(at, lane));
                 }
             }
         }

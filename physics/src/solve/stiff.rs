@@ -14,6 +14,7 @@ use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::coloring::{Batches, Origin};
+use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Velocity};
 use crate::solve::spring::Spring;
 
@@ -80,9 +81,9 @@ impl Group {
 /// The stiff contacts of a step. Nothing here is state.
 #[derive(Clone, Debug)]
 pub(crate) struct StiffContacts {
-    /// Batch and lane, in the order of solving: those of small groups first.
-    pub(crate) places: Vec<(u32, u32)>,
-    /// By place, under gravity: the part of an impulse that the contact keeps, see [`Spring::kept`]; [`UNIT`] if it is rigid.
+    /// In the order of solving: those of small groups first.
+    pub(crate) places: Vec<Place>,
+    /// For each of these, under gravity: the part of an impulse that the contact keeps, see [`Spring::kept`]; [`UNIT`] if it is rigid.
     pub(crate) kept: Vec<i32>,
     /// Number of contacts of small groups under gravity.
     // not state: of this step
@@ -157,7 +158,7 @@ impl StiffContacts {
         for (index, batch) in batches.as_slice().iter().enumerate() {
             for lane in 0..LANES {
                 if bears(batch.a[lane]) || bears(batch.b[lane]) {
-                    self.places.push((index as u32, lane as u32));
+                    self.places.push(Place::new(index, lane));
                 }
             }
         }
@@ -188,8 +189,9 @@ impl StiffContacts {
     /// so a group that becomes large hardly sinks.
     fn harden(&mut self, batches: &Batches, shells: &[Shell]) {
         let Self { places, kept, rigid, load, group, groups, .. } = self;
-        let mut is_small = |&(at, lane): &(u32, u32)| {
-            let (body, _) = movable(&batches.as_slice()[at as usize], lane as usize, shells);
+        let mut is_small = |place: &Place| {
+            let (batch, lane) = place.of(batches.as_slice());
+            let (body, _) = movable(batch, lane, shells);
             groups[first(group, body) as usize].is_small()
         };
         places.sort_unstable_by_key(|place| (!is_small(place), *place));
@@ -197,8 +199,8 @@ impl StiffContacts {
         if *rigid > RIGID_MAX {
             *rigid = 0;
         }
-        kept.extend(places.iter().enumerate().map(|(index, &(at, lane))| {
-            let (batch, lane) = (&batches.as_slice()[at as usize], lane as usize);
+        kept.extend(places.iter().enumerate().map(|(index, place)| {
+            let (batch, lane) = place.of(batches.as_slice());
             let yields = i64::from(UNIT - Spring::of(batch.share_a[lane]).kept);
             let of = |body: u32| {
                 let [mass, load] = [shells[body as usize].mass, load[body as usize]].map(i64::from);
@@ -265,8 +267,7 @@ impl StiffContacts {
             for pass in 0..passes {
                 let over = pass + plain < passes;
                 for at in part.clone() {
-                    let (batch, lane) = self.places[at];
-                    let (batch, lane) = (&mut batches[batch as usize], lane as usize);
+                    let (batch, lane) = self.places[at].of_mut(batches);
                     match self.kept.get(at) {
                         Some(&kept) if biased => batch.solve_spring(lane, kept, over, velocities),
                         _ => batch.solve_stiff(lane, biased, over, velocities),

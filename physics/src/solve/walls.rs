@@ -9,6 +9,7 @@ use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
 use crate::solve::coloring::Batches;
 use crate::solve::deep;
+use crate::solve::place::Place;
 use crate::solve::room::Room;
 use crate::solve::run::Run;
 use crate::solve::solver::{IMPULSE_MAX, NO_LIMIT, Velocity};
@@ -27,17 +28,17 @@ pub(crate) struct Pressing<'a> {
     pub(crate) soft: bool,
 }
 
-/// Batch and lane of the contacts with walls that have the last word. A body that is squeezed between a wall and
-/// a body with a rank, a heavy body or a kinematic body enters that one.
+/// The contacts with walls that have the last word. A body that is squeezed between a wall and a body with a rank, a heavy body or a kinematic
+/// body enters that one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
-    pub(crate) places: Vec<(u32, u32)>,
+    pub(crate) places: Vec<Place>,
     /// How fast the pairs of these contacts are to separate, at least.
     limits: Vec<i32>,
     pub(crate) room: Room,
     pub(crate) wedged: Wedged,
     /// Where bodies are deep in walls while contacts are springs, which may be squeezed: these do not get any deeper.
-    pub(crate) deep: Vec<(u32, u32)>,
+    pub(crate) deep: Vec<Place>,
     /// Bodies that touch, directly or through others that contacts can move, by working index.
     groups: DisjointSets,
     /// What a kinematic body pushes, by the working index that names the group.
@@ -120,7 +121,7 @@ impl WallContacts {
                     limits.push(limit);
                 }
                 if gap < 0 || opposite.is_some() {
-                    let (batch, lane) = (&mut batches.as_mut_slice()[place.0 as usize], place.1 as usize);
+                    let (batch, lane) = place.of_mut(batches.as_mut_slice());
                     batch.biased[lane] = 0;
                     batch.impulse[lane] = if room.is_missing(body) { 0 } else { batch.impulse[lane] };
                 }
@@ -149,16 +150,15 @@ impl WallContacts {
     /// The contacts in which bodies are deep in a wall.
     fn list_deep(&mut self, run: &Run<'_>) {
         let (batches, shells) = (&run.contacts.batches, run.bodies.shells);
-        let origins = (0..).zip(batches.origins()).skip(batches.between_movers());
-        for (at, origins) in origins {
+        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
             for lane in 0..LANES {
-                let batch = &batches.as_slice()[at as usize];
+                let batch = &batches.as_slice()[at];
                 if origins.gap[lane] < -deep::OVERLAP_SHALLOW && batch.biased[lane] != NO_LIMIT {
                     let pair = [batch.a[lane], batch.b[lane]];
                     let is_wall = |body: u32| {
                         shells[body as usize].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
                     };
-                    let place = (at, lane as u32);
+                    let place = Place::new(at, lane);
                     let deep = self.wedged.gap(place, origins.gap[lane]) < -deep::OVERLAP_SHALLOW;
                     if deep && pair.into_iter().any(is_wall) {
                         self.deep.push(place);
@@ -239,8 +239,8 @@ impl WallContacts {
     pub(crate) fn hold_off(&self, run: &Run<'_>, moving: &mut [Velocity]) {
         let batches = run.contacts.batches.as_slice();
         for _ in 0..2 {
-            for (&(batch, lane), &limit) in self.places.iter().zip(&self.limits) {
-                let (batch, lane) = (&batches[batch as usize], lane as usize);
+            for (place, &limit) in self.places.iter().zip(&self.limits) {
+                let (batch, lane) = place.of(batches);
                 let missing = batch.approach(lane, moving).saturating_add(limit);
                 if missing > 0 {
                     batch.apply(lane, missing, moving);
@@ -251,14 +251,13 @@ impl WallContacts {
 }
 
 /// How fast a body and a wall are to separate, at least. `speed` is that of a deep overlap.
-fn wall_limit(batches: &Batches, place: (u32, u32), speed: impl Fn(i32) -> i32) -> i32 {
-    let gap = batches.origin(place).gap;
-    let deep = gap < -deep::OVERLAP_SHALLOW;
-    if deep { speed(gap) } else { batches.as_slice()[place.0 as usize].biased[place.1 as usize] }
+fn wall_limit(batches: &Batches, place: Place, speed: impl Fn(i32) -> i32) -> i32 {
+    let (gap, (batch, lane)) = (batches.origin(place).gap, place.of(batches.as_slice()));
+    if gap < -deep::OVERLAP_SHALLOW { speed(gap) } else { batch.biased[lane] }
 }
 
 /// Whether two walls push a body in opposite directions, and are closer together than it is wide.
-fn is_opposite(batches: &Batches, body: u32, place: (u32, u32), other: (u32, u32)) -> bool {
+fn is_opposite(batches: &Batches, body: u32, place: Place, other: Place) -> bool {
     let gap = |place| batches.origin(place).gap;
     // Within 18 degrees.
     gap(place).saturating_add(gap(other)) < 0

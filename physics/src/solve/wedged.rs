@@ -9,16 +9,17 @@ use alloc::vec::Vec;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::{Batches, PARTING_GAP};
+use crate::solve::place::Place;
 use crate::solve::run::Run;
 use crate::solve::solver::NO_LIMIT;
 
 /// The contacts of wedged bodies with their walls. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wedged {
-    /// The contacts with walls: working index, batch and lane. Ascending.
-    at_walls: Vec<(u32, (u32, u32))>,
-    /// Batch and lane of the contacts of wedged bodies, ascending, and the gaps that they count as.
-    pub(crate) gaps: Vec<((u32, u32), i32)>,
+    /// Bodies at walls, by working index, with their contacts. Ascending.
+    at_walls: Vec<(u32, Place)>,
+    /// The contacts of wedged bodies, ascending, and the gaps that they count as.
+    pub(crate) gaps: Vec<(Place, i32)>,
 }
 
 impl Wedged {
@@ -28,7 +29,7 @@ impl Wedged {
     }
 
     /// The gap that a contact counts as.
-    pub(crate) fn gap(&self, place: (u32, u32), gap: i32) -> i32 {
+    pub(crate) fn gap(&self, place: Place, gap: i32) -> i32 {
         self.gaps.binary_search_by_key(&place, |&(place, _)| place).map_or(gap, |at| self.gaps[at].1)
     }
 
@@ -40,7 +41,7 @@ impl Wedged {
         for same in at_walls.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             for &(body, place) in same {
                 let gap = batches.origin(place).gap;
-                let missing = |&(_, other): &(u32, (u32, u32))| {
+                let missing = |&(_, other): &(u32, Place)| {
                     let both = i64::from(gap) + i64::from(batches.origin(other).gap);
                     // What pushes the body off one wall pushes it into the other one by this part.
                     (both.min(0) * facing(batches, body, place, other).max(0)) >> UNIT_BITS
@@ -58,13 +59,13 @@ impl Wedged {
     fn list_walls(&mut self, run: &Run<'_>) {
         self.at_walls.clear();
         let batches = &run.contacts.batches;
-        for (at, origins) in (0..).zip(batches.origins()).skip(batches.between_movers()) {
-            let batch = &batches.as_slice()[at as usize];
+        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
+            let batch = &batches.as_slice()[at];
             let touches = |&lane: &usize| origins.gap[lane] <= PARTING_GAP && batch.biased[lane] != NO_LIMIT;
             for lane in (0..LANES).filter(touches) {
                 let (a, b) = (batch.a[lane], batch.b[lane]);
                 if run.is_wall(a) || run.is_wall(b) {
-                    self.at_walls.push((if run.is_wall(a) { b } else { a }, (at, lane as u32)));
+                    self.at_walls.push((if run.is_wall(a) { b } else { a }, Place::new(at, lane)));
                 }
             }
         }
@@ -73,9 +74,9 @@ impl Wedged {
 }
 
 /// How much two walls push a body in opposite directions: the cosine of the angle to the opposite one, 30 fraction bits.
-pub(crate) fn facing(batches: &Batches, body: u32, place: (u32, u32), other: (u32, u32)) -> i64 {
-    let normal = |(batch, lane): (u32, u32)| {
-        let (batch, lane) = (&batches.as_slice()[batch as usize], lane as usize);
+pub(crate) fn facing(batches: &Batches, body: u32, place: Place, other: Place) -> i64 {
+    let normal = |place: Place| {
+        let (batch, lane) = place.of(batches.as_slice());
         let sign = if batch.a[lane] == body { -1 } else { 1 };
         batch.normal[lane].map(|n| sign * i64::from(n))
     };

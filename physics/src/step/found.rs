@@ -9,6 +9,7 @@ use crate::math::num::isqrt_u64;
 use crate::solve::coloring::Batches;
 use crate::solve::colors::{Colors, NOWHERE, Places};
 use crate::solve::friction::FrictionContact;
+use crate::solve::place::Place;
 use crate::solve::step_contacts::StepContacts;
 use crate::step::fast::FastMovers;
 use crate::step::input::ContactInput;
@@ -63,8 +64,8 @@ impl Found<'_> {
         path.fill_window(&input.setup(stiff), hits, places, &mut to, notes);
     }
 
-    /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
-    fn add_contact(&mut self, hit: &Hit, solving: Solving, input: &ContactInput<'_>) -> Option<(u32, u32)> {
+    /// Makes the contact of a pair, unless neither body can be moved.
+    fn add_contact(&mut self, hit: &Hit, solving: Solving, input: &ContactInput<'_>) -> Option<Place> {
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
         let first = self.coloring.first_batch(batches);
         let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);
@@ -73,7 +74,7 @@ impl Found<'_> {
             return None;
         }
         batches.extend_to(first + colors.batches as usize);
-        Some(input.setup(stiff).fill_one(hit, solving, place, &mut batches.window(first), notes))
+        Some(input.setup(stiff).fill(hit, solving, place, &mut batches.window(first), notes))
     }
 
     /// Filters, sensors, locked axes and contact friction.
