@@ -12,3 +12,4 @@ pub(crate) mod slot_sort;
 pub(crate) mod terrain;
 pub(crate) mod terrain_def;
 pub(crate) mod view;
+pub(crate) mod working_index;

@@ -16,10 +16,10 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
 
 use crate::body::record::Shell;
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::boxes::LANES;
 pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
 use crate::math::lanes::{each, even_first, low_and_high, product, twice};
-use crate::tree::block_join::IndexPair;
 
 /// Where two bodies touch or nearly touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub(crate) struct Manifold {
 /// A pair of working bodies that touch or nearly touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
+    pub(crate) a: WorkingIndex,
+    pub(crate) b: WorkingIndex,
     pub(crate) normal: [i32; 2],
     pub(crate) gap: i32,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Hit {
 pub(crate) struct Hits {
     // not state: how many of the elements below count
     pub(crate) len: usize,
-    pub(crate) pairs: Vec<IndexPair>,
+    pub(crate) pairs: Vec<WorkingPair>,
     pub(crate) normals: Vec<[i32; 2]>,
     pub(crate) gaps: Vec<i32>,
 }
@@ -55,7 +55,7 @@ impl Hits {
     pub(crate) fn begin(&mut self, most: usize) {
         let room = most + LANES;
         if self.pairs.len() < room {
-            self.pairs.resize(room, [0; 2]);
+            self.pairs.resize(room, [WorkingIndex(0); 2]);
             self.normals.resize(room, [0; 2]);
             self.gaps.resize(room, 0);
         }
@@ -63,7 +63,7 @@ impl Hits {
     }
 
     /// Drops some hits, which `keeps` names by index and pair.
-    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(usize, IndexPair) -> bool) {
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(usize, WorkingPair) -> bool) {
         let mut kept = 0;
         for at in 0..self.len {
             self.pairs[kept] = self.pairs[at];
@@ -77,7 +77,7 @@ impl Hits {
     /// Adds a hit, or leaves its position to the next one. It is written in any case, because branches predict badly whether a pair
     /// touches.
     #[inline(always)]
-    pub(crate) fn push_if(&mut self, touches: bool, pair: IndexPair, normal: [i32; 2], gap: i32) {
+    pub(crate) fn push_if(&mut self, touches: bool, pair: WorkingPair, normal: [i32; 2], gap: i32) {
         let at = self.len;
         (self.pairs[at], self.normals[at], self.gaps[at]) = (pair, normal, gap);
         self.len += usize::from(touches);
@@ -89,7 +89,7 @@ impl Hits {
     pub(crate) fn push_some(
         &mut self,
         count: usize,
-        pairs: &[IndexPair; LANES],
+        pairs: &[WorkingPair; LANES],
         normals: &[[i32; 2]; LANES],
         gaps: &[i32; LANES],
     ) {
@@ -101,7 +101,7 @@ impl Hits {
     }
 
     /// Writes what stands for no hit behind the last one: `dummy` is the working index of a body that never moves.
-    pub(crate) fn end(&mut self, dummy: u32) {
+    pub(crate) fn end(&mut self, dummy: WorkingIndex) {
         let at = self.len;
         (self.pairs[at], self.normals[at], self.gaps[at]) = ([dummy; 2], [0; 2], i32::MAX);
     }
@@ -122,7 +122,7 @@ impl Hits {
 #[inline(always)]
 pub(crate) fn find_hits<S: Simd>(
     simd: S,
-    pairs: &[IndexPair],
+    pairs: &[WorkingPair],
     shells: &[Shell],
     margin: i32,
     hits: &mut Hits,
@@ -136,7 +136,7 @@ pub(crate) fn find_hits<S: Simd>(
         }
     }
     for &[a, b] in rest {
-        let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
+        let (normal, gap) = separation(&shells[a], &shells[b]);
         hits.push_if(gap <= margin, [a, b], normal, gap);
     }
 }
@@ -148,11 +148,11 @@ const FOUR: usize = 4;
 #[inline(always)]
 fn separations<S: Simd>(
     simd: S,
-    pairs: &[IndexPair; FOUR],
+    pairs: &[WorkingPair; FOUR],
     shells: &[Shell],
 ) -> ([[i32; 2]; FOUR], [i32; FOUR]) {
-    let a = each([0, 1, 2, 3], |l| &shells[pairs[l][0] as usize]);
-    let b = each([0, 1, 2, 3], |l| &shells[pairs[l][1] as usize]);
+    let a = each([0, 1, 2, 3], |l| &shells[pairs[l][0]]);
+    let b = each([0, 1, 2, 3], |l| &shells[pairs[l][1]]);
     let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
     let d = vectors(each(b, |s| s.position)) - vectors(each(a, |s| s.position));
     let outside = d.abs() - (vectors(each(a, |s| s.half)) + vectors(each(b, |s| s.half)));

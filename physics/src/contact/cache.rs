@@ -15,6 +15,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{each, each_lane};
@@ -285,7 +286,7 @@ impl ContactCache {
         self.contacts.slides.resize(self.contacts.len(), 0);
         for friction in frictions {
             let origin = batches.origin(friction.place);
-            let [start, end] = self.range(shells[origin.owner as usize].slot).map(|at| at as usize);
+            let [start, end] = self.range(shells[origin.owner].slot).map(|at| at as usize);
             if let Some(at) = self.contacts.others[start..end].iter().position(|&slot| slot == origin.other) {
                 self.contacts.slides[start + at] = friction.impulse;
             }
@@ -313,7 +314,7 @@ impl ContactCache {
         simd: S,
         batches: &mut Batches,
         shells: &[Shell],
-        touch: &dyn Fn(u32, u32) -> bool,
+        touch: &dyn Fn(WorkingIndex, WorkingIndex) -> bool,
     ) {
         let Self { cursors, kept_lanes, began, stayed, lists_stayed, matched, .. } = self;
         cursors.clear();
@@ -351,7 +352,7 @@ impl ContactCache {
             // All lanes: how many are kept is hard to predict for a branch.
             for lane in 0..LANES {
                 let (is_kept, is_known) = (kept >> lane & 1, known >> lane & 1);
-                cursors[origins.owner[lane] as usize] += is_kept;
+                cursors[origins.owner[lane].at()] += is_kept;
                 let at = origins.cached[lane] as usize;
                 matched[select_unpredictable(is_kept & is_known != 0, at, last)] = true;
             }
@@ -402,7 +403,7 @@ impl ContactCache {
         for ((batch, origins), &kept) in batches.with_origins().zip(&*kept_lanes) {
             for lane in 0..LANES {
                 let is_kept = u32::from(kept >> lane & 1);
-                let cursor = &mut cursors[origins.owner[lane] as usize];
+                let cursor = &mut cursors[origins.owner[lane].at()];
                 let at = select_unpredictable(is_kept != 0, *cursor as usize, end);
                 (others[at], impulses[at]) = (origins.other[lane], batch.impulse[lane]);
                 *cursor += is_kept;
@@ -561,7 +562,7 @@ fn list_pairs(list: &mut Vec<SlotPair>, lanes: u32, origins: &Origins, shells: &
         lanes,
         #[inline(always)]
         |lane| {
-            let owner = shells[origins.owner[lane] as usize].slot;
+            let owner = shells[origins.owner[lane]].slot;
             list.push(sorted_pair(owner, origins.other[lane]));
         },
     );

@@ -7,6 +7,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Extra, Shell};
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
@@ -20,7 +21,6 @@ use crate::solve::place::Place;
 use crate::solve::push::{OVERLAP_ALLOWED, PUSH_MAX, push_speed};
 use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
-use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
 
 /// Restitution 1, raw.
@@ -53,11 +53,18 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) ranks: Option<&'a [Extra]>,
 }
 
-/// Who of a pair owns its contact in the cache: the body with the lower slot among those that contacts can move. Working indices and slots.
+/// A body of a pair.
+#[derive(Clone, Copy, Debug)]
+struct Role {
+    body: WorkingIndex,
+    slot: u32,
+}
+
+/// Who of a pair owns its contact in the cache: the body with the lower slot among those that contacts can move.
 #[derive(Clone, Copy, Debug)]
 struct Roles {
-    owner: [u32; 2],
-    other: [u32; 2],
+    owner: Role,
+    other: Role,
 }
 
 impl ContactSetup<'_> {
@@ -97,16 +104,16 @@ impl ContactSetup<'_> {
         let normal = each(*numbers, |number| normals[number as usize]);
         let gap = each(*numbers, |number| gaps[number as usize]);
         let bodies = [each(pairs, |pair| pair[0]), each(pairs, |pair| pair[1])];
-        let a = each(bodies[0], |body| &self.shells[body as usize]);
-        let b = each(bodies[1], |body| &self.shells[body as usize]);
+        let a = each(bodies[0], |body| &self.shells[body]);
+        let b = each(bodies[1], |body| &self.shells[body]);
         let masses = [each(a, |shell| shell.mass), each(b, |shell| shell.mass)];
         let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
         let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot));
         let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot));
         let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
-        let [body_a, body_b] = [u32x8::load_array(simd, bodies[0]), u32x8::load_array(simd, bodies[1])];
-        let owner = a_owns.select(body_a, body_b).to_array();
-        let other_body = a_owns.select(body_b, body_a).to_array();
+        let [body_a, body_b] = bodies.map(|bodies| u32x8::load_array(simd, bytemuck::cast(bodies)));
+        let owner: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_a, body_b).to_array());
+        let other_body: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_b, body_a).to_array());
         let own_slot = a_owns.select(slot_a, slot_b).to_array();
         let other = a_owns.select(slot_b, slot_a).to_array();
         let is_even = mass_a.simd_eq(mass_b).all_true();
@@ -116,13 +123,11 @@ impl ContactSetup<'_> {
         let biased = limits.of(i32x8::load_array(simd, gap));
         let biased = empty.select(i32x8::splat(simd, NO_LIMIT), biased).to_array();
         // All look-ups before the first contact is written.
-        let ranges = each(owner, |owner| self.cached[owner as usize]);
+        let ranges = each(owner, |owner| self.cached[owner.at()]);
         let (mut cached, mut impulse) = self.contacts.find_eight(simd, &own_slot, &other, ranges);
         if !self.fresh.is_empty() {
             for lane in 0..LANES {
-                let roles =
-                    Roles { owner: [owner[lane], own_slot[lane]], other: [other_body[lane], other[lane]] };
-                let is_new = self.is_new(roles);
+                let is_new = self.is_new([owner[lane], other_body[lane]]);
                 cached[lane] = select_unpredictable(is_new, Origin::NEW, cached[lane]);
                 impulse[lane] = select_unpredictable(is_new, 0, impulse[lane]);
             }
@@ -194,22 +199,21 @@ impl ContactSetup<'_> {
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) -> Place {
-        let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
+        let (a, b) = (&self.shells[hit.a], &self.shells[hit.b]);
         let movable = [a.mass != 0, b.mass != 0];
         notes.leans |= self.stiff.leans(a.mass, b.mass);
         let (biased, share_a) = match solving {
             Solving::Shared(share_a) => (limit(hit.gap, self.fps, self.settings.push_factor), share_a),
             Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
         };
-        let mut pair = [[hit.a, a.slot], [hit.b, b.slot]];
-        if !(movable[0] && (!movable[1] || a.slot < b.slot)) {
-            pair.reverse();
-        }
-        let roles = Roles { owner: pair[0], other: pair[1] };
+        let (first, second) = (Role { body: hit.a, slot: a.slot }, Role { body: hit.b, slot: b.slot });
+        let a_owns = movable[0] && (!movable[1] || a.slot < b.slot);
+        let (owner, other) = if a_owns { (first, second) } else { (second, first) };
+        let roles = Roles { owner, other };
         let (cached, impulse) = self.find(base(), roles);
         let impulse = if solving == Solving::No { 0 } else { self.kept(impulse, [hit.a, hit.b]) };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
-        let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
+        let origin = Origin { owner: owner.body, other: other.slot, cached, gap: hit.gap };
         let deep =
             solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact.biased, &mut contact.impulse);
         to.fill(place, &contact, origin);
@@ -259,12 +263,12 @@ impl ContactSetup<'_> {
     /// other up from frame to frame, because no pass separates them. So half of what an impulse has beyond a great one is not kept. A great
     /// one is that of a row of [`ROW`] bodies that all press with the speed of this pair, at least 1 unit per second.
     #[inline(always)]
-    fn kept(&self, impulse: i32, pair: IndexPair) -> i32 {
+    fn kept(&self, impulse: i32, pair: WorkingPair) -> i32 {
         let least = ROW << 16;
         if impulse <= least || self.settings.gravity != [0; 2] {
             return impulse;
         }
-        let speeds = pair.map(|body| self.velocities[body as usize].get());
+        let speeds = pair.map(|body| self.velocities[body].get());
         let speed = speeds.into_iter().map(|[x, y]| x.abs().saturating_add(y.abs())).max().unwrap_or(0);
         let great = speed.saturating_mul(ROW).max(least);
         impulse - ((impulse - great).max(0) >> 1)
@@ -273,23 +277,23 @@ impl ContactSetup<'_> {
     /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
     #[inline(always)]
     fn find<S: Simd>(&self, simd: S, roles: Roles) -> (u32, i32) {
-        let ([owner, own_slot], [_, other_slot]) = (roles.owner, roles.other);
-        if self.is_new(roles) {
+        let Roles { owner, other } = roles;
+        if self.is_new([owner.body, other.body]) {
             return (Origin::NEW, 0);
         }
-        self.contacts.find(simd, own_slot, other_slot, self.cached[owner as usize])
+        self.contacts.find(simd, owner.slot, other.slot, self.cached[owner.body.at()])
     }
 
     /// Whether one of the two bodies is new. The last body in its slot may have had contacts.
     #[inline(always)]
-    fn is_new(&self, roles: Roles) -> bool {
-        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
-        !self.fresh.is_empty() && (fresh(roles.owner[0]) | fresh(roles.other[0]))
+    fn is_new(&self, [a, b]: WorkingPair) -> bool {
+        let fresh = |body: WorkingIndex| self.fresh.get(body.at()).is_some_and(|&fresh| fresh);
+        !self.fresh.is_empty() && (fresh(a) | fresh(b))
     }
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
     #[inline(always)]
-    fn note_bounce(&self, place: Place, bodies: IndexPair, restitution: i32, notes: &mut Notes) {
+    fn note_bounce(&self, place: Place, bodies: WorkingPair, restitution: i32, notes: &mut Notes) {
         if restitution > 0 {
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };

@@ -13,6 +13,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, kernel, u8x64, u32x16, u64x4, u64x8};
 
 use crate::body::record::Shell;
+use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, separation};
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::UNIT_BITS;
@@ -94,14 +95,20 @@ kernel!(
 
 kernel!(
     /// See [`crate::collide::narrow_phase::find_hits`].
-    pub(super) fn narrow(simd: Avx512, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
+    pub(super) fn narrow(
+        simd: Avx512,
+        pairs: &[WorkingPair],
+        shells: &[Shell],
+        margin: i32,
+        hits: &mut Hits,
+    ) {
         hits.begin(pairs.len());
         let (blocks, rest) = pairs.as_chunks();
         for block in blocks {
             narrow_block(simd, block, shells, margin, hits);
         }
         for &[a, b] in rest {
-            let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
+            let (normal, gap) = separation(&shells[a], &shells[b]);
             hits.push_if(gap <= margin, [a, b], normal, gap);
         }
     }
@@ -116,7 +123,7 @@ kernel!(
     #[inline]
     fn narrow_block(
         simd: Avx512,
-        pairs: &[IndexPair; LANES],
+        pairs: &[WorkingPair; LANES],
         shells: &[Shell],
         margin: i32,
         hits: &mut Hits,
@@ -167,9 +174,9 @@ kernel!(
 
 /// Cores that overlap need another formula.
 #[cold]
-fn one_by_one(pairs: &[IndexPair; LANES], shells: &[Shell], margin: i32, hits: &mut Hits) {
+fn one_by_one(pairs: &[WorkingPair; LANES], shells: &[Shell], margin: i32, hits: &mut Hits) {
     for &[a, b] in pairs {
-        let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
+        let (normal, gap) = separation(&shells[a], &shells[b]);
         hits.push_if(gap <= margin, [a, b], normal, gap);
     }
 }
@@ -177,12 +184,12 @@ fn one_by_one(pairs: &[IndexPair; LANES], shells: &[Shell], margin: i32, hits: &
 kernel!(
     /// Differences of the centres, sums of the half extents, and sums of the radii in the low halves.
     #[inline]
-    fn differences(simd: Avx512, pairs: &[IndexPair; LANES], shells: &[Shell]) -> [__m512i; 3] {
+    fn differences(simd: Avx512, pairs: &[WorkingPair; LANES], shells: &[Shell]) -> [__m512i; 3] {
         // For one pair: [dx dy, half x half y, radius and an unused value].
         let of_pair = |l: usize| {
             let [a, b] = pairs[l];
-            let a: __m256i = u64x4::load_array(simd, bytemuck::cast(shells[a as usize])).into();
-            let b: __m256i = u64x4::load_array(simd, bytemuck::cast(shells[b as usize])).into();
+            let a: __m256i = u64x4::load_array(simd, bytemuck::cast(shells[a])).into();
+            let b: __m256i = u64x4::load_array(simd, bytemuck::cast(shells[b])).into();
             _mm256_blend_epi32::<0b11>(_mm256_add_epi32(a, b), _mm256_sub_epi32(b, a))
         };
         let two = |l: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(of_pair(l)), of_pair(l + 4));

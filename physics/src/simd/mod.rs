@@ -14,6 +14,7 @@ use fearless_simd::{Avx2, Avx512, Level, Sse4_2};
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell};
 use crate::body::slot_sort;
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
@@ -197,7 +198,7 @@ impl Path {
     }
 
     /// See [`find_hits`].
-    pub(crate) fn narrow(self, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
+    pub(crate) fn narrow(self, pairs: &[WorkingPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         if let Self::Avx512(simd, _) = self {
             return avx512::narrow(simd, pairs, shells, margin, hits);
@@ -219,7 +220,7 @@ impl Path {
                 with_simd!(self, at most 256, _simd => colors.take_places(pairs, #[inline(always)] |_| true, places))
             }
             Some(shells) => with_simd!(self, at most 256, _simd => {
-                colors.take_places(pairs, #[inline(always)] |body| shells[body as usize].mass != 0, places);
+                colors.take_places(pairs, #[inline(always)] |body| shells[body].mass != 0, places);
             }),
         }
     }
@@ -242,7 +243,7 @@ impl Path {
         cache: &mut ContactCache,
         batches: &mut Batches,
         shells: &[Shell],
-        touch: &dyn Fn(u32, u32) -> bool,
+        touch: &dyn Fn(WorkingIndex, WorkingIndex) -> bool,
     ) {
         with_simd!(self, at most 256, simd => cache.count_contacts(simd, batches, shells, touch));
     }
@@ -284,10 +285,10 @@ impl Path {
         with_simd!(self, at most 256, simd => few.find_each_in(simd, many, out));
     }
 
-    /// Appends the lanes of the bodies whose boxes overlap `area`, see [`Quadtree::visit_lanes`].
-    pub(crate) fn lanes_in(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<u32>) {
+    /// Appends the moving bodies whose boxes overlap `area`, see [`Quadtree::visit_lanes`]. `tree` is theirs.
+    pub(crate) fn movers_in(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<WorkingIndex>) {
         with_simd!(self, at most 256, simd => {
-            tree.visit_lanes(simd, area, #[inline(always)] |lane| out.push(lane as u32));
+            tree.visit_lanes(simd, area, #[inline(always)] |lane| out.push(WorkingIndex::new(lane)));
         });
     }
 

@@ -1,13 +1,13 @@
 //! The bodies of a step as the solver sees them.
 
 use crate::body::record::Shell;
+use crate::body::working_index::WorkingIndex;
 use crate::solve::solver::Velocity;
 
 /// A body whose velocity along locked axes is restored after every pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Locked {
-    /// Working index.
-    pub(crate) body: u32,
+    pub(crate) body: WorkingIndex,
     pub(crate) axis: u8,
     pub(crate) velocity: i32,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Bodies<'a> {
     pub(crate) gained: &'a [[i32; 2]],
     pub(crate) locked: &'a [Locked],
     /// The kinematic bodies at rest, ascending. Moving bodies that the solver cannot move are kinematic, too.
-    pub(crate) parked: &'a [u32],
+    pub(crate) parked: &'a [WorkingIndex],
     /// Whether there is a kinematic body.
     pub(crate) some_kinematic: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Bodies<'a> {
 /// Restores the velocities along locked axes.
 pub(crate) fn hold(locked: &[Locked], velocities: &mut [Velocity]) {
     for locked in locked {
-        let velocity = &mut velocities[locked.body as usize];
+        let velocity = &mut velocities[locked.body];
         let mut v = velocity.get();
         v[usize::from(locked.axis)] = locked.velocity;
         *velocity = Velocity::new(v);

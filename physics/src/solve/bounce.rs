@@ -7,11 +7,11 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::Batches;
 use crate::solve::place::Place;
 use crate::solve::solver::Velocity;
-use crate::tree::block_join::IndexPair;
 
 /// Greatest number of sweeps over the bounces of a frame; pairs that still close then meet without restitution.
 const SWEEPS_MAX: u8 = 8;
@@ -20,8 +20,7 @@ const SWEEPS_MAX: u8 = 8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounce {
     pub(crate) place: Place,
-    /// Working indices.
-    pub(crate) bodies: IndexPair,
+    pub(crate) bodies: WorkingPair,
     /// Raw coefficient, at most one.
     pub(crate) restitution: i32,
     /// Closing speed up to which there is no restitution, raw units per second.
@@ -56,7 +55,7 @@ impl Bounces {
         for sweep in 1..=SWEEPS_MAX {
             let mut any = false;
             for bounce in &*list {
-                let [a, b] = bounce.bodies.map(|body| body as usize);
+                let [a, b] = bounce.bodies.map(WorkingIndex::at);
                 // A pair that has not changed since it was looked at does what it did: nothing.
                 if changed[a].max(changed[b]) + 1 < sweep {
                     continue;
@@ -91,8 +90,7 @@ impl Bounce {
             return false;
         }
         let contact = batch.get(lane);
-        let [a, b] =
-            [contact.a, contact.b].map(|body| gained.get(body as usize).copied().unwrap_or_default());
+        let [a, b] = [contact.a, contact.b].map(|body| gained.get(body.at()).copied().unwrap_or_default());
         let given: i64 =
             (0..2).map(|x| i64::from(a[x].wrapping_sub(b[x])) * i64::from(contact.normal[x])).sum();
         let given = (given >> UNIT_BITS).max(0);
@@ -130,14 +128,15 @@ mod tests {
     /// One contact per batch, between any two bodies, with their bounces.
     fn contacts(rng: &mut Pcg32, count: u32) -> (Batches, Bounces) {
         let (mut batches, mut bounces) = (Batches::default(), Bounces::default());
-        batches.begin(BODIES);
+        batches.begin(WorkingIndex(BODIES));
         let mut to = batches.add(count);
         for batch in 0..count {
             let a = rng.below(BODIES);
             let b = (a + 1 + rng.below(BODIES - 1)) % BODIES;
+            let [a, b] = [a, b].map(WorkingIndex);
             let normal = [[UNIT, 0], [0, -UNIT], [UNIT / 5 * 3, UNIT / 5 * 4]][rng.below(3) as usize];
             let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
-            let origin = Origin { owner: a, other: b, cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
+            let origin = Origin { owner: a, other: b.0, cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
             let first = batch * LANES as u32;
             to.fill(first, &contact, origin);
             let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];

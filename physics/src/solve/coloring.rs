@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Contact};
@@ -10,8 +11,8 @@ use crate::solve::solver::{Batch, Contact};
 /// What the contact cache needs to know about a lane later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
-    /// Working index of the contact's owner.
-    pub(crate) owner: u32,
+    /// The body that owns the contact.
+    pub(crate) owner: WorkingIndex,
     /// Slot of the other body.
     pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
@@ -35,7 +36,7 @@ impl Origin {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Origins {
-    pub(crate) owner: [u32; LANES],
+    pub(crate) owner: [WorkingIndex; LANES],
     pub(crate) other: [u32; LANES],
     pub(crate) cached: [u32; LANES],
     pub(crate) gap: [i32; LANES],
@@ -43,8 +44,12 @@ pub(crate) struct Origins {
 
 impl Origins {
     /// No contacts: none of them touches.
-    const NONE: Self =
-        Self { owner: [0; LANES], other: [0; LANES], cached: [Origin::NEW; LANES], gap: [i32::MAX; LANES] };
+    const NONE: Self = Self {
+        owner: [WorkingIndex(0); LANES],
+        other: [0; LANES],
+        cached: [Origin::NEW; LANES],
+        gap: [i32::MAX; LANES],
+    };
 
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Origin {
@@ -70,7 +75,7 @@ pub(crate) struct WindowBatches<'a> {
     pub(crate) first: u32,
     pub(crate) batches: &'a mut [Batch],
     pub(crate) origins: &'a mut [Origins],
-    pub(crate) dummy: u32,
+    pub(crate) dummy: WorkingIndex,
 }
 
 impl<'a> WindowBatches<'a> {
@@ -129,12 +134,12 @@ pub(crate) struct Batches {
     len: usize,
     // not state: how many of those are contacts between moving bodies
     between_movers: usize,
-    dummy: u32,
+    dummy: WorkingIndex,
 }
 
 impl Batches {
-    /// Forgets all contacts. `dummy` is the index of the body that never moves.
-    pub(crate) fn begin(&mut self, dummy: u32) {
+    /// Forgets all contacts. `dummy` is the body that never moves.
+    pub(crate) fn begin(&mut self, dummy: WorkingIndex) {
         (self.len, self.between_movers) = (0, 0);
         self.dummy = dummy;
     }
@@ -165,8 +170,8 @@ impl Batches {
         }
     }
 
-    /// The index of the body that never moves. Moving bodies come before it, bodies at rest behind it.
-    pub(crate) fn dummy(&self) -> u32 {
+    /// The body that never moves. Moving bodies come before it, bodies at rest behind it.
+    pub(crate) fn dummy(&self) -> WorkingIndex {
         self.dummy
     }
 

@@ -7,8 +7,8 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::boxes::LANES;
-use crate::tree::block_join::IndexPair;
 
 /// Colours per window: one bit each.
 const COLORS: usize = 64;
@@ -60,7 +60,7 @@ impl Colors {
     }
 
     /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
-    pub(crate) fn take_place(&mut self, pair: IndexPair, movable: [bool; 2]) -> u32 {
+    pub(crate) fn take_place(&mut self, pair: WorkingPair, movable: [bool; 2]) -> u32 {
         let Self { used, open, ends, batches } = self;
         take_place(used, open, ends, batches, pair, movable)
     }
@@ -69,8 +69,8 @@ impl Colors {
     #[inline(always)]
     pub(crate) fn take_places(
         &mut self,
-        pairs: &[IndexPair],
-        movable: impl Fn(u32) -> bool,
+        pairs: &[WorkingPair],
+        movable: impl Fn(WorkingIndex) -> bool,
         places: &mut Places,
     ) {
         let Self { used, open, ends, batches } = self;
@@ -100,9 +100,9 @@ impl Colors {
 
     /// Starts all colours again. `pairs` are those of the contacts since the last window.
     #[inline(always)]
-    pub(crate) fn end_window(&mut self, pairs: &[IndexPair], places: &mut Places) {
+    pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], places: &mut Places) {
         let used = self.used.as_mut_slice();
-        pairs.as_flattened().iter().for_each(|&body| used[body as usize] = 0);
+        pairs.as_flattened().iter().for_each(|&body| used[body.at()] = 0);
         let open = core::mem::replace(&mut self.open, [0; COLORS]);
         places.ends.clear();
         places.ends.append(&mut self.ends);
@@ -119,14 +119,14 @@ fn take_place(
     open: &mut [u32; COLORS],
     ends: &mut Vec<u32>,
     batches: &mut u32,
-    [a, b]: IndexPair,
+    [a, b]: WorkingPair,
     movable: [bool; 2],
 ) -> u32 {
     if movable == [false; 2] {
         return NOWHERE;
     }
     // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
-    let (used_a, used_b) = (used[a as usize], used[b as usize]);
+    let (used_a, used_b) = (used[a.at()], used[b.at()]);
     let used_by_both = used_a | used_b;
     // The bit of the lowest free colour. The next contact of either body waits for it, so there is no shift.
     let bit = !used_by_both & used_by_both.wrapping_add(1);
@@ -136,8 +136,8 @@ fn take_place(
         ends.push(place + 1);
         return place;
     }
-    used[a as usize] = used_a | if movable[0] { bit } else { 0 };
-    used[b as usize] = used_b | if movable[1] { bit } else { 0 };
+    used[a.at()] = used_a | if movable[0] { bit } else { 0 };
+    used[b.at()] = used_b | if movable[1] { bit } else { 0 };
     let color = bit.trailing_zeros() as usize;
     let next = open[color];
     // Which contact begins a batch is hard to predict for a branch.

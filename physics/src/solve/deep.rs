@@ -76,7 +76,7 @@ impl DeepContacts {
         }
         for &place in places {
             let (batch, lane) = place.of(slice);
-            for body in [batch.a[lane], batch.b[lane]].map(|body| body as usize) {
+            for body in [batch.a[lane], batch.b[lane]] {
                 let (moved, own) = (moving[body].get(), kept[body].get());
                 let within = |x: usize| {
                     let (low, high) =

@@ -40,7 +40,7 @@ impl FrictionContact {
     pub(crate) fn solve(&mut self, batches: &[Batch], velocities: &mut [Velocity]) {
         let contact = self.contact(batches);
         let tangent = tangent(&contact);
-        let (va, vb) = (velocities[contact.a as usize].get(), velocities[contact.b as usize].get());
+        let (va, vb) = (velocities[contact.a].get(), velocities[contact.b].get());
         let sliding: i64 = (0..2).map(|x| i64::from(vb[x].wrapping_sub(va[x])) * i64::from(tangent[x])).sum();
         let sliding = (sliding + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;
         let most = i64::from(self.most(&contact));

@@ -7,6 +7,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::sets::DisjointSets;
 use crate::solve::bodies::Bodies;
@@ -26,8 +27,8 @@ const SLOW: i32 = 2 << 16;
 /// The bodies at walls that something presses, and those without room. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
-    /// Bodies at walls that something presses, or that have no room, each once for each wall: working index, and the contact. Ascending.
-    pub(crate) at_walls: Vec<(u32, Place)>,
+    /// Bodies at walls that something presses, or that have no room, each once for each wall, with the contact. Ascending.
+    pub(crate) at_walls: Vec<(WorkingIndex, Place)>,
     /// By working index: whether the body overlaps another one or a wall deeply. Empty if none does.
     pressed: Vec<bool>,
     /// By working index: whether the body has no room. Empty if all have.
@@ -35,13 +36,13 @@ pub(crate) struct Room {
     /// Bodies that touch, directly or through others.
     groups: DisjointSets,
     /// By working index: the next body of the same group, in a ring.
-    next: Vec<u32>,
+    next: Vec<WorkingIndex>,
     /// By the working index that names a group; only those of `found` have any sides.
     list: Vec<Group>,
     /// The groups that touch what cannot yield, some more than once.
-    found: Vec<u32>,
-    /// Working index and greatest speed of the bodies that a moving kinematic body squeezes.
-    squeezed: Vec<(u32, i32)>,
+    found: Vec<WorkingIndex>,
+    /// With their greatest speeds, the bodies that a moving kinematic body squeezes.
+    squeezed: Vec<(WorkingIndex, i32)>,
 }
 
 /// Bodies that touch, directly or through others.
@@ -55,13 +56,13 @@ struct Group {
 
 impl Room {
     /// Whether something presses a body.
-    pub(crate) fn is_pressed(&self, body: u32) -> bool {
-        self.is_missing(body) || self.pressed.get(body as usize).is_some_and(|&pressed| pressed)
+    pub(crate) fn is_pressed(&self, body: WorkingIndex) -> bool {
+        self.is_missing(body) || self.pressed.get(body.at()).is_some_and(|&pressed| pressed)
     }
 
     /// Whether a body has no room.
-    pub(crate) fn is_missing(&self, body: u32) -> bool {
-        self.missing.get(body as usize).is_some_and(|&missing| missing)
+    pub(crate) fn is_missing(&self, body: WorkingIndex) -> bool {
+        self.missing.get(body.at()).is_some_and(|&missing| missing)
     }
 
     /// Finds them. `soft`: contacts are springs.
@@ -99,7 +100,7 @@ impl Room {
                 let batch = &batches.as_slice()[at];
                 let is_first = !run.is_wall(batch.a[lane]);
                 let (body, wall) = in_order(batch, lane, is_first);
-                let slow = driven || fastest(run.bodies.velocities[body as usize]) <= SLOW;
+                let slow = driven || fastest(run.bodies.velocities[body]) <= SLOW;
                 if (slow || self.is_pressed(body)) && batch.biased[lane] != NO_LIMIT && run.is_wall(wall) {
                     self.at_walls.push((body, Place::new(at, lane)));
                     sides |= if slow { side(batch.normal[lane], is_first) } else { 0 };
@@ -117,8 +118,8 @@ impl Room {
         self.pressed.resize(bodies, false);
         for place in &contacts.notes.deep {
             let (batch, lane) = place.of(contacts.batches.as_slice());
-            self.pressed[batch.a[lane] as usize] = true;
-            self.pressed[batch.b[lane] as usize] = true;
+            self.pressed[batch.a[lane].at()] = true;
+            self.pressed[batch.b[lane].at()] = true;
         }
     }
 
@@ -131,17 +132,17 @@ impl Room {
         let velocities = &run.bodies.velocities;
         for name in found.drain(..) {
             // Whoever has been looked at has no sides any more.
-            let Group { sides, driven } = core::mem::take(&mut list[name as usize]);
+            let Group { sides, driven } = core::mem::take(&mut list[name.at()]);
             let members =
-                || core::iter::successors(Some(name), |&at| Some(next[at as usize]).filter(|&at| at != name));
+                || core::iter::successors(Some(name), |&at| Some(next[at.at()]).filter(|&at| at != name));
             if !are_opposite(sides) || members().take(GROUP_MAX + 1).count() > GROUP_MAX {
                 continue;
             }
             missing.resize(next.len(), false);
-            members().for_each(|body| missing[body as usize] = true);
+            members().for_each(|body| missing[body.at()] = true);
             if driven > 0 {
                 // A moving kinematic body gives those that it squeezes at most twice its speed, and 1 unit per second.
-                let own = members().map(|body| fastest(velocities[body as usize])).max().unwrap_or(0);
+                let own = members().map(|body| fastest(velocities[body])).max().unwrap_or(0);
                 let most = own.max(driven.saturating_mul(2).saturating_add(1 << 16));
                 squeezed.extend(members().map(|body| (body, most)));
             }
@@ -155,11 +156,11 @@ impl Room {
         let shells = run.bodies.shells;
         groups.reset(shells.len());
         next.clear();
-        next.extend(0..shells.len() as u32);
+        next.extend((0..shells.len()).map(WorkingIndex::new));
         for_each_touching(&run.contacts.batches, |batch, lane| {
             let (a, b) = (batch.a[lane], batch.b[lane]);
-            if shells[a as usize].mass != 0 && shells[b as usize].mass != 0 {
-                let (a, b) = (groups.find(a), groups.find(b));
+            if shells[a].mass != 0 && shells[b].mass != 0 {
+                let (a, b) = (groups.find(a.0), groups.find(b.0));
                 if a != b {
                     groups.merge(a, b);
                     next.swap(a as usize, b as usize);
@@ -174,9 +175,9 @@ impl Room {
         let Bodies { shells, velocities, some_kinematic, .. } = &run.bodies;
         let batches = &run.contacts.batches;
         list.resize(shells.len().max(list.len()), Group::default());
-        let mut note = |body: u32, side: u8, speed: i32| {
-            let name = groups.find(body);
-            let group = &mut list[name as usize];
+        let mut note = |body: WorkingIndex, side: u8, speed: i32| {
+            let name = WorkingIndex(groups.find(body.0));
+            let group = &mut list[name.at()];
             group.sides |= side;
             group.driven = group.driven.max(speed);
             found.push(name);
@@ -187,10 +188,10 @@ impl Room {
         }
         if *some_kinematic {
             for_each_touching(batches, |batch, lane| {
-                let is_first = shells[batch.a[lane] as usize].mass != 0;
+                let is_first = shells[batch.a[lane]].mass != 0;
                 let (body, other) = in_order(batch, lane, is_first);
-                if shells[other as usize].mass == 0 && !run.is_wall(other) {
-                    note(body, side(batch.normal[lane], is_first), fastest(velocities[other as usize]));
+                if shells[other].mass == 0 && !run.is_wall(other) {
+                    note(body, side(batch.normal[lane], is_first), fastest(velocities[other]));
                 }
             });
         }
@@ -222,7 +223,7 @@ impl Room {
     /// Takes the speed that what squeezes bodies gave them beyond what it may.
     pub(crate) fn calm(&self, velocities: &mut [Velocity]) {
         for &(body, most) in &self.squeezed {
-            let velocity = &mut velocities[body as usize];
+            let velocity = &mut velocities[body];
             *velocity = Velocity::new(velocity.get().map(|v| v.clamp(-most, most)));
         }
     }
@@ -238,7 +239,7 @@ fn for_each_touching(batches: &Batches, mut with: impl FnMut(&Batch, usize)) {
 }
 
 /// The bodies of a contact; the second one first unless `is_first`.
-fn in_order(batch: &Batch, lane: usize, is_first: bool) -> (u32, u32) {
+fn in_order(batch: &Batch, lane: usize, is_first: bool) -> (WorkingIndex, WorkingIndex) {
     let (a, b) = (batch.a[lane], batch.b[lane]);
     if is_first { (a, b) } else { (b, a) }
 }

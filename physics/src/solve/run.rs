@@ -1,5 +1,6 @@
 //! Passes over all contacts.
 
+use crate::body::working_index::WorkingIndex;
 use crate::solve::bodies::{Bodies, hold};
 use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity};
@@ -23,11 +24,11 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     /// Whether a body is static.
-    pub(crate) fn is_wall(&self, body: u32) -> bool {
+    pub(crate) fn is_wall(&self, body: WorkingIndex) -> bool {
         // Moving bodies that contacts cannot move come before the dummy.
         let rests = body > self.contacts.batches.dummy();
         let Bodies { shells, parked, .. } = &self.bodies;
-        rests && shells[body as usize].mass == 0 && parked.binary_search(&body).is_err()
+        rests && shells[body].mass == 0 && parked.binary_search(&body).is_err()
     }
 
     /// A pass over all contacts; `repeated` if it is one of those that are repeated until little changes.

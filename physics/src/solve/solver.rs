@@ -15,6 +15,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8};
 
+use crate::body::working_index::{ByWorkingIndex, WorkingIndex};
 use crate::math::boxes::LANES;
 use crate::math::lanes::{
     UNIT, UNIT_BITS, half_scaled_twice, limit_plus, low_twice, once, rounded, scaled, scaled_twice, twice,
@@ -35,10 +36,8 @@ pub(crate) const EVEN_SHARE: i32 = UNIT / 2;
 /// What the solver needs to know about one contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
-    /// Working index of the first body.
-    pub(crate) a: u32,
-    /// Working index of the second body.
-    pub(crate) b: u32,
+    pub(crate) a: WorkingIndex,
+    pub(crate) b: WorkingIndex,
     /// Unit normal from `a` to `b`, 30 fraction bits.
     pub(crate) normal: [i32; 2],
     /// Least separating speed in biased passes, raw units per second. In relaxing ones nothing is pushed apart: it is 0 at most.
@@ -50,8 +49,8 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// No contact: `dummy` is the working index of a body that never moves.
-    pub(crate) const fn none(dummy: u32) -> Self {
+    /// No contact: `dummy` is a body that never moves.
+    pub(crate) const fn none(dummy: WorkingIndex) -> Self {
         Self { a: dummy, b: dummy, normal: [0; 2], biased: NO_LIMIT, impulse: 0, share_a: EVEN_SHARE }
     }
 }
@@ -60,8 +59,8 @@ impl Contact {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Batch {
-    pub(crate) a: [u32; LANES],
-    pub(crate) b: [u32; LANES],
+    pub(crate) a: [WorkingIndex; LANES],
+    pub(crate) b: [WorkingIndex; LANES],
     /// x and y alternate, as in velocities.
     pub(crate) normal: [[i32; 2]; LANES],
     pub(crate) biased: [i32; LANES],
@@ -71,7 +70,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Eight empty lanes.
-    pub(crate) fn empty(dummy: u32) -> Self {
+    pub(crate) fn empty(dummy: WorkingIndex) -> Self {
         let Contact { a, b, normal, biased, impulse, share_a } = Contact::none(dummy);
         Self {
             a: [a; LANES],
@@ -91,7 +90,7 @@ impl Batch {
     }
 
     /// Empties the lanes from `first` on.
-    pub(crate) fn clear_from(&mut self, first: usize, dummy: u32) {
+    pub(crate) fn clear_from(&mut self, first: usize, dummy: WorkingIndex) {
         for lane in first..LANES {
             self.set(lane, &Contact::none(dummy));
         }
@@ -129,6 +128,8 @@ pub(crate) type Softness = [i32; LANES];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub(crate) struct Velocity([i32; 2]);
+
+impl ByWorkingIndex for Velocity {}
 
 impl Velocity {
     #[inline(always)]
@@ -248,7 +249,7 @@ fn solve_soft<S: Simd, const FROM: usize>(
 fn apply<S: Simd, const FROM: usize, const EVEN: bool>(
     simd: S,
     batch: &Batch,
-    bodies: [[u32; FOUR]; 2],
+    bodies: [[WorkingIndex; FOUR]; 2],
     velocities: &mut [Velocity],
     [va, vb]: [i32x8<S>; 2],
     impulse: i32x8<S>,
@@ -268,25 +269,24 @@ fn apply<S: Simd, const FROM: usize, const EVEN: bool>(
 
 /// The bodies in the lanes from `FROM` on, as values: nothing that is stored later can change them.
 #[inline(always)]
-fn indices<const FROM: usize>(bodies: &[u32; LANES]) -> [u32; FOUR] {
+fn indices<const FROM: usize>(bodies: &[WorkingIndex; LANES]) -> [WorkingIndex; FOUR] {
     [bodies[FROM], bodies[FROM + 1], bodies[FROM + 2], bodies[FROM + 3]]
 }
 
 #[inline(always)]
-fn load<S: Simd>(simd: S, [a, b, c, d]: [u32; FOUR], velocities: &[Velocity]) -> i32x8<S> {
-    let four: [Velocity; FOUR] =
-        [velocities[a as usize], velocities[b as usize], velocities[c as usize], velocities[d as usize]];
+fn load<S: Simd>(simd: S, [a, b, c, d]: [WorkingIndex; FOUR], velocities: &[Velocity]) -> i32x8<S> {
+    let four: [Velocity; FOUR] = [velocities[a], velocities[b], velocities[c], velocities[d]];
     // As one block: number by number, the compiler splits the pairs.
     i32x8::load_array(simd, bytemuck::cast(four))
 }
 
 #[inline(always)]
-fn store<S: Simd>([a, b, c, d]: [u32; FOUR], velocities: &mut [Velocity], v: i32x8<S>) {
+fn store<S: Simd>([a, b, c, d]: [WorkingIndex; FOUR], velocities: &mut [Velocity], v: i32x8<S>) {
     let v: [Velocity; FOUR] = bytemuck::cast(v.to_array());
-    velocities[a as usize] = v[0];
-    velocities[b as usize] = v[1];
-    velocities[c as usize] = v[2];
-    velocities[d as usize] = v[3];
+    velocities[a] = v[0];
+    velocities[b] = v[1];
+    velocities[c] = v[2];
+    velocities[d] = v[3];
 }
 
 #[inline(always)]
@@ -319,7 +319,7 @@ impl Batch {
     /// How much a lane's separating speed lacks to reach `limit`; negative if it is higher.
     #[inline(always)]
     fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
-        let (va, vb) = (velocities[self.a[l] as usize].get(), velocities[self.b[l] as usize].get());
+        let (va, vb) = (velocities[self.a[l]].get(), velocities[self.b[l]].get());
         let d = [vb[0].wrapping_sub(va[0]), vb[1].wrapping_sub(va[1])];
         let along: i64 = (0..2).map(|x| i64::from(d[x]) * i64::from(self.normal[l][x])).sum();
         limit.wrapping_sub(((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32)
@@ -376,14 +376,14 @@ pub(crate) fn apply_impulse(
     impulse: i32,
     velocities: &mut [Velocity],
 ) {
-    let (mut va, mut vb) = (velocities[contact.a as usize].get(), velocities[contact.b as usize].get());
+    let (mut va, mut vb) = (velocities[contact.a].get(), velocities[contact.b].get());
     for axis in 0..2 {
         let p = scale(impulse, direction[axis]);
         va[axis] = va[axis].wrapping_sub(scale(p, contact.share_a));
         vb[axis] = vb[axis].wrapping_add(scale(p, UNIT - contact.share_a));
     }
-    velocities[contact.a as usize] = Velocity::new(va);
-    velocities[contact.b as usize] = Velocity::new(vb);
+    velocities[contact.a] = Velocity::new(va);
+    velocities[contact.b] = Velocity::new(vb);
 }
 
 /// One lane of [`run_pass`], one number at a time: the reference for the tests of every instruction set.

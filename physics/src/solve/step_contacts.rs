@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::solve::coloring::Batches;
 use crate::solve::friction::FrictionContact;
@@ -20,8 +21,8 @@ pub(crate) struct StepContacts {
 }
 
 impl StepContacts {
-    /// Forgets all contacts. `dummy` is the working index of the body that never moves.
-    pub(crate) fn begin(&mut self, dummy: u32, gravity: bool) {
+    /// Forgets all contacts. `dummy` is the body that never moves.
+    pub(crate) fn begin(&mut self, dummy: WorkingIndex, gravity: bool) {
         self.batches.begin(dummy);
         self.notes.clear();
         self.frictions.clear();

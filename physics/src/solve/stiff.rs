@@ -11,6 +11,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Shell;
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::coloring::{Batches, Origin};
@@ -91,7 +92,7 @@ pub(crate) struct StiffContacts {
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
     /// By working index: another body of the same group, or itself.
-    group: Vec<u32>,
+    group: Vec<WorkingIndex>,
     /// By working index: the group that this body stands for.
     groups: Vec<Group>,
     /// Whether some body bears [`MIXED`] times its mass.
@@ -154,7 +155,7 @@ impl StiffContacts {
 
     /// Lists the contacts of those who bear too much.
     fn list(&mut self, batches: &Batches, shells: &[Shell]) {
-        let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
+        let bears = |body: WorkingIndex| leans(self.load[body.at()], shells[body].mass, self.rule.ratio);
         for (index, batch) in batches.as_slice().iter().enumerate() {
             for lane in 0..LANES {
                 if bears(batch.a[lane]) || bears(batch.b[lane]) {
@@ -168,19 +169,19 @@ impl StiffContacts {
     fn find_groups(&mut self, batches: &Batches, shells: &[Shell]) {
         let Self { group, groups, .. } = self;
         group.clear();
-        group.extend(0..shells.len() as u32);
+        group.extend((0..shells.len()).map(WorkingIndex::new));
         groups.clear();
         groups.resize(shells.len(), Group::default());
         batches.for_each(|batch, lane, _| {
             let (a, b) = movable(batch, lane, shells);
             let (a, b) = (first(group, a), first(group, b));
-            group[a.max(b) as usize] = a.min(b);
+            group[a.max(b).at()] = a.min(b);
         });
         batches.for_each(|batch, lane, _| {
-            groups[first(group, movable(batch, lane, shells).0) as usize].contacts += 1;
+            groups[first(group, movable(batch, lane, shells).0).at()].contacts += 1;
         });
-        for body in 0..shells.len() as u32 {
-            groups[first(group, body) as usize].bodies += 1;
+        for body in (0..shells.len()).map(WorkingIndex::new) {
+            groups[first(group, body).at()].bodies += 1;
         }
     }
 
@@ -192,7 +193,7 @@ impl StiffContacts {
         let mut is_small = |place: &Place| {
             let (batch, lane) = place.of(batches.as_slice());
             let (body, _) = movable(batch, lane, shells);
-            groups[first(group, body) as usize].is_small()
+            groups[first(group, body).at()].is_small()
         };
         places.sort_unstable_by_key(|place| (!is_small(place), *place));
         *rigid = places.iter().filter(|place| is_small(place)).count();
@@ -202,8 +203,8 @@ impl StiffContacts {
         kept.extend(places.iter().enumerate().map(|(index, place)| {
             let (batch, lane) = place.of(batches.as_slice());
             let yields = i64::from(UNIT - Spring::of(batch.share_a[lane]).kept);
-            let of = |body: u32| {
-                let [mass, load] = [shells[body as usize].mass, load[body as usize]].map(i64::from);
+            let of = |body: WorkingIndex| {
+                let [mass, load] = [shells[body].mass, load[body.at()]].map(i64::from);
                 if mass == 0 { yields } else { yields * i64::from(MIXED) * mass / load.max(1) }
             };
             let least = yields.min(of(batch.a[lane])).min(of(batch.b[lane]));
@@ -224,12 +225,12 @@ impl StiffContacts {
         for _ in 0..CHAIN_MAX {
             let mut changed = false;
             batches.for_each(|batch, lane, origin| {
-                let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+                let (a, b) = (batch.a[lane], batch.b[lane]);
                 for (from, to) in [(a, b), (b, a)] {
-                    let weight = load[from].max(shells[from].mass);
-                    let bears = leans(weight, shells[to].mass, ratio) && load[to] < weight;
+                    let weight = load[from.at()].max(shells[from].mass);
+                    let bears = leans(weight, shells[to].mass, ratio) && load[to.at()] < weight;
                     if bears && presses(batch, lane, origin) {
-                        load[to] = weight;
+                        load[to.at()] = weight;
                         changed = true;
                     }
                 }
@@ -285,21 +286,21 @@ fn leans(heavy: u32, light: u32, ratio: u32) -> bool {
 }
 
 /// The body that stands for a group: its first one.
-fn first(group: &mut [u32], mut body: u32) -> u32 {
-    while group[body as usize] != body {
-        let next = group[group[body as usize] as usize];
-        group[body as usize] = next;
+fn first(group: &mut [WorkingIndex], mut body: WorkingIndex) -> WorkingIndex {
+    while group[body.at()] != body {
+        let next = group[group[body.at()].at()];
+        group[body.at()] = next;
         body = next;
     }
     body
 }
 
 /// The bodies of a contact; in place of an immovable one, which connects nobody, the other one.
-fn movable(batch: &Batch, lane: usize, shells: &[Shell]) -> (u32, u32) {
+fn movable(batch: &Batch, lane: usize, shells: &[Shell]) -> (WorkingIndex, WorkingIndex) {
     let (a, b) = (batch.a[lane], batch.b[lane]);
-    if shells[a as usize].mass == 0 {
+    if shells[a].mass == 0 {
         (b, b)
-    } else if shells[b as usize].mass == 0 {
+    } else if shells[b].mass == 0 {
         (a, a)
     } else {
         (a, b)

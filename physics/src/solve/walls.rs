@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Extra;
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::math::sets::DisjointSets;
@@ -134,7 +135,7 @@ impl WallContacts {
     fn list_all(&mut self, run: &Run<'_>, Pressing { ranks, heavy, .. }: Pressing<'_>) {
         let (mut needed, shells) = (heavy, run.bodies.shells);
         run.contacts.list(&mut self.places, |batch, lane| {
-            let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body as usize]);
+            let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body]);
             let wall = a.mass == 0 || b.mass == 0;
             if let (Some(extras), false) = (ranks, wall) {
                 let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
@@ -155,8 +156,8 @@ impl WallContacts {
                 let batch = &batches.as_slice()[at];
                 if origins.gap[lane] < -deep::OVERLAP_SHALLOW && batch.biased[lane] != NO_LIMIT {
                     let pair = [batch.a[lane], batch.b[lane]];
-                    let is_wall = |body: u32| {
-                        shells[body as usize].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
+                    let is_wall = |body: WorkingIndex| {
+                        shells[body].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
                     };
                     let place = Place::new(at, lane);
                     let deep = self.wedged.gap(place, origins.gap[lane]) < -deep::OVERLAP_SHALLOW;
@@ -179,10 +180,9 @@ impl WallContacts {
         let dummy = run.contacts.batches.dummy();
         run.contacts.list(places, |batch, lane| {
             let (a, b) = (batch.a[lane], batch.b[lane]);
-            let (wall, body) = if shells[a as usize].mass == 0 { (a, b) } else { (b, a) };
-            let is_wall =
-                shells[wall as usize].mass == 0 && wall > dummy && parked.binary_search(&wall).is_err();
-            is_wall && driven[groups.find(body) as usize].speed >= 0
+            let (wall, body) = if shells[a].mass == 0 { (a, b) } else { (b, a) };
+            let is_wall = shells[wall].mass == 0 && wall > dummy && parked.binary_search(&wall).is_err();
+            is_wall && driven[groups.find(body.0) as usize].speed >= 0
         });
         if places.is_empty() {
             return;
@@ -191,8 +191,8 @@ impl WallContacts {
         for batch in run.contacts.batches.as_mut_slice() {
             for lane in 0..LANES {
                 let (a, b) = (batch.a[lane], batch.b[lane]);
-                let body = if shells[a as usize].mass == 0 { b } else { a };
-                batch.impulse[lane] = batch.impulse[lane].min(driven[groups.find(body) as usize].most());
+                let body = if shells[a].mass == 0 { b } else { a };
+                batch.impulse[lane] = batch.impulse[lane].min(driven[groups.find(body.0) as usize].most());
             }
         }
     }
@@ -202,17 +202,18 @@ impl WallContacts {
         let Self { groups, driven, .. } = self;
         let Bodies { shells, velocities, parked, .. } = &run.bodies;
         let batches = &run.contacts.batches;
-        let is_fixed = |body: u32| shells[body as usize].mass == 0;
+        let is_fixed = |body: WorkingIndex| shells[body].mass == 0;
         // Movers come before the dummy, bodies at rest behind it.
-        let drives =
-            |body: u32| is_fixed(body) && (body < batches.dummy() || parked.binary_search(&body).is_ok());
+        let drives = |body: WorkingIndex| {
+            is_fixed(body) && (body < batches.dummy() || parked.binary_search(&body).is_ok())
+        };
         groups.reset(shells.len());
         let mut any = false;
         batches.for_each(|batch, lane, _| {
             let (a, b) = (batch.a[lane], batch.b[lane]);
             any |= drives(a) || drives(b);
             if !is_fixed(a) && !is_fixed(b) {
-                groups.merge(a, b);
+                groups.merge(a.0, b.0);
             }
         });
         if !any {
@@ -227,8 +228,8 @@ impl WallContacts {
             let (a, b) = (batch.a[lane], batch.b[lane]);
             if drives(a) || drives(b) {
                 let (driver, body) = if is_fixed(a) { (a, b) } else { (b, a) };
-                let [x, y] = velocities[driver as usize].get().map(i32::saturating_abs);
-                let speed = &mut driven[groups.find(body) as usize].speed;
+                let [x, y] = velocities[driver].get().map(i32::saturating_abs);
+                let speed = &mut driven[groups.find(body.0) as usize].speed;
                 *speed = (*speed).max(x.max(y));
             }
         });
@@ -257,7 +258,7 @@ fn wall_limit(batches: &Batches, place: Place, speed: impl Fn(i32) -> i32) -> i3
 }
 
 /// Whether two walls push a body in opposite directions, and are closer together than it is wide.
-fn is_opposite(batches: &Batches, body: u32, place: Place, other: Place) -> bool {
+fn is_opposite(batches: &Batches, body: WorkingIndex, place: Place, other: Place) -> bool {
     let gap = |place| batches.origin(place).gap;
     // Within 18 degrees.
     gap(place).saturating_add(gap(other)) < 0

@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::{Batches, PARTING_GAP};
@@ -16,8 +17,8 @@ use crate::solve::solver::NO_LIMIT;
 /// The contacts of wedged bodies with their walls. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wedged {
-    /// Bodies at walls, by working index, with their contacts. Ascending.
-    at_walls: Vec<(u32, Place)>,
+    /// Bodies at walls with their contacts. Ascending.
+    at_walls: Vec<(WorkingIndex, Place)>,
     /// The contacts of wedged bodies, ascending, and the gaps that they count as.
     pub(crate) gaps: Vec<(Place, i32)>,
 }
@@ -41,7 +42,7 @@ impl Wedged {
         for same in at_walls.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             for &(body, place) in same {
                 let gap = batches.origin(place).gap;
-                let missing = |&(_, other): &(u32, Place)| {
+                let missing = |&(_, other): &(WorkingIndex, Place)| {
                     let both = i64::from(gap) + i64::from(batches.origin(other).gap);
                     // What pushes the body off one wall pushes it into the other one by this part.
                     (both.min(0) * facing(batches, body, place, other).max(0)) >> UNIT_BITS
@@ -74,7 +75,7 @@ impl Wedged {
 }
 
 /// How much two walls push a body in opposite directions: the cosine of the angle to the opposite one, 30 fraction bits.
-pub(crate) fn facing(batches: &Batches, body: u32, place: Place, other: Place) -> i64 {
+pub(crate) fn facing(batches: &Batches, body: WorkingIndex, place: Place, other: Place) -> i64 {
     let normal = |place: Place| {
         let (batch, lane) = place.of(batches.as_slice());
         let sign = if batch.a[lane] == body { -1 } else { 1 };

@@ -8,7 +8,8 @@
 
 use alloc::vec::Vec;
 
-use crate::body::record::{Extra, flag};
+use crate::body::record::{Extra, Shell, flag};
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS};
 use crate::collide::passage::crossing;
 use crate::contact::share::share_with_locks;
@@ -17,7 +18,6 @@ use crate::solve::coloring::Batches;
 use crate::solve::solver::{Contact, NO_LIMIT, Velocity, apply_impulse};
 use crate::step::scene::Scene;
 use crate::step::working::Working;
-use crate::tree::block_join::IndexPair;
 
 /// Greatest number of times that the pairs are looked at in a frame.
 const ROUNDS: u8 = 16;
@@ -30,8 +30,6 @@ pub(crate) struct Crossing<'a> {
     pub(crate) extras: &'a [Extra],
     pub(crate) working: &'a Working,
     pub(crate) batches: &'a Batches,
-    /// Number of lanes of the moving bodies.
-    pub(crate) movers: u32,
     pub(crate) fps: u32,
     /// The greatest growth of a box, raw units.
     pub(crate) box_margin: i32,
@@ -41,7 +39,7 @@ pub(crate) struct Crossing<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crossings {
     /// The pairs with a fast body, in the order of the broad phase. Walls are left out: they stop bodies when these move.
-    pub(crate) pairs: Vec<IndexPair>,
+    pub(crate) pairs: Vec<WorkingPair>,
     /// By working index: the last round in which the pairs of this body are looked at.
     turned: Vec<u8>,
 }
@@ -52,40 +50,40 @@ impl Crossings {
     pub(crate) fn stop(&mut self, field: &Crossing<'_>, moving: &mut [Velocity]) {
         let Self { pairs, turned } = self;
         turned.clear();
-        turned.extend((0..moving.len()).map(|body| u8::from(field.is_turned(body, moving))));
+        let movers = field.working.shells[..field.batches.dummy().at()].iter().zip(&*moving);
+        turned.extend(movers.map(|(shell, now)| u8::from(field.is_turned(shell, now.get()))));
+        turned.resize(moving.len(), 0);
         for round in 1..=ROUNDS {
             let mut any = false;
             for &pair in &*pairs {
-                let is_due = pair.iter().any(|&body| turned[body as usize] >= round);
+                let is_due = pair.iter().any(|&body| turned[body.at()] >= round);
                 if is_due && field.stop(pair, moving) {
-                    pair.iter().for_each(|&body| turned[body as usize] = round + 1);
+                    pair.iter().for_each(|&body| turned[body.at()] = round + 1);
                     any = true;
                 }
             }
             if !any {
                 break;
             }
-            field.hold_at_walls(moving, |body| turned[body as usize] > round);
+            field.hold_at_walls(moving, |body| turned[body.at()] > round);
         }
     }
 }
 
 impl Crossing<'_> {
-    /// Whether contacts have changed the velocity of a body by so much that it leaves the box in which its pairs were searched for.
-    fn is_turned(&self, body: usize, moving: &[Velocity]) -> bool {
-        let shell = &self.working.shells[body];
-        let Some(own) = self.scene.bodies.get(shell.slot as usize) else { return false };
+    /// Whether contacts have changed the velocity of a moving body by so much that it leaves the box in which its pairs were searched for.
+    fn is_turned(&self, shell: &Shell, now: [i32; 2]) -> bool {
+        let Some(body) = self.scene.bodies.get(shell.slot as usize) else { return false };
         let limit = shell.growth(self.box_margin).saturating_mul(self.fps as i32);
-        let (own, now) = (own.velocity, moving[body].get());
-        (body as u32) < self.movers && (0..2).any(|x| now[x].saturating_sub(own[x]).abs() > limit)
+        (0..2).any(|x| now[x].saturating_sub(body.velocity[x]).abs() > limit)
     }
 
     /// Stops a pair where it touches, if it would cross. Returns whether it does.
-    fn stop(&self, pair: IndexPair, moving: &mut [Velocity]) -> bool {
-        let [a, b] = pair.map(|body| &self.working.shells[body as usize]);
+    fn stop(&self, pair: WorkingPair, moving: &mut [Velocity]) -> bool {
+        let [a, b] = pair.map(|body| &self.working.shells[body]);
         // Sleeping bodies keep their place in this frame.
-        let sleeps = pair[1] >= self.movers;
-        let [from, to] = pair.map(|body| moving[body as usize].get());
+        let sleeps = pair[1] > self.batches.dummy();
+        let [from, to] = pair.map(|body| moving[body].get());
         let to = if sleeps { [0; 2] } else { to };
         let speed = [0, 1].map(|x| to[x].wrapping_sub(from[x]));
         let Some(met) = crossing(a, b, speed.map(|s| s / self.fps as i32)) else { return false };
@@ -99,7 +97,7 @@ impl Crossing<'_> {
         let ranks = [a, b].map(|shell| self.extras[shell.slot as usize].dominance);
         let share = share_with_locks(self.scene.bodies, a, b, met.normal, ranks);
         let Some(share_a) = (if sleeps { Some(UNIT) } else { share }) else { return false };
-        let contact = Contact { a: pair[0], b: pair[1], share_a, ..Contact::none(0) };
+        let contact = Contact { a: pair[0], b: pair[1], share_a, ..Contact::none(self.batches.dummy()) };
         apply_impulse(&contact, met.normal, too_fast.min(i32::MAX.into()) as i32, moving);
         true
     }
@@ -111,11 +109,11 @@ impl Crossing<'_> {
     }
 
     /// Walls have the last word for the bodies whose velocity has `changed`.
-    fn hold_at_walls(&self, moving: &mut [Velocity], changed: impl Fn(u32) -> bool) {
+    fn hold_at_walls(&self, moving: &mut [Velocity], changed: impl Fn(WorkingIndex) -> bool) {
         let Self { batches, working, .. } = self;
         batches.for_each_from(batches.between_movers(), |batch, lane, origin| {
             let pair = [batch.a[lane], batch.b[lane]];
-            let is_wall = pair.iter().any(|&body| working.shells[body as usize].mass == 0);
+            let is_wall = pair.iter().any(|&body| working.shells[body].mass == 0);
             if is_wall && batch.biased[lane] != NO_LIMIT && pair.into_iter().any(&changed) {
                 let reach = origin.gap.max(0).saturating_mul(self.fps as i32);
                 let missing = batch.approach(lane, moving).saturating_sub(reach);

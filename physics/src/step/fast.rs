@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::{Shell, flag};
 use crate::body::terrain::Terrain;
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS, manifold};
 use crate::collide::passage::{impact, meets};
 use crate::collide::rounded_box::FRACTION_BITS;
@@ -22,7 +23,6 @@ use crate::step::overlap::overlaps_deeply;
 use crate::step::scene::Scene;
 use crate::step::seams::is_seam;
 use crate::step::strikes::Strikes;
-use crate::tree::block_join::IndexPair;
 
 /// Surfaces this close touch, raw units (1/256 unit): the distance that the solver leaves between bodies that it stops at each other.
 pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
@@ -30,7 +30,7 @@ pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
 /// Where a wall stops a fast body in this frame.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
-    lane: u32,
+    lane: WorkingIndex,
     /// The part of the frame before it, 32 fraction bits.
     place: u64,
     /// The path of the wall relative to the body: until they meet, and from there along the wall.
@@ -52,10 +52,10 @@ pub(crate) struct FastMovers {
     /// Where walls stop them, by working index.
     stops: Vec<Stop>,
     /// Pairs that need a closer test, in the order of the broad phase.
-    pub(crate) pairs: Vec<IndexPair>,
+    pub(crate) pairs: Vec<WorkingPair>,
     pub(crate) crossings: Crossings,
     /// Pairs of a sensor and a body beside it, also those of slow bodies: they are tested when the bodies have moved.
-    pub(crate) sensors: Vec<IndexPair>,
+    pub(crate) sensors: Vec<WorkingPair>,
     /// Pairs that meet, and the contacts that they get, in the order in which they meet.
     pub(crate) met: Vec<(u64, Hit)>,
     /// Whether there may be a pile-up.
@@ -70,8 +70,8 @@ pub(crate) struct Solved<'a> {
     pub(crate) shells: &'a [Shell],
     /// The velocities that advance positions.
     pub(crate) moving: &'a [Velocity],
-    /// Number of lanes of the moving bodies.
-    pub(crate) movers: u32,
+    /// Moving bodies come before it, bodies at rest behind it.
+    pub(crate) dummy: WorkingIndex,
 }
 
 impl FastMovers {
@@ -84,7 +84,7 @@ impl FastMovers {
         self.sensors.clear();
     }
 
-    fn stop_of(&self, lane: u32) -> Option<&Stop> {
+    fn stop_of(&self, lane: WorkingIndex) -> Option<&Stop> {
         let at = self.stops.binary_search_by_key(&lane, |stop| stop.lane).ok()?;
         Some(&self.stops[at])
     }
@@ -104,7 +104,7 @@ impl FastMovers {
     }
 
     /// Whether a pair moves too far for an ordinary contact: further than its margin.
-    pub(crate) fn is_swept(&self, [a, b]: IndexPair, input: &ContactInput<'_>) -> bool {
+    pub(crate) fn is_swept(&self, [a, b]: WorkingPair, input: &ContactInput<'_>) -> bool {
         if !(self.marks.contains(a) || self.marks.contains(b)) {
             return false;
         }
@@ -119,7 +119,7 @@ impl FastMovers {
     /// The velocities with which two bodies are swept, and since when: their own, and those of a body that is struck.
     fn speeds(
         &self,
-        pair: IndexPair,
+        pair: WorkingPair,
         input: &ContactInput<'_>,
     ) -> impl Iterator<Item = ([[i32; 2]; 2], u64)> + use<> {
         let own = pair.map(|index| input.velocity(index));
@@ -134,10 +134,10 @@ impl FastMovers {
     /// struck. Bodies at rest are never struck.
     pub(crate) fn paths(
         &self,
-        pair: IndexPair,
+        pair: WorkingPair,
         input: &ContactInput<'_>,
     ) -> impl Iterator<Item = ([[i32; 2]; 2], u64)> {
-        let at_rest = pair[1] >= input.movers();
+        let at_rest = pair[1] > input.dummy();
         let usual = if at_rest { self.legs_at_rest(pair[0], input) } else { self.legs(pair, input) };
         let struck = self.speeds(pair, input).skip(1);
         let struck = struck.map(|([a, b], since)| ([self.marks.motion(a, b), [0; 2]], since));
@@ -145,7 +145,7 @@ impl FastMovers {
     }
 
     /// Whether a wall stops one of two bodies, so that their distance changes by more than `margin`.
-    fn is_parted_by_a_wall(&self, pair: IndexPair, margin: i32, input: &ContactInput<'_>) -> bool {
+    fn is_parted_by_a_wall(&self, pair: WorkingPair, margin: i32, input: &ContactInput<'_>) -> bool {
         if pair.iter().all(|&index| self.stop_of(index).is_none()) {
             return false;
         }
@@ -154,13 +154,13 @@ impl FastMovers {
     }
 
     /// How far a body will move in this frame, as far as walls let it.
-    fn way(&self, index: u32, input: &ContactInput<'_>) -> [i32; 2] {
+    fn way(&self, index: WorkingIndex, input: &ContactInput<'_>) -> [i32; 2] {
         let free = || self.marks.displacement(input.velocity(index));
         self.stop_of(index).map_or_else(free, Stop::displacement)
     }
 
     /// The path of the second of two moving bodies relative to the first one: until a wall stops one of them, and after that.
-    fn legs(&self, pair: IndexPair, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
+    fn legs(&self, pair: WorkingPair, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
         let [speed_a, speed_b] = pair.map(|index| input.velocity(index));
         let motion = self.marks.motion(speed_a, speed_b);
         let stops = pair.iter().filter_map(|&index| self.stop_of(index));
@@ -171,13 +171,13 @@ impl FastMovers {
     }
 
     /// The path of the bodies at rest relative to a moving one, likewise.
-    fn legs_at_rest(&self, lane: u32, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
+    fn legs_at_rest(&self, lane: WorkingIndex, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
         let free = || [self.marks.motion(input.velocity(lane), [0; 2]), [0; 2]];
         self.stop_of(lane).map_or_else(free, |stop| stop.legs)
     }
 
     /// Moves the pairs of a window that need a closer test from its hits to the list.
-    pub(crate) fn set_aside(&mut self, pairs: &[IndexPair], hits: &mut Hits, input: &ContactInput<'_>) {
+    pub(crate) fn set_aside(&mut self, pairs: &[WorkingPair], hits: &mut Hits, input: &ContactInput<'_>) {
         if self.marks.is_empty() {
             return;
         }
@@ -193,8 +193,8 @@ impl FastMovers {
     }
 
     /// Whether the solver may send a fast body and another one that is no wall through each other.
-    fn may_cross(&self, pair: IndexPair, input: &ContactInput<'_>) -> bool {
-        let is_wall = pair[1] >= input.movers() && input.working.shells[pair[1] as usize].mass == 0;
+    fn may_cross(&self, pair: WorkingPair, input: &ContactInput<'_>) -> bool {
+        let is_wall = pair[1] > input.dummy() && input.working.shells[pair[1]].mass == 0;
         !self.in_pile_up && !is_wall && pair.iter().any(|&index| self.marks.contains(index))
     }
 
@@ -202,30 +202,30 @@ impl FastMovers {
     pub(crate) fn cross_sensors(&self, solved: &Solved<'_>, sensors: &mut SensorOverlaps) {
         for &pair in &self.sensors {
             let [from, to] = pair.map(|index| {
-                let shell = &solved.shells[index as usize];
+                let shell = &solved.shells[index];
                 let now = &solved.scene.bodies[shell.slot as usize].position;
                 // Guests keep their place in this frame.
-                if index < solved.movers {
+                if index < solved.dummy {
                     [0, 1].map(|axis| now[axis] - shell.position[axis])
                 } else {
                     [0; 2]
                 }
             });
-            let [a, b] = pair.map(|index| &solved.shells[index as usize]);
+            let [a, b] = pair.map(|index| &solved.shells[index]);
             if meet(a, b, [to[0] - from[0], to[1] - from[1]], solved.scene.terrain) {
                 sensors.push(a.slot, b.slot);
             }
         }
     }
 
-    fn solved_motion(&self, a: u32, b: u32, solved: &Solved<'_>) -> [i32; 2] {
-        self.marks.motion(solved.moving[a as usize].get(), solved.moving[b as usize].get())
+    fn solved_motion(&self, a: WorkingIndex, b: WorkingIndex, solved: &Solved<'_>) -> [i32; 2] {
+        self.marks.motion(solved.moving[a].get(), solved.moving[b].get())
     }
 
     /// Whether two bodies that the solver separated touch in this frame: at its end, or along their unhindered paths.
-    pub(crate) fn touch(&self, a: u32, b: u32, solved: &Solved<'_>) -> bool {
+    pub(crate) fn touch(&self, a: WorkingIndex, b: WorkingIndex, solved: &Solved<'_>) -> bool {
         let (scene, motion) = (solved.scene, self.solved_motion(a, b, solved));
-        let [shell_a, shell_b] = [a, b].map(|index| &solved.shells[index as usize]);
+        let [shell_a, shell_b] = [a, b].map(|index| &solved.shells[index]);
         let touches = if shell_b.is_terrain() {
             // The body moves in the direction from which the terrain would come.
             let position = [shell_a.position[0] - motion[0], shell_a.position[1] - motion[1]];
@@ -238,8 +238,8 @@ impl FastMovers {
         if touches {
             return true;
         }
-        let before = |index: u32, shell: &Shell| {
-            let moves = index < solved.movers;
+        let before = |index: WorkingIndex, shell: &Shell| {
+            let moves = index < solved.dummy;
             if moves { scene.bodies[shell.slot as usize].velocity } else { Velocity::default().get() }
         };
         let motion = self.marks.motion(before(a, shell_a), before(b, shell_b));
@@ -248,13 +248,18 @@ impl FastMovers {
 }
 
 /// Where the first wall stops a moving body. `motion` is its path, reversed so that bodies at rest come towards it.
-fn first_stop(lane: u32, motion: [i32; 2], near: &[NearPair], input: &ContactInput<'_>) -> Option<Stop> {
+fn first_stop(
+    lane: WorkingIndex,
+    motion: [i32; 2],
+    near: &[NearPair],
+    input: &ContactInput<'_>,
+) -> Option<Stop> {
     let (shells, scene) = (&input.working.shells, input.phase.scene);
-    let mover = shells[lane as usize];
+    let mover = shells[lane];
     let mut first: Option<(u64, [i32; 2], Manifold)> = None;
     for &NearPair { slot, .. } in near {
         let wall = input.near.index(slot);
-        let (body, shell) = (&scene.bodies[slot as usize], &shells[wall as usize]);
+        let (body, shell) = (&scene.bodies[slot as usize], &shells[wall]);
         if shell.mass != 0 || body.has(flag::SENSOR) || !scene.interact(mover.slot, slot) {
             continue;
         }
@@ -280,13 +285,13 @@ fn first_stop(lane: u32, motion: [i32; 2], near: &[NearPair], input: &ContactInp
 
 /// [`is_seam`] where the wall has come towards the mover by `moved`.
 pub(crate) fn is_seam_at(
-    [a, b]: IndexPair,
+    [a, b]: WorkingPair,
     moved: [i32; 2],
     found: &Manifold,
     near: &[NearPair],
     input: &ContactInput<'_>,
 ) -> bool {
-    let shell = input.working.shells[a as usize];
+    let shell = input.working.shells[a];
     let position = [0, 1].map(|axis| shell.position[axis] - moved[axis]);
     let others = near.iter().map(|pair| input.near.index(pair.slot));
     let hit = Hit { a, b, normal: found.normal, gap: found.gap };

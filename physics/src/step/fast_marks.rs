@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::RawBox;
 
 /// The marks of a step's fast bodies. Scratch.
@@ -28,11 +29,11 @@ impl FastMarks {
 
     /// Notes a fast body and returns the box around its whole path.
     #[cold]
-    pub(crate) fn note(&mut self, index: usize, start: &RawBox, velocity: [i32; 2]) -> RawBox {
+    pub(crate) fn note(&mut self, index: WorkingIndex, start: &RawBox, velocity: [i32; 2]) -> RawBox {
         let step = self.displacement(velocity);
         let moved = |corner: [i32; 2]| [corner[0] + step[0], corner[1] + step[1]];
-        self.marks.resize(self.marks.len().max(index + 1), false);
-        self.marks[index] = true;
+        self.marks.resize(self.marks.len().max(index.at() + 1), false);
+        self.marks[index.at()] = true;
         start.union(&RawBox { min: moved(start.min), max: moved(start.max) })
     }
 
@@ -40,8 +41,8 @@ impl FastMarks {
         self.marks.is_empty()
     }
 
-    pub(crate) fn contains(&self, index: u32) -> bool {
-        self.marks.get(index as usize).is_some_and(|&fast| fast)
+    pub(crate) fn contains(&self, index: WorkingIndex) -> bool {
+        self.marks.get(index.at()).is_some_and(|&fast| fast)
     }
 
     /// The speed at which a body moves by `distance` in this frame.

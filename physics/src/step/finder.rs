@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::Hits;
 use crate::math::boxes::LANES;
 use crate::step::broad_phase::{Join, WINDOW};
@@ -13,7 +14,6 @@ use crate::step::pile_up::PileUp;
 use crate::step::seams::Seams;
 use crate::step::terrain::TerrainPairs;
 use crate::step::windows::Windows;
-use crate::tree::block_join::IndexPair;
 
 /// Finds the contacts of a step. Its lists are kept between steps so that a steady step does not allocate.
 #[derive(Clone, Debug, Default)]
@@ -23,16 +23,16 @@ pub(crate) struct Finder {
     pile_up: PileUp,
     seams: Seams,
     terrain: TerrainPairs,
-    /// Working indices of moving bodies and bodies at rest.
-    pairs: Vec<IndexPair>,
+    /// Moving bodies with bodies at rest.
+    pairs: Vec<WorkingPair>,
 }
 
 impl Finder {
     /// Finds the contacts of the step.
     #[inline(never)]
     pub(crate) fn find(&mut self, input: &ContactInput<'_>, found: &mut Found<'_>, crew: &mut Crew<'_>) {
-        let dummy = input.movers();
-        assert!((dummy as usize) < input.working.shells.len());
+        let dummy = input.dummy();
+        assert!(dummy.at() < input.working.shells.len());
         found.contacts.begin(dummy, input.phase.settings.gravity != [0; 2]);
         found.coloring.colors.begin(input.working.shells.len());
         found.fast.find_stops(input);
@@ -47,7 +47,7 @@ impl Finder {
 
     /// Contacts between moving bodies.
     fn find_between_movers(&mut self, input: &ContactInput<'_>, found: &mut Found<'_>, crew: &mut Crew<'_>) {
-        let movers = &input.working.shells[..input.movers() as usize];
+        let movers = &input.working.shells[..input.dummy().at()];
         let blocks = self.join.within(input.tree, input.path);
         found.fast.in_pile_up = self.pile_up.begin(blocks.len(), movers);
         if found.fast.in_pile_up {

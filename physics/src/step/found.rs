@@ -1,6 +1,7 @@
 //! What becomes of hits: contacts in batches, overlaps of sensors, or pairs that need a closer test.
 
 use crate::body::record::flag;
+use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::{Hit, Hits};
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::Solving;
@@ -13,7 +14,6 @@ use crate::solve::place::Place;
 use crate::solve::step_contacts::StepContacts;
 use crate::step::fast::FastMovers;
 use crate::step::input::ContactInput;
-use crate::tree::block_join::IndexPair;
 
 /// The places that contacts take in batches.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl Coloring {
     }
 
     /// Ends a window whose contacts were added one by one.
-    pub(crate) fn end_window(&mut self, pairs: &[IndexPair], batches: &mut Batches) {
+    pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], batches: &mut Batches) {
         let first = self.first_batch(batches);
         self.colors.end_window(pairs, &mut self.places);
         batches.window(first).empty(&self.places.ends);
@@ -46,19 +46,19 @@ pub(crate) struct Found<'a> {
 
 impl Found<'_> {
     /// Contacts of one window's hits.
-    pub(crate) fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, input: &ContactInput<'_>) {
+    pub(crate) fn add_hits(&mut self, pairs: &[WorkingPair], hits: &mut Hits, input: &ContactInput<'_>) {
         self.fast.set_aside(pairs, hits, input);
         let ContactInput { phase, path, working, .. } = *input;
         if working.any_flags & flag::SPECIAL != 0 || phase.scene.has_ignored_pairs() {
             hits.iter().for_each(|hit| self.add_special(&hit, input));
             return self.coloring.end_window(&hits.pairs[..hits.len], &mut self.contacts.batches);
         }
-        let movers = input.movers();
-        let shells = (working.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= movers))
+        let dummy = input.dummy();
+        let shells = (working.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= dummy))
             .then_some(&working.shells[..]);
         let Coloring { colors, places } = &mut *self.coloring;
         path.take_places(colors, hits, shells, places);
-        hits.end(movers);
+        hits.end(dummy);
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
         let mut to = batches.add(places.batches);
         path.fill_window(&input.setup(stiff), hits, places, &mut to, notes);
@@ -69,7 +69,7 @@ impl Found<'_> {
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
         let first = self.coloring.first_batch(batches);
         let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);
-        let place = colors.take_place(pair, pair.map(|body| input.working.shells[body as usize].mass != 0));
+        let place = colors.take_place(pair, pair.map(|body| input.working.shells[body].mass != 0));
         if place == NOWHERE {
             return None;
         }
@@ -80,7 +80,7 @@ impl Found<'_> {
     /// Filters, sensors, locked axes and contact friction.
     pub(crate) fn add_special(&mut self, hit: &Hit, input: &ContactInput<'_>) {
         let scene = input.phase.scene;
-        let [a, b] = [hit.a, hit.b].map(|index| input.working.shells[index as usize].slot);
+        let [a, b] = [hit.a, hit.b].map(|index| input.working.shells[index].slot);
         if !scene.interact(a, b) {
             return;
         }
@@ -97,7 +97,7 @@ impl Found<'_> {
     /// The contact of two bodies that are not sensors and do not ignore each other.
     pub(crate) fn add_solid(&mut self, hit: &Hit, input: &ContactInput<'_>) {
         let (phase, shells) = (input.phase, &input.working.shells);
-        let (a, b) = (shells[hit.a as usize], shells[hit.b as usize]);
+        let (a, b) = (shells[hit.a], shells[hit.b]);
         let [extra_a, extra_b] = [a, b].map(|shell| &phase.extras[shell.slot as usize]);
         let ranks = [extra_a.dominance, extra_b.dominance];
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {

@@ -1,6 +1,7 @@
 //! What the search for contacts reads.
 
 use crate::body::record::Extra;
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Manifold;
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
@@ -11,7 +12,6 @@ use crate::solve::stiff::StiffContacts;
 use crate::step::near::Near;
 use crate::step::scene::Scene;
 use crate::step::working::Working;
-use crate::tree::block_join::IndexPair;
 use crate::tree::quadtree::Quadtree;
 use crate::world_def::Settings;
 
@@ -40,9 +40,9 @@ pub(crate) struct ContactInput<'a> {
 }
 
 impl ContactInput<'_> {
-    /// Number of lanes of the moving bodies; the index of the dummy body.
-    pub(crate) fn movers(&self) -> u32 {
-        self.tree.slot_of_lane().len() as u32
+    /// The dummy body: moving bodies come before it, bodies at rest behind it.
+    pub(crate) fn dummy(&self) -> WorkingIndex {
+        WorkingIndex::new(self.tree.slot_of_lane().len())
     }
 
     /// What contact set-up reads.
@@ -62,22 +62,22 @@ impl ContactInput<'_> {
     }
 
     /// The velocity of a body before anything is solved.
-    pub(crate) fn velocity(&self, index: u32) -> [i32; 2] {
-        self.working.velocities[index as usize].get()
+    pub(crate) fn velocity(&self, index: WorkingIndex) -> [i32; 2] {
+        self.working.velocities[index].get()
     }
 
     /// The sum of the growths of two boxes.
-    pub(crate) fn pair_margin(&self, pair: IndexPair) -> i32 {
+    pub(crate) fn pair_margin(&self, pair: WorkingPair) -> i32 {
         let most = self.phase.settings.box_margin();
-        pair.map(|index| self.working.shells[index as usize].growth(most)).iter().sum()
+        pair.map(|index| self.working.shells[index].growth(most)).iter().sum()
     }
 
     /// Whether a moving body may have a contact with a piece of terrain; this depends on the side of one-sided segments.
-    pub(crate) fn enters(&self, lane: u32, slot: u32, found: &Manifold) -> bool {
+    pub(crate) fn enters(&self, lane: WorkingIndex, slot: u32, found: &Manifold) -> bool {
         let Self { phase, working, .. } = self;
-        let own = working.shells[lane as usize].slot;
+        let own = working.shells[lane].slot;
         let touched = |other: u32| {
-            let range = working.cached[lane as usize];
+            let range = working.cached[lane.at()];
             !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
         };
         phase.scene.terrain.is_entered(slot, found, self.velocity(lane), touched)

@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::RestingContact;
 use crate::math::boxes::NO_SLOT;
 use crate::math::copy::clone_in_place;
@@ -57,44 +58,50 @@ impl Islands {
                 return;
             }
             let (a, b) = (batch.a[lane], batch.b[lane]);
-            let [mover_a, mover_b] = [a, b].map(|at| (at as usize) < lanes);
-            let movable = |at: u32| shells[at as usize].mass != 0;
+            let [mover_a, mover_b] = [a, b].map(|body| body < batches.dummy());
+            let movable = |body: WorkingIndex| shells[body].mass != 0;
             let along = along(gravity, batch.normal[lane]);
             // The normal points from a to b, so b is pushed along it and a against it.
             let is_deep = origin.gap < -OVERLAP_SHALLOW && !(movable(a) && movable(b));
             let pushes = batch.impulse[lane] != 0 || is_deep;
             let carries = |against: bool| if against && pushes { held::CARRIED } else { 0 };
             // A guest has just woken up, and a moving body without mass is kinematic.
-            let stirs = |other: u32, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
-            held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
-            held[b as usize] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
+            let stirs =
+                |other: WorkingIndex, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
+            held[a.at()] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
+            held[b.at()] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
             // Only contacts in the cache count, because a restored world builds its rings from them.
             if origin.is_touching() && mover_a && mover_b && movable(a) && movable(b) {
-                sets.merge(a, b);
+                sets.merge(a.0, b.0);
             }
         });
         for friction in frictions {
             let (contact, tangent, impulse) = friction.pushed(batches.as_slice());
             let along = along(gravity, tangent).signum() * i64::from(impulse);
-            held[contact.a as usize] |= if along > 0 { held::CARRIED } else { 0 };
-            held[contact.b as usize] |= if along < 0 { held::CARRIED } else { 0 };
+            held[contact.a.at()] |= if along > 0 { held::CARRIED } else { 0 };
+            held[contact.b.at()] |= if along < 0 { held::CARRIED } else { 0 };
         }
     }
 
     /// An island was still for no longer than any of its bodies.
-    pub(crate) fn note_stillness(&mut self, lane: u32, milliseconds: u16) {
-        let name = self.sets.find(lane) as usize;
+    pub(crate) fn note_stillness(&mut self, lane: WorkingIndex, milliseconds: u16) {
+        let name = self.sets.find(lane.0) as usize;
         self.stillness[name] = self.stillness[name].min(milliseconds);
     }
 
     /// How long the whole island of a body was still, milliseconds.
-    pub(crate) fn stillness(&mut self, lane: u32) -> u16 {
-        self.stillness[self.sets.find(lane) as usize]
+    pub(crate) fn stillness(&mut self, lane: WorkingIndex) -> u16 {
+        self.stillness[self.sets.find(lane.0) as usize]
     }
 
     /// A body falls asleep with its island.
-    pub(crate) fn put_to_sleep(&mut self, lane: u32, slot: u32) {
-        let name = self.sets.find(lane);
+    pub(crate) fn put_to_sleep(&mut self, lane: WorkingIndex, slot: u32) {
+        self.add_sleepy(lane.0, slot);
+    }
+
+    /// `member` is its number in the sets.
+    fn add_sleepy(&mut self, member: u32, slot: u32) {
+        let name = self.sets.find(member);
         self.sleepy.push(u64::from(name) << 32 | u64::from(slot));
     }
 
@@ -186,7 +193,7 @@ impl SleepingIslands {
             islands.sets.merge(contact.owner, contact.other);
         }
         for slot in (0..bodies.len() as u32).filter(|&slot| sleeps(slot)) {
-            islands.put_to_sleep(slot, slot);
+            islands.add_sleepy(slot, slot);
         }
         islands.close(self);
     }

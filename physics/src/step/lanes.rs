@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Body;
+use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::{NO_SLOT, RawBox};
 use crate::simd::Path;
 use crate::tree::quadtree::{Quadtree, SplitRule};
@@ -13,7 +14,7 @@ pub(crate) struct Lanes {
     /// Moving bodies in curve order. After the step its boxes are those of the new positions.
     pub(crate) tree: Quadtree,
     /// Lane by slot, see [`Self::of`]; valid where the lane holds the slot.
-    by_slot: Vec<u32>,
+    by_slot: Vec<WorkingIndex>,
     // not state: whether `by_slot` is that of the tree
     known: bool,
 }
@@ -29,7 +30,7 @@ impl Clone for Lanes {
         let Self { tree, by_slot, known: _ } = source;
         self.tree.clone_from(tree);
         // As long as that of the source, and filled when somebody asks.
-        self.by_slot.resize(by_slot.len(), 0);
+        self.by_slot.resize(by_slot.len(), WorkingIndex(0));
         self.known = false;
     }
 }
@@ -38,7 +39,7 @@ impl Lanes {
     /// Sorts the moving bodies (`active`: ascending slots) along the curve.
     pub(crate) fn sort(&mut self, path: Path, active: &[u32], split: SplitRule, bodies: &[Body]) {
         path.sort(&mut self.tree, active, split, bodies);
-        self.by_slot.resize(bodies.len(), 0);
+        self.by_slot.resize(bodies.len(), WorkingIndex(0));
         self.known = false;
     }
 
@@ -48,29 +49,29 @@ impl Lanes {
     }
 
     /// The lane of a body that moved in the last step. Few steps are asked for one, so the first call looks for all lanes.
-    pub(crate) fn of(&mut self, slot: u32) -> Option<usize> {
+    pub(crate) fn of(&mut self, slot: u32) -> Option<WorkingIndex> {
         let slots = self.tree.slot_of_lane();
         if !self.known {
             self.known = true;
             for (lane, &slot) in (0..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
-                self.by_slot[slot as usize] = lane;
+                self.by_slot[slot as usize] = WorkingIndex(lane);
             }
         }
-        let lane = *self.by_slot.get(slot as usize)? as usize;
-        (slots.get(lane) == Some(&slot)).then_some(lane)
+        let lane = *self.by_slot.get(slot as usize)?;
+        (slots.get(lane.at()) == Some(&slot)).then_some(lane)
     }
 
     /// Empties the lane of a body that stopped moving.
     pub(crate) fn vacate(&mut self, slot: u32) {
         if let Some(lane) = self.of(slot) {
-            self.tree.vacate(lane);
+            self.tree.vacate(lane.at());
         }
     }
 
     /// Updates the box of a moving body whose position was set.
     pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
         if let Some(lane) = self.of(slot) {
-            self.tree.replace_box(lane, bounds);
+            self.tree.replace_box(lane.at(), bounds);
         }
     }
 

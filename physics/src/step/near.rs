@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
 use crate::contact::cache::ContactCache;
-use crate::math::boxes::NO_SLOT;
 use crate::simd::Path;
 use crate::step::broad_phase::Join;
 use crate::step::scene::Scene;
@@ -18,11 +18,14 @@ use crate::tree::resting::RestingTrees;
 /// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
 const FEW: usize = 4;
 
+/// Not among the bodies of a step.
+const NOWHERE: WorkingIndex = WorkingIndex(u32::MAX);
+
 /// A moving body and a body at rest whose boxes overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NearPair {
-    /// Lane of the moving body.
-    pub(crate) lane: u32,
+    /// The moving body, by its lane.
+    pub(crate) lane: WorkingIndex,
     /// Slot of the body at rest.
     pub(crate) slot: u32,
 }
@@ -33,10 +36,10 @@ pub(crate) struct NearPair {
 pub(crate) struct Near {
     /// Sorted by lane, then slot.
     pairs: Vec<NearPair>,
-    /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
-    index: Vec<u32>,
+    /// Working index of a body at rest, by slot; [`NOWHERE`] outside of a step.
+    index: Vec<WorkingIndex>,
     join: Join,
-    /// Lane of the moving body, lane in one of the resting trees.
+    /// Lanes of the tree whose bodies were searched for, and of the other one.
     found: Vec<IndexPair>,
     /// The pairs as numbers, and scratch.
     sorted: [Vec<u64>; 2],
@@ -59,9 +62,9 @@ impl Near {
         }
         for (rest, count) in resting.trees_and_counts() {
             found.clear();
-            if count * FEW <= movers {
+            let few_rest = count * FEW <= movers;
+            if few_rest {
                 path.find_each_in(rest, tree, found);
-                found.iter_mut().for_each(|pair| pair.reverse());
             } else if movers * FEW <= count {
                 path.find_each_in(tree, rest, found);
             } else {
@@ -72,7 +75,12 @@ impl Near {
                 path.join(blocks, &tree.levels()[0], &rest.levels()[0], ALL_PAIRS, found);
             }
             let slots = rest.slot_of_lane();
-            pairs.extend(found.iter().map(|&[lane, at]| NearPair { lane, slot: slots[at as usize] }));
+            let near = |lane, at: u32| NearPair { lane: WorkingIndex(lane), slot: slots[at as usize] };
+            if few_rest {
+                pairs.extend(found.iter().map(|&[at, lane]| near(lane, at)));
+            } else {
+                pairs.extend(found.iter().map(|&[lane, at]| near(lane, at)));
+            }
         }
         self.sort();
     }
@@ -81,14 +89,14 @@ impl Near {
     fn sort(&mut self) {
         let Self { pairs, sorted: [items, scratch], .. } = self;
         let bits = |numbers: u32| u32::BITS - numbers.leading_zeros();
-        let (lanes, slots) = pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.lane, all.1 | pair.slot));
+        let (lanes, slots) = pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.lane.0, all.1 | pair.slot));
         items.clear();
-        items.extend(pairs.iter().map(|pair| u64::from(pair.slot) << 32 | u64::from(pair.lane)));
+        items.extend(pairs.iter().map(|pair| u64::from(pair.slot) << 32 | u64::from(pair.lane.0)));
         radix_sort(items, scratch, bits(slots));
         items.iter_mut().for_each(|item| *item = item.rotate_left(32));
         radix_sort(items, scratch, bits(lanes));
         for (pair, item) in pairs.iter_mut().zip(&*items) {
-            *pair = NearPair { lane: (item >> 32) as u32, slot: *item as u32 };
+            *pair = NearPair { lane: WorkingIndex((item >> 32) as u32), slot: *item as u32 };
         }
     }
 
@@ -98,13 +106,13 @@ impl Near {
     }
 
     /// The pairs of one moving body.
-    pub(crate) fn pairs_of(&self, lane: u32) -> &[NearPair] {
+    pub(crate) fn pairs_of(&self, lane: WorkingIndex) -> &[NearPair] {
         let near = &self.pairs[self.pairs.partition_point(|pair| pair.lane < lane)..];
         &near[..near.partition_point(|pair| pair.lane == lane)]
     }
 
     /// The working index of a body at rest of one of the pairs.
-    pub(crate) fn index(&self, slot: u32) -> u32 {
+    pub(crate) fn index(&self, slot: u32) -> WorkingIndex {
         self.index[slot as usize]
     }
 
@@ -122,14 +130,14 @@ impl Near {
             if !sleeper.has(flag::DYNAMIC) {
                 continue;
             }
-            let shell = &working.shells[lane as usize];
+            let shell = &working.shells[lane];
             let mover = &scene.bodies[shell.slot as usize];
             if !scene.interact(shell.slot, slot) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
                 continue;
             }
             let (normal, gap) = separation(shell, &sleeper.shell(slot));
             // The speed that a still body gains in a frame of gravity is absorbed by its support.
-            let approaches = working.still[lane as usize] == 0
+            let approaches = working.still[lane.at()] == 0
                 && i64::from(gap) * i64::from(fps) < speed_along(mover.velocity, normal);
             if gap <= 0 || approaches {
                 out.push(slot);
@@ -140,9 +148,9 @@ impl Near {
     /// Appends each body at rest once to the working arrays.
     pub(crate) fn append_to(&mut self, working: &mut Working, bodies: &[Body], contacts: &ContactCache) {
         let Self { pairs, index, .. } = self;
-        index.resize(bodies.len(), NO_SLOT);
+        index.resize(bodies.len(), NOWHERE);
         for &NearPair { slot, .. } in &*pairs {
-            if index[slot as usize] == NO_SLOT {
+            if index[slot as usize] == NOWHERE {
                 index[slot as usize] = working.append_resting(slot, &bodies[slot as usize], contacts);
             }
         }
@@ -151,7 +159,7 @@ impl Near {
     /// Forgets the working indices, at the end of the search for contacts.
     pub(crate) fn forget_indices(&mut self) {
         for pair in &self.pairs {
-            self.index[pair.slot as usize] = NO_SLOT;
+            self.index[pair.slot as usize] = NOWHERE;
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Deep overlaps of two bodies.
 
 use crate::body::record::Shell;
+use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::separation;
-use crate::tree::block_join::IndexPair;
 
 /// Whether two moving bodies overlap deeply, see [`is_deep`].
-pub(crate) fn overlaps_deeply(shells: &[Shell], pair: IndexPair) -> bool {
-    let [a, b] = pair.map(|index| &shells[index as usize]);
+pub(crate) fn overlaps_deeply(shells: &[Shell], pair: WorkingPair) -> bool {
+    let [a, b] = pair.map(|index| &shells[index]);
     is_deep(a, b, separation(a, b).1)
 }
 

@@ -1,6 +1,7 @@
 //! Closer tests: contacts of pairs of which a body is fast.
 
 use crate::body::record::flag;
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Manifold, separation};
 use crate::collide::passage::{Passage, passage};
 use crate::collide::seams::FLUSH;
@@ -9,7 +10,6 @@ use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::near::NearPair;
 use crate::step::scene::Scene;
-use crate::tree::block_join::IndexPair;
 
 /// Adds contacts of the pairs that were set aside until now, in the order in which they meet: what is met first is struck first.
 pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
@@ -33,8 +33,8 @@ pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
 }
 
 /// Whether a pair can have a contact at all; notes those with a sensor.
-fn meet_at_all(pair: IndexPair, scene: Scene<'_>, input: &ContactInput<'_>, found: &mut Found<'_>) -> bool {
-    let [a, b] = pair.map(|index| input.working.shells[index as usize].slot);
+fn meet_at_all(pair: WorkingPair, scene: Scene<'_>, input: &ContactInput<'_>, found: &mut Found<'_>) -> bool {
+    let [a, b] = pair.map(|index| input.working.shells[index].slot);
     if !scene.interact(a, b) {
         return false;
     }
@@ -46,8 +46,8 @@ fn meet_at_all(pair: IndexPair, scene: Scene<'_>, input: &ContactInput<'_>, foun
 }
 
 /// When two bodies meet, and how.
-fn passage_of([a, b]: IndexPair, input: &ContactInput<'_>, found: &Found<'_>) -> Option<(u64, Hit)> {
-    let near = if b < input.movers() { &[][..] } else { input.near.pairs_of(a) };
+fn passage_of([a, b]: WorkingPair, input: &ContactInput<'_>, found: &Found<'_>) -> Option<(u64, Hit)> {
+    let near = if b < input.dummy() { &[][..] } else { input.near.pairs_of(a) };
     let mut best: Option<(u64, Passage)> = None;
     for (legs, since) in found.fast.paths([a, b], input) {
         // The usual path counts if they meet on it.
@@ -63,13 +63,13 @@ fn passage_of([a, b]: IndexPair, input: &ContactInput<'_>, found: &Found<'_>) ->
 
 /// How two bodies pass each other on a path of the second one relative to the first one.
 fn pass(
-    [a, b]: IndexPair,
+    [a, b]: WorkingPair,
     legs: [[i32; 2]; 2],
     near: &[NearPair],
     input: &ContactInput<'_>,
 ) -> Option<Passage> {
     let margin = input.pair_margin([a, b]);
-    let [mover, other] = [a, b].map(|index| input.working.shells[index as usize]);
+    let [mover, other] = [a, b].map(|index| input.working.shells[index]);
     let met = if other.is_terrain() {
         let met = input.phase.scene.terrain.passage(other.slot, &mover, legs, margin);
         met.filter(|met| input.enters(a, other.slot, &met.manifold))
@@ -83,11 +83,11 @@ fn pass(
 }
 
 /// Whether a body begins the frame deep inside of a wall, and of other walls only where they cover each other: any direction out is better than none.
-fn is_buried([a, b]: IndexPair, near: &[NearPair], input: &ContactInput<'_>) -> bool {
+fn is_buried([a, b]: WorkingPair, near: &[NearPair], input: &ContactInput<'_>) -> bool {
     let (scene, shells) = (input.phase.scene, &input.working.shells);
-    let mover = &shells[a as usize];
-    let deep = |wall: u32| {
-        let shell = &shells[wall as usize];
+    let mover = &shells[a];
+    let deep = |wall: WorkingIndex| {
+        let shell = &shells[wall];
         let (normal, gap) = separation(mover, shell);
         let holds = !shell.is_terrain()
             && shell.mass == 0

@@ -9,6 +9,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Shell;
+use crate::body::working_index::WorkingPair;
 use crate::math::boxes::LANES;
 use crate::solve::coloring::Batches;
 use crate::step::found::Found;
@@ -68,9 +69,9 @@ impl PileUp {
                 continue;
             }
             let known = found.contacts.batches.as_slice().len();
-            let wanted = |pair: IndexPair| pair.iter().any(|&body| deep[body as usize] < ENOUGH);
+            let wanted = |pair: WorkingPair| pair.iter().any(|body| deep[body.at()] < ENOUGH);
             own.find_wanted(window, input, &wanted);
-            found.add_hits(&own.pairs, &mut own.hits, input);
+            own.add_to(found, input);
             count_deep(deep, &found.contacts.batches, known, &input.working.shells);
         }
     }
@@ -85,10 +86,11 @@ fn block_has_enough(deep: &[u8], block: u32) -> bool {
 /// Counts the deep contacts between movable bodies in the batches from `first` on.
 fn count_deep(deep: &mut [u8], batches: &Batches, first: usize, shells: &[Shell]) {
     batches.for_each_from(first, |batch, lane, origin| {
-        let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+        let (a, b) = (batch.a[lane], batch.b[lane]);
         if is_deep(&shells[a], &shells[b], origin.gap) {
             for body in [a, b] {
-                deep[body] = (deep[body] + 1).min(ENOUGH);
+                let deep = &mut deep[body.at()];
+                *deep = (*deep + 1).min(ENOUGH);
             }
         }
     });

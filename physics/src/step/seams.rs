@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Shell, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::collide::narrow_phase::{Hit, Hits, Manifold};
 use crate::collide::seams::{FLUSH, is_covered};
 use crate::step::input::ContactInput;
@@ -26,11 +27,11 @@ impl Seams {
             if end - first > 1 {
                 for (at, mark) in (first..end).zip(&mut marks[first..end]) {
                     let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
-                    *mark = is_seam(&hits.get(at), &input.working.shells[mover as usize], others, input);
+                    *mark = is_seam(&hits.get(at), &input.working.shells[mover], others, input);
                 }
                 // Deep inside walls that cover each other any direction out is better than none. Sensors hold nobody.
                 let is_solid = |at: usize| {
-                    let slots = hits.pairs[at].map(|index| input.working.shells[index as usize].slot);
+                    let slots = hits.pairs[at].map(|index| input.working.shells[index].slot);
                     let scene = input.phase.scene;
                     !scene.bodies[slots[1] as usize].has(flag::SENSOR) && scene.interact(slots[0], slots[1])
                 };
@@ -50,11 +51,11 @@ impl Seams {
 pub(crate) fn is_seam(
     hit: &Hit,
     mover: &Shell,
-    others: impl Iterator<Item = u32>,
+    others: impl Iterator<Item = WorkingIndex>,
     input: &ContactInput<'_>,
 ) -> bool {
     let (shells, scene) = (&input.working.shells, input.phase.scene);
-    let wall = &shells[hit.b as usize];
+    let wall = &shells[hit.b];
     let is_wall = |shell: &Shell| shell.mass == 0 && shell.radius == 0;
     let (bodies, slot) = (scene.bodies, wall.slot);
     // A sensor notices every wall.
@@ -62,7 +63,7 @@ pub(crate) fn is_seam(
         return false;
     }
     let found = Manifold { normal: hit.normal, gap: hit.gap };
-    others.map(|other| (other, &shells[other as usize])).any(|(index, other)| {
+    others.map(|other| (other, &shells[other])).any(|(index, other)| {
         let body = &bodies[other.slot as usize];
         index != hit.b
             && is_wall(other)

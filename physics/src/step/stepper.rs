@@ -1,6 +1,7 @@
 //! What a step keeps from phase to phase. Each part owns its fields; a phase is a function of the parts that it needs.
 
 use crate::body::record::{Body, Extra};
+use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
 use crate::motion::movers::{Movement, MoverVelocities};
@@ -117,12 +118,12 @@ impl Stepper {
     /// Solves the contacts. `extras` are by slot.
     #[inline(never)]
     pub(crate) fn solve(&mut self, rates: Rates<'_>, scene: Scene<'_>, extras: &[Extra]) {
-        let Self { path, lanes, working, fast, contacts, solver, .. } = self;
+        let Self { path, working, fast, contacts, solver, .. } = self;
         solver.solve(contacts, working.bodies(), rates, path);
         if !fast.crossings.pairs.is_empty() {
-            let (batches, movers) = (&contacts.batches, lanes.count() as u32);
+            let batches = &contacts.batches;
             let (fps, box_margin) = (rates.fps, rates.settings.box_margin());
-            let field = Crossing { scene, extras, working, batches, movers, fps, box_margin };
+            let field = Crossing { scene, extras, working, batches, fps, box_margin };
             fast.crossings.stop(&field, &mut solver.moving);
         }
     }
@@ -131,7 +132,7 @@ impl Stepper {
     pub(crate) fn count_contacts(&mut self, cache: &mut ContactCache, scene: Scene<'_>) {
         let Self { path, lanes, working, fast, contacts, solver, .. } = self;
         let (shells, moving) = (&working.shells[..], &solver.moving[..]);
-        let solved = Solved { scene, shells, moving, movers: lanes.count() as u32 };
+        let solved = Solved { scene, shells, moving, dummy: WorkingIndex::new(lanes.count()) };
         path.count_contacts(cache, &mut contacts.batches, shells, &|a, b| fast.touch(a, b, &solved));
     }
 
@@ -172,13 +173,13 @@ impl Stepper {
     /// See [`FastMovers::cross_sensors`].
     pub(crate) fn cross_sensors(&self, scene: Scene<'_>, sensors: &mut SensorOverlaps) {
         let (shells, moving) = (&self.working.shells[..], &self.solver.moving[..]);
-        let solved = Solved { scene, shells, moving, movers: self.lanes.count() as u32 };
+        let solved = Solved { scene, shells, moving, dummy: WorkingIndex::new(self.lanes.count()) };
         self.fast.cross_sensors(&solved, sensors);
     }
 
     /// See [`Working::touched_guests`].
     pub(crate) fn touched_guests(&self, bodies: &[Body], pushed: impl FnMut(u32, [i32; 2])) {
-        self.working.touched_guests(&self.contacts.batches, self.lanes.count(), bodies, pushed);
+        self.working.touched_guests(&self.contacts.batches, bodies, pushed);
     }
 
     /// Finds the islands of moving bodies that touch after this step.

@@ -7,9 +7,10 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Shell, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
 use crate::collide::passage::impact;
-use crate::math::boxes::RawBox;
+use crate::math::boxes::{LANES, RawBox};
 use crate::simd::Path;
 use crate::step::fast_marks::FastMarks;
 use crate::step::lanes::Lanes;
@@ -23,13 +24,13 @@ const ROUNDS: u32 = 16;
 /// A body with the velocity that a collision in this frame gives it.
 #[derive(Clone, Copy, Debug)]
 struct Strike {
-    lane: u32,
+    lane: WorkingIndex,
     velocity: [i32; 2],
     /// The parts of a frame until then, 32 fraction bits. A body moves with its last velocity from where the frame begins, so one that is struck late
     /// may strike others all the same.
     time: u64,
     /// The body that it has just met, or itself.
-    by: u32,
+    by: WorkingIndex,
 }
 
 /// The bodies that are struck in a step. Scratch.
@@ -46,7 +47,7 @@ pub(crate) struct Strikes {
     present: Vec<Strike>,
     next: Vec<Strike>,
     /// The lanes of the bodies beside a path.
-    beside: Vec<u32>,
+    beside: Vec<WorkingIndex>,
 }
 
 /// The place of a lane that is not in the list.
@@ -65,16 +66,16 @@ impl Strikes {
     pub(crate) fn begin(&mut self) {
         let Self { list, others, places, .. } = self;
         others.clear();
-        list.drain(..).for_each(|strike| places[strike.lane as usize] = NOWHERE);
+        list.drain(..).for_each(|strike| places[strike.lane.at()] = NOWHERE);
     }
 
     /// Where a lane is in the list.
-    fn place(&self, lane: u32) -> Option<usize> {
-        self.places.get(lane as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
+    fn place(&self, lane: WorkingIndex) -> Option<usize> {
+        self.places.get(lane.at()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
     /// The velocity with which a body is swept besides its own one, and since when.
-    pub(crate) fn of(&self, index: u32) -> Option<([i32; 2], u64)> {
+    pub(crate) fn of(&self, index: WorkingIndex) -> Option<([i32; 2], u64)> {
         let at = self.place(index)?;
         Some((self.list[at].velocity, self.list[at].time))
     }
@@ -85,8 +86,8 @@ impl Strikes {
         if self.places.len() < lanes.count() {
             self.places.resize(lanes.count(), NOWHERE);
         }
-        let velocity = |lane: u32| field.working.velocities[lane as usize].get();
-        let fast = (0..lanes.count() as u32).filter(|&lane| marks.contains(lane));
+        let velocity = |lane: WorkingIndex| field.working.velocities[lane].get();
+        let fast = (0..lanes.count()).map(WorkingIndex::new).filter(|&lane| marks.contains(lane));
         self.next.clear();
         self.next.extend(fast.map(|lane| Strike { lane, velocity: velocity(lane), time: 0, by: lane }));
         for _ in 0..ROUNDS {
@@ -107,16 +108,16 @@ impl Strikes {
         }
         let boxes = lanes.tree.blocks_mut().1;
         for strike in self.list.iter().chain(&self.others) {
-            let (block, lane) = (strike.lane as usize / 8, strike.lane as usize % 8);
-            let path = marks.note(strike.lane as usize, &boxes[block].get(lane), strike.velocity);
+            let (block, lane) = (strike.lane.at() / LANES, strike.lane.at() % LANES);
+            let path = marks.note(strike.lane, &boxes[block].get(lane), strike.velocity);
             boxes[block].set(lane, &path);
         }
     }
 
     /// What a runner and the other body do after they have met.
-    fn collide(&self, runner: &Strike, other: u32, met: &Manifold, field: Field<'_>) -> [Strike; 2] {
-        let [a, b] = [runner.lane, other].map(|lane| &field.working.shells[lane as usize]);
-        let old = [runner.velocity, field.working.velocities[other as usize].get()];
+    fn collide(&self, runner: &Strike, other: WorkingIndex, met: &Manifold, field: Field<'_>) -> [Strike; 2] {
+        let [a, b] = [runner.lane, other].map(|lane| &field.working.shells[lane]);
+        let old = [runner.velocity, field.working.velocities[other].get()];
         let closing: i64 =
             (0..2).map(|x| (i64::from(old[0][x]) - i64::from(old[1][x])) * i64::from(met.normal[x])).sum();
         let closing = (closing >> UNIT_BITS).max(0);
@@ -147,8 +148,8 @@ impl Strikes {
 
     /// Notes a body whose path changes by more than contacts would see otherwise, unless it is struck before that.
     fn note(&mut self, strike: Strike, field: Field<'_>, marks: &FastMarks) {
-        let shell = &field.working.shells[strike.lane as usize];
-        let own = field.working.velocities[strike.lane as usize].get();
+        let shell = &field.working.shells[strike.lane];
+        let own = field.working.velocities[strike.lane].get();
         let limit = shell.growth(field.settings.box_margin()).saturating_mul(marks.growths());
         let changes = |x: usize| strike.velocity[x].saturating_sub(own[x]).abs() > limit / 2;
         if shell.mass == 0 || !(changes(0) || changes(1)) {
@@ -158,7 +159,7 @@ impl Strikes {
             Some(at) if self.list[at].time <= strike.time => return self.others.push(strike),
             Some(at) => self.others.push(core::mem::replace(&mut self.list[at], strike)),
             None => {
-                self.places[strike.lane as usize] = self.list.len() as u32;
+                self.places[strike.lane.at()] = self.list.len() as u32;
                 self.list.push(strike);
             }
         }
@@ -174,10 +175,10 @@ fn first_met(
     field: Field<'_>,
     lanes: &Lanes,
     marks: &FastMarks,
-    beside: &mut Vec<u32>,
-) -> Option<(u32, Manifold, u64)> {
+    beside: &mut Vec<WorkingIndex>,
+) -> Option<(WorkingIndex, Manifold, u64)> {
     let Field { path, scene, working, .. } = field;
-    let own = working.shells[runner.lane as usize];
+    let own = working.shells[runner.lane];
     let is_sensor = |shell: &Shell| scene.bodies[shell.slot as usize].has(flag::SENSOR);
     if is_sensor(&own) {
         return None;
@@ -186,15 +187,15 @@ fn first_met(
     let way = marks.displacement(runner.velocity);
     let moved = |corner: [i32; 2]| [corner[0] + way[0], corner[1] + way[1]];
     let area = start.union(&RawBox { min: moved(start.min), max: moved(start.max) });
-    let mut first: Option<(u64, u32, Manifold)> = None;
+    let mut first: Option<(u64, WorkingIndex, Manifold)> = None;
     beside.clear();
-    path.lanes_in(&lanes.tree, &area, beside);
+    path.movers_in(&lanes.tree, &area, beside);
     for &lane in &*beside {
-        let other = &working.shells[lane as usize];
+        let other = &working.shells[lane];
         if lane == runner.lane || lane == runner.by {
             continue;
         }
-        let motion = marks.motion(runner.velocity, working.velocities[lane as usize].get());
+        let motion = marks.motion(runner.velocity, working.velocities[lane].get());
         if let Some((place, _, met)) = impact(&own, other, motion)
             && first.is_none_or(|(time, known, _)| (place, lane) < (time, known))
             && scene.interact(own.slot, other.slot)

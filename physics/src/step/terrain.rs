@@ -3,15 +3,15 @@
 use alloc::vec::Vec;
 
 use crate::body::record::flag;
+use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::Hit;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
-use crate::tree::block_join::IndexPair;
 
 /// Moving bodies and the terrain near them. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TerrainPairs {
-    pairs: Vec<IndexPair>,
+    pairs: Vec<WorkingPair>,
 }
 
 impl TerrainPairs {
@@ -20,9 +20,9 @@ impl TerrainPairs {
     }
 
     /// Takes the pairs with terrain out of those with bodies at rest.
-    pub(crate) fn take_from(&mut self, pairs: &mut Vec<IndexPair>, input: &ContactInput<'_>) {
+    pub(crate) fn take_from(&mut self, pairs: &mut Vec<WorkingPair>, input: &ContactInput<'_>) {
         if !input.phase.scene.terrain.is_empty() {
-            let is_terrain = |pair: &mut IndexPair| input.working.shells[pair[1] as usize].is_terrain();
+            let is_terrain = |pair: &mut WorkingPair| input.working.shells[pair[1]].is_terrain();
             self.pairs.extend(pairs.extract_if(.., is_terrain));
         }
     }
@@ -37,7 +37,7 @@ impl TerrainPairs {
                 found.fast.pairs.push([a, b]);
                 continue;
             }
-            let [mover, piece] = [a, b].map(|index| &input.working.shells[index as usize]);
+            let [mover, piece] = [a, b].map(|index| &input.working.shells[index]);
             let scene = input.phase.scene;
             // A sensor notices terrain from every side.
             let met = if scene.bodies[mover.slot as usize].has(flag::SENSOR) {

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::body::record::{Shell, flag};
+use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Hits;
 use crate::math::boxes::BoxBlock;
 use crate::simd::Path;
@@ -57,7 +58,8 @@ impl<'a> Geometry<'a> {
 /// Pairs and hits of one window; kept between steps so that a steady step does not allocate for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowHits {
-    pub(crate) pairs: Vec<IndexPair>,
+    /// What the join gives: pairs of lanes, which are the working indices of moving bodies.
+    lanes: Vec<IndexPair>,
     pub(crate) hits: Hits,
     pub(crate) places: Places,
     pub(crate) notes: Notes,
@@ -69,7 +71,7 @@ impl WindowHits {
         &mut self,
         window: &[IndexPair],
         input: &ContactInput<'_>,
-        wanted: &dyn Fn(IndexPair) -> bool,
+        wanted: &dyn Fn(WorkingPair) -> bool,
     ) {
         self.find(window, Geometry::of(input), Some(wanted));
     }
@@ -80,15 +82,20 @@ impl WindowHits {
         &mut self,
         window: &[IndexPair],
         geometry: Geometry<'_>,
-        wanted: Option<&dyn Fn(IndexPair) -> bool>,
+        wanted: Option<&dyn Fn(WorkingPair) -> bool>,
     ) {
         let Geometry { blocks, shells, margin, path, .. } = geometry;
-        self.pairs.clear();
-        path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.pairs);
+        self.lanes.clear();
+        path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.lanes);
         if let Some(wanted) = wanted {
-            self.pairs.retain(|&pair| wanted(pair));
+            self.lanes.retain(|&lanes| wanted(lanes.map(WorkingIndex)));
         }
-        path.narrow(&self.pairs, shells, margin, &mut self.hits);
+        path.narrow(bytemuck::cast_slice(&self.lanes), shells, margin, &mut self.hits);
+    }
+
+    /// Makes contacts of the hits.
+    pub(crate) fn add_to(&mut self, found: &mut Found<'_>, input: &ContactInput<'_>) {
+        found.add_hits(bytemuck::cast_slice(&self.lanes), &mut self.hits, input);
     }
 }
 
@@ -139,7 +146,7 @@ impl Windows {
         let own = self.first();
         for window in blocks.chunks(WINDOW) {
             own.find(window, Geometry::of(input), None);
-            found.add_hits(&own.pairs, &mut own.hits, input);
+            own.add_to(found, input);
         }
     }
 
@@ -155,7 +162,7 @@ impl Windows {
         let part = windows.len().div_ceil(PARTS);
         let ordinary = is_ordinary(input, found);
         self.colors.resize_with(windows.len().div_ceil(part).max(self.colors.len()), Colors::default);
-        let (geometry, dummy) = (Geometry::of(input), input.movers());
+        let (geometry, dummy) = (Geometry::of(input), input.dummy());
         let parts = blocks.chunks(WINDOW * part).zip(windows.chunks_mut(part)).zip(&mut self.colors);
         let mut jobs: Parts<_> = parts
             .map(|((pairs, found), colors)| {
@@ -178,7 +185,7 @@ impl Windows {
             return fill_on_threads(windows, part, input, found.contacts, crew);
         }
         for window in windows {
-            found.add_hits(&window.pairs, &mut window.hits, input);
+            window.add_to(found, input);
         }
     }
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
 use crate::motion::gathered::{AT_REST, Gathered, WorkingArrays};
@@ -50,7 +51,7 @@ pub(crate) struct Working {
     pub(crate) gained: Vec<[i32; 2]>,
     pub(crate) locked: Vec<Locked>,
     /// The kinematic bodies at rest, ascending.
-    parked: Vec<u32>,
+    parked: Vec<WorkingIndex>,
     /// Bitwise or of all flags.
     pub(crate) any_flags: u32,
     /// Whether there is a moving body that the solver cannot move.
@@ -118,7 +119,7 @@ impl Working {
         let boxes = lanes.tree.blocks_mut().1;
         for ((block, boxes), &bits) in boxes.iter_mut().enumerate().zip(&self.fast_lanes) {
             for lane in (0..LANES).filter(|lane| bits >> lane & 1 != 0) {
-                let index = block * LANES + lane;
+                let index = WorkingIndex::new(block * LANES + lane);
                 boxes.set(lane, &fast.note(index, &boxes.get(lane), self.velocities[index].get()));
             }
         }
@@ -128,7 +129,7 @@ impl Working {
     fn note_locks(&mut self, lanes: &Lanes, bodies: &[Body]) {
         for (lane, &slot) in (0..).zip(lanes.tree.slot_of_lane()) {
             if let Some(body) = bodies.get(slot as usize) {
-                note_lock(lane, body, &mut self.locked);
+                note_lock(WorkingIndex(lane), body, &mut self.locked);
             }
         }
     }
@@ -149,15 +150,15 @@ impl Working {
         for &slot in fresh.iter().filter(|&&slot| bodies[slot as usize].has(flag::FRESH)) {
             if let Some(lane) = lanes.of(slot) {
                 self.fresh.resize(self.shells.len(), false);
-                self.fresh[lane] = true;
+                self.fresh[lane.at()] = true;
             }
         }
     }
 
     /// Appends a body at rest, and returns its index. A sleeping one is a *guest*: it takes part in contacts with its own mass, but keeps its
     /// position in this frame. A guest that is pushed wakes up with its island.
-    pub(crate) fn append_resting(&mut self, slot: u32, body: &Body, contacts: &ContactCache) -> u32 {
-        let index = self.shells.len() as u32;
+    pub(crate) fn append_resting(&mut self, slot: u32, body: &Body, contacts: &ContactCache) -> WorkingIndex {
+        let index = WorkingIndex::new(self.shells.len());
         if body.has(flag::DYNAMIC) && body.has(flag::LOCK_X | flag::LOCK_Y) {
             note_lock(index, body, &mut self.locked);
         }
@@ -171,14 +172,14 @@ impl Working {
         self.any_flags |= body.flags;
         if body.has(flag::FRESH) || !self.fresh.is_empty() {
             self.fresh.resize(self.shells.len(), false);
-            self.fresh[index as usize] = body.has(flag::FRESH);
+            self.fresh[index.at()] = body.has(flag::FRESH);
         }
         index
     }
 
     /// Whether a body is new.
-    pub(crate) fn is_fresh(&self, index: u32) -> bool {
-        self.fresh.get(index as usize).is_some_and(|&fresh| fresh)
+    pub(crate) fn is_fresh(&self, index: WorkingIndex) -> bool {
+        self.fresh.get(index.at()).is_some_and(|&fresh| fresh)
     }
 
     /// What the solver works on.
@@ -199,7 +200,7 @@ impl Working {
             return;
         }
         batches.for_each(|batch, lane, origin| {
-            let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+            let (a, b) = (batch.a[lane].at(), batch.b[lane].at());
             if batch.impulse[lane] != 0 || origin.is_touching() {
                 calm[a] = calm[a].min(still[b]);
                 calm[b] = calm[b].min(still[a]);
@@ -208,23 +209,22 @@ impl Working {
     }
 
     /// Calls `pushed` with slot and velocity of each sleeping body that was a guest in this step and is touched by a moving one; some are
-    /// passed more than once. `movers` is the number of lanes.
+    /// passed more than once.
     pub(crate) fn touched_guests(
         &self,
         batches: &Batches,
-        movers: usize,
         bodies: &[Body],
         mut pushed: impl FnMut(u32, [i32; 2]),
     ) {
         // The dummy body is between the moving bodies and the guests.
-        let guests = movers + 1;
-        if !self.shells[guests.min(self.shells.len())..].iter().any(|shell| shell.mass != 0) {
+        let dummy = batches.dummy();
+        if !self.shells.iter().skip(dummy.at() + 1).any(|shell| shell.mass != 0) {
             return;
         }
         batches.for_each(|batch, lane, origin| {
-            for at in [batch.a[lane] as usize, batch.b[lane] as usize] {
+            for at in [batch.a[lane], batch.b[lane]] {
                 let touches = batch.impulse[lane] != 0 || origin.is_touching();
-                if touches && at >= guests && self.shells[at].mass != 0 {
+                if touches && at > dummy && self.shells[at].mass != 0 {
                     let slot = self.shells[at].slot;
                     if !bodies[slot as usize].has(flag::AWAKE) {
                         pushed(slot, self.velocities[at].get());
@@ -260,7 +260,7 @@ fn gather_on_threads(
     jobs.into_iter().fold(Gathered::default(), |all, (.., found)| all.and(found))
 }
 
-fn note_lock(index: u32, body: &Body, locked: &mut Vec<Locked>) {
+fn note_lock(index: WorkingIndex, body: &Body, locked: &mut Vec<Locked>) {
     for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
         if body.has(bit) {
             locked.push(Locked { body: index, axis, velocity: body.velocity[usize::from(axis)] });

@@ -28,7 +28,7 @@ impl World {
             let body = &mut self.bodies[slot];
             if body.has(flag::DYNAMIC) && body.still_ms == 0 {
                 if lingers(body, &mut self.extras[slot], &settings) {
-                    let calm = self.stepper.working.calm[lane];
+                    let calm = self.stepper.working.calm[lane.at()];
                     body.still_ms = calm.saturating_add(frame_ms).min(settings.sleep_ms);
                     tired |= body.still_ms >= settings.sleep_ms;
                 }

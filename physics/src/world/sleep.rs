@@ -188,20 +188,20 @@ impl World {
                 let body = &bodies[slot as usize];
                 let restless =
                     body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
-                let rests = !restless && may_rest(body, stepper.islands.held[lane], &settings);
-                stepper.islands.note_stillness(lane as u32, if rests { body.still_ms } else { 0 });
+                let rests = !restless && may_rest(body, stepper.islands.held[lane.at()], &settings);
+                stepper.islands.note_stillness(lane, if rests { body.still_ms } else { 0 });
             }
         }
         active.retain(|&slot| {
             let body = &mut bodies[slot as usize];
             let Some(lane) = stepper.lanes.of(slot) else { return true };
             if body.has(flag::DYNAMIC) {
-                let stillness = stepper.islands.stillness(lane as u32);
+                let stillness = stepper.islands.stillness(lane);
                 if settings.sleep_ms == 0 || stillness < settings.sleep_ms {
                     body.still_ms = body.still_ms.min(stillness);
                     return true;
                 }
-                stepper.islands.put_to_sleep(lane as u32, slot);
+                stepper.islands.put_to_sleep(lane, slot);
             } else if body.velocity != [0, 0] || body.position != previous[slot as usize] {
                 return true;
             }

@@ -1,0 +1,61 @@
+//! The numbers of bodies in the working arrays of a step.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+use crate::body::record::Shell;
+
+/// A body of a step, see [`Working`](crate::step::working::Working): the lane of a moving one; behind these the dummy and the bodies at rest.
+/// In memory it is the number itself, so kernels gather with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub(crate) struct WorkingIndex(pub(crate) u32);
+
+/// Two bodies of a step. Of a moving one and one at rest, the moving one is the first.
+pub(crate) type WorkingPair = [WorkingIndex; 2];
+
+impl WorkingIndex {
+    #[inline(always)]
+    pub(crate) fn new(at: usize) -> Self {
+        Self(at as u32)
+    }
+
+    /// Where the body is in an array by working index.
+    #[inline(always)]
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is stored by working index only. Its arrays take such an index as it is, and no other.
+pub(crate) trait ByWorkingIndex {}
+
+impl ByWorkingIndex for Shell {}
+
+impl<T: ByWorkingIndex> Index<WorkingIndex> for [T] {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, body: WorkingIndex) -> &T {
+        &self[body.at()]
+    }
+}
+
+impl<T: ByWorkingIndex> IndexMut<WorkingIndex> for [T] {
+    #[inline(always)]
+    #[track_caller]
+    fn index_mut(&mut self, body: WorkingIndex) -> &mut T {
+        &mut self[body.at()]
+    }
+}
+
+impl<T: ByWorkingIndex> Index<WorkingIndex> for Vec<T> {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, body: WorkingIndex) -> &T {
+        &self.as_slice()[body]
+    }
+}
