@@ -20,6 +20,7 @@ use crate::body::def::{BodyDef, BodyError};
 use crate::body::id::BodyId;
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag};
+use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
@@ -40,7 +41,7 @@ use crate::world_def::{Settings, WorldDef, WorldError};
 /// A body that was removed after the last step; its contacts end in the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Removed {
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
     pub(crate) generation: u32,
     pub(crate) user: u64,
 }
@@ -100,7 +101,7 @@ pub struct World {
     pub(crate) resting: RestingTrees,
     pub(crate) stepper: Stepper,
     pub(crate) events: Events,
-    pub(crate) scratch: Vec<u32>,
+    pub(crate) scratch: Vec<Slot>,
 }
 
 /// A contact or overlap of two bodies that began or ended in the last step. `a` has the lower slot.
@@ -244,9 +245,8 @@ impl World {
     /// [`BodyError`] names the limit that the definition breaks; the world is unchanged.
     pub fn create_body(&mut self, def: &BodyDef) -> Result<BodyId, BodyError> {
         def.validate()?;
-        let (index, generation) = self.order.insert();
-        let slot = index as usize;
-        if slot == self.bodies.len() {
+        let (slot, generation) = self.order.insert();
+        if slot.at() == self.bodies.len() {
             self.bodies.push(Body::default());
             self.extras.push(Extra::default());
             self.previous.push([0; 2]);
@@ -255,12 +255,12 @@ impl World {
         self.hold_inside(slot);
         self.extras[slot] = Extra::new(def);
         self.note_extra(slot);
-        self.previous[slot] = self.bodies[slot].position;
-        self.activity.fresh.push(index);
+        self.previous[slot.at()] = self.bodies[slot].position;
+        self.activity.fresh.push(slot);
         if def.enabled {
-            self.enter(index);
+            self.enter(slot);
         }
-        Ok(BodyId { index, generation })
+        Ok(BodyId::new(slot, generation))
     }
 
     /// Removes a body; its contacts and overlaps end in the next step. The islands of sleeping bodies that it touches wake up.
@@ -269,13 +269,13 @@ impl World {
     /// [`BodyError::Stale`] if the body does not exist any more.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.leave(id.index);
-        self.note_removed(id, slot);
-        self.ignored.forget(id.index);
-        self.terrain.remove(id.index);
+        self.leave(slot);
+        self.note_removed(id);
+        self.ignored.forget(slot);
+        self.terrain.remove(slot);
         self.bodies[slot] = Body::default();
         self.extras[slot] = Extra::default();
-        self.order.remove(id.index, id.generation);
+        self.order.remove(slot, id.generation);
         Ok(())
     }
 
@@ -285,20 +285,18 @@ impl World {
     }
 
     #[inline]
-    pub(crate) fn body_ref(&self, index: u32) -> BodyRef<'_> {
-        let generation = self.order.generation(index).unwrap_or(0);
-        let slot = index as usize;
+    pub(crate) fn body_ref(&self, slot: Slot) -> BodyRef<'_> {
         BodyRef {
-            id: BodyId { index, generation },
+            id: BodyId::new(slot, self.order.generation(slot).unwrap_or(0)),
             body: &self.bodies[slot],
             extra: &self.extras[slot],
-            previous: self.previous[slot],
-            piece: self.terrain.get(index),
+            previous: self.previous[slot.at()],
+            piece: self.terrain.get(slot),
         }
     }
 
     /// Updates the flag that says whether the body's extra fields have unusual values.
-    pub(crate) fn note_extra(&mut self, slot: usize) {
+    pub(crate) fn note_extra(&mut self, slot: Slot) {
         let unusual = self.extras[slot] != Extra::USUAL;
         self.bodies[slot].set(flag::EXTRA, unusual);
         self.ever.note(&self.bodies[slot], &self.extras[slot]);
@@ -306,16 +304,12 @@ impl World {
 
     /// The slot of a handle.
     #[inline]
-    pub(crate) fn slot(&self, id: BodyId) -> Result<usize, BodyError> {
-        if self.order.contains(id.index, id.generation) {
-            Ok(id.index as usize)
-        } else {
-            Err(BodyError::Stale(id))
-        }
+    pub(crate) fn slot(&self, id: BodyId) -> Result<Slot, BodyError> {
+        if self.order.contains(id.slot(), id.generation) { Ok(id.slot()) } else { Err(BodyError::Stale(id)) }
     }
 
     /// Moves a body that can move to the nearest point within the bounds.
-    pub(crate) fn hold_inside(&mut self, slot: usize) {
+    pub(crate) fn hold_inside(&mut self, slot: Slot) {
         let (body, bounds) = (&mut self.bodies[slot], &self.settings.bounds);
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
             body.position = [0, 1].map(|x| body.position[x].clamp(bounds.min[x], bounds.max[x]));
@@ -323,17 +317,18 @@ impl World {
     }
 
     /// Notes that the contacts that the body had after the last step end in the next one.
-    pub(crate) fn note_removed(&mut self, id: BodyId, slot: usize) {
-        if let Err(at) = self.removed.binary_search_by_key(&id.index, |r| r.slot)
+    pub(crate) fn note_removed(&mut self, id: BodyId) {
+        let slot = id.slot();
+        if let Err(at) = self.removed.binary_search_by_key(&slot, |r| r.slot)
             && !self.bodies[slot].has(flag::FRESH)
         {
             let user = self.extras[slot].user();
-            self.removed.insert(at, Removed { slot: id.index, generation: id.generation, user });
+            self.removed.insert(at, Removed { slot, generation: id.generation, user });
         }
     }
 
     /// Lets a body take part: it waits in the resting trees, and moving bodies join the active ones in the next step.
-    pub(crate) fn enter(&mut self, slot: u32) {
+    pub(crate) fn enter(&mut self, slot: Slot) {
         let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
         self.resting.insert(slot, &self.bodies, self.settings.box_margin(), sort);
         self.touch(slot);
@@ -341,26 +336,26 @@ impl World {
     }
 
     /// Stops a body from taking part.
-    pub(crate) fn leave(&mut self, slot: u32) {
+    pub(crate) fn leave(&mut self, slot: Slot) {
         self.wake(slot);
         self.wake_neighbours(slot);
         self.resting.remove(slot);
-        if self.bodies[slot as usize].has(flag::AWAKE) {
+        if self.bodies[slot].has(flag::AWAKE) {
             self.forget_mover(slot);
         }
         self.contacts.stir(slot);
     }
 
     /// Removes a moving body from the tree, and in the next step from the list of moving bodies.
-    fn forget_mover(&mut self, slot: u32) {
-        self.bodies[slot as usize].set(flag::AWAKE, false);
+    fn forget_mover(&mut self, slot: Slot) {
+        self.bodies[slot].set(flag::AWAKE, false);
         self.activity.left.push(slot);
         self.stepper.lanes.vacate(slot);
     }
 
     /// Tells the trees that the game moved a body.
-    pub(crate) fn moved_by_hand(&mut self, slot: u32) {
-        let (body, margin) = (&self.bodies[slot as usize], self.settings.box_margin());
+    pub(crate) fn moved_by_hand(&mut self, slot: Slot) {
+        let (body, margin) = (&self.bodies[slot], self.settings.box_margin());
         self.resting.moved(slot, &body.grown_bounds(margin));
         self.stepper.lanes.moved(slot, &body.bounds().grown(margin));
         self.touch(slot);

@@ -1,5 +1,7 @@
 //! Handles of bodies.
 
+use crate::body::slot::Slot;
+
 /// The handle of a body: the index of its slot, and the generation of the slot.
 ///
 /// A slot is used again after its body was removed, with the next generation. So a stale handle never finds another body (until
@@ -26,6 +28,16 @@ pub struct BodyId {
 }
 
 impl BodyId {
+    pub(crate) fn new(slot: Slot, generation: u32) -> Self {
+        Self { index: slot.0, generation }
+    }
+
+    /// Its slot as the inside has it.
+    #[inline(always)]
+    pub(crate) fn slot(self) -> Slot {
+        Slot(self.index)
+    }
+
     /// Slot of the body, counted from 0. No two living bodies of a world share a slot.
     #[must_use]
     pub const fn index(self) -> u32 {

@@ -8,6 +8,7 @@ pub(crate) mod material;
 pub(crate) mod ordered;
 pub(crate) mod record;
 pub(crate) mod shape;
+pub(crate) mod slot;
 pub(crate) mod slot_sort;
 pub(crate) mod terrain;
 pub(crate) mod terrain_def;

@@ -6,9 +6,10 @@
 
 use alloc::vec::Vec;
 
+use crate::body::slot::Slot;
 use crate::math::copy::clone_in_place;
 
-/// Marks "no slot" and "no index" in the dense arrays.
+/// Marks a vacant slot among the places.
 const NONE: u32 = u32::MAX;
 
 /// Slot table with insertion order and O(1) insert, remove and look-up.
@@ -16,12 +17,12 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Ordered {
     /// By slot: how often it was vacated; wraps after 2^32 uses of one slot.
     generations: Vec<u32>,
-    /// By slot: its index in `order`, or `NONE` when vacant.
+    /// By slot: its index in `order`, or [`NONE`] when vacant.
     places: Vec<u32>,
     /// Vacant slots; the last one is used next.
-    free: Vec<u32>,
-    /// Slot indices in insertion order; `NONE` is a tombstone.
-    order: Vec<u32>,
+    free: Vec<Slot>,
+    /// Slots in insertion order; [`Slot::NONE`] is a tombstone.
+    order: Vec<Slot>,
     len: u32,
     /// Slots whose generation is not 0.
     used_again: u32,
@@ -35,37 +36,37 @@ impl Ordered {
         self.len
     }
 
-    /// Number of slots ever used; every living index is below it.
+    /// Number of slots ever used; every living one is below it.
     pub(crate) fn slot_count(&self) -> usize {
         self.places.len()
     }
 
-    /// Takes a slot and appends it to the order. Returns `(index, generation)`.
-    pub(crate) fn insert(&mut self) -> (u32, u32) {
+    /// Takes a slot and appends it to the order. Returns it with its generation.
+    pub(crate) fn insert(&mut self) -> (Slot, u32) {
         let place = self.order.len() as u32;
-        let index = match self.free.pop() {
-            Some(index) => index,
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
             None => {
                 self.generations.push(0);
                 self.places.push(NONE);
-                self.places.len() as u32 - 1
+                Slot::new(self.places.len() - 1)
             }
         };
-        self.places[index as usize] = place;
-        self.order.push(index);
+        self.places[slot.at()] = place;
+        self.order.push(slot);
         self.len += 1;
-        (index, self.generations[index as usize])
+        (slot, self.generations[slot.at()])
     }
 
     /// Vacates a slot and advances its generation, so old handles become stale. False if the handle was stale already.
-    pub(crate) fn remove(&mut self, index: u32, generation: u32) -> bool {
-        if !self.contains(index, generation) {
+    pub(crate) fn remove(&mut self, slot: Slot, generation: u32) -> bool {
+        if !self.contains(slot, generation) {
             return false;
         }
-        let place = core::mem::replace(&mut self.places[index as usize], NONE);
-        self.order[place as usize] = NONE;
-        self.set_generation(index, generation.wrapping_add(1));
-        self.free.push(index);
+        let place = core::mem::replace(&mut self.places[slot.at()], NONE);
+        self.order[place as usize] = Slot::NONE;
+        self.set_generation(slot, generation.wrapping_add(1));
+        self.free.push(slot);
         self.len -= 1;
         if self.order.len() > 32 && self.order.len() as u32 > self.len.saturating_mul(2) {
             self.compact();
@@ -75,38 +76,38 @@ impl Ordered {
 
     /// Whether the handle names a living entry.
     #[inline]
-    pub(crate) fn contains(&self, index: u32, generation: u32) -> bool {
-        self.generation(index) == Some(generation)
+    pub(crate) fn contains(&self, slot: Slot, generation: u32) -> bool {
+        self.generation(slot) == Some(generation)
     }
 
     /// The generation of the living entry in a slot, or `None` if the slot is vacant.
     #[inline]
-    pub(crate) fn generation(&self, index: u32) -> Option<u32> {
-        let place = *self.places.get(index as usize)?;
-        (place != NONE).then(|| self.generations[index as usize])
+    pub(crate) fn generation(&self, slot: Slot) -> Option<u32> {
+        let place = *self.places.get(slot.at())?;
+        (place != NONE).then(|| self.generations[slot.at()])
     }
 
-    /// Living slot indices, oldest first.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
-        self.order.iter().copied().filter(|&index| index != NONE)
+    /// Living slots, oldest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
+        self.order.iter().copied().filter(|&slot| slot != Slot::NONE)
     }
 
     /// Removes the tombstones; the living entries keep their order.
     fn compact(&mut self) {
-        self.order.retain(|&index| index != NONE);
-        for (place, &index) in self.order.iter().enumerate() {
-            self.places[index as usize] = place as u32;
+        self.order.retain(|&slot| slot != Slot::NONE);
+        for (place, slot) in self.order.iter().enumerate() {
+            self.places[slot.at()] = place as u32;
         }
     }
 
     /// Vacant slots; the last one is used next.
-    pub(crate) fn vacant(&self) -> &[u32] {
+    pub(crate) fn vacant(&self) -> &[Slot] {
         &self.free
     }
 
     /// The generation of a slot, vacant or not; 0 for a slot that was never used.
-    pub(crate) fn slot_generation(&self, index: u32) -> u32 {
-        self.generations.get(index as usize).copied().unwrap_or(0)
+    pub(crate) fn slot_generation(&self, slot: Slot) -> u32 {
+        self.generations.get(slot.at()).copied().unwrap_or(0)
     }
 
     /// The generations of all slots; empty if all are 0.
@@ -121,8 +122,8 @@ impl Ordered {
     }
 
     /// Sets the generation of a slot.
-    pub(crate) fn set_generation(&mut self, index: u32, generation: u32) {
-        if let Some(place) = self.generations.get_mut(index as usize) {
+    pub(crate) fn set_generation(&mut self, slot: Slot, generation: u32) {
+        if let Some(place) = self.generations.get_mut(slot.at()) {
             self.used_again -= u32::from(*place != 0);
             self.used_again += u32::from(generation != 0);
             *place = generation;
@@ -131,22 +132,22 @@ impl Ordered {
 
     /// Rebuilds the table from the generations by slot, the vacant slots, and the living ones in insertion order. `None` unless `free` and
     /// `order` together name every slot exactly once.
-    pub(crate) fn from_parts(generations: Vec<u32>, free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
+    pub(crate) fn from_parts(generations: Vec<u32>, free: Vec<Slot>, order: Vec<Slot>) -> Option<Self> {
         if free.len() + order.len() != generations.len() {
             return None;
         }
         let mut places = alloc::vec![NONE; generations.len()];
-        for (place, &index) in order.iter().enumerate() {
-            let of_slot = places.get_mut(index as usize)?;
+        for (place, slot) in order.iter().enumerate() {
+            let of_slot = places.get_mut(slot.at())?;
             if *of_slot != NONE {
                 return None;
             }
             *of_slot = place as u32;
         }
         let mut seen = alloc::vec![false; places.len()];
-        for &index in &free {
-            let seen = seen.get_mut(index as usize)?;
-            if *seen || places[index as usize] != NONE {
+        for slot in &free {
+            let seen = seen.get_mut(slot.at())?;
+            if *seen || places[slot.at()] != NONE {
                 return None;
             }
             *seen = true;
@@ -158,15 +159,15 @@ impl Ordered {
 
     /// Whether slots, order and free list agree. For tests and debug builds.
     pub(crate) fn is_consistent(&self) -> bool {
-        let living = self.order.iter().enumerate().filter(|&(_, &i)| i != NONE);
+        let living = self.order.iter().enumerate().filter(|&(_, &slot)| slot != Slot::NONE);
         let count = living.clone().count();
         count as u32 == self.len
             && count + self.free.len() == self.places.len()
             && self.generations.len() == self.places.len()
             && self.generations.iter().filter(|&&generation| generation != 0).count()
                 == self.used_again as usize
-            && living.clone().all(|(place, &i)| self.places[i as usize] == place as u32)
-            && self.free.iter().all(|&i| self.places[i as usize] == NONE)
+            && living.clone().all(|(place, slot)| self.places[slot.at()] == place as u32)
+            && self.free.iter().all(|slot| self.places[slot.at()] == NONE)
     }
 }
 
@@ -180,10 +181,10 @@ mod tests {
         let ids: Vec<_> = (0..5).map(|_| t.insert()).collect();
         assert!(t.remove(ids[1].0, ids[1].1));
         assert!(t.remove(ids[3].0, ids[3].1));
-        assert_eq!(t.insert(), (3, 1));
-        assert_eq!(t.insert(), (1, 1));
-        assert_eq!(t.iter().collect::<Vec<_>>(), [0, 2, 4, 3, 1]);
-        assert!(!t.remove(1, 0), "a stale handle removes nothing");
+        assert_eq!(t.insert(), (Slot(3), 1));
+        assert_eq!(t.insert(), (Slot(1), 1));
+        assert_eq!(t.iter().collect::<Vec<_>>(), [0, 2, 4, 3, 1].map(Slot));
+        assert!(!t.remove(Slot(1), 0), "a stale handle removes nothing");
         assert!(t.is_consistent());
     }
 
@@ -191,11 +192,11 @@ mod tests {
     fn compaction_keeps_the_order() {
         let mut t = Ordered::default();
         let ids: Vec<_> = (0..1000).map(|_| t.insert()).collect();
-        for &(i, g) in ids.iter().filter(|(i, _)| i % 7 != 0) {
+        for &(i, g) in ids.iter().filter(|(i, _)| i.0 % 7 != 0) {
             assert!(t.remove(i, g));
         }
         assert!(t.order.len() < 400, "tombstones were dropped");
-        assert!(t.iter().eq((0..1000).filter(|i| i % 7 == 0)));
+        assert!(t.iter().eq(Slot::all(1000).filter(|i| i.0 % 7 == 0)));
         assert!(t.is_consistent());
     }
 
@@ -205,12 +206,14 @@ mod tests {
         let ids: Vec<_> = (0..6).map(|_| t.insert()).collect();
         t.remove(ids[2].0, 0);
         t.remove(ids[0].0, 0);
-        let generations: Vec<u32> = (0..6).map(|i| t.slot_generation(i)).collect();
+        let generations: Vec<u32> = Slot::all(6).map(|i| t.slot_generation(i)).collect();
         let (free, order) = (t.vacant().to_vec(), t.iter().collect::<Vec<_>>());
         let mut u = Ordered::from_parts(generations.clone(), free.clone(), order.clone()).unwrap();
         assert_eq!(u.insert(), t.insert());
-        assert!(Ordered::from_parts(generations.clone(), free.clone(), [1, 1, 4, 5].to_vec()).is_none());
-        assert!(Ordered::from_parts(generations.clone(), [2, 2].to_vec(), order.clone()).is_none());
-        assert!(Ordered::from_parts(generations.clone(), [2, 9].to_vec(), order).is_none());
+        assert!(
+            Ordered::from_parts(generations.clone(), free.clone(), [1, 1, 4, 5].map(Slot).to_vec()).is_none()
+        );
+        assert!(Ordered::from_parts(generations.clone(), [2, 2].map(Slot).to_vec(), order.clone()).is_none());
+        assert!(Ordered::from_parts(generations.clone(), [2, 9].map(Slot).to_vec(), order).is_none());
     }
 }

@@ -3,6 +3,8 @@
 use crate::body::def::{BodyDef, BodyKind};
 use crate::body::filter::Filter;
 use crate::body::shape::Shape;
+use crate::body::slot::{BySlot, Slot};
+use crate::body::working_index::ByWorkingIndex;
 use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
@@ -47,13 +49,15 @@ pub(crate) struct Shell {
     pub(crate) mass: u32,
     /// Raw coefficient of restitution.
     pub(crate) restitution: i32,
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
 }
+
+impl ByWorkingIndex for Shell {}
 
 impl Shell {
     /// A lane without a body.
     pub(crate) const HOLE: Self =
-        Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: u32::MAX };
+        Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: Slot::NONE };
 
     /// Whether it stands for terrain: the box around it, with its mark.
     #[inline(always)]
@@ -190,6 +194,8 @@ pub(crate) struct Extra {
     pub(crate) anchor: [i16; 2],
 }
 
+impl BySlot for Body {}
+
 impl Body {
     /// The stored form of a validated definition; its velocity is clamped to `max_speed` per axis.
     pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
@@ -246,7 +252,7 @@ impl Body {
     }
 
     #[inline(always)]
-    pub(crate) fn shell(&self, slot: u32) -> Shell {
+    pub(crate) fn shell(&self, slot: Slot) -> Shell {
         Shell {
             position: self.position,
             half: self.half,
@@ -264,12 +270,12 @@ impl Body {
     }
 
     pub(crate) fn bounds(&self) -> RawBox {
-        self.shell(0).bounds()
+        self.shell(Slot::NONE).bounds()
     }
 
     /// The bounding box with the body's own [growth](Shell::growth).
     pub(crate) fn grown_bounds(&self, most: i32) -> RawBox {
-        let shell = self.shell(0);
+        let shell = self.shell(Slot::NONE);
         shell.bounds().grown(shell.growth(most))
     }
 
@@ -291,6 +297,8 @@ impl Body {
         self.filter().accepts(&other.filter()) && (self.flags & other.flags & flag::SENSOR) == 0
     }
 }
+
+impl BySlot for Extra {}
 
 impl Extra {
     /// The usual values. They take no space in a snapshot and no time in a checksum.

@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use crate::body::record::{Body, flag, vec2};
 use crate::body::shape::Shape;
-use crate::math::boxes::{NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::RawBox;
 use crate::math::copy::clone_in_place;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx};
 use crate::math::vec2::Vec2;
@@ -29,7 +30,7 @@ const HALF_MIN: i32 = EXTENT_MIN.to_bits() as i32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// Slot of its body.
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
     corners: [[i32; 2]; CORNERS_MAX],
     /// Number of corners in use.
     count: u8,
@@ -37,8 +38,8 @@ pub(crate) struct Piece {
     pub(crate) radius: i32,
     /// For segments: whether only the right side is solid.
     pub(crate) one_sided: bool,
-    /// For segments: the slots of the previous and the next one, or `NO_SLOT`.
-    pub(crate) links: [u32; 2],
+    /// For segments: the slots of the previous and the next one, or [`Slot::NONE`].
+    pub(crate) links: [Slot; 2],
     /// Whether its body takes part. Follows from the body's flags.
     // not state: derived
     pub(crate) enabled: bool,
@@ -50,12 +51,12 @@ impl Piece {
         let mut all = [[0; 2]; CORNERS_MAX];
         all[..corners.len()].copy_from_slice(corners);
         Self {
-            slot: NO_SLOT,
+            slot: Slot::NONE,
             corners: all,
             count: corners.len() as u8,
             radius,
             one_sided,
-            links: [NO_SLOT; 2],
+            links: [Slot::NONE; 2],
             enabled: true,
         }
     }
@@ -131,12 +132,15 @@ impl Piece {
     }
 }
 
+/// The place of a slot without terrain.
+const NO_PIECE: u32 = u32::MAX;
+
 /// The pieces of a world.
 #[derive(Debug, Default)]
 pub(crate) struct Terrain {
     /// In arbitrary order.
     pieces: Vec<Piece>,
-    /// By slot: index of its piece, or `NO_SLOT`. Ends with the last piece.
+    /// By slot: index of its piece, or [`NO_PIECE`]. Ends with the last piece.
     places: Vec<u32>,
 }
 
@@ -153,8 +157,8 @@ impl Terrain {
 
     /// The piece of a body.
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> Option<&Piece> {
-        self.pieces.get(*self.places.get(slot as usize)? as usize)
+    pub(crate) fn get(&self, slot: Slot) -> Option<&Piece> {
+        self.pieces.get(*self.places.get(slot.at())? as usize)
     }
 
     /// The pieces in ascending order of their bodies' slots.
@@ -164,29 +168,29 @@ impl Terrain {
 
     /// Adds a piece. Its slot must have none yet.
     pub(crate) fn insert(&mut self, piece: Piece) {
-        let slot = piece.slot as usize;
-        self.places.resize(self.places.len().max(slot + 1), NO_SLOT);
+        let slot = piece.slot.at();
+        self.places.resize(self.places.len().max(slot + 1), NO_PIECE);
         self.places[slot] = self.pieces.len() as u32;
         self.pieces.push(piece);
     }
 
     /// Removes the piece of a body, if it has one. The chain then ends at its neighbours.
-    pub(crate) fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: Slot) {
         let Some(&Piece { links, .. }) = self.get(slot) else { return };
         for (side, link) in links.into_iter().enumerate() {
             if let Some(neighbour) = self.get_mut(link) {
-                neighbour.links[1 - side] = NO_SLOT;
+                neighbour.links[1 - side] = Slot::NONE;
             }
         }
-        let place = core::mem::replace(&mut self.places[slot as usize], NO_SLOT) as usize;
+        let place = core::mem::replace(&mut self.places[slot.at()], NO_PIECE) as usize;
         self.pieces.swap_remove(place);
         if let Some(moved) = self.pieces.get(place) {
-            self.places[moved.slot as usize] = place as u32;
+            self.places[moved.slot.at()] = place as u32;
         }
     }
 
     /// Notes whether a body takes part.
-    pub(crate) fn set_enabled(&mut self, slot: u32, enabled: bool) {
+    pub(crate) fn set_enabled(&mut self, slot: Slot, enabled: bool) {
         if let Some(piece) = self.get_mut(slot) {
             piece.enabled = enabled;
         }
@@ -197,8 +201,8 @@ impl Terrain {
         self.get(piece.links[side]).filter(|n| n.enabled).map(|n| n.corners[side])
     }
 
-    fn get_mut(&mut self, slot: u32) -> Option<&mut Piece> {
-        self.pieces.get_mut(*self.places.get(slot as usize)? as usize)
+    fn get_mut(&mut self, slot: Slot) -> Option<&mut Piece> {
+        self.pieces.get_mut(*self.places.get(slot.at())? as usize)
     }
 }
 

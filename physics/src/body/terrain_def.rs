@@ -7,6 +7,7 @@ use crate::body::filter::Filter;
 use crate::body::material::Material;
 use crate::body::record::{raw, raw2};
 use crate::body::shape::Shape;
+use crate::body::slot::Slot;
 use crate::body::terrain::{CORNERS_MAX, Piece};
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx, POSITION_MAX};
 use crate::math::vec2::Vec2;
@@ -243,7 +244,7 @@ impl ChainDef {
         self.pieces().zip(0..).map(move |((_, mut piece), at)| {
             let (first, last) = (at == 0 && !self.closed, at + 1 == count && !self.closed);
             let links = [(first, at + count - 1), (last, at + 1)];
-            piece.links = links.map(|(end, to)| if end { crate::math::boxes::NO_SLOT } else { to % count });
+            piece.links = links.map(|(end, to)| if end { Slot::NONE } else { Slot(to % count) });
             (self.surface.body(piece.box_shape(), piece.centre()), piece)
         })
     }

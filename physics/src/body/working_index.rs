@@ -3,8 +3,6 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-use crate::body::record::Shell;
-
 /// A body of a step, see [`Working`](crate::step::working::Working): the lane of a moving one; behind these the dummy and the bodies at rest.
 /// In memory it is the number itself, so kernels gather with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
@@ -29,8 +27,6 @@ impl WorkingIndex {
 
 /// What is stored by working index only. Its arrays take such an index as it is, and no other.
 pub(crate) trait ByWorkingIndex {}
-
-impl ByWorkingIndex for Shell {}
 
 impl<T: ByWorkingIndex> Index<WorkingIndex> for [T] {
     type Output = T;

@@ -227,7 +227,7 @@ fn coincident_normal(a: &Shell, b: &Shell, outside: [i32; 2]) -> [i32; 2] {
     ];
     let (low, high) = (a.slot.min(b.slot), a.slot.max(b.slot));
     let direction = if outside == [0, 0] {
-        DIRECTIONS[(low.wrapping_mul(5).wrapping_add(high.wrapping_mul(3)) & 7) as usize]
+        DIRECTIONS[(low.0.wrapping_mul(5).wrapping_add(high.0.wrapping_mul(3)) & 7) as usize]
     } else if outside[0] >= outside[1] {
         [UNIT, 0]
     } else {

@@ -11,6 +11,7 @@
 //! A one-sided segment only collides with bodies on its right side; see [`Terrain::is_entered`].
 
 use crate::body::record::Shell;
+use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
@@ -68,7 +69,7 @@ impl Terrain {
     }
 
     /// Normal and gap of a body and a piece; `None` where a neighbour has the contact instead, and on the open side.
-    pub(crate) fn separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
+    pub(crate) fn separation(&self, slot: Slot, mover: &Shell) -> Option<Manifold> {
         let piece = self.get(slot)?;
         if piece.one_sided && !piece.is_in_front(mover.position) {
             return None;
@@ -85,7 +86,7 @@ impl Terrain {
     }
 
     /// Normal and gap of a body and a piece, whatever its neighbours and sides.
-    pub(crate) fn plain_separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
+    pub(crate) fn plain_separation(&self, slot: Slot, mover: &Shell) -> Option<Manifold> {
         sum_for(self.get(slot)?, mover).nearest(mover.position, |_, _| Bearer::Itself).map(manifold)
     }
 
@@ -98,7 +99,7 @@ impl Terrain {
     }
 
     /// Where a body meets a piece that moves by `motion` as seen from it: see [`crate::collide::passage::impact`].
-    pub(crate) fn impact(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<Impact> {
+    pub(crate) fn impact(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Impact> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: motion.map(|m| -i64::from(m)) };
         let (place, _) = self.cast(piece, &sum_for(piece, mover), &way)?;
@@ -112,7 +113,7 @@ impl Terrain {
     /// How a body passes a piece that moves by `legs` as seen from it: see [`crate::collide::passage::passage`].
     pub(crate) fn passage(
         &self,
-        slot: u32,
+        slot: Slot,
         mover: &Shell,
         legs: [[i32; 2]; 2],
         margin: i32,
@@ -146,13 +147,13 @@ impl Terrain {
     }
 
     /// Whether a body touches a piece while it moves by `motion`, from any side.
-    pub(crate) fn meets(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> bool {
+    pub(crate) fn meets(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> bool {
         let way = Segment { from: mover.position, delta: motion.map(i64::from) };
         self.get(slot).is_some_and(|piece| sum_for(piece, mover).cast(&way, all).is_some())
     }
 
     /// How far a body can go: see [`crate::collide::sweep::sweep`].
-    pub(crate) fn sweep(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
+    pub(crate) fn sweep(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: motion.map(i64::from) };
         for core in Core::ALL {
@@ -172,10 +173,10 @@ impl Terrain {
     /// its neighbours. A body that still overlaps it on its way out may not.
     pub(crate) fn is_entered(
         &self,
-        slot: u32,
+        slot: Slot,
         found: &Manifold,
         velocity: [i32; 2],
-        touched: impl Fn(u32) -> bool,
+        touched: impl Fn(Slot) -> bool,
     ) -> bool {
         let Some(piece) = self.get(slot).filter(|piece| piece.one_sided) else { return true };
         let inward: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * i64::from(found.normal[axis])).sum();

@@ -15,6 +15,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::slot::{Slot, SlotPair};
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
@@ -27,7 +28,7 @@ use crate::solve::solver::IMPULSE_MAX;
 #[derive(Debug, Default)]
 pub(crate) struct CachedContacts {
     /// Slots of the other bodies.
-    pub(crate) others: Vec<u32>,
+    pub(crate) others: Vec<Slot>,
     /// Impulses of the last frame, raw units per second of closing speed; not negative.
     pub(crate) impulses: Vec<i32>,
     /// Friction impulses, likewise; empty if no body has friction.
@@ -43,14 +44,14 @@ impl CachedContacts {
 
     /// Others and impulses, equally many.
     #[inline(always)]
-    fn near(&self) -> (&[u32], &[i32]) {
+    fn near(&self) -> (&[Slot], &[i32]) {
         let len = self.others.len().min(self.impulses.len());
         (&self.others[..len], &self.impulses[..len])
     }
 
     fn resize(&mut self, len: usize) {
         self.others.clear();
-        self.others.resize(len, 0);
+        self.others.resize(len, Slot::NONE);
         self.impulses.clear();
         self.impulses.resize(len, 0);
         self.slides.clear();
@@ -67,22 +68,19 @@ impl CachedContacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Owner {
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
     pub(crate) count: u32,
 }
 
 /// A contact between bodies that do not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RestingContact {
-    pub(crate) owner: u32,
-    pub(crate) other: u32,
+    pub(crate) owner: Slot,
+    pub(crate) other: Slot,
     pub(crate) impulse: i32,
     /// Friction impulse.
     pub(crate) slide: i32,
 }
-
-/// Two slots, the lower one first.
-pub(crate) type SlotPair = (u32, u32);
 
 /// The contact cache. `owners`, `contacts` and `resting` are state; the rest is derived or scratch.
 #[derive(Debug, Default)]
@@ -99,7 +97,7 @@ pub(crate) struct ContactCache {
     /// Resting contacts that take part in this step again, sorted; at the end of the step, those that come to rest.
     woken: Vec<RestingContact>,
     /// Owners whose resting contacts take part again in the next step; some more than once.
-    stirred: Vec<u32>,
+    stirred: Vec<Slot>,
     /// Whether the stirred owners are unknown, after a restore.
     unsure: bool,
     /// Whether a contact of the last frame (old, then woken) still touches.
@@ -128,7 +126,7 @@ impl ContactCache {
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
         // Padding, so that every look-up can read a whole block.
         let len = self.old_contacts.len();
-        self.old_contacts.others.resize(len + LANES, 0);
+        self.old_contacts.others.resize(len + LANES, Slot::NONE);
         self.old_contacts.impulses.resize(len + LANES, 0);
         self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
         self.woken.clear();
@@ -144,7 +142,7 @@ impl ContactCache {
     }
 
     /// The resting contacts of an owner take part again from the next step on.
-    pub(crate) fn stir(&mut self, owner: u32) {
+    pub(crate) fn stir(&mut self, owner: Slot) {
         self.stirred.push(owner);
     }
 
@@ -190,13 +188,13 @@ impl ContactCache {
     }
 
     /// Where an owner's contacts of the last frame are.
-    pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
-        self.ranges.get(slot as usize).copied().unwrap_or_default()
+    pub(crate) fn range(&self, slot: Slot) -> [u32; 2] {
+        self.ranges.get(slot.at()).copied().unwrap_or_default()
     }
 
     /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `range` is that of the owner.
     #[inline(always)]
-    pub(crate) fn find<S: Simd>(&self, simd: S, owner: u32, other: u32, range: [u32; 2]) -> (u32, i32) {
+    pub(crate) fn find<S: Simd>(&self, simd: S, owner: Slot, other: Slot, range: [u32; 2]) -> (u32, i32) {
         let found = self.find_at(simd, range, other);
         if found.0 == Origin::NEW { self.find_woken(owner, other) } else { found }
     }
@@ -206,8 +204,8 @@ impl ContactCache {
     pub(crate) fn find_eight<S: Simd>(
         &self,
         simd: S,
-        owners: &[u32; LANES],
-        others: &[u32; LANES],
+        owners: &[Slot; LANES],
+        others: &[Slot; LANES],
         ranges: [[u32; 2]; LANES],
     ) -> ([u32; LANES], [i32; LANES]) {
         let near = self.old_contacts.near();
@@ -241,7 +239,7 @@ impl ContactCache {
 
     /// Searches one owner's contacts.
     #[inline(always)]
-    fn find_at<S: Simd>(&self, simd: S, range: [u32; 2], other: u32) -> (u32, i32) {
+    fn find_at<S: Simd>(&self, simd: S, range: [u32; 2], other: Slot) -> (u32, i32) {
         let near = self.old_contacts.near();
         match self.place_far(place(simd, near, range, other), range, other) {
             (place, 0) => (place, near.1.get(place as usize).copied().unwrap_or_default()),
@@ -251,7 +249,7 @@ impl ContactCache {
 
     /// [`place`], also among the contacts that one look-up does not compare.
     #[inline]
-    fn place_far(&self, found: (u32, u32), [start, end]: [u32; 2], other: u32) -> (u32, u32) {
+    fn place_far(&self, found: (u32, u32), [start, end]: [u32; 2], other: Slot) -> (u32, u32) {
         let first = start as usize + LANES;
         if found.1 == 0 || first >= end as usize {
             return found;
@@ -262,7 +260,7 @@ impl ContactCache {
 
     /// [`Self::find`] among the contacts that rested until now.
     #[inline]
-    fn find_woken(&self, owner: u32, other: u32) -> (u32, i32) {
+    fn find_woken(&self, owner: Slot, other: Slot) -> (u32, i32) {
         match self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)) {
             Ok(at) => ((self.matched.len() - self.woken.len() + at) as u32, self.woken[at].impulse),
             Err(_) => (Origin::NEW, 0),
@@ -296,7 +294,7 @@ impl ContactCache {
     /// Keeps the solved contacts that touch and derives the events; [`Self::count_contacts`] comes before.
     pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell], frictions: &[FrictionContact]) {
         for owner in &self.old_owners {
-            self.ranges[owner.slot as usize] = [0; 2];
+            self.ranges[owner.slot.at()] = [0; 2];
         }
         self.lay_out_owners(shells);
         self.write_contacts(batches);
@@ -368,17 +366,17 @@ impl ContactCache {
     #[inline(never)]
     fn lay_out_owners(&mut self, shells: &[Shell]) {
         let Self { owners, ranges, cursors, .. } = self;
-        owners.resize(shells.len(), Owner { slot: 0, count: 0 });
-        // Without branches: who owns contacts is hard to predict. First with indices instead of slots.
+        owners.resize(shells.len(), Owner { slot: Slot::NONE, count: 0 });
+        // Without branches: who owns contacts is hard to predict.
         let (mut end, mut kept) = (0, 0);
-        for (block, cursors) in (0..).step_by(LANES).zip(cursors.chunks_mut(LANES)) {
+        for (shells, cursors) in shells.chunks(LANES).zip(cursors.chunks_mut(LANES)) {
             // In worlds with few contacts most blocks own none.
             if cursors.iter().all(|&count| count == 0) {
                 continue;
             }
-            for (index, cursor) in (block..).zip(cursors) {
+            for (shell, cursor) in shells.iter().zip(cursors) {
                 let count = core::mem::replace(cursor, end);
-                owners[kept] = Owner { slot: index, count };
+                owners[kept] = Owner { slot: shell.slot, count };
                 kept += usize::from(count > 0);
                 end += count;
             }
@@ -386,8 +384,7 @@ impl ContactCache {
         owners.truncate(kept);
         let mut start = 0;
         for owner in owners {
-            owner.slot = shells[owner.slot as usize].slot;
-            ranges[owner.slot as usize] = [start, start + owner.count];
+            ranges[owner.slot.at()] = [start, start + owner.count];
             start += owner.count;
         }
         self.contacts.resize(end as usize);
@@ -418,7 +415,7 @@ impl ContactCache {
         self.ended.clear();
         let (old, woken) = self.matched.split_at(self.matched.len() - self.woken.len());
         let mut owners = self.old_owners.iter();
-        let (mut owner, mut end) = (0, 0);
+        let (mut owner, mut end) = (Slot::NONE, 0);
         for (block, matched) in old.chunks(u64::BITS as usize).enumerate() {
             let mut unmatched =
                 matched.iter().rev().fold(0u64, |bits, &matched| bits << 1 | u64::from(!matched));
@@ -430,17 +427,17 @@ impl ContactCache {
                 {
                     (owner, end) = (next.slot, end + next.count as usize);
                 }
-                self.ended.push(sorted_pair(owner, self.old_contacts.others[at]));
+                self.ended.push(SlotPair::of(owner, self.old_contacts.others[at]));
             }
         }
         let woken = self.woken.iter().zip(woken).filter(|(_, matched)| !**matched);
-        self.ended.extend(woken.map(|(contact, _)| sorted_pair(contact.owner, contact.other)));
+        self.ended.extend(woken.map(|(contact, _)| SlotPair::of(contact.owner, contact.other)));
         sort_pairs(&mut self.ended);
     }
 
     /// Moves the contacts between bodies that are both at rest to the resting ones. Call this after bodies fell asleep.
     pub(crate) fn retire(&mut self, bodies: &[Body]) {
-        let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
+        let rests = |slot: Slot| !bodies[slot].has(flag::AWAKE);
         self.woken.clear();
         let (mut read, mut write) = (0, 0);
         for owner in &mut self.owners {
@@ -464,7 +461,7 @@ impl ContactCache {
             }
             read += count as usize;
             let range = if owner.count > 0 { [start as u32, write as u32] } else { [0; 2] };
-            self.ranges[owner.slot as usize] = range;
+            self.ranges[owner.slot.at()] = range;
         }
         self.owners.retain(|o| o.count > 0);
         self.contacts.truncate(write);
@@ -479,7 +476,7 @@ impl ContactCache {
         self.ranges.resize(slots, [0; 2]);
         let mut start = 0;
         for owner in &self.owners {
-            self.ranges[owner.slot as usize] = [start, start + owner.count];
+            self.ranges[owner.slot.at()] = [start, start + owner.count];
             start += owner.count;
         }
         self.began.clear();
@@ -488,7 +485,7 @@ impl ContactCache {
     }
 
     /// Those of [`Self::iter`] that a body takes part in, in the same order. Reads a slot of each contact of other owners.
-    pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = RestingContact> + '_ {
+    pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = RestingContact> + '_ {
         let mut start = 0;
         let awake = self.owners.iter().flat_map(move |owner| {
             let range = start..start + owner.count as usize;
@@ -508,7 +505,7 @@ impl ContactCache {
     }
 
     /// A contact of a moving body, by its place.
-    fn moving(&self, owner: u32, at: usize) -> RestingContact {
+    fn moving(&self, owner: Slot, at: usize) -> RestingContact {
         let (other, impulse) = (self.contacts.others[at], self.contacts.impulses[at]);
         let slide = self.contacts.slides.get(at).copied().unwrap_or(0);
         RestingContact { owner, other, impulse, slide }
@@ -529,11 +526,16 @@ impl ContactCache {
 /// Index of a contact among the first eight of one owner, and 0; or any index, and all ones if it is not there. About every other pair is new,
 /// which no branch predicts, so there is none.
 #[inline(always)]
-fn place<S: Simd>(simd: S, (others, _): (&[u32], &[i32]), [start, end]: [u32; 2], other: u32) -> (u32, u32) {
+fn place<S: Simd>(
+    simd: S,
+    (others, _): (&[Slot], &[i32]),
+    [start, end]: [u32; 2],
+    other: Slot,
+) -> (u32, u32) {
     let (count, first) = (end - start, start as usize);
-    let near = others.get(first..first + LANES).and_then(<[u32]>::as_array::<LANES>);
+    let near = others.get(first..first + LANES).and_then(<[Slot]>::as_array::<LANES>);
     let Some(near) = near else { return (start, u32::MAX) };
-    let equal = u32x8::load_array_ref(simd, near).simd_eq(other).to_bitmask() as u32;
+    let equal = u32x8::load_array_ref(simd, bytemuck::cast_ref(near)).simd_eq(other.0).to_bitmask() as u32;
     let equal = equal & ((1 << count.min(LANES as u32)) - 1);
     let lane = equal.trailing_zeros() & (LANES as u32 - 1);
     (start + lane, u32::from(equal != 0).wrapping_sub(1))
@@ -563,17 +565,11 @@ fn list_pairs(list: &mut Vec<SlotPair>, lanes: u32, origins: &Origins, shells: &
         #[inline(always)]
         |lane| {
             let owner = shells[origins.owner[lane]].slot;
-            list.push(sorted_pair(owner, origins.other[lane]));
+            list.push(SlotPair::of(owner, origins.other[lane]));
         },
     );
 }
 
-/// As numbers, which sort in less time than pairs.
 fn sort_pairs(pairs: &mut [SlotPair]) {
-    pairs.sort_unstable_by_key(|&(a, b)| u64::from(a) << 32 | u64::from(b));
-}
-
-/// The lower slot first.
-pub(crate) fn sorted_pair(a: u32, b: u32) -> SlotPair {
-    (a.min(b), a.max(b))
+    pairs.sort_unstable_by_key(|pair| pair.number());
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::contact::cache::{SlotPair, sorted_pair};
+use crate::body::slot::{Slot, SlotPair};
 
 /// Most pairs of bodies that a world can be told to ignore, see [`World::set_pair_ignored`](crate::World::set_pair_ignored).
 pub const IGNORED_PAIRS_MAX: u32 = 65_536;
@@ -29,13 +29,13 @@ impl IgnoredPairs {
 
     /// Whether the two bodies ignore each other.
     #[inline]
-    pub(crate) fn contains(&self, a: u32, b: u32) -> bool {
-        !self.0.is_empty() && self.0.binary_search(&sorted_pair(a, b)).is_ok()
+    pub(crate) fn contains(&self, a: Slot, b: Slot) -> bool {
+        !self.0.is_empty() && self.0.binary_search(&SlotPair::of(a, b)).is_ok()
     }
 
     /// Adds or removes a pair. Returns whether that changed anything.
-    pub(crate) fn set(&mut self, a: u32, b: u32, ignored: bool) -> bool {
-        let pair = sorted_pair(a, b);
+    pub(crate) fn set(&mut self, a: Slot, b: Slot, ignored: bool) -> bool {
+        let pair = SlotPair::of(a, b);
         match (self.0.binary_search(&pair), ignored) {
             (Err(at), true) => self.0.insert(at, pair),
             (Ok(at), false) => {
@@ -47,8 +47,8 @@ impl IgnoredPairs {
     }
 
     /// Forgets all pairs of a body.
-    pub(crate) fn forget(&mut self, slot: u32) {
-        self.0.retain(|&(a, b)| a != slot && b != slot);
+    pub(crate) fn forget(&mut self, slot: Slot) {
+        self.0.retain(|&SlotPair(a, b)| a != slot && b != slot);
     }
 
     pub(crate) fn as_slice(&self) -> &[SlotPair] {
@@ -57,6 +57,6 @@ impl IgnoredPairs {
 
     /// Whether the pairs are in order, each once and of two bodies.
     pub(crate) fn is_sorted(&self) -> bool {
-        self.0.is_sorted_by(|a, b| a < b) && self.0.iter().all(|(a, b)| a < b)
+        self.0.is_sorted_by(|a, b| a < b) && self.0.iter().all(|SlotPair(a, b)| a < b)
     }
 }

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::contact::cache::{SlotPair, sorted_pair};
+use crate::body::slot::{Slot, SlotPair};
 use crate::math::copy::clone_in_place;
 
 /// The overlaps of the last step, and the changes. `overlaps` is state.
@@ -18,7 +18,7 @@ pub(crate) struct SensorOverlaps {
     pub(crate) began: Vec<SlotPair>,
     pub(crate) ended: Vec<SlotPair>,
     /// Bodies whose pairs with bodies at rest are looked at in the next step; sorted and each once during a step.
-    touched: Vec<u32>,
+    touched: Vec<Slot>,
     /// Whether these are unknown, after a restore: then every body is one of them.
     unsure: bool,
 }
@@ -27,7 +27,7 @@ clone_in_place!(SensorOverlaps: overlaps, began, ended, touched, unsure; not fou
 
 impl SensorOverlaps {
     /// Notes that a call changed a body, or that it came to rest.
-    pub(crate) fn touch(&mut self, slot: u32) {
+    pub(crate) fn touch(&mut self, slot: Slot) {
         self.touched.push(slot);
     }
 
@@ -44,17 +44,17 @@ impl SensorOverlaps {
     }
 
     /// The bodies whose pairs with bodies at rest are looked at in this step; `None` for all bodies.
-    pub(crate) fn touched(&self) -> Option<&[u32]> {
+    pub(crate) fn touched(&self) -> Option<&[Slot]> {
         (!self.unsure).then_some(&self.touched)
     }
 
     /// Notes an overlap of this step.
-    pub(crate) fn push(&mut self, a: u32, b: u32) {
-        self.found.push(sorted_pair(a, b));
+    pub(crate) fn push(&mut self, a: Slot, b: Slot) {
+        self.found.push(SlotPair::of(a, b));
     }
 
     /// Compares with the last step. `rests` says that a body has not moved in this step and is still the one that it was.
-    pub(crate) fn end_step(&mut self, rests: impl Fn(u32) -> bool, reborn: impl Fn(SlotPair) -> bool) {
+    pub(crate) fn end_step(&mut self, rests: impl Fn(Slot) -> bool, reborn: impl Fn(SlotPair) -> bool) {
         self.began.clear();
         self.ended.clear();
         if !(self.overlaps.is_empty() && self.found.is_empty()) {
@@ -67,10 +67,10 @@ impl SensorOverlaps {
     }
 
     /// Goes through the old and the new overlaps in the order of their slots.
-    fn merge(&mut self, rests: impl Fn(u32) -> bool, reborn: impl Fn(SlotPair) -> bool) {
+    fn merge(&mut self, rests: impl Fn(Slot) -> bool, reborn: impl Fn(SlotPair) -> bool) {
         let Self { overlaps, found, merged, began, ended, touched, unsure } = self;
         let persists =
-            |(a, b): SlotPair| rests(a) && rests(b) && !is_touched(touched, a) && !is_touched(touched, b);
+            |SlotPair(a, b)| rests(a) && rests(b) && !is_touched(touched, a) && !is_touched(touched, b);
         merged.clear();
         let (mut old, mut new) = (overlaps.as_slice(), found.as_slice());
         while let Some(&pair) = [old.first(), new.first()].into_iter().flatten().min() {
@@ -93,7 +93,7 @@ impl SensorOverlaps {
 }
 
 /// Whether a body is in a sorted list.
-fn is_touched(touched: &[u32], slot: u32) -> bool {
+fn is_touched(touched: &[Slot], slot: Slot) -> bool {
     !touched.is_empty() && touched.binary_search(&slot).is_ok()
 }
 

@@ -7,6 +7,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Extra, Shell};
+use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
@@ -57,7 +58,7 @@ pub(crate) struct ContactSetup<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Role {
     body: WorkingIndex,
-    slot: u32,
+    slot: Slot,
 }
 
 /// Who of a pair owns its contact in the cache: the body with the lower slot among those that contacts can move.
@@ -108,14 +109,14 @@ impl ContactSetup<'_> {
         let b = each(bodies[1], |body| &self.shells[body]);
         let masses = [each(a, |shell| shell.mass), each(b, |shell| shell.mass)];
         let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
-        let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot));
-        let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot));
+        let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot.0));
+        let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot.0));
         let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
         let [body_a, body_b] = bodies.map(|bodies| u32x8::load_array(simd, bytemuck::cast(bodies)));
         let owner: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_a, body_b).to_array());
         let other_body: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_b, body_a).to_array());
-        let own_slot = a_owns.select(slot_a, slot_b).to_array();
-        let other = a_owns.select(slot_b, slot_a).to_array();
+        let own_slot: [Slot; LANES] = bytemuck::cast(a_owns.select(slot_a, slot_b).to_array());
+        let other: [Slot; LANES] = bytemuck::cast(a_owns.select(slot_b, slot_a).to_array());
         let is_even = mass_a.simd_eq(mass_b).all_true();
         let share_a =
             if is_even && self.ranks.is_none() { [EVEN_SHARE; LANES] } else { self.shares(a, b, notes) };
@@ -234,7 +235,7 @@ impl ContactSetup<'_> {
         if a.mass == 0 || b.mass == 0 {
             return share;
         }
-        let [rank_a, rank_b] = each([a, b], |shell| extras[shell.slot as usize].dominance);
+        let [rank_a, rank_b] = each([a, b], |shell| extras[shell.slot].dominance);
         if rank_a == rank_b {
             share
         } else if rank_a < rank_b {

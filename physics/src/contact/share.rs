@@ -14,7 +14,7 @@ pub(crate) fn share_with_locks(
     ranks: [i16; 2],
 ) -> Option<i32> {
     let freedom = |shell: &Shell| {
-        let body = &bodies[shell.slot as usize];
+        let body = &bodies[shell.slot];
         let along = |axis: usize, bit: u32| {
             let n = u64::from(normal[axis].unsigned_abs()) >> 15;
             if body.has(bit) { 0 } else { n * n }

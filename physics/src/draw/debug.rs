@@ -3,11 +3,11 @@
 use crate::body::id::BodyId;
 use crate::body::record::{Shell, vec2};
 use crate::body::shape::Shape;
+use crate::body::slot::Slot;
 use crate::body::terrain::{Terrain, TerrainRef};
 use crate::body::view::BodyRef;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
 use crate::math::aabb::Aabb;
-use crate::math::boxes::NO_SLOT;
 use crate::math::num::{Fx, POSITION_MAX};
 use crate::math::vec2::Vec2;
 use crate::tree::quadtree::Quadtree;
@@ -152,7 +152,7 @@ impl World {
         }
         if options.contacts {
             for contact in self.contacts() {
-                let shell = |id: BodyId| self.bodies[id.index() as usize].shell(id.index());
+                let shell = |id: BodyId| self.bodies[id.slot()].shell(id.slot());
                 if let Some((point, normal)) =
                     touching_point(&shell(contact.a), &shell(contact.b), &self.terrain)
                 {
@@ -199,7 +199,7 @@ fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
     for leaf in tree.leaves() {
         let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
         // Bodies that were removed since the tree was built have left their lanes.
-        let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != NO_SLOT).count();
+        let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != Slot::NONE).count();
         if bodies == 0 {
             continue;
         }

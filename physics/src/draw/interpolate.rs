@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [last; 5]);
 
         // Woken between two steps, it has not moved yet.
-        world.previous[id.index() as usize] = [0; 2];
+        world.previous[id.slot().at()] = [0; 2];
         world.set_velocity(id, Vec2::from_ints(60, 0)).unwrap();
         assert!(world.body(id).unwrap().is_awake());
         assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [last; 5]);

@@ -6,9 +6,6 @@ use fearless_simd::{i32x8, mask32x8};
 /// Bodies per block, and children per inner block.
 pub(crate) const LANES: usize = 8;
 
-/// A lane without a body.
-pub(crate) const NO_SLOT: u32 = u32::MAX;
-
 /// An axis-aligned box in raw units; inclusive. An empty box has `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawBox {

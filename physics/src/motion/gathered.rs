@@ -4,7 +4,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Body, Shell};
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
+use crate::body::slot::Slot;
+use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::each;
 use crate::solve::solver::Velocity;
 
@@ -81,7 +82,7 @@ impl<'a> WorkingArrays<'a> {
         (WorkingArrays { shells, velocities, still, cached, boxes }, later)
     }
 
-    /// Gathers the bodies in `slots`, [`NO_SLOT`] for a lane without one, with their boxes. `ranges` are the cached contacts by slot. Boxes
+    /// Gathers the bodies in `slots`, [`Slot::NONE`] for a lane without one, with their boxes. `ranges` are the cached contacts by slot. Boxes
     /// grow by the bodies' own [growth](Shell::growth), of which `limits` are the greatest and the multiple from which on a speed is fast;
     /// `fast` gets one bit for each of those in a block.
     #[inline(always)]
@@ -89,12 +90,12 @@ impl<'a> WorkingArrays<'a> {
     pub(crate) fn gather<S: Simd>(
         self,
         simd: S,
-        slots: &[[u32; LANES]],
+        slots: &[[Slot; LANES]],
         bodies: &[Body],
         ranges: &[[u32; 2]],
         limits: [i32; 2],
         fast: &mut [u8],
-        prefetch: impl Fn(u32),
+        prefetch: impl Fn(Slot),
     ) -> Gathered {
         let mut all = Gathered::default();
         let mut any_fast = 0;
@@ -105,12 +106,12 @@ impl<'a> WorkingArrays<'a> {
                 prefetch(slot);
             }
             // Which lanes are empty is hard to predict, so there is no branch for it.
-            let eight = each(*own, |slot| bodies.get(slot as usize).unwrap_or(&HOLE));
+            let eight = each(*own, |slot| bodies.get(slot.at()).unwrap_or(&HOLE));
             for (l, &slot) in own.iter().enumerate() {
                 let body = eight[l];
                 shells[l] = body.shell(slot);
                 still[l] = body.still_ms;
-                cached[l] = *ranges.get(slot as usize).unwrap_or(&[0; 2]);
+                cached[l] = *ranges.get(slot.at()).unwrap_or(&[0; 2]);
                 all.flags |= body.flags;
             }
             let (fixed, fast_lanes) = box_eight(simd, own, &eight, limits, velocities, boxes);
@@ -128,7 +129,7 @@ impl<'a> WorkingArrays<'a> {
 #[inline(always)]
 fn box_eight<S: Simd>(
     simd: S,
-    slots: &[u32; LANES],
+    slots: &[Slot; LANES],
     bodies: &[&Body; LANES],
     [most, fast]: [i32; 2],
     velocities: &mut [Velocity; LANES],
@@ -145,7 +146,7 @@ fn box_eight<S: Simd>(
     let quarter = (half_x.min(half_y) + radius) >> 2;
     let fixed = mass.simd_eq(0);
     let growth = fixed.select(i32x8::splat(simd, most), quarter.min(most));
-    let hole = u32x8::load_array_ref(simd, slots).simd_eq(NO_SLOT);
+    let hole = u32x8::load_array_ref(simd, bytemuck::cast_ref(slots)).simd_eq(Slot::NONE.0);
     let (none_min, none_max) = (i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN));
     let (reach_x, reach_y) = (half_x + radius + growth, half_y + radius + growth);
     boxes.x0 = hole.select(none_min, x - reach_x).to_array();

@@ -3,11 +3,12 @@
 use core::ops::Range;
 
 use crate::body::record::{Body, Extra, Shell, flag};
+use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::scale_down;
 use crate::collide::sweep::{Barrier, sweep};
 use crate::contact::ignored::IgnoredPairs;
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::solver::Velocity;
 use crate::tree::resting::RestingTrees;
@@ -15,7 +16,7 @@ use crate::world_def::{EdgePolicy, Settings};
 
 /// Eight lanes of moving bodies after the solver; some may be holes.
 pub(crate) struct MoverBlock<'a> {
-    pub(crate) slots: &'a [u32; LANES],
+    pub(crate) slots: &'a [Slot; LANES],
     /// The velocities that advance their positions.
     pub(crate) moving: &'a [Velocity; LANES],
     /// The velocities that they keep.
@@ -61,23 +62,23 @@ impl Movement<'_> {
     /// Moves the bodies in some lanes of a block, one by one, and replaces their boxes.
     #[inline(never)]
     pub(crate) fn one_by_one(&mut self, block: &MoverBlock<'_>, lanes: Range<usize>, boxes: &mut BoxBlock) {
-        for lane in lanes.filter(|&lane| block.slots[lane] != NO_SLOT) {
+        for lane in lanes.filter(|&lane| block.slots[lane] != Slot::NONE) {
             let (moving, kept) = (block.moving[lane].get(), block.kept[lane].get());
-            boxes.set(lane, &self.one(block.slots[lane] as usize, moving, kept, block.calm[lane]));
+            boxes.set(lane, &self.one(block.slots[lane], moving, kept, block.calm[lane]));
         }
     }
 
-    fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
+    fn one(&mut self, slot: Slot, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
         let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
-        previous[at] = bodies[at].position;
+        previous[slot.at()] = bodies[slot].position;
         let most = settings.max_speed;
         let moving = moving.map(|v| v.clamp(-most, most));
-        let step = displacement(&mut bodies[at], moving, *per_frame);
-        let far = outruns_itself(&bodies[at], step)
-            || is_thrown(&bodies[at], step, moving, *per_frame, settings.box_margin());
-        let may_stop = far && bodies[at].has(flag::DYNAMIC) && !bodies[at].has(flag::SENSOR);
-        let barrier = may_stop.then(|| nearest_barrier(at, step, bodies, *walls)).flatten();
-        let body = &mut bodies[at];
+        let step = displacement(&mut bodies[slot], moving, *per_frame);
+        let far = outruns_itself(&bodies[slot], step)
+            || is_thrown(&bodies[slot], step, moving, *per_frame, settings.box_margin());
+        let may_stop = far && bodies[slot].has(flag::DYNAMIC) && !bodies[slot].has(flag::SENSOR);
+        let barrier = may_stop.then(|| nearest_barrier(slot, step, bodies, *walls)).flatten();
+        let body = &mut bodies[slot];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
         let held = advance(body, step, settings);
@@ -85,19 +86,20 @@ impl Movement<'_> {
             rates::apply_ground_friction(body, *per_frame);
         }
         if body.has(flag::LIMITED) {
-            rates::limit_speed(&mut body.velocity, extras[at].max_speed);
+            rates::limit_speed(&mut body.velocity, extras[slot].max_speed);
         }
         // A moving kinematic body is never still: a body that it pushes, however slowly, must not fall asleep before it.
         let still = body.has(flag::DYNAMIC)
             && (0..2).all(|x| {
                 // At the edge only what moves counts: a body that arrives there is not still yet.
-                let came = i64::from((body.position[x] - previous[at][x]).abs()) * per_frame.fps();
+                let came = i64::from((body.position[x] - previous[slot.at()][x]).abs()) * per_frame.fps();
                 let moving = if held[x] { came } else { i64::from(moving[x].abs()) };
                 i64::from(body.velocity[x].abs()).max(moving / 2) <= i64::from(settings.sleep_speed)
             });
         body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
         *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
-        *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0] && body.position == previous[at];
+        *stopped |=
+            body.has(flag::KINEMATIC) && body.velocity == [0, 0] && body.position == previous[slot.at()];
         body.bounds().grown(settings.box_margin())
     }
 }
@@ -121,7 +123,7 @@ fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
 /// Whether contacts threw a body to where its contacts were not searched for: further than its [reach](Shell::reach), and that far from
 /// where its own velocity, which it still has, would take it.
 fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame, most: i32) -> bool {
-    let reach = body.shell(0).reach(most);
+    let reach = body.shell(Slot::NONE).reach(most);
     let limit = i64::from(reach) * per_frame.fps();
     (0..2)
         .any(|x| step[x].abs() > reach && (i64::from(moving[x]) - i64::from(body.velocity[x])).abs() > limit)
@@ -130,20 +132,20 @@ fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame,
 /// Continuous collision check for a body that [`outruns_itself`] or [`is_thrown`]: the first body at rest that stops it and that contacts
 /// cannot move; of several at the same distance, the one in the lowest slot.
 #[inline(never)]
-fn nearest_barrier(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
+fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
     let body = &bodies[slot];
-    let shell: Shell = body.shell(slot as u32);
+    let shell: Shell = body.shell(slot);
     let start = shell.bounds();
     let end = RawBox {
         min: [start.min[0] + step[0], start.min[1] + step[1]],
         max: [start.max[0] + step[0], start.max[1] + step[1]],
     };
-    let mut first: Option<(i32, u32, Barrier)> = None;
+    let mut first: Option<(i32, Slot, Barrier)> = None;
     walls.resting.visit(&start.union(&end), &mut |other| {
-        let wall = &bodies[other as usize];
+        let wall = &bodies[other];
         if !wall.has(flag::DYNAMIC | flag::SENSOR)
             && body.interacts_with(wall)
-            && !walls.ignored.contains(slot as u32, other)
+            && !walls.ignored.contains(slot, other)
         {
             let hit = if wall.is_terrain() {
                 walls.terrain.sweep(other, &shell, step)

@@ -6,7 +6,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8, u32x4, u64x4};
 
 use crate::body::record::{Body, flag};
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
+use crate::body::slot::Slot;
+use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::{each, low_and_high, once, twice};
 use crate::motion::gathered::{BLOCKS_AHEAD, vectors};
 use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
@@ -23,10 +24,10 @@ impl Movement<'_> {
     pub(crate) fn blocks<S: Simd>(
         &mut self,
         simd: S,
-        slots: &[[u32; LANES]],
+        slots: &[[Slot; LANES]],
         velocities: MoverVelocities<'_>,
         boxes: &mut [BoxBlock],
-        prefetch: impl Fn(&[Body], u32),
+        prefetch: impl Fn(&[Body], Slot),
     ) {
         let MoverVelocities { moving, kept, calm } = velocities;
         let (moving, kept, calm) = (moving.as_chunks().0, kept.as_chunks().0, calm.as_chunks().0);
@@ -40,7 +41,7 @@ impl Movement<'_> {
             if !self.four::<S, 0>(simd, &limits, &block, boxes) {
                 self.one_by_one(&block, 0..FOUR, boxes);
             }
-            if own[FOUR] != NO_SLOT && !self.four::<S, FOUR>(simd, &limits, &block, boxes) {
+            if own[FOUR] != Slot::NONE && !self.four::<S, FOUR>(simd, &limits, &block, boxes) {
                 self.one_by_one(&block, FOUR..LANES, boxes);
             }
         }
@@ -56,11 +57,11 @@ impl Movement<'_> {
         boxes: &mut BoxBlock,
     ) -> bool {
         let &[s0, s1, s2, s3, ..] = &block.slots[FROM..] else { return false };
-        let own = u32x4::load_array(simd, [s0, s1, s2, s3]);
-        let hole = own.simd_eq(NO_SLOT);
+        let own = u32x4::load_array(simd, [s0.0, s1.0, s2.0, s3.0]);
+        let hole = own.simd_eq(Slot::NONE.0);
         // An empty lane moves the first body, too, and is written before it. Which lanes are empty is hard to predict for a branch.
-        let slots = hole.select(u32x4::splat(simd, s0), own).to_array();
-        let bodies = each(slots, |slot| &self.bodies[slot as usize]);
+        let slots: [Slot; FOUR] = bytemuck::cast(hole.select(u32x4::splat(simd, s0.0), own).to_array());
+        let bodies = each(slots, |slot| &self.bodies[slot]);
         let unlike = |body: &Body| (body.flags ^ flag::DYNAMIC) & (flag::DYNAMIC | flag::LIMITED);
         let unlike = bodies.iter().fold(0, |any, body| any | unlike(body) | body.ground_friction as u32);
         if limits.fps < FPS_MIN || unlike != 0 {
@@ -120,8 +121,8 @@ impl Movement<'_> {
         let remainder: [[u16; 2]; FOUR] = bytemuck::cast(low.narrow(high).to_array());
         let still_ms = still_ms.to_array();
         for lane in (0..FOUR).rev() {
-            let slot = slots[lane] as usize;
-            self.previous[slot] = before[lane];
+            let slot = slots[lane];
+            self.previous[slot.at()] = before[lane];
             let body = &mut self.bodies[slot];
             body.position = after[lane];
             body.velocity = kept[lane];

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use crate::body::id::BodyId;
 use crate::body::record::{Body, raw2, vec2};
 use crate::body::shape::Shape;
+use crate::body::slot::Slot;
 use crate::collide::rounded_box::{REACH, RoundedBox};
 use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
@@ -186,7 +187,7 @@ impl World {
         // shapes, grown by the same margin, so a smaller area finds exactly those; other boxes are grown by different amounts.
         let path = self.stepper.path;
         let candidates = Candidates::new(self, filter);
-        let outline = |slot: u32, body: &Body| Outline::of(slot, body, &self.terrain);
+        let outline = |slot: Slot, body: &Body| Outline::of(slot, body, &self.terrain);
         path.collect(&self.stepper.lanes.tree, &area.grown(-self.settings.box_margin()), out);
         keep(out, 0, |slot| {
             let body = candidates.get(slot);
@@ -196,9 +197,8 @@ impl World {
         for tree in self.resting.each_tree() {
             path.collect(tree, &area, out);
         }
-        let unsorted =
-            self.resting.unsorted().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
-        out.extend(unsorted.map(|index| BodyId { index, generation: 0 }));
+        let unsorted = self.resting.unsorted().filter(|&slot| self.bodies[slot].bounds().overlaps(&area));
+        out.extend(unsorted.map(|slot| BodyId::new(slot, 0)));
         keep(out, moving, |slot| {
             candidates.get(slot).is_some_and(|body| match &meets {
                 None => outline(slot, body).bounds().overlaps(&area),
@@ -207,19 +207,19 @@ impl World {
         });
         path.sort_by_slot(out);
         if !self.order.generations().is_empty() {
-            out.iter_mut().for_each(|id| id.generation = self.order.slot_generation(id.index));
+            out.iter_mut().for_each(|id| id.generation = self.order.slot_generation(id.slot()));
         }
     }
 }
 
 /// Keeps those from `first` on that pass. Without branches: which ones do is hard to predict.
 #[inline(always)]
-fn keep(ids: &mut Vec<BodyId>, first: usize, passes: impl Fn(u32) -> bool) {
+fn keep(ids: &mut Vec<BodyId>, first: usize, passes: impl Fn(Slot) -> bool) {
     let mut kept = first;
     for at in first..ids.len() {
         let id = ids[at];
         ids[kept] = id;
-        kept += usize::from(passes(id.index));
+        kept += usize::from(passes(id.slot()));
     }
     ids.truncate(kept);
 }

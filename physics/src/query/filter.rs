@@ -4,7 +4,7 @@ use crate::body::def::BodyKind;
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::record::{Body, flag};
-use crate::math::boxes::NO_SLOT;
+use crate::body::slot::Slot;
 
 /// Which bodies a query finds. By default all except sensors. Disabled bodies are never found.
 ///
@@ -94,13 +94,13 @@ impl QueryFilter {
     }
 
     /// The filter in the form that the search uses; `excluded` is the slot of `exclude`.
-    pub(crate) fn prepare(&self, excluded: Option<u32>) -> Prepared {
+    pub(crate) fn prepare(&self, excluded: Option<Slot>) -> Prepared {
         let of = |chosen: bool, kinds: u32| if chosen { kinds } else { 0 };
         let kinds = of(self.statics, STATIC)
             | of(self.kinematics, KINEMATIC)
             | of(self.dynamics, !(STATIC | KINEMATIC));
         let kinds = kinds & (of(self.sensors, SENSOR) | of(self.solids, !SENSOR));
-        Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(NO_SLOT) }
+        Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(Slot::NONE) }
     }
 }
 
@@ -128,13 +128,13 @@ pub(crate) struct Prepared {
     /// One bit for each combination of [`KIND_BITS`].
     kinds: u32,
     filter: Option<Filter>,
-    excluded: u32,
+    excluded: Slot,
 }
 
 impl Prepared {
     /// Whether a body passes.
     #[inline]
-    pub(crate) fn accepts(&self, slot: u32, body: &Body) -> bool {
+    pub(crate) fn accepts(&self, slot: Slot, body: &Body) -> bool {
         let kind = self.kinds >> (body.flags & KIND_BITS) & 1 != 0;
         kind & (slot != self.excluded) && self.filter.is_none_or(|filter| filter.accepts(&body.filter()))
     }

@@ -6,6 +6,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
 
 use crate::body::id::BodyId;
+use crate::body::slot::Slot;
 use crate::collide::rounded_box::RoundedBox;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::num::{Fx, isqrt_u64};
@@ -96,7 +97,7 @@ impl Search for Nearest<'_> {
     }
 
     #[inline(always)]
-    fn visit(&mut self, slot: u32) {
+    fn visit(&mut self, slot: Slot) {
         let Some(body) = self.candidates.get(slot) else { return };
         if body.is_terrain() {
             let terrain = &self.world.terrain;
@@ -124,21 +125,21 @@ fn offsets<S: Simd>(simd: S, from: i32, low: &[i32; LANES], high: &[i32; LANES])
 
 impl Nearest<'_> {
     /// A body at this distance, raw units.
-    fn note(&mut self, slot: u32, distance: u64) {
+    fn note(&mut self, slot: Slot, distance: u64) {
         if distance > self.reach {
             return;
         }
         let distance = Fx::from_bits(distance as i64);
         if self.k == 1 {
             // What games ask for most. There is nothing to shift.
-            if self.out.first().is_none_or(|&(id, least)| (distance, slot) < (least, id.index)) {
+            if self.out.first().is_none_or(|&(id, least)| (distance, slot) < (least, id.slot())) {
                 self.out.clear();
                 self.out.push((self.world.body_id(slot), distance));
                 self.reach = distance.to_bits() as u64;
             }
             return;
         }
-        let at = self.out.partition_point(|&(id, d)| (d, id.index) < (distance, slot));
+        let at = self.out.partition_point(|&(id, d)| (d, id.slot()) < (distance, slot));
         if at == self.k {
             return;
         }

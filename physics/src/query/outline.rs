@@ -1,6 +1,7 @@
 //! The outline of any body, as queries use it.
 
 use crate::body::record::Body;
+use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::polygon::{Met, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side, direction};
@@ -14,7 +15,7 @@ pub(crate) enum Outline<'a> {
 
 impl<'a> Outline<'a> {
     #[inline]
-    pub(crate) fn of(slot: u32, body: &Body, terrain: &'a Terrain) -> Self {
+    pub(crate) fn of(slot: Slot, body: &Body, terrain: &'a Terrain) -> Self {
         if body.is_terrain()
             && let Some(piece) = terrain.get(slot)
         {

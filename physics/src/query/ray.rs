@@ -14,6 +14,7 @@ use fearless_simd::{i32x8, u32x8};
 use crate::body::id::BodyId;
 use crate::body::record::vec2;
 use crate::body::shape::Shape;
+use crate::body::slot::Slot;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::upper_product;
@@ -220,7 +221,7 @@ struct Way {
 struct Met {
     /// Raw units, rounded down.
     distance: u64,
-    slot: u32,
+    slot: Slot,
     cast: Cast,
 }
 
@@ -280,7 +281,7 @@ impl Way {
         upper_product(to - self.origin[0], self.slope) + self.origin[1]
     }
 
-    fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
+    fn meet(&self, slot: Slot, candidates: &Candidates<'_>) -> Option<Met> {
         let body = candidates.get(slot)?;
         let cast = candidates.outline(slot, body).cast(&self.shape, &self.segment)?;
         Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
@@ -359,7 +360,7 @@ impl Way {
         let point = match world.terrain.get(met.slot) {
             Some(piece) => outline::touching_point(piece, &self.shape, position, met.cast.side),
             None => {
-                let body = RoundedBox::of(&world.bodies[met.slot as usize]);
+                let body = RoundedBox::of(&world.bodies[met.slot]);
                 self.touching_point(position, &body, &met.cast)
             }
         };
@@ -400,7 +401,7 @@ impl Search for OnPath<'_> {
     }
 
     #[inline(always)]
-    fn visit(&mut self, slot: u32) {
+    fn visit(&mut self, slot: Slot) {
         if let Some(met) = self.way.meet(slot, &self.candidates) {
             self.reach = (self.met)(met);
         }

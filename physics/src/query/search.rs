@@ -6,6 +6,7 @@
 
 use crate::body::id::BodyId;
 use crate::body::record::Body;
+use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::query::filter::{Prepared, QueryFilter};
 use crate::query::outline::Outline;
@@ -26,28 +27,28 @@ impl<'a> Candidates<'a> {
         Self {
             bodies: &world.bodies,
             terrain: &world.terrain,
-            filter: filter.prepare(excluded.map(BodyId::index)),
+            filter: filter.prepare(excluded.map(BodyId::slot)),
         }
     }
 
     /// The outline of a body.
     #[inline]
-    pub(crate) fn outline(&self, slot: u32, body: &Body) -> Outline<'a> {
+    pub(crate) fn outline(&self, slot: Slot, body: &Body) -> Outline<'a> {
         Outline::of(slot, body, self.terrain)
     }
 
     /// The body in a slot if it passes the filter, else `None`.
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> Option<&'a Body> {
-        let body = &self.bodies[slot as usize];
+    pub(crate) fn get(&self, slot: Slot) -> Option<&'a Body> {
+        let body = &self.bodies[slot];
         self.filter.accepts(slot, body).then_some(body)
     }
 }
 
 impl World {
     /// The handle of the body in a slot; the slot is not vacant.
-    pub(crate) fn body_id(&self, slot: u32) -> BodyId {
-        BodyId { index: slot, generation: self.order.slot_generation(slot) }
+    pub(crate) fn body_id(&self, slot: Slot) -> BodyId {
+        BodyId::new(slot, self.order.slot_generation(slot))
     }
 
     /// Searches the movers and the bodies at rest.
@@ -60,6 +61,6 @@ impl World {
         }
         path.search_blocks(waiting, search);
         let unsorted = self.resting.unsorted();
-        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
+        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot].bounds())), search);
     }
 }

@@ -13,6 +13,7 @@ use fearless_simd::{Avx2, Avx512, Level, Sse4_2};
 
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell};
+use crate::body::slot::Slot;
 use crate::body::slot_sort;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hits, find_hits};
@@ -34,18 +35,18 @@ use crate::world_def::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
 
-/// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve. Another one for an index
+/// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve. Another one for a slot
 /// without an element: which lanes are empty is hard to predict for a branch.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
-pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
+pub(crate) fn prefetch<T>(elements: &[T], slot: Slot) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(element) = elements.get((index as usize).min(elements.len().wrapping_sub(1))) {
+    if let Some(element) = elements.get(slot.at().min(elements.len().wrapping_sub(1))) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint about an address that is valid.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(element).cast()) }
     }
-    let _ = (elements, index);
+    let _ = (elements, slot);
 }
 
 /// The instructions that the kernels use. A token in here proves that the machine has them; only [`Path::detect`] makes one.
@@ -160,7 +161,7 @@ impl Path {
     pub(crate) fn gather(
         self,
         to: WorkingArrays<'_>,
-        slots: &[[u32; LANES]],
+        slots: &[[Slot; LANES]],
         bodies: &[Body],
         ranges: &[[u32; 2]],
         limits: [i32; 2],
@@ -252,7 +253,7 @@ impl Path {
     pub(crate) fn move_blocks(
         self,
         movement: &mut Movement<'_>,
-        slots: &[[u32; LANES]],
+        slots: &[[Slot; LANES]],
         velocities: MoverVelocities<'_>,
         boxes: &mut [BoxBlock],
     ) {
@@ -260,18 +261,18 @@ impl Path {
     }
 
     /// See [`Quadtree::sort`].
-    pub(crate) fn sort(self, tree: &mut Quadtree, slots: &[u32], rule: SplitRule, bodies: &[Body]) {
+    pub(crate) fn sort(self, tree: &mut Quadtree, slots: &[Slot], rule: SplitRule, bodies: &[Body]) {
         with_simd!(self, simd => tree.sort(
             simd,
             slots,
             rule,
             #[inline(always)]
-            |slot| bodies[slot as usize].centre_and_extent(),
+            |slot| bodies[slot].centre_and_extent(),
         ));
     }
 
     /// [`Self::sort`] of these bodies.
-    pub(crate) fn sorter(self, rule: SplitRule, bodies: &[Body]) -> impl Fn(&mut Quadtree, &[u32]) + '_ {
+    pub(crate) fn sorter(self, rule: SplitRule, bodies: &[Body]) -> impl Fn(&mut Quadtree, &[Slot]) + '_ {
         move |tree, slots| self.sort(tree, slots, rule, bodies)
     }
 

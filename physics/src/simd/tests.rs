@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::collide::narrow_phase::separation;
-use crate::math::boxes::NO_SLOT;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
 use crate::motion::gathered::AT_REST;
@@ -15,15 +14,15 @@ const BODIES: u32 = 64;
 
 /// Batches as colouring makes them: no movable body twice in a batch, immovable ones often, the last lanes empty.
 fn batches(rng: &mut Pcg32) -> Vec<Batch> {
-    let wall = BODIES;
+    let wall = WorkingIndex(BODIES);
     let number = |rng: &mut Pcg32, range: i32| rng.next_u32() as i32 % range;
     (0..if rng.below(2) == 0 { 40 } else { 41 })
         .map(|index| {
-            let mut batch = Batch::empty(BODIES + 1);
+            let mut batch = Batch::empty(WorkingIndex(BODIES + 1));
             let mut free: Vec<u32> = (0..BODIES).collect();
             for lane in 0..LANES - index % 5 {
                 let mut take = || free.swap_remove(rng.below(free.len() as u32) as usize);
-                let (a, b) = (take(), take());
+                let (a, b) = (WorkingIndex(take()), WorkingIndex(take()));
                 // About unit length; whatever its direction, the formulas are the same.
                 let normal = [number(rng, UNIT), number(rng, UNIT)];
                 let (b, share_a) = match index % 3 {
@@ -90,7 +89,7 @@ fn shells(rng: &mut Pcg32, count: u32, spread: i32) -> Vec<Shell> {
             let mut extent = || 64 + rng.below(size) as i32;
             let (half, radius) = if circle { ([0; 2], extent()) } else { ([extent(), extent()], 0) };
             let position = [0; 2].map(|_: i32| (rng.next_u32() as i32 >> 3) % spread);
-            Shell { position, half, radius, mass: rng.below(3), restitution: 0, slot }
+            Shell { position, half, radius, mass: rng.below(3), restitution: 0, slot: Slot(slot) }
         })
         .collect()
 }
@@ -102,12 +101,13 @@ fn pairs_are_measured_as_one_by_one() {
         let rng = &mut Pcg32::new(seed as u64, 2);
         let shells = shells(rng, 200, spread);
         for count in [0, 1, 3, 4, 7, 8, 9, if cfg!(miri) { 20 } else { 1_000 }] {
-            let pairs: Vec<IndexPair> = (0..count).map(|_| [rng.below(200), rng.below(200)]).collect();
+            let pairs: Vec<WorkingPair> =
+                (0..count).map(|_| [rng.below(200), rng.below(200)].map(WorkingIndex)).collect();
             // In a crowd few cores overlap, in one point most do.
             for margin in [0, 1 << 14] {
                 let expected: Vec<_> = pairs
                     .iter()
-                    .map(|&[a, b]| ([a, b], separation(&shells[a as usize], &shells[b as usize])))
+                    .map(|&[a, b]| ([a, b], separation(&shells[a], &shells[b])))
                     .filter(|(_, (_, gap))| *gap <= margin)
                     .collect();
                 touching += expected.len();
@@ -143,8 +143,10 @@ fn gathered_bodies_are_those_of_the_world() {
         };
         let bodies: Vec<Body> = (0..30).map(|_| body(rng)).collect();
         let ranges: Vec<[u32; 2]> = (0..25).map(|_| [rng.next_u32(), rng.next_u32()]).collect();
-        let slots: Vec<[u32; LANES]> = (0..4)
-            .map(|_| [0; LANES].map(|_: u32| if rng.below(5) == 0 { NO_SLOT } else { rng.below(30) }))
+        let slots: Vec<[Slot; LANES]> = (0..4)
+            .map(|_| {
+                [0; LANES].map(|_: u32| if rng.below(5) == 0 { Slot::NONE } else { Slot(rng.below(30)) })
+            })
             .collect();
         let (most, fast) = (rng.below(1 << 16) as i32, 2 + rng.below(2_000) as i32);
         for path in Path::each(Simd::Widest) {
@@ -164,7 +166,7 @@ fn gathered_bodies_are_those_of_the_world() {
             for (at, lane) in (0..4).flat_map(|at| (0..LANES).map(move |lane| (at, lane))) {
                 let (slot, case) = (slots[at][lane], (round, path.name(), at, lane));
                 let is_fast = fast_lanes[at] >> lane & 1 != 0;
-                let Some(body) = bodies.get(slot as usize) else {
+                let Some(body) = bodies.get(slot.at()) else {
                     assert_eq!((boxes[at].get(lane), is_fast), (RawBox::EMPTY, false), "{case:?}");
                     assert_eq!(
                         bytemuck::bytes_of(&shells[at][lane]),
@@ -180,11 +182,7 @@ fn gathered_bodies_are_those_of_the_world() {
                 assert_eq!(bytemuck::bytes_of(&shells[at][lane]), bytemuck::bytes_of(&shell), "{case:?}");
                 assert_eq!(velocities[at][lane].get(), body.velocity, "{case:?}");
                 assert_eq!(still[at][lane], body.still_ms, "{case:?}");
-                assert_eq!(
-                    cached[at][lane],
-                    ranges.get(slot as usize).copied().unwrap_or_default(),
-                    "{case:?}"
-                );
+                assert_eq!(cached[at][lane], ranges.get(slot.at()).copied().unwrap_or_default(), "{case:?}");
                 assert_eq!(boxes[at].get(lane), shell.bounds().grown(growth), "{case:?}");
                 assert_eq!(is_fast, speed > growth * fast, "{case:?}");
                 expected.flags |= body.flags;
@@ -209,7 +207,7 @@ fn bodies_are_sorted_alike_on_every_path() {
                 ..Body::default()
             })
             .collect();
-        let slots: Vec<u32> = (0..count as u32).filter(|_| rng.below(4) != 0).collect();
+        let slots: Vec<Slot> = Slot::all(count).filter(|_| rng.below(4) != 0).collect();
         let rule = SplitRule { leaf_capacity: 1 + rng.below(8), depth_max: rng.below(16) };
         let mut expected = Quadtree::default();
         Path::base().sort(&mut expected, &slots, rule, &bodies);

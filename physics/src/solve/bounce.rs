@@ -112,6 +112,7 @@ impl Bounce {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::slot::Slot;
     use crate::math::boxes::LANES;
     use crate::math::lanes::UNIT;
     use crate::math::rng::Pcg32;
@@ -136,7 +137,8 @@ mod tests {
             let [a, b] = [a, b].map(WorkingIndex);
             let normal = [[UNIT, 0], [0, -UNIT], [UNIT / 5 * 3, UNIT / 5 * 4]][rng.below(3) as usize];
             let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
-            let origin = Origin { owner: a, other: b.0, cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
+            let origin =
+                Origin { owner: a, other: Slot(b.0), cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
             let first = batch * LANES as u32;
             to.fill(first, &contact, origin);
             let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::solve::place::Place;
@@ -14,7 +15,7 @@ pub(crate) struct Origin {
     /// The body that owns the contact.
     pub(crate) owner: WorkingIndex,
     /// Slot of the other body.
-    pub(crate) other: u32,
+    pub(crate) other: Slot,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
     /// Distance between the surfaces, raw units; negative if they overlap, 0 if they meet within the frame.
@@ -37,7 +38,7 @@ impl Origin {
 #[repr(C, align(32))]
 pub(crate) struct Origins {
     pub(crate) owner: [WorkingIndex; LANES],
-    pub(crate) other: [u32; LANES],
+    pub(crate) other: [Slot; LANES],
     pub(crate) cached: [u32; LANES],
     pub(crate) gap: [i32; LANES],
 }
@@ -46,7 +47,7 @@ impl Origins {
     /// No contacts: none of them touches.
     const NONE: Self = Self {
         owner: [WorkingIndex(0); LANES],
-        other: [0; LANES],
+        other: [Slot::NONE; LANES],
         cached: [Origin::NEW; LANES],
         gap: [i32::MAX; LANES],
     };

@@ -138,7 +138,7 @@ impl WallContacts {
             let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body]);
             let wall = a.mass == 0 || b.mass == 0;
             if let (Some(extras), false) = (ranks, wall) {
-                let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
+                let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot].dominance);
                 needed |= rank_a != rank_b;
             }
             wall

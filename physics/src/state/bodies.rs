@@ -6,6 +6,7 @@
 
 use crate::body::field::{Field, Home, OFTEN, PRESENT, Saved, TABLE, usual_mass};
 use crate::body::record::{Body, Extra, flag};
+use crate::body::slot::Slot;
 use crate::state::bytes::{Page, Reader, Sink};
 use crate::state::hash::Hasher;
 use crate::state::version::SnapshotError;
@@ -31,7 +32,7 @@ pub(crate) fn walk(world: &World, sink: &mut impl Sink) {
     let mut page = Page::<4_096>::new();
     for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
         if body.has(flag::ALIVE) {
-            put_body(body, extra, world.order.slot_generation(slot as u32), &mut page);
+            put_body(body, extra, world.order.slot_generation(Slot::new(slot)), &mut page);
             if page.len + BODY_MAX > page.bytes.len() {
                 page.flush(sink);
             }

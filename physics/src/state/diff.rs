@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::body::field::BodyField;
 use crate::body::id::BodyId;
 use crate::body::record::flag;
+use crate::body::slot::Slot;
 use crate::body::terrain::Piece;
 use crate::math::boxes::RawBox;
 use crate::state::walk::StatePart;
@@ -124,10 +125,10 @@ impl World {
         for (name, value) in numbers(self) {
             each(StatePath::World { name }, value);
         }
-        let slots = self.order.slot_count() as u32;
-        each(StatePath::World { name: "slots" }, slots.into());
-        for slot in 0..slots {
-            let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
+        let slots = self.order.slot_count();
+        each(StatePath::World { name: "slots" }, slots as i128);
+        for slot in Slot::all(slots) {
+            let body = self.body_id(slot);
             let value = self.order.generation(slot).map_or(-1, i128::from);
             each(StatePath::Body { body, field: BodyField::Generation }, value);
         }
@@ -142,16 +143,16 @@ impl World {
     fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(StatePath, i128)) {
         for &(list, column) in lists {
             for (index, (slot, value)) in (0..).zip(column(self)) {
-                each(StatePath::Entry { list, index, slot }, value);
+                each(StatePath::Entry { list, index, slot: slot.map(|slot| slot.0) }, value);
             }
         }
     }
 
     fn visit_bodies(&self, each: &mut dyn FnMut(StatePath, i128)) {
-        for (slot, (body, extra)) in (0..).zip(self.bodies.iter().zip(&self.extras)) {
+        for (slot, (body, extra)) in Slot::all(self.bodies.len()).zip(self.bodies.iter().zip(&self.extras)) {
             if body.has(flag::ALIVE) {
                 let generation = self.order.slot_generation(slot);
-                let id = BodyId { index: slot, generation };
+                let id = BodyId::new(slot, generation);
                 for field in BodyField::ALL.into_iter().filter(|field| *field != BodyField::Generation) {
                     each(StatePath::Body { body: id, field }, field.get(body, extra, generation));
                 }
@@ -171,10 +172,10 @@ impl World {
 
     /// Bodies that live in one world only, then the slots that will be used next, then the order of the bodies.
     fn differing_order(&self, other: &Self) -> Option<StateDifference> {
-        let slots = self.order.slot_count().max(other.order.slot_count()) as u32;
-        let unequal = (0..slots).find_map(|slot| {
+        let slots = self.order.slot_count().max(other.order.slot_count());
+        let unequal = Slot::all(slots).find_map(|slot| {
             let (here, there) = (self.order.generation(slot), other.order.generation(slot));
-            let body = BodyId { index: slot, generation: here.or(there)? };
+            let body = BodyId::new(slot, here.or(there)?);
             (here != there).then_some(StateDifference {
                 part: StatePart::Order,
                 path: StatePath::Body { body, field: BodyField::Generation },
@@ -187,14 +188,13 @@ impl World {
 
     /// Requires that the same slots live in both worlds.
     fn differing_body(&self, other: &Self) -> Option<StateDifference> {
-        let living = |slot: &u32| self.bodies[*slot as usize].has(flag::ALIVE);
-        (0..self.bodies.len() as u32).filter(living).find_map(|slot| {
+        let living = |&slot: &Slot| self.bodies[slot].has(flag::ALIVE);
+        Slot::all(self.bodies.len()).filter(living).find_map(|slot| {
             let value = |world: &Self, field: BodyField| {
-                let at = slot as usize;
-                field.get(&world.bodies[at], &world.extras[at], world.order.slot_generation(slot))
+                field.get(&world.bodies[slot], &world.extras[slot], world.order.slot_generation(slot))
             };
             let field = BodyField::ALL.into_iter().find(|&f| value(self, f) != value(other, f))?;
-            let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
+            let body = self.body_id(slot);
             Some(StateDifference {
                 part: StatePart::Bodies,
                 path: StatePath::Body { body, field },
@@ -215,30 +215,30 @@ impl World {
 }
 
 /// One number per entry of a list, with the slot that the entry belongs to.
-type Entries<'a> = Box<dyn Iterator<Item = (Option<u32>, i128)> + 'a>;
+type Entries<'a> = Box<dyn Iterator<Item = (Option<Slot>, i128)> + 'a>;
 
 type Column = for<'a> fn(&'a World) -> Entries<'a>;
 
 const ORDER_LISTS: [(&str, Column); 3] = [
-    ("vacant slots", |w| Box::new(w.order.vacant().iter().map(|&slot| (None, slot.into())))),
+    ("vacant slots", |w| Box::new(w.order.vacant().iter().map(|slot| (None, slot.0.into())))),
     ("generations of vacant slots", |w| {
         Box::new(w.order.vacant().iter().map(|&s| (Some(s), w.order.slot_generation(s).into())))
     }),
-    ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.into())))),
+    ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.0.into())))),
 ];
 
 const CONTACT_LISTS: [(&str, Column); 5] = [
-    ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.into())))),
-    ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.into())))),
+    ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.0.into())))),
+    ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.0.into())))),
     ("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into())))),
     ("friction impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.slide.into())))),
     ("number of resting contacts", |w| Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))),
 ];
 
 const SENSOR_LISTS: [(&str, Column); 5] = [
-    ("first bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.0.into())))),
-    ("second bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.1.into())))),
-    ("removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.slot.into())))),
+    ("first bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.0.0.into())))),
+    ("second bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.1.0.into())))),
+    ("removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.slot.0.into())))),
     ("generations of removed bodies", |w| {
         Box::new(w.removed.iter().map(|r| (Some(r.slot), r.generation.into())))
     }),
@@ -247,19 +247,19 @@ const SENSOR_LISTS: [(&str, Column); 5] = [
 
 const PAIR_LISTS: [(&str, Column); 2] = [
     ("first bodies of ignored pairs", |w| {
-        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.0.into())))
+        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.0.0.into())))
     }),
     ("second bodies of ignored pairs", |w| {
-        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.1.into())))
+        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.1.0.into())))
     }),
 ];
 
 const TERRAIN_LISTS: [(&str, Column); 7] = [
-    ("bodies that are terrain", |w| of_pieces(w, |p| p.slot.into())),
+    ("bodies that are terrain", |w| of_pieces(w, |p| p.slot.0.into())),
     ("radii of terrain", |w| of_pieces(w, |p| p.radius.into())),
     ("one-sided segments", |w| of_pieces(w, |p| p.one_sided.into())),
-    ("segments before", |w| of_pieces(w, |p| p.links[0].into())),
-    ("segments behind", |w| of_pieces(w, |p| p.links[1].into())),
+    ("segments before", |w| of_pieces(w, |p| p.links[0].0.into())),
+    ("segments behind", |w| of_pieces(w, |p| p.links[1].0.into())),
     ("corners per piece of terrain", |w| of_pieces(w, |p| p.corners().len() as i128)),
     ("corners of terrain", |w| {
         let corners = |p: &Piece| p.corners().to_vec().into_flattened().into_iter();
@@ -285,7 +285,7 @@ fn differing_entry(
             break;
         }
         if a.map(|a| a.1) != b.map(|b| b.1) {
-            let slot = a.or(b).and_then(|entry| entry.0);
+            let slot = a.or(b).and_then(|entry| entry.0).map(|slot| slot.0);
             let path = StatePath::Entry { list, index, slot };
             return Some(StateDifference { part, path, here: a.map(|a| a.1), there: b.map(|b| b.1) });
         }
@@ -418,14 +418,14 @@ pub(crate) mod tests {
             ("order: vacant slots, entry 0: 12 here, 11 there", |w| reorder(w, true)),
             ("order: order of creation, entry 0: 0 here, 20 there", |w| reorder(w, false)),
             ("contacts: impulses, entry 0", |w| w.contacts.contacts.impulses[0] ^= 1),
-            ("contacts: bodies in contact, entry 1", |w| w.contacts.contacts.others[1] ^= 1),
+            ("contacts: bodies in contact, entry 1", |w| w.contacts.contacts.others[1].0 ^= 1),
             ("contacts: owners of contacts", |w| w.contacts.resting.clear()),
             ("sensors: first bodies of overlaps, entry 1", |w| w.sensors.overlaps.truncate(1)),
             ("sensors: removed bodies, entry 0 (body in slot 11): 11 here, nothing there", |w| {
                 w.removed.clear()
             }),
             ("pairs: first bodies of ignored pairs, entry 0 (body in slot 2): nothing here, 2 there", |w| {
-                w.ignored.set(5, 2, true);
+                w.ignored.set(Slot(5), Slot(2), true);
             }),
             ("sensors: user values of removed bodies, entry 0 (body in slot 11): 5 here, 7 there", |w| {
                 w.removed[0].user = 7;
@@ -443,8 +443,7 @@ pub(crate) mod tests {
     /// Turns the order of the vacant or of the living slots round.
     fn reorder(world: &mut World, vacant: bool) {
         let order = &world.order;
-        let generations: Vec<u32> =
-            (0..order.slot_count() as u32).map(|s| order.slot_generation(s)).collect();
+        let generations: Vec<u32> = Slot::all(order.slot_count()).map(|s| order.slot_generation(s)).collect();
         let (mut free, mut living) = (order.vacant().to_vec(), order.iter().collect::<Vec<_>>());
         if vacant {
             free.reverse()

@@ -1,6 +1,7 @@
 //! Deliberate faults: single flipped bits, to rehearse a desync.
 
 use crate::body::field::BodyField;
+use crate::body::slot::Slot;
 use crate::world::World;
 
 /// Why a bit was not flipped; the world is unchanged.
@@ -47,15 +48,15 @@ impl World {
     /// # Errors
     /// [`FlipError`] if there is no such body or bit, or if the result would break a documented range or an invariant of the state.
     pub fn flip_bit(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FlipError> {
-        let generation = self.order.generation(slot).ok_or(FlipError::Vacant { slot })?;
+        let at = Slot(slot);
+        let generation = self.order.generation(at).ok_or(FlipError::Vacant { slot })?;
         if bit >= field.bits() {
             return Err(FlipError::NoSuchBit { field, bit });
         }
         let mut flipped = self.clone();
         let mut new_generation = generation;
-        let at = slot as usize;
         field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
-        flipped.order.set_generation(slot, new_generation);
+        flipped.order.set_generation(at, new_generation);
         // Derived data (trees, lists of moving bodies) is rebuilt from the changed state.
         let mut bytes = alloc::vec::Vec::new();
         flipped.validate().map_err(|error| FlipError::OutOfRange { what: error.what })?;

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
+use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain::{CORNERS_MAX, Piece};
 use crate::contact::cache::{Owner, RestingContact};
 use crate::contact::ignored::IgnoredPairs;
@@ -163,17 +164,17 @@ impl World {
         let mut free = Vec::with_capacity(vacant);
         let mut living = alloc::vec![true; slots];
         for _ in 0..vacant {
-            let slot = reader.u32()?;
-            let place = generations.get_mut(slot as usize).ok_or(invalid("a vacant slot out of range"))?;
+            let slot = Slot(reader.u32()?);
+            let place = generations.get_mut(slot.at()).ok_or(invalid("a vacant slot out of range"))?;
             *place = reader.u32()?;
-            living[slot as usize] = false;
+            living[slot.at()] = false;
             free.push(slot);
         }
         let order = match reader.u32()? {
-            0 if vacant == 0 => (0..slots as u32).collect(),
-            0 => (0..slots as u32).filter(|&s| living[s as usize]).collect(),
+            0 if vacant == 0 => Slot::all(slots).collect(),
+            0 => Slot::all(slots).filter(|slot| living[slot.at()]).collect(),
             1 => {
-                let order = (vacant..slots).map(|_| reader.u32()).collect::<Result<Vec<u32>, _>>()?;
+                let order = (vacant..slots).map(|_| reader.u32().map(Slot)).collect::<Result<Vec<_>, _>>()?;
                 if order.is_sorted() {
                     return Err(invalid("insertion order listed without need"));
                 }
@@ -190,7 +191,7 @@ impl World {
         let slots = self.order.slot_count();
         self.bodies.resize(slots, Body::default());
         self.extras.resize(slots, Extra::USUAL);
-        for (slot, (body, extra)) in (0..).zip(self.bodies.iter_mut().zip(&mut self.extras)) {
+        for (slot, (body, extra)) in Slot::all(slots).zip(self.bodies.iter_mut().zip(&mut self.extras)) {
             if self.order.generation(slot).is_some() {
                 let generation = read_body(reader, body, extra)?;
                 if generation != 0 {
@@ -206,12 +207,14 @@ impl World {
         let slides = reader.count(4)?;
         let cache = &mut self.contacts;
         let (slots, counts) = (reader.take(owners * 4)?, reader.take(owners * 4)?);
-        cache.owners.extend(numbers(slots).zip(numbers(counts)).map(|(slot, count)| Owner { slot, count }));
-        cache.contacts.others.extend(numbers(reader.take(contacts * 4)?));
+        cache.owners.extend(
+            numbers(slots).zip(numbers(counts)).map(|(slot, count)| Owner { slot: Slot(slot), count }),
+        );
+        cache.contacts.others.extend(numbers(reader.take(contacts * 4)?).map(Slot));
         cache.contacts.impulses.extend(numbers(reader.take(contacts * 4)?).map(|impulse| impulse as i32));
         cache.contacts.slides.extend(numbers(reader.take(slides * 4)?).map(|slide| slide as i32));
         for _ in 0..resting {
-            let (owner, other) = (reader.u32()?, reader.u32()?);
+            let (owner, other) = (Slot(reader.u32()?), Slot(reader.u32()?));
             let (impulse, slide) = (reader.i32()?, reader.i32()?);
             cache.resting.push(RestingContact { owner, other, impulse, slide });
         }
@@ -220,10 +223,10 @@ impl World {
 
     fn read_sensors(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         for _ in 0..reader.count(8)? {
-            self.sensors.overlaps.push((reader.u32()?, reader.u32()?));
+            self.sensors.overlaps.push(SlotPair(Slot(reader.u32()?), Slot(reader.u32()?)));
         }
         for _ in 0..reader.count(16)? {
-            let (slot, generation) = (reader.u32()?, reader.u32()?);
+            let (slot, generation) = (Slot(reader.u32()?), reader.u32()?);
             self.removed.push(Removed { slot, generation, user: reader.u64()? });
         }
         Ok(())
@@ -233,7 +236,9 @@ impl World {
         if reader.next_is(PAIRS) {
             let count = reader.count(8)?;
             let (first, second) = (reader.take(count * 4)?, reader.take(count * 4)?);
-            self.ignored = IgnoredPairs::from_pairs(numbers(first).zip(numbers(second)).collect());
+            self.ignored = IgnoredPairs::from_pairs(
+                numbers(first).zip(numbers(second)).map(|(a, b)| SlotPair(Slot(a), Slot(b))).collect(),
+            );
             if count == 0 {
                 return Err(invalid("an empty list of ignored pairs"));
             }
@@ -248,9 +253,10 @@ impl World {
         let count = reader.count(40)?;
         let mut before = None;
         for _ in 0..count {
-            let (slot, corners) = (reader.u32()?, reader.u32()? as usize);
-            let (radius, one_sided, links) = (reader.i32()?, reader.u32()?, [reader.u32()?, reader.u32()?]);
-            let body = self.bodies.get_mut(slot as usize).ok_or(invalid("terrain in no slot"))?;
+            let (slot, corners) = (Slot(reader.u32()?), reader.u32()? as usize);
+            let (radius, one_sided, links) =
+                (reader.i32()?, reader.u32()?, [Slot(reader.u32()?), Slot(reader.u32()?)]);
+            let body = self.bodies.get_mut(slot.at()).ok_or(invalid("terrain in no slot"))?;
             if before >= Some(slot) || !(2..=CORNERS_MAX).contains(&corners) || one_sided > 1 {
                 return Err(invalid("a piece of terrain"));
             }
@@ -284,11 +290,14 @@ impl World {
             self.ever.ranks = self.extras.iter().any(|extra| extra.dominance != 0);
         }
         if any_flags & flag::FRESH != 0 {
-            let fresh = (0..).zip(&self.bodies).filter(|(_, body)| body.has(flag::FRESH));
+            let fresh =
+                Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| body.has(flag::FRESH));
             self.activity.fresh.extend(fresh.map(|(slot, _)| slot));
         }
         if !self.terrain.is_empty() {
-            for (slot, body) in (0..).zip(&self.bodies).filter(|(_, body)| body.is_terrain()) {
+            for (slot, body) in
+                Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| body.is_terrain())
+            {
                 self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
             }
         }
@@ -296,7 +305,8 @@ impl World {
         let lasts = |c: &RestingContact| scene.keeps_resting_contact(c.owner, c.other, &self.settings);
         self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter().filter(lasts));
         let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
-        let numbered = || (0..).zip(&self.bodies).filter(|(_, body)| taking_part(body));
+        let numbered =
+            || Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| taking_part(body));
         self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));
         self.activity.waking.reserve(self.bodies.len());
         self.activity

@@ -2,9 +2,9 @@
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
+use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain_def::{check_convex, short_edge};
 use crate::contact::ignored::IGNORED_PAIRS_MAX;
-use crate::math::boxes::NO_SLOT;
 use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
@@ -47,8 +47,8 @@ impl World {
         ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
         ensure(self.clock.fps <= FPS_MAX, "frames per second")?;
         ensure(u32::from(self.clock.remainder) < self.clock.fps.max(1), "a remainder not below the rate")?;
-        for (slot, (body, extra)) in self.bodies.iter().zip(&self.extras).enumerate() {
-            let alive = self.order.generation(slot as u32).is_some();
+        for (slot, (body, extra)) in Slot::all(self.bodies.len()).zip(self.bodies.iter().zip(&self.extras)) {
+            let alive = self.order.generation(slot).is_some();
             ensure(alive == body.has(flag::ALIVE), "a body in a vacant slot")?;
             if alive {
                 validate_flags(body, extra)?;
@@ -80,15 +80,18 @@ impl World {
         let pairs = self.ignored.as_slice();
         ensure(pairs.len() <= IGNORED_PAIRS_MAX as usize, "too many ignored pairs")?;
         ensure(self.ignored.is_sorted(), "ignored pairs out of order")?;
-        let alive = |slot: u32| self.order.generation(slot).is_some();
-        ensure(pairs.iter().all(|&(a, b)| alive(a) && alive(b)), "an ignored pair of a body that is gone")
+        let alive = |slot: Slot| self.order.generation(slot).is_some();
+        ensure(
+            pairs.iter().all(|&SlotPair(a, b)| alive(a) && alive(b)),
+            "an ignored pair of a body that is gone",
+        )
     }
 
     fn validate_terrain(&self) -> Result<(), InvalidState> {
         for piece in self.terrain.iter() {
             let alive = self.order.generation(piece.slot).is_some();
             ensure(alive, "terrain in a vacant slot")?;
-            ensure(piece.is_shape_of(&self.bodies[piece.slot as usize]), "a body that is not its terrain")?;
+            ensure(piece.is_shape_of(&self.bodies[piece.slot]), "a body that is not its terrain")?;
             let corners = piece.corners();
             check_points(corners, piece.radius).map_err(|_| InvalidState { what: "a corner of terrain" })?;
             ensure(!piece.is_too_large(), "terrain out of range")?;
@@ -96,10 +99,10 @@ impl World {
             let shape = if piece.is_segment() {
                 piece.radius == 0
             } else {
-                check_convex(corners).is_ok() && !piece.one_sided && piece.links == [NO_SLOT; 2]
+                check_convex(corners).is_ok() && !piece.one_sided && piece.links == [Slot::NONE; 2]
             };
             ensure(shape, "a shape of terrain")?;
-            for (side, link) in piece.links.into_iter().enumerate().filter(|&(_, link)| link != NO_SLOT) {
+            for (side, link) in piece.links.into_iter().enumerate().filter(|&(_, link)| link != Slot::NONE) {
                 let joined = self.terrain.get(link).is_some_and(|other| {
                     other.is_segment()
                         && other.links[1 - side] == piece.slot
@@ -115,7 +118,7 @@ impl World {
     fn validate_removed(&self) -> Result<(), InvalidState> {
         ensure(self.removed.is_sorted_by(|a, b| a.slot < b.slot), "removed bodies out of order")?;
         for removed in &self.removed {
-            let body = self.bodies.get(removed.slot as usize);
+            let body = self.bodies.get(removed.slot.at());
             let gone = body.is_some_and(|b| !b.has(flag::ALIVE) || b.has(flag::FRESH));
             ensure(gone, "a removed body that lives")?;
         }
@@ -123,8 +126,8 @@ impl World {
     }
 
     /// Whether a contact may name this slot: a body lives there, or did so after the last step.
-    fn is_named(&self, slot: u32) -> bool {
-        self.bodies.get(slot as usize).is_some_and(|b| b.has(flag::ALIVE))
+    fn is_named(&self, slot: Slot) -> bool {
+        self.bodies.get(slot.at()).is_some_and(|b| b.has(flag::ALIVE))
             || self.removed.binary_search_by_key(&slot, |r| r.slot).is_ok()
     }
 
@@ -135,7 +138,7 @@ impl World {
         let mut others = alloc::vec::Vec::new();
         for owner in &cache.owners {
             ensure(self.is_named(owner.slot) && owner.count > 0, "the owner of a contact")?;
-            ensure(!core::mem::replace(&mut seen[owner.slot as usize], true), "an owner listed twice")?;
+            ensure(!core::mem::replace(&mut seen[owner.slot.at()], true), "an owner listed twice")?;
             let end = start.saturating_add(owner.count as usize);
             ensure(end <= cache.contacts.len(), "a count of contacts")?;
             others.clear();
@@ -170,7 +173,7 @@ impl World {
         }
         let overlaps = &self.sensors.overlaps;
         ensure(overlaps.is_sorted_by(|a, b| a < b), "overlaps out of order")?;
-        for &(a, b) in overlaps {
+        for &SlotPair(a, b) in overlaps {
             ensure(a < b && self.is_named(a) && self.is_named(b), "an overlap")?;
         }
         Ok(())

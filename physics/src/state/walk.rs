@@ -1,5 +1,6 @@
 //! The walk over the state, part by part: it defines what a snapshot contains and what a checksum covers. All numbers are little-endian.
 
+use crate::body::slot::SlotPair;
 use crate::state::bodies;
 use crate::state::bytes::Sink;
 use crate::state::hash::Hasher;
@@ -90,7 +91,7 @@ fn walk_order(world: &World, sink: &mut impl Sink) {
     sink.put_u32(order.slot_count() as u32);
     sink.put_u32(order.vacant().len() as u32);
     for &slot in order.vacant() {
-        sink.put_u32(slot);
+        sink.put_u32(slot.0);
         sink.put_u32(order.slot_generation(slot));
     }
     if order.is_in_slot_order() {
@@ -98,7 +99,7 @@ fn walk_order(world: &World, sink: &mut impl Sink) {
     } else {
         sink.put_u32(LISTED);
         for slot in order.iter() {
-            sink.put_u32(slot);
+            sink.put_u32(slot.0);
         }
     }
 }
@@ -109,25 +110,25 @@ fn walk_contacts(world: &World, sink: &mut impl Sink) {
     sink.put_u32(cache.contacts.len() as u32);
     sink.put_u32(cache.resting.len() as u32);
     sink.put_u32(cache.contacts.slides.len() as u32);
-    sink.put_all(cache.owners.iter().map(|owner| owner.slot));
+    sink.put_all(cache.owners.iter().map(|owner| owner.slot.0));
     sink.put_all(cache.owners.iter().map(|owner| owner.count));
-    sink.put_all(cache.contacts.others.iter().copied());
+    sink.put_all(cache.contacts.others.iter().map(|other| other.0));
     sink.put_all(cache.contacts.impulses.iter().map(|&impulse| impulse as u32));
     sink.put_all(cache.contacts.slides.iter().map(|&slide| slide as u32));
     for contact in &cache.resting {
-        sink.put_pair([contact.owner as i32, contact.other as i32]);
+        sink.put_pair([contact.owner.0 as i32, contact.other.0 as i32]);
         sink.put_pair([contact.impulse, contact.slide]);
     }
 }
 
 fn walk_sensors(world: &World, sink: &mut impl Sink) {
     sink.put_u32(world.sensors.overlaps.len() as u32);
-    for &(a, b) in &world.sensors.overlaps {
-        sink.put_pair([a as i32, b as i32]);
+    for &SlotPair(a, b) in &world.sensors.overlaps {
+        sink.put_pair([a.0 as i32, b.0 as i32]);
     }
     sink.put_u32(world.removed.len() as u32);
     for removed in &world.removed {
-        sink.put_pair([removed.slot as i32, removed.generation as i32]);
+        sink.put_pair([removed.slot.0 as i32, removed.generation as i32]);
         sink.put_u64(removed.user);
     }
 }
@@ -141,8 +142,8 @@ fn walk_pairs(world: &World, sink: &mut impl Sink) {
     if !pairs.is_empty() {
         sink.put_u32(PAIRS);
         sink.put_u32(pairs.len() as u32);
-        sink.put_all(pairs.iter().map(|pair| pair.0));
-        sink.put_all(pairs.iter().map(|pair| pair.1));
+        sink.put_all(pairs.iter().map(|pair| pair.0.0));
+        sink.put_all(pairs.iter().map(|pair| pair.1.0));
     }
 }
 
@@ -153,12 +154,12 @@ fn walk_terrain(world: &World, sink: &mut impl Sink) {
     sink.put_u32(TERRAIN);
     sink.put_u32(world.terrain.len());
     for piece in world.terrain.iter() {
-        sink.put_u32(piece.slot);
+        sink.put_u32(piece.slot.0);
         sink.put_u32(piece.corners().len() as u32);
         sink.put_u32(piece.radius as u32);
         sink.put_u32(piece.one_sided.into());
-        sink.put_u32(piece.links[0]);
-        sink.put_u32(piece.links[1]);
+        sink.put_u32(piece.links[0].0);
+        sink.put_u32(piece.links[1].0);
         piece.corners().iter().for_each(|&corner| sink.put_pair(corner));
     }
 }
@@ -171,11 +172,11 @@ fn hash_contacts(world: &World, hasher: &mut Hasher) {
         hasher.put_u32(len as u32);
     }
     hasher.put_numbers(bytemuck::cast_slice(&cache.owners));
-    hasher.put_numbers(&cache.contacts.others);
+    hasher.put_numbers(bytemuck::cast_slice(&cache.contacts.others));
     hasher.put_numbers(bytemuck::cast_slice(&cache.contacts.impulses));
     hasher.put_numbers(bytemuck::cast_slice(slides));
     for contact in &cache.resting {
-        hasher.put_pair([contact.owner as i32, contact.other as i32]);
+        hasher.put_pair([contact.owner.0 as i32, contact.other.0 as i32]);
         hasher.put_pair([contact.impulse, contact.slide]);
     }
 }

@@ -9,6 +9,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Extra, Shell, flag};
+use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS};
 use crate::collide::passage::crossing;
@@ -73,7 +74,7 @@ impl Crossings {
 impl Crossing<'_> {
     /// Whether contacts have changed the velocity of a moving body by so much that it leaves the box in which its pairs were searched for.
     fn is_turned(&self, shell: &Shell, now: [i32; 2]) -> bool {
-        let Some(body) = self.scene.bodies.get(shell.slot as usize) else { return false };
+        let Some(body) = self.scene.bodies.get(shell.slot.at()) else { return false };
         let limit = shell.growth(self.box_margin).saturating_mul(self.fps as i32);
         (0..2).any(|x| now[x].saturating_sub(body.velocity[x]).abs() > limit)
     }
@@ -94,7 +95,7 @@ impl Crossing<'_> {
         if too_fast <= i64::from(allowed) * fps || !self.collide(a.slot, b.slot) {
             return false;
         }
-        let ranks = [a, b].map(|shell| self.extras[shell.slot as usize].dominance);
+        let ranks = [a, b].map(|shell| self.extras[shell.slot].dominance);
         let share = share_with_locks(self.scene.bodies, a, b, met.normal, ranks);
         let Some(share_a) = (if sleeps { Some(UNIT) } else { share }) else { return false };
         let contact = Contact { a: pair[0], b: pair[1], share_a, ..Contact::none(self.batches.dummy()) };
@@ -103,8 +104,8 @@ impl Crossing<'_> {
     }
 
     /// Whether two bodies can touch, and none of them is a sensor.
-    fn collide(&self, a: u32, b: u32) -> bool {
-        let is_solid = |slot: u32| !self.scene.bodies[slot as usize].has(flag::SENSOR);
+    fn collide(&self, a: Slot, b: Slot) -> bool {
+        let is_solid = |slot: Slot| !self.scene.bodies[slot].has(flag::SENSOR);
         is_solid(a) && is_solid(b) && self.scene.interact(a, b)
     }
 

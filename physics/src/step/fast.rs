@@ -203,7 +203,7 @@ impl FastMovers {
         for &pair in &self.sensors {
             let [from, to] = pair.map(|index| {
                 let shell = &solved.shells[index];
-                let now = &solved.scene.bodies[shell.slot as usize].position;
+                let now = &solved.scene.bodies[shell.slot].position;
                 // Guests keep their place in this frame.
                 if index < solved.dummy {
                     [0, 1].map(|axis| now[axis] - shell.position[axis])
@@ -240,7 +240,7 @@ impl FastMovers {
         }
         let before = |index: WorkingIndex, shell: &Shell| {
             let moves = index < solved.dummy;
-            if moves { scene.bodies[shell.slot as usize].velocity } else { Velocity::default().get() }
+            if moves { scene.bodies[shell.slot].velocity } else { Velocity::default().get() }
         };
         let motion = self.marks.motion(before(a, shell_a), before(b, shell_b));
         meet(shell_a, shell_b, motion, scene.terrain)
@@ -259,7 +259,7 @@ fn first_stop(
     let mut first: Option<(u64, [i32; 2], Manifold)> = None;
     for &NearPair { slot, .. } in near {
         let wall = input.near.index(slot);
-        let (body, shell) = (&scene.bodies[slot as usize], &shells[wall]);
+        let (body, shell) = (&scene.bodies[slot], &shells[wall]);
         if shell.mass != 0 || body.has(flag::SENSOR) || !scene.interact(mover.slot, slot) {
             continue;
         }

@@ -84,7 +84,7 @@ impl Found<'_> {
         if !scene.interact(a, b) {
             return;
         }
-        let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot as usize]);
+        let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot]);
         if (body_a.flags | body_b.flags) & flag::SENSOR == 0 {
             self.add_solid(hit, input);
         } else if hit.gap <= 0 {
@@ -98,7 +98,7 @@ impl Found<'_> {
     pub(crate) fn add_solid(&mut self, hit: &Hit, input: &ContactInput<'_>) {
         let (phase, shells) = (input.phase, &input.working.shells);
         let (a, b) = (shells[hit.a], shells[hit.b]);
-        let [extra_a, extra_b] = [a, b].map(|shell| &phase.extras[shell.slot as usize]);
+        let [extra_a, extra_b] = [a, b].map(|shell| &phase.extras[shell.slot]);
         let ranks = [extra_a.dominance, extra_b.dominance];
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
             // The bodies touch, but neither can yield along the normal.

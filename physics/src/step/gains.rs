@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::body::slot::Slot;
+
 /// The gains by slot; slots beyond the end got nothing. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gains {
@@ -14,8 +16,8 @@ impl Gains {
     }
 
     /// Notes what was added to the velocity of a body.
-    pub(crate) fn note(&mut self, slot: u32, gain: [i32; 2]) {
-        let slot = slot as usize;
+    pub(crate) fn note(&mut self, slot: Slot, gain: [i32; 2]) {
+        let slot = slot.at();
         if gain != [0; 2] {
             self.by_slot.resize(self.by_slot.len().max(slot + 1), [0; 2]);
         }

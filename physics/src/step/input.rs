@@ -1,6 +1,7 @@
 //! What the search for contacts reads.
 
 use crate::body::record::Extra;
+use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Manifold;
 use crate::contact::cache::ContactCache;
@@ -73,10 +74,10 @@ impl ContactInput<'_> {
     }
 
     /// Whether a moving body may have a contact with a piece of terrain; this depends on the side of one-sided segments.
-    pub(crate) fn enters(&self, lane: WorkingIndex, slot: u32, found: &Manifold) -> bool {
+    pub(crate) fn enters(&self, lane: WorkingIndex, slot: Slot, found: &Manifold) -> bool {
         let Self { phase, working, .. } = self;
         let own = working.shells[lane].slot;
-        let touched = |other: u32| {
+        let touched = |other: Slot| {
             let range = working.cached[lane.at()];
             !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
         };

@@ -6,9 +6,9 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::RestingContact;
-use crate::math::boxes::NO_SLOT;
 use crate::math::copy::clone_in_place;
 use crate::math::sets::DisjointSets;
 use crate::solve::coloring::Batches;
@@ -95,41 +95,41 @@ impl Islands {
     }
 
     /// A body falls asleep with its island.
-    pub(crate) fn put_to_sleep(&mut self, lane: WorkingIndex, slot: u32) {
+    pub(crate) fn put_to_sleep(&mut self, lane: WorkingIndex, slot: Slot) {
         self.add_sleepy(lane.0, slot);
     }
 
     /// `member` is its number in the sets.
-    fn add_sleepy(&mut self, member: u32, slot: u32) {
+    fn add_sleepy(&mut self, member: u32, slot: Slot) {
         let name = self.sets.find(member);
-        self.sleepy.push(u64::from(name) << 32 | u64::from(slot));
+        self.sleepy.push(u64::from(name) << 32 | u64::from(slot.0));
     }
 
     /// All awake bodies that a body touches now, directly or through others that contacts can move.
     pub(crate) fn members_of(
         &mut self,
-        slot: u32,
+        slot: Slot,
         bodies: &[Body],
         contacts: impl Iterator<Item = RestingContact>,
-        members: &mut Vec<u32>,
+        members: &mut Vec<Slot>,
     ) {
-        let joins = |slot: u32| {
-            let body = &bodies[slot as usize];
+        let joins = |slot: Slot| {
+            let body = &bodies[slot];
             body.has(flag::DYNAMIC) && body.has(flag::AWAKE) && !body.has(flag::FRESH)
         };
         self.sets.reset(bodies.len());
         for contact in contacts.filter(|c| joins(c.owner) && joins(c.other)) {
-            self.sets.merge(contact.owner, contact.other);
+            self.sets.merge(contact.owner.0, contact.other.0);
         }
-        let name = self.sets.find(slot);
-        members.extend((0..bodies.len() as u32).filter(|&other| self.sets.find(other) == name));
+        let name = self.sets.find(slot.0);
+        members.extend(Slot::all(bodies.len()).filter(|other| self.sets.find(other.0) == name));
     }
 
     /// Builds the rings of the bodies that fell asleep.
     pub(crate) fn close(&mut self, sleeping: &mut SleepingIslands) {
         self.sleepy.sort_unstable();
         for island in self.sleepy.chunk_by(|a, b| a >> 32 == b >> 32) {
-            sleeping.add(island.iter().map(|&member| member as u32));
+            sleeping.add(island.iter().map(|&member| Slot(member as u32)));
         }
         self.sleepy.clear();
     }
@@ -143,57 +143,57 @@ fn along(gravity: [i32; 2], normal: [i32; 2]) -> i64 {
 /// Sleeping bodies as rings of slots, one ring per island.
 #[derive(Debug, Default)]
 pub(crate) struct SleepingIslands {
-    /// By slot: the next member of its island; `NO_SLOT` if it is alone or awake.
-    next: Vec<u32>,
+    /// By slot: the next member of its island; [`Slot::NONE`] if it is alone or awake.
+    next: Vec<Slot>,
 }
 
 clone_in_place!(SleepingIslands: next);
 
 impl SleepingIslands {
     /// Links the members, in the order given.
-    pub(crate) fn add(&mut self, members: impl Iterator<Item = u32>) {
-        let mut ends: Option<(u32, u32)> = None;
+    pub(crate) fn add(&mut self, members: impl Iterator<Item = Slot>) {
+        let mut ends: Option<(Slot, Slot)> = None;
         for slot in members {
-            self.next.resize(self.next.len().max(slot as usize + 1), NO_SLOT);
+            self.next.resize(self.next.len().max(slot.at() + 1), Slot::NONE);
             if let Some((_, last)) = ends {
-                self.next[last as usize] = slot;
+                self.next[last.at()] = slot;
             }
             ends = Some((ends.map_or(slot, |(first, _)| first), slot));
         }
         if let Some((first, last)) = ends
             && first != last
         {
-            self.next[last as usize] = first;
+            self.next[last.at()] = first;
         }
     }
 
     /// Breaks up an island and appends its members, the given one first.
-    pub(crate) fn take(&mut self, slot: u32, members: &mut Vec<u32>) {
+    pub(crate) fn take(&mut self, slot: Slot, members: &mut Vec<Slot>) {
         let mut at = slot;
-        while at != NO_SLOT {
+        while at != Slot::NONE {
             members.push(at);
-            let next = self.next.get_mut(at as usize).map_or(NO_SLOT, |n| core::mem::replace(n, NO_SLOT));
-            at = if next == slot { NO_SLOT } else { next };
+            let next = self.next.get_mut(at.at()).map_or(Slot::NONE, |n| core::mem::replace(n, Slot::NONE));
+            at = if next == slot { Slot::NONE } else { next };
         }
     }
 
     /// Rebuilds the rings from the contacts of the sleeping bodies.
     pub(crate) fn rebuild(&mut self, bodies: &[Body], contacts: impl Iterator<Item = RestingContact>) {
-        let sleeps = |slot: u32| {
-            let body = &bodies[slot as usize];
+        let sleeps = |slot: Slot| {
+            let body = &bodies[slot];
             body.has(flag::DYNAMIC) && !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH)
         };
         self.next.clear();
-        if !(0..bodies.len() as u32).any(sleeps) {
+        if !Slot::all(bodies.len()).any(sleeps) {
             return;
         }
         let mut islands = Islands::default();
         islands.sets.reset(bodies.len());
         for contact in contacts.filter(|c| sleeps(c.owner) && sleeps(c.other)) {
-            islands.sets.merge(contact.owner, contact.other);
+            islands.sets.merge(contact.owner.0, contact.other.0);
         }
-        for slot in (0..bodies.len() as u32).filter(|&slot| sleeps(slot)) {
-            islands.add_sleepy(slot, slot);
+        for slot in Slot::all(bodies.len()).filter(|&slot| sleeps(slot)) {
+            islands.add_sleepy(slot.0, slot);
         }
         islands.close(self);
     }
@@ -207,15 +207,15 @@ mod tests {
     #[test]
     fn rings_give_every_member_once_wherever_one_begins() {
         let mut sleeping = SleepingIslands::default();
-        for first in [5, 2, 9] {
-            sleeping.add([2, 5, 9].into_iter());
-            sleeping.add([3].into_iter());
+        for first in [5, 2, 9].map(Slot) {
+            sleeping.add([2, 5, 9].map(Slot).into_iter());
+            sleeping.add([Slot(3)].into_iter());
             let mut members = vec![];
             sleeping.take(first, &mut members);
             assert_eq!(members[0], first);
             members.sort_unstable();
-            assert_eq!(members, [2, 5, 9]);
-            for alone in [2, 3, 5, 9, 1_000] {
+            assert_eq!(members, [2, 5, 9].map(Slot));
+            for alone in [2, 3, 5, 9, 1_000].map(Slot) {
                 members.clear();
                 sleeping.take(alone, &mut members);
                 assert_eq!(members, [alone]);

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Body;
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
-use crate::math::boxes::{NO_SLOT, RawBox};
+use crate::math::boxes::RawBox;
 use crate::simd::Path;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
@@ -37,7 +38,7 @@ impl Clone for Lanes {
 
 impl Lanes {
     /// Sorts the moving bodies (`active`: ascending slots) along the curve.
-    pub(crate) fn sort(&mut self, path: Path, active: &[u32], split: SplitRule, bodies: &[Body]) {
+    pub(crate) fn sort(&mut self, path: Path, active: &[Slot], split: SplitRule, bodies: &[Body]) {
         path.sort(&mut self.tree, active, split, bodies);
         self.by_slot.resize(bodies.len(), WorkingIndex(0));
         self.known = false;
@@ -49,27 +50,27 @@ impl Lanes {
     }
 
     /// The lane of a body that moved in the last step. Few steps are asked for one, so the first call looks for all lanes.
-    pub(crate) fn of(&mut self, slot: u32) -> Option<WorkingIndex> {
+    pub(crate) fn of(&mut self, slot: Slot) -> Option<WorkingIndex> {
         let slots = self.tree.slot_of_lane();
         if !self.known {
             self.known = true;
-            for (lane, &slot) in (0..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
-                self.by_slot[slot as usize] = WorkingIndex(lane);
+            for (lane, &slot) in (0..).zip(slots).filter(|&(_, &slot)| slot != Slot::NONE) {
+                self.by_slot[slot.at()] = WorkingIndex(lane);
             }
         }
-        let lane = *self.by_slot.get(slot as usize)?;
+        let lane = *self.by_slot.get(slot.at())?;
         (slots.get(lane.at()) == Some(&slot)).then_some(lane)
     }
 
     /// Empties the lane of a body that stopped moving.
-    pub(crate) fn vacate(&mut self, slot: u32) {
+    pub(crate) fn vacate(&mut self, slot: Slot) {
         if let Some(lane) = self.of(slot) {
             self.tree.vacate(lane.at());
         }
     }
 
     /// Updates the box of a moving body whose position was set.
-    pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
+    pub(crate) fn moved(&mut self, slot: Slot, bounds: &RawBox) {
         if let Some(lane) = self.of(slot) {
             self.tree.replace_box(lane.at(), bounds);
         }

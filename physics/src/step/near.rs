@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, flag};
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
 use crate::contact::cache::ContactCache;
@@ -27,7 +28,7 @@ pub(crate) struct NearPair {
     /// The moving body, by its lane.
     pub(crate) lane: WorkingIndex,
     /// Slot of the body at rest.
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
 }
 
 /// The pairs of moving bodies and bodies at rest, and the working indices of the latter. Kept between steps so that a steady step does not
@@ -89,14 +90,15 @@ impl Near {
     fn sort(&mut self) {
         let Self { pairs, sorted: [items, scratch], .. } = self;
         let bits = |numbers: u32| u32::BITS - numbers.leading_zeros();
-        let (lanes, slots) = pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.lane.0, all.1 | pair.slot));
+        let (lanes, slots) =
+            pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.lane.0, all.1 | pair.slot.0));
         items.clear();
-        items.extend(pairs.iter().map(|pair| u64::from(pair.slot) << 32 | u64::from(pair.lane.0)));
+        items.extend(pairs.iter().map(|pair| u64::from(pair.slot.0) << 32 | u64::from(pair.lane.0)));
         radix_sort(items, scratch, bits(slots));
         items.iter_mut().for_each(|item| *item = item.rotate_left(32));
         radix_sort(items, scratch, bits(lanes));
         for (pair, item) in pairs.iter_mut().zip(&*items) {
-            *pair = NearPair { lane: WorkingIndex((item >> 32) as u32), slot: *item as u32 };
+            *pair = NearPair { lane: WorkingIndex((item >> 32) as u32), slot: Slot(*item as u32) };
         }
     }
 
@@ -112,8 +114,8 @@ impl Near {
     }
 
     /// The working index of a body at rest of one of the pairs.
-    pub(crate) fn index(&self, slot: u32) -> WorkingIndex {
-        self.index[slot as usize]
+    pub(crate) fn index(&self, slot: Slot) -> WorkingIndex {
+        self.index[slot.at()]
     }
 
     /// The sleeping bodies that a moving body touches, or would touch within this frame if nothing stopped it. A slot may be listed twice.
@@ -122,16 +124,16 @@ impl Near {
         working: &Working,
         scene: Scene<'_>,
         fps: u32,
-        out: &mut Vec<u32>,
+        out: &mut Vec<Slot>,
     ) {
         out.clear();
         for &NearPair { lane, slot } in &self.pairs {
-            let sleeper = &scene.bodies[slot as usize];
+            let sleeper = &scene.bodies[slot];
             if !sleeper.has(flag::DYNAMIC) {
                 continue;
             }
             let shell = &working.shells[lane];
-            let mover = &scene.bodies[shell.slot as usize];
+            let mover = &scene.bodies[shell.slot];
             if !scene.interact(shell.slot, slot) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
                 continue;
             }
@@ -150,8 +152,8 @@ impl Near {
         let Self { pairs, index, .. } = self;
         index.resize(bodies.len(), NOWHERE);
         for &NearPair { slot, .. } in &*pairs {
-            if index[slot as usize] == NOWHERE {
-                index[slot as usize] = working.append_resting(slot, &bodies[slot as usize], contacts);
+            if index[slot.at()] == NOWHERE {
+                index[slot.at()] = working.append_resting(slot, &bodies[slot], contacts);
             }
         }
     }
@@ -159,7 +161,7 @@ impl Near {
     /// Forgets the working indices, at the end of the search for contacts.
     pub(crate) fn forget_indices(&mut self) {
         for pair in &self.pairs {
-            self.index[pair.slot as usize] = NOWHERE;
+            self.index[pair.slot.at()] = NOWHERE;
         }
     }
 }

@@ -38,7 +38,7 @@ fn meet_at_all(pair: WorkingPair, scene: Scene<'_>, input: &ContactInput<'_>, fo
     if !scene.interact(a, b) {
         return false;
     }
-    let sensor = [a, b].into_iter().any(|slot| scene.bodies[slot as usize].has(flag::SENSOR));
+    let sensor = [a, b].into_iter().any(|slot| scene.bodies[slot].has(flag::SENSOR));
     if sensor {
         found.fast.sensors.push(pair);
     }
@@ -91,7 +91,7 @@ fn is_buried([a, b]: WorkingPair, near: &[NearPair], input: &ContactInput<'_>) -
         let (normal, gap) = separation(mover, shell);
         let holds = !shell.is_terrain()
             && shell.mass == 0
-            && !scene.bodies[shell.slot as usize].has(flag::SENSOR)
+            && !scene.bodies[shell.slot].has(flag::SENSOR)
             && scene.interact(mover.slot, shell.slot);
         (holds && gap < -FLUSH).then_some(Manifold { normal, gap })
     };

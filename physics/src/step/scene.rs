@@ -1,6 +1,7 @@
 //! The bodies, and what else decides which of them meet.
 
 use crate::body::record::{Body, flag};
+use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::separation;
 use crate::contact::ignored::IgnoredPairs;
@@ -25,14 +26,14 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     /// Whether the bodies in two slots may touch at all.
     #[inline]
-    pub(crate) fn interact(&self, a: u32, b: u32) -> bool {
-        let [body_a, body_b] = [a, b].map(|slot| &self.bodies[slot as usize]);
+    pub(crate) fn interact(&self, a: Slot, b: Slot) -> bool {
+        let [body_a, body_b] = [a, b].map(|slot| &self.bodies[slot]);
         body_a.interacts_with(body_b) && !self.ignored.contains(a, b)
     }
 
     /// Whether the surfaces of two bodies are at most `distance` raw units apart. At most one of them is terrain.
-    pub(crate) fn are_within(&self, a: u32, b: u32, distance: i32) -> bool {
-        let [shell_a, shell_b] = [a, b].map(|slot| self.bodies[slot as usize].shell(slot));
+    pub(crate) fn are_within(&self, a: Slot, b: Slot, distance: i32) -> bool {
+        let [shell_a, shell_b] = [a, b].map(|slot| self.bodies[slot].shell(slot));
         if !shell_a.bounds().grown(distance).overlaps(&shell_b.bounds()) {
             return false;
         }
@@ -48,8 +49,8 @@ impl Scene<'_> {
 
     /// Whether two bodies at rest may keep their contact. A call can move or change bodies and put them to sleep before the next step; otherwise
     /// none of them is further apart, see [`resting_reach`].
-    pub(crate) fn keeps_resting_contact(&self, a: u32, b: u32, settings: &Settings) -> bool {
-        let either = self.bodies[a as usize].flags | self.bodies[b as usize].flags;
+    pub(crate) fn keeps_resting_contact(&self, a: Slot, b: Slot, settings: &Settings) -> bool {
+        let either = self.bodies[a].flags | self.bodies[b].flags;
         either & flag::SENSOR == 0 && self.interact(a, b) && self.are_within(a, b, resting_reach(settings))
     }
 

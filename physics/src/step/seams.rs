@@ -33,7 +33,7 @@ impl Seams {
                 let is_solid = |at: usize| {
                     let slots = hits.pairs[at].map(|index| input.working.shells[index].slot);
                     let scene = input.phase.scene;
-                    !scene.bodies[slots[1] as usize].has(flag::SENSOR) && scene.interact(slots[0], slots[1])
+                    !scene.bodies[slots[1]].has(flag::SENSOR) && scene.interact(slots[0], slots[1])
                 };
                 let is_deep = |at: usize| hits.gaps[at] < -FLUSH && is_solid(at);
                 if (first..end).all(|at| marks[at] || !is_deep(at)) {
@@ -59,15 +59,15 @@ pub(crate) fn is_seam(
     let is_wall = |shell: &Shell| shell.mass == 0 && shell.radius == 0;
     let (bodies, slot) = (scene.bodies, wall.slot);
     // A sensor notices every wall.
-    if !is_wall(wall) || mover.mass == 0 || bodies[mover.slot as usize].has(flag::SENSOR) {
+    if !is_wall(wall) || mover.mass == 0 || bodies[mover.slot].has(flag::SENSOR) {
         return false;
     }
     let found = Manifold { normal: hit.normal, gap: hit.gap };
     others.map(|other| (other, &shells[other])).any(|(index, other)| {
-        let body = &bodies[other.slot as usize];
+        let body = &bodies[other.slot];
         index != hit.b
             && is_wall(other)
-            && (body.flags | bodies[slot as usize].flags) & flag::SENSOR == 0
+            && (body.flags | bodies[slot].flags) & flag::SENSOR == 0
             && scene.interact(mover.slot, other.slot)
             && is_covered(mover, wall, &found, other, other.slot < slot)
     })

@@ -1,6 +1,7 @@
 //! What a step keeps from phase to phase. Each part owns its fields; a phase is a function of the parts that it needs.
 
 use crate::body::record::{Body, Extra};
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
@@ -65,7 +66,7 @@ impl Stepper {
 
     /// Sorts the moving bodies (`active`: ascending slots) along the curve and gathers them into the working arrays.
     #[inline(never)]
-    pub(crate) fn gather(&mut self, active: &[u32], source: Source<'_>, fps: u32, crew: &mut Crew<'_>) {
+    pub(crate) fn gather(&mut self, active: &[Slot], source: Source<'_>, fps: u32, crew: &mut Crew<'_>) {
         let Self { path, lanes, gains, working, fast, .. } = self;
         lanes.sort(*path, active, source.settings.split, source.bodies);
         fast.begin(fps);
@@ -77,7 +78,7 @@ impl Stepper {
     /// Marks the bodies in `fresh` that are new, and finds the bodies at rest near the `movers` moving ones.
     pub(crate) fn look_around(
         &mut self,
-        fresh: &[u32],
+        fresh: &[Slot],
         bodies: &[Body],
         resting: &mut RestingTrees,
         movers: usize,
@@ -97,7 +98,7 @@ impl Stepper {
     }
 
     /// See [`Near::sleepers_in_the_way`].
-    pub(crate) fn sleepers_in_the_way(&self, scene: Scene<'_>, fps: u32, out: &mut alloc::vec::Vec<u32>) {
+    pub(crate) fn sleepers_in_the_way(&self, scene: Scene<'_>, fps: u32, out: &mut alloc::vec::Vec<Slot>) {
         self.near.sleepers_in_the_way(&self.working, scene, fps, out);
     }
 
@@ -178,7 +179,7 @@ impl Stepper {
     }
 
     /// See [`Working::touched_guests`].
-    pub(crate) fn touched_guests(&self, bodies: &[Body], pushed: impl FnMut(u32, [i32; 2])) {
+    pub(crate) fn touched_guests(&self, bodies: &[Body], pushed: impl FnMut(Slot, [i32; 2])) {
         self.working.touched_guests(&self.contacts.batches, bodies, pushed);
     }
 

@@ -179,7 +179,7 @@ fn first_met(
 ) -> Option<(WorkingIndex, Manifold, u64)> {
     let Field { path, scene, working, .. } = field;
     let own = working.shells[runner.lane];
-    let is_sensor = |shell: &Shell| scene.bodies[shell.slot as usize].has(flag::SENSOR);
+    let is_sensor = |shell: &Shell| scene.bodies[shell.slot].has(flag::SENSOR);
     if is_sensor(&own) {
         return None;
     }

@@ -40,7 +40,7 @@ impl TerrainPairs {
             let [mover, piece] = [a, b].map(|index| &input.working.shells[index]);
             let scene = input.phase.scene;
             // A sensor notices terrain from every side.
-            let met = if scene.bodies[mover.slot as usize].has(flag::SENSOR) {
+            let met = if scene.bodies[mover.slot].has(flag::SENSOR) {
                 scene.terrain.plain_separation(piece.slot, mover)
             } else {
                 let met = scene.terrain.separation(piece.slot, mover);

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Shell, flag};
+use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
@@ -128,7 +129,7 @@ impl Working {
     #[cold]
     fn note_locks(&mut self, lanes: &Lanes, bodies: &[Body]) {
         for (lane, &slot) in (0..).zip(lanes.tree.slot_of_lane()) {
-            if let Some(body) = bodies.get(slot as usize) {
+            if let Some(body) = bodies.get(slot.at()) {
                 note_lock(WorkingIndex(lane), body, &mut self.locked);
             }
         }
@@ -139,15 +140,15 @@ impl Working {
         self.gained.clear();
         if !gains.is_empty() {
             let slots = lanes.tree.slot_of_lane().iter();
-            self.gained.extend(slots.map(|&slot| gains.get(slot as usize).copied().unwrap_or_default()));
+            self.gained.extend(slots.map(|&slot| gains.get(slot.at()).copied().unwrap_or_default()));
             self.gained.resize(self.shells.len(), [0; 2]);
         }
     }
 
     /// Marks the new bodies among the moving ones; some of `fresh` may not be among them.
-    pub(crate) fn note_fresh(&mut self, fresh: &[u32], lanes: &mut Lanes, bodies: &[Body]) {
+    pub(crate) fn note_fresh(&mut self, fresh: &[Slot], lanes: &mut Lanes, bodies: &[Body]) {
         self.fresh.clear();
-        for &slot in fresh.iter().filter(|&&slot| bodies[slot as usize].has(flag::FRESH)) {
+        for &slot in fresh.iter().filter(|&&slot| bodies[slot].has(flag::FRESH)) {
             if let Some(lane) = lanes.of(slot) {
                 self.fresh.resize(self.shells.len(), false);
                 self.fresh[lane.at()] = true;
@@ -157,7 +158,12 @@ impl Working {
 
     /// Appends a body at rest, and returns its index. A sleeping one is a *guest*: it takes part in contacts with its own mass, but keeps its
     /// position in this frame. A guest that is pushed wakes up with its island.
-    pub(crate) fn append_resting(&mut self, slot: u32, body: &Body, contacts: &ContactCache) -> WorkingIndex {
+    pub(crate) fn append_resting(
+        &mut self,
+        slot: Slot,
+        body: &Body,
+        contacts: &ContactCache,
+    ) -> WorkingIndex {
         let index = WorkingIndex::new(self.shells.len());
         if body.has(flag::DYNAMIC) && body.has(flag::LOCK_X | flag::LOCK_Y) {
             note_lock(index, body, &mut self.locked);
@@ -214,7 +220,7 @@ impl Working {
         &self,
         batches: &Batches,
         bodies: &[Body],
-        mut pushed: impl FnMut(u32, [i32; 2]),
+        mut pushed: impl FnMut(Slot, [i32; 2]),
     ) {
         // The dummy body is between the moving bodies and the guests.
         let dummy = batches.dummy();
@@ -226,7 +232,7 @@ impl Working {
                 let touches = batch.impulse[lane] != 0 || origin.is_touching();
                 if touches && at > dummy && self.shells[at].mass != 0 {
                     let slot = self.shells[at].slot;
-                    if !bodies[slot as usize].has(flag::AWAKE) {
+                    if !bodies[slot].has(flag::AWAKE) {
                         pushed(slot, self.velocities[at].get());
                     }
                 }
@@ -238,10 +244,10 @@ impl Working {
 /// Gathers bodies in parts of equally many blocks.
 fn gather_on_threads(
     mut to: WorkingArrays<'_>,
-    mut slots: &[[u32; LANES]],
+    mut slots: &[[Slot; LANES]],
     mut fast: &mut [u8],
     crew: &mut Crew<'_>,
-    gather: impl Fn(WorkingArrays<'_>, &[[u32; LANES]], &mut [u8]) -> Gathered + Sync,
+    gather: impl Fn(WorkingArrays<'_>, &[[Slot; LANES]], &mut [u8]) -> Gathered + Sync,
 ) -> Gathered {
     let part = slots.len().div_ceil(PARTS).max(1);
     let mut jobs = SmallVec::<[_; PARTS]>::new();

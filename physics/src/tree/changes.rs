@@ -2,15 +2,16 @@
 
 use alloc::vec::Vec;
 
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::base;
 use crate::tree::quadtree::Quadtree;
 
 impl Quadtree {
     /// Puts a body into the lane behind all others, wherever it lies. Such a tree has no leaves, and [`Self::empty`] ends it.
-    pub(crate) fn append(&mut self, lane: usize, slot: u32, b: &RawBox) {
+    pub(crate) fn append(&mut self, lane: usize, slot: Slot, b: &RawBox) {
         if lane == self.slot_of_lane.len() {
-            self.slot_of_lane.extend([NO_SLOT; LANES]);
+            self.slot_of_lane.extend([Slot::NONE; LANES]);
             self.add_block();
         }
         self.slot_of_lane[lane] = slot;
@@ -56,7 +57,7 @@ impl Quadtree {
 
     /// Empties a lane, so that no search finds its body any more. The bounds above stay as they are.
     pub(crate) fn vacate(&mut self, lane: usize) {
-        self.slot_of_lane[lane] = NO_SLOT;
+        self.slot_of_lane[lane] = Slot::NONE;
         self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
     }
 }
@@ -75,7 +76,7 @@ mod tests {
             let mut boxes = vec![];
             for (slot, &p) in points[..700 >> round].iter().enumerate() {
                 boxes.push(RawBox { min: p, max: [p[0] + 9, p[1] + 9] });
-                t.append(slot, slot as u32, &boxes[slot]);
+                t.append(slot, Slot::new(slot), &boxes[slot]);
                 let moved = slot / 2;
                 if slot % 5 == 0 && boxes[moved] != RawBox::EMPTY {
                     boxes[moved] = boxes[slot].grown(100);
@@ -91,7 +92,7 @@ mod tests {
                 let area = RawBox { min: p, max: p }.grown(slot as i32 * 5_000);
                 let mut found = vec![];
                 t.visit(base(), &area, |slot| found.push(slot));
-                let mut expected = (0..=slot as u32).filter(|&s| boxes[s as usize].overlaps(&area));
+                let mut expected = Slot::all(slot + 1).filter(|s| boxes[s.at()].overlaps(&area));
                 assert!(expected.by_ref().eq(found.iter().copied()), "round {round}, {slot} bodies");
             }
             t.empty();

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use fearless_simd::prelude::*;
 use fearless_simd::u32x16;
 
+use crate::body::slot::Slot;
 use crate::math::lanes::each;
 
 /// Levels of the curve: 15 levels of two bits fit the 32-bit key with the depth counted from the root.
@@ -45,7 +46,7 @@ impl Grid {
 /// Replaces `out` by the curve key of the cell of each centre (upper half; two bits per level) with its slot (lower half). The centres lie
 /// in the root's square.
 #[inline(always)]
-pub(crate) fn keys<S: Simd>(simd: S, grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec<u64>) {
+pub(crate) fn keys<S: Simd>(simd: S, grid: &Grid, centres: &[Centre], slots: &[Slot], out: &mut Vec<u64>) {
     // Every element is written.
     out.resize(slots.len(), 0);
     // There may be room behind the centres.
@@ -62,16 +63,21 @@ pub(crate) fn keys<S: Simd>(simd: S, grid: &Grid, centres: &[Centre], slots: &[u
 
 /// Curve key of a centre's cell with its slot.
 #[inline(always)]
-fn key_of(grid: &Grid, centre: Centre, slot: u32) -> u64 {
+fn key_of(grid: &Grid, centre: Centre, slot: Slot) -> u64 {
     let centre: [u32; 2] = bytemuck::cast(centre);
     let shift = grid.cell_shift.min(SHIFT_MAX);
     let [x, y] = each([0, 1], |axis: usize| centre[axis].wrapping_sub(grid.origin[axis] as u32) >> shift);
-    u64::from(hilbert_key(x, y, grid.depth)) << 32 | u64::from(slot)
+    u64::from(hilbert_key(x, y, grid.depth)) << 32 | u64::from(slot.0)
 }
 
 /// [`key_of`] many centres.
 #[inline(always)]
-fn keys_of_many<S: Simd>(simd: S, grid: &Grid, centres: &[Centre; MANY], slots: &[u32; MANY]) -> [u64; MANY] {
+fn keys_of_many<S: Simd>(
+    simd: S,
+    grid: &Grid,
+    centres: &[Centre; MANY],
+    slots: &[Slot; MANY],
+) -> [u64; MANY] {
     let mut packed = [0; MANY];
     // Where lanes are one number at a time, the table is faster.
     if simd.level().is_fallback() {
@@ -86,7 +92,7 @@ fn keys_of_many<S: Simd>(simd: S, grid: &Grid, centres: &[Centre; MANY], slots: 
     let keys = hilbert_keys(simd, (x - left as u32) >> shift, (y - bottom as u32) >> shift, grid.depth);
     let keys = keys.to_array();
     for lane in 0..MANY {
-        packed[lane] = u64::from(keys[lane]) << 32 | u64::from(slots[lane]);
+        packed[lane] = u64::from(keys[lane]) << 32 | u64::from(slots[lane].0);
     }
     packed
 }

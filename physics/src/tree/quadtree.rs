@@ -13,7 +13,8 @@ use core::hint::select_unpredictable;
 use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
 
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{base, each};
 use crate::tree::block_join::IndexPair;
@@ -60,8 +61,8 @@ pub(crate) struct Quadtree {
     /// For each sorted body, the depth of a leaf that would start with it.
     leaf_depths: Vec<u8>,
     leaves: Vec<Leaf>,
-    /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
-    pub(super) slot_of_lane: Vec<u32>,
+    /// Slot in each lane, [`Slot::NONE`] in holes. Its length is a multiple of eight.
+    pub(super) slot_of_lane: Vec<Slot>,
     /// `levels[0]` holds the bodies' boxes. Each further level holds the bounds of eight blocks below; the last level has one block.
     pub(super) levels: Vec<Vec<BoxBlock>>,
 }
@@ -79,9 +80,9 @@ impl Quadtree {
     pub(crate) fn sort<S: Simd>(
         &mut self,
         simd: S,
-        slots: &[u32],
+        slots: &[Slot],
         rule: SplitRule,
-        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+        centre_and_extent: impl Fn(Slot) -> ([i32; 2], i32),
     ) {
         self.choose_grid(simd, slots, rule.depth_max, centre_and_extent);
         curve::keys(simd, &self.grid, &self.scratch, slots, &mut self.sorted);
@@ -95,9 +96,9 @@ impl Quadtree {
     fn choose_grid<S: Simd>(
         &mut self,
         simd: S,
-        slots: &[u32],
+        slots: &[Slot],
         depth_max: u32,
-        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+        centre_and_extent: impl Fn(Slot) -> ([i32; 2], i32),
     ) {
         let Some(&first) = slots.first() else {
             self.grid = Grid::default();
@@ -184,11 +185,11 @@ impl Quadtree {
     }
 
     /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
-    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, Slot) -> RawBox) {
         let (blocks, boxes) = self.blocks_mut();
         for (at, (slots, to)) in blocks.iter().zip(boxes).enumerate() {
             *to = BoxBlock::EMPTY;
-            for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != Slot::NONE) {
                 to.set(l, &box_of(at * LANES + l, slot));
             }
         }
@@ -196,7 +197,7 @@ impl Quadtree {
     }
 
     /// The slots in the lanes of each block, and their boxes. New blocks hold any boxes; call [`Self::rebuild_bounds`] when all are set.
-    pub(crate) fn blocks_mut(&mut self) -> (&[[u32; LANES]], &mut [BoxBlock]) {
+    pub(crate) fn blocks_mut(&mut self) -> (&[[Slot; LANES]], &mut [BoxBlock]) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
         }
@@ -256,7 +257,7 @@ impl Quadtree {
         &self.leaves
     }
 
-    pub(crate) fn slot_of_lane(&self) -> &[u32] {
+    pub(crate) fn slot_of_lane(&self) -> &[Slot] {
         &self.slot_of_lane
     }
 
@@ -288,7 +289,7 @@ impl Quadtree {
                 continue;
             }
             let slots = &self.slot_of_lane[block * LANES..(block + 1) * LANES];
-            for (lane, _) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            for (lane, _) in slots.iter().enumerate().filter(|&(_, &slot)| slot != Slot::NONE) {
                 other.visit_lanes(
                     simd,
                     &boxes.get(lane),
@@ -341,19 +342,19 @@ fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
 /// new block if the leaf does not fit into the rest of the current one, so that small leaves stay whole. Up to the next block, the lanes
 /// after `len` are holes before the call, and those after the leaf are holes after it.
 #[inline(always)]
-fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
+fn place_leaf(slot_of_lane: &mut Vec<Slot>, len: usize, items: &[u64], count: usize) -> usize {
     let rest = len.next_multiple_of(LANES) - len;
     let lane = len + select_unpredictable(rest < count, rest, 0);
     let end = lane + count;
     if slot_of_lane.len() < end + 2 * LANES {
-        slot_of_lane.resize(end + 64 * LANES, NO_SLOT);
+        slot_of_lane.resize(end + 64 * LANES, Slot::NONE);
     }
     // Eight, whatever follows them: branches predict the number of bodies in a leaf badly.
     match (items.first_chunk::<LANES>(), slot_of_lane[lane..].first_chunk_mut()) {
-        (Some(eight), Some(to)) if count <= LANES => *to = each(*eight, |item| item as u32),
-        _ => slot_of_lane[lane..end].iter_mut().zip(items).for_each(|(to, &item)| *to = item as u32),
+        (Some(eight), Some(to)) if count <= LANES => *to = each(*eight, |item| Slot(item as u32)),
+        _ => slot_of_lane[lane..end].iter_mut().zip(items).for_each(|(to, &item)| *to = Slot(item as u32)),
     }
-    slot_of_lane[end..end + LANES].fill(NO_SLOT);
+    slot_of_lane[end..end + LANES].fill(Slot::NONE);
     lane
 }
 
@@ -372,10 +373,10 @@ pub(super) mod tests {
     }
 
     pub(in crate::tree) fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
-        let slots: Vec<u32> = (0..points.len() as u32).collect();
+        let slots: Vec<Slot> = Slot::all(points.len()).collect();
         let mut tree = Quadtree::default();
-        tree.sort(base(), &slots, rule, |s| (points[s as usize], extent));
-        tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
+        tree.sort(base(), &slots, rule, |s| (points[s.at()], extent));
+        tree.set_boxes(|_, s| RawBox { min: points[s.at()], max: points[s.at()] }.grown(extent));
         tree
     }
 
@@ -391,12 +392,12 @@ pub(super) mod tests {
                 let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth);
                 let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
                 for &slot in &t.slot_of_lane()[lanes] {
-                    let p = points[slot as usize];
+                    let p = points[slot.at()];
                     for axis in 0..2 {
                         let offset = i64::from(p[axis]) - corner[axis];
-                        assert!((0..side).contains(&offset), "body {slot} in leaf {leaf:?}");
+                        assert!((0..side).contains(&offset), "{slot:?} in leaf {leaf:?}");
                     }
-                    assert!(!core::mem::replace(&mut seen[slot as usize], true), "each body once");
+                    assert!(!core::mem::replace(&mut seen[slot.at()], true), "each body once");
                 }
                 assert!(leaf.count <= capacity || leaf.depth == t.grid().depth, "{leaf:?} should have split");
                 if leaf.depth > 0 {

@@ -8,7 +8,8 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Body;
-use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::{LANES, RawBox};
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::base;
 use crate::tree::quadtree::Quadtree;
@@ -36,7 +37,7 @@ pub(crate) struct RestingTrees {
     // not state: when waiting bodies are sorted in affects what a search costs, not what it returns
     waiting_lanes: usize,
     /// All bodies between a restore and the next step. An entry is valid while its place is `UNSORTED`.
-    unsorted: Vec<u32>,
+    unsorted: Vec<Slot>,
     /// By slot.
     places: Vec<u32>,
     /// Number of bodies in the old tree, and in the young one.
@@ -44,7 +45,7 @@ pub(crate) struct RestingTrees {
     old_count: usize,
     // not state: as above
     young_count: usize,
-    scratch: Vec<u32>,
+    scratch: Vec<Slot>,
 }
 
 clone_in_place!(
@@ -55,17 +56,17 @@ impl RestingTrees {
     /// Adds a body; `bodies` holds its geometry, and `sort` sorts slots into a tree.
     pub(crate) fn insert(
         &mut self,
-        slot: u32,
+        slot: Slot,
         bodies: &[Body],
         margin: i32,
-        sort: impl Fn(&mut Quadtree, &[u32]),
+        sort: impl Fn(&mut Quadtree, &[Slot]),
     ) {
         self.places.resize(bodies.len().max(self.places.len()), ABSENT);
-        if self.places[slot as usize] != ABSENT {
+        if self.places[slot.at()] != ABSENT {
             return;
         }
-        self.places[slot as usize] = self.waiting_lanes as u32 | WAITING;
-        self.waiting.append(self.waiting_lanes, slot, &bodies[slot as usize].grown_bounds(margin));
+        self.places[slot.at()] = self.waiting_lanes as u32 | WAITING;
+        self.waiting.append(self.waiting_lanes, slot, &bodies[slot].grown_bounds(margin));
         self.waiting_lanes += 1;
         if self.waiting_lanes > WAITING_MAX + (self.old_count + self.young_count) / 8 {
             self.flush(bodies, margin, sort);
@@ -73,18 +74,18 @@ impl RestingTrees {
     }
 
     /// Adds bodies to empty trees, without sorting them in; [`Self::flush`] must follow. `slots` is the number of all slots.
-    pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = u32>) {
+    pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = Slot>) {
         self.places.resize(slots, ABSENT);
         self.unsorted.reserve(slots);
         for slot in bodies {
-            self.places[slot as usize] = UNSORTED;
+            self.places[slot.at()] = UNSORTED;
             self.unsorted.push(slot);
         }
     }
 
     /// The tree of a place, and the lane there; `None` for a slot that is in no tree.
-    fn find(&mut self, slot: u32) -> Option<(&mut Quadtree, usize)> {
-        match self.places.get(slot as usize).copied()? {
+    fn find(&mut self, slot: Slot) -> Option<(&mut Quadtree, usize)> {
+        match self.places.get(slot.at()).copied()? {
             ABSENT | UNSORTED => None,
             lane if lane & YOUNG != 0 => Some((&mut self.young, (lane & !YOUNG) as usize)),
             lane if lane & WAITING != 0 => Some((&mut self.waiting, (lane & !WAITING) as usize)),
@@ -93,11 +94,11 @@ impl RestingTrees {
     }
 
     /// Removes a body. Does nothing if it is not in a tree.
-    pub(crate) fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: Slot) {
         if let Some((tree, lane)) = self.find(slot) {
             tree.vacate(lane);
         }
-        let Some(place) = self.places.get_mut(slot as usize) else { return };
+        let Some(place) = self.places.get_mut(slot.at()) else { return };
         match core::mem::replace(place, ABSENT) {
             ABSENT | UNSORTED => {}
             lane if lane & YOUNG != 0 => self.young_count -= 1,
@@ -107,25 +108,25 @@ impl RestingTrees {
     }
 
     /// Whether a body is here.
-    pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT)
+    pub(crate) fn contains(&self, slot: Slot) -> bool {
+        self.places.get(slot.at()).is_some_and(|&place| place != ABSENT)
     }
 
     /// Updates the box of a body whose position was set.
-    pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
+    pub(crate) fn moved(&mut self, slot: Slot, bounds: &RawBox) {
         if let Some((tree, lane)) = self.find(slot) {
             tree.replace_box(lane, bounds);
         }
     }
 
     /// Puts the waiting bodies into the trees, and rebuilds a tree that most of its bodies have left.
-    pub(crate) fn flush(&mut self, bodies: &[Body], margin: i32, sort: impl Fn(&mut Quadtree, &[u32])) {
-        let living = |tree: &Quadtree, all: &mut Vec<u32>| {
-            all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != NO_SLOT));
+    pub(crate) fn flush(&mut self, bodies: &[Body], margin: i32, sort: impl Fn(&mut Quadtree, &[Slot])) {
+        let living = |tree: &Quadtree, all: &mut Vec<Slot>| {
+            all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != Slot::NONE));
         };
         self.scratch.clear();
         let places = &self.places;
-        self.scratch.extend(self.unsorted.drain(..).filter(|&slot| places[slot as usize] == UNSORTED));
+        self.scratch.extend(self.unsorted.drain(..).filter(|&slot| places[slot.at()] == UNSORTED));
         living(&self.waiting, &mut self.scratch);
         self.waiting.empty();
         self.waiting_lanes = 0;
@@ -147,8 +148,8 @@ impl RestingTrees {
         sort(tree, &self.scratch);
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
-            places[slot as usize] = lane as u32 | tag;
-            bodies[slot as usize].grown_bounds(margin)
+            places[slot.at()] = lane as u32 | tag;
+            bodies[slot].grown_bounds(margin)
         });
         if into_old {
             (self.old_count, self.young_count) = (self.scratch.len(), 0);
@@ -164,7 +165,7 @@ impl RestingTrees {
     }
 
     /// Calls `found` for each body whose inflated box may overlap `area`. Bodies after a restore are passed on without a test.
-    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
+    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(Slot)) {
         for tree in self.each_tree() {
             tree.visit(base(), area, &mut *found);
         }
@@ -172,8 +173,8 @@ impl RestingTrees {
     }
 
     /// Bodies after a restore, each once.
-    pub(crate) fn unsorted(&self) -> impl Iterator<Item = u32> + '_ {
-        self.unsorted.iter().copied().filter(|&slot| self.places[slot as usize] == UNSORTED)
+    pub(crate) fn unsorted(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.unsorted.iter().copied().filter(|&slot| self.places[slot.at()] == UNSORTED)
     }
 
     /// The trees themselves, for queries and debug drawing; the last one has no leaves.
@@ -193,9 +194,9 @@ mod tests {
     use crate::tree::quadtree::SplitRule;
     use alloc::vec;
 
-    fn sorter(bodies: &[Body]) -> impl Fn(&mut Quadtree, &[u32]) + '_ {
+    fn sorter(bodies: &[Body]) -> impl Fn(&mut Quadtree, &[Slot]) + '_ {
         let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
-        move |tree, slots| tree.sort(base(), slots, rule, |slot| bodies[slot as usize].centre_and_extent())
+        move |tree, slots| tree.sort(base(), slots, rule, |slot| bodies[slot].centre_and_extent())
     }
 
     #[test]
@@ -208,19 +209,19 @@ mod tests {
             found.sort_unstable();
             found
         };
-        for slot in [1, 2] {
+        for slot in [1, 2].map(Slot) {
             trees.insert(slot, &bodies, 0, sorter(&bodies));
         }
-        trees.remove(1);
-        assert!(!trees.contains(1));
-        assert_eq!(found(&trees), [2]);
-        trees.insert(1, &bodies, 0, sorter(&bodies));
-        assert_eq!(found(&trees), [1, 2]);
-        trees.remove(2);
+        trees.remove(Slot(1));
+        assert!(!trees.contains(Slot(1)));
+        assert_eq!(found(&trees), [Slot(2)]);
+        trees.insert(Slot(1), &bodies, 0, sorter(&bodies));
+        assert_eq!(found(&trees), [1, 2].map(Slot));
+        trees.remove(Slot(2));
         trees.flush(&bodies, 0, sorter(&bodies));
-        assert_eq!(found(&trees), [1]);
-        trees.insert(2, &bodies, 0, sorter(&bodies));
-        assert_eq!(found(&trees), [1, 2]);
+        assert_eq!(found(&trees), [Slot(1)]);
+        trees.insert(Slot(2), &bodies, 0, sorter(&bodies));
+        assert_eq!(found(&trees), [1, 2].map(Slot));
     }
 
     #[test]
@@ -228,18 +229,18 @@ mod tests {
         let bodies: Vec<Body> =
             (0..1_000).map(|x| Body { position: [x << 16, 0], radius: 1 << 14, ..Body::default() }).collect();
         let mut trees = RestingTrees::default();
-        (0..1_000).for_each(|slot| trees.insert(slot, &bodies, 0, sorter(&bodies)));
+        Slot::all(1_000).for_each(|slot| trees.insert(slot, &bodies, 0, sorter(&bodies)));
         trees.flush(&bodies, 0, sorter(&bodies));
         let lanes = |trees: &RestingTrees| {
             trees.each_tree().map(|tree| tree.slot_of_lane().len()).iter().sum::<usize>()
         };
         assert!(lanes(&trees) >= 1_000);
-        (0..1_000).filter(|slot| slot % 50 != 0).for_each(|slot| trees.remove(slot));
+        Slot::all(1_000).filter(|slot| slot.0 % 50 != 0).for_each(|slot| trees.remove(slot));
         trees.flush(&bodies, 0, sorter(&bodies));
         assert!(lanes(&trees) < 100, "{} lanes for 20 bodies", lanes(&trees));
         let mut found = vec![];
         trees.visit(&RawBox { min: [0; 2], max: [1 << 26; 2] }, &mut |slot| found.push(slot));
         found.sort_unstable();
-        assert_eq!(found, (0..1_000).step_by(50).collect::<Vec<_>>());
+        assert_eq!(found, Slot::all(1_000).step_by(50).collect::<Vec<_>>());
     }
 }

@@ -5,7 +5,8 @@
 use fearless_simd::prelude::*;
 use fearless_simd::u32x8;
 
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::{base, each_lane};
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
@@ -19,7 +20,7 @@ pub(crate) trait Search {
     fn reach(&self) -> u32;
 
     /// Visits a body whose box passed.
-    fn visit(&mut self, slot: u32);
+    fn visit(&mut self, slot: Slot);
 }
 
 /// Low bits of a measure that are replaced by the number of its lane.
@@ -88,7 +89,7 @@ impl Quadtree {
                 lanes,
                 #[inline(always)]
                 |lane| {
-                    if slots[lane] != NO_SLOT {
+                    if slots[lane] != Slot::NONE {
                         search.visit(slots[lane]);
                     }
                 },
@@ -103,7 +104,7 @@ impl Quadtree {
         let Some(slots) = self.slot_of_lane().as_chunks::<LANES>().0.get(block).copied() else { return };
         while let Some(lane) = lanes.take_least(simd, search.reach()) {
             let slot = slots[lane % LANES];
-            if slot != NO_SLOT {
+            if slot != Slot::NONE {
                 search.visit(slot);
             }
         }
@@ -116,21 +117,21 @@ impl Quadtree {
 }
 
 /// Like [`Quadtree::search`], for bodies that are in no tree: few, or only until the next step. No kernel, therefore.
-pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
+pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (Slot, RawBox)>, search: &mut impl Search) {
     let simd = base();
     loop {
-        let mut slots = [NO_SLOT; LANES];
+        let mut slots = [Slot::NONE; LANES];
         let mut boxes = BoxBlock::EMPTY;
         for (lane, (slot, bounds)) in listed.take(LANES).enumerate() {
             slots[lane] = slot;
             boxes.set(lane, &bounds);
         }
-        if slots[0] == NO_SLOT {
+        if slots[0] == Slot::NONE {
             return;
         }
         let mut lanes = Lanes::new(simd, search.least(simd, &boxes));
         while let Some(lane) = lanes.take_least(simd, search.reach()) {
-            if slots[lane] != NO_SLOT {
+            if slots[lane] != Slot::NONE {
                 search.visit(slots[lane]);
             }
         }

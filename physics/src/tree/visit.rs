@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use fearless_simd::prelude::*;
 
 use crate::body::id::BodyId;
-use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::body::slot::Slot;
+use crate::math::boxes::{LANES, RawBox};
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
 /// A search keeps up to this many blocks of one level in a list.
@@ -14,7 +15,7 @@ const SHORT_LIST: usize = 56;
 impl Quadtree {
     /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
     #[inline(always)]
-    pub(crate) fn visit<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(u32)) {
+    pub(crate) fn visit<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(Slot)) {
         self.visit_lanes(
             simd,
             area,
@@ -34,11 +35,11 @@ impl Quadtree {
             |block, lanes| {
                 // All eight are written, each over the last one if that was not found: branches predict badly which are.
                 let from = out.len();
-                out.extend_from_slice(&[BodyId { index: NO_SLOT, generation: 0 }; LANES]);
+                out.extend_from_slice(&[BodyId::new(Slot::NONE, 0); LANES]);
                 let Some(eight) = out[from..].first_chunk_mut::<LANES>() else { return };
                 let mut count = 0;
                 for (lane, &slot) in slots[block].iter().enumerate() {
-                    eight[count % LANES].index = slot;
+                    eight[count % LANES].index = slot.0;
                     count += (lanes >> lane & 1) as usize;
                 }
                 out.truncate(from + count);
@@ -136,9 +137,9 @@ mod tests {
             let mut found = vec![];
             t.visit(base(), &area, |slot| found.push(slot));
             found.sort_unstable();
-            let expected: Vec<u32> = (0..points.len() as u32)
-                .filter(|&s| {
-                    let p = points[s as usize];
+            let expected: Vec<Slot> = Slot::all(points.len())
+                .filter(|s| {
+                    let p = points[s.at()];
                     RawBox { min: p, max: p }.grown(1 << 16).overlaps(&area)
                 })
                 .collect();

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, flag};
+use crate::body::slot::Slot;
 use crate::contact::cache::ContactCache;
 use crate::math::copy::clone_in_place;
 use crate::step::islands::SleepingIslands;
@@ -12,24 +13,24 @@ use crate::tree::resting::RestingTrees;
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// Bodies that move in a step, ascending. Between steps, those that left are still here.
-    pub(crate) active: Vec<u32>,
+    pub(crate) active: Vec<Slot>,
     /// Moving bodies that left since the last step; may hold repeated slots, and slots that are in use again.
-    pub(crate) left: Vec<u32>,
+    pub(crate) left: Vec<Slot>,
     /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
-    pub(crate) waking: Vec<u32>,
+    pub(crate) waking: Vec<Slot>,
     /// Bodies created since the last step.
-    pub(crate) fresh: Vec<u32>,
+    pub(crate) fresh: Vec<Slot>,
     /// Bodies that fell asleep in the last step, ascending.
-    pub(crate) dozed: Vec<u32>,
+    pub(crate) dozed: Vec<Slot>,
     /// The sleeping islands.
     pub(crate) sleeping: SleepingIslands,
     /// Whether `sleep_body` was called since the last step: the contacts of those bodies are still among those of the moving bodies.
     pub(crate) lulled: bool,
     /// Members of an island that wakes up or falls asleep.
-    pub(crate) members: Vec<u32>,
+    pub(crate) members: Vec<Slot>,
     /// Sleeping bodies that were pushed in a step, with their velocities.
-    pub(crate) pushed: Vec<(u32, [i32; 2])>,
-    newcomers: Vec<u32>,
+    pub(crate) pushed: Vec<(Slot, [i32; 2])>,
+    newcomers: Vec<Slot>,
 }
 
 clone_in_place!(
@@ -41,7 +42,7 @@ impl Activity {
     /// slot.
     pub(crate) fn wake_island(
         &mut self,
-        slot: u32,
+        slot: Slot,
         bodies: &mut [Body],
         previous: &mut [[i32; 2]],
         contacts: &mut ContactCache,
@@ -50,10 +51,10 @@ impl Activity {
         members.clear();
         sleeping.take(slot, members);
         for &member in &*members {
-            let body = &mut bodies[member as usize];
+            let body = &mut bodies[member];
             body.still_ms = 0;
             body.set(flag::AWAKE, true);
-            previous[member as usize] = body.position;
+            previous[member.at()] = body.position;
             waking.push(member);
             contacts.stir(member);
         }
@@ -73,7 +74,7 @@ impl Activity {
         let known = active.len();
         for slot in waking.drain(..) {
             // A woken body does not move any more if it was removed or disabled since; a new body in its slot counts once.
-            if bodies[slot as usize].has(flag::AWAKE) && resting.contains(slot) {
+            if bodies[slot].has(flag::AWAKE) && resting.contains(slot) {
                 resting.remove(slot);
                 active.push(slot);
             }
@@ -83,7 +84,7 @@ impl Activity {
 }
 
 /// Takes the elements of `gone` out of a sorted list; `gone` is empty afterwards.
-fn sort_out(list: &mut Vec<u32>, gone: &mut Vec<u32>) {
+fn sort_out(list: &mut Vec<Slot>, gone: &mut Vec<Slot>) {
     gone.sort_unstable();
     let (mut kept, mut seen) = (0, 0);
     for element in gone.drain(..) {
@@ -97,7 +98,7 @@ fn sort_out(list: &mut Vec<u32>, gone: &mut Vec<u32>) {
 }
 
 /// Sorts a list whose first `sorted` elements are already sorted.
-fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
+fn sort_in(list: &mut [Slot], sorted: usize, scratch: &mut Vec<Slot>) {
     list[sorted..].sort_unstable();
     scratch.clear();
     scratch.extend_from_slice(&list[sorted..]);

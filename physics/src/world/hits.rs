@@ -48,16 +48,16 @@ impl ContactHit {
 
     /// The contact that begins between two bodies, before the step moves them.
     pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], terrain: &Terrain, fps: u32) -> Self {
-        if bodies[a.index() as usize].is_terrain() {
+        if bodies[a.slot()].is_terrain() {
             return Self::between([b, a], bodies, terrain, fps).turned();
         }
-        let [body_a, body_b] = [a, b].map(|id| &bodies[id.index() as usize]);
-        let [shell_a, shell_b] = [a, b].map(|id| bodies[id.index() as usize].shell(id.index()));
+        let [body_a, body_b] = [a, b].map(|id| &bodies[id.slot()]);
+        let [shell_a, shell_b] = [a, b].map(|id| bodies[id.slot()].shell(id.slot()));
         let speed = [0, 1].map(|axis| body_b.velocity[axis].wrapping_sub(body_a.velocity[axis]));
         let motion = speed.map(|v| v / fps as i32);
         let (met, apart) = if shell_b.is_terrain() {
-            let found = terrain.plain_separation(b.index(), &shell_a);
-            (terrain.impact(b.index(), &shell_a, motion), found.map_or([0; 2], |found| found.normal))
+            let found = terrain.plain_separation(b.slot(), &shell_a);
+            (terrain.impact(b.slot(), &shell_a, motion), found.map_or([0; 2], |found| found.normal))
         } else {
             (impact(&shell_a, &shell_b, motion), separation(&shell_a, &shell_b).0)
         };

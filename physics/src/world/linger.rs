@@ -23,8 +23,8 @@ impl World {
             return false;
         }
         for at in 0..self.activity.active.len() {
-            let slot = self.activity.active[at] as usize;
-            let Some(lane) = self.stepper.lanes.of(slot as u32) else { continue };
+            let slot = self.activity.active[at];
+            let Some(lane) = self.stepper.lanes.of(slot) else { continue };
             let body = &mut self.bodies[slot];
             if body.has(flag::DYNAMIC) && body.still_ms == 0 {
                 if lingers(body, &mut self.extras[slot], &settings) {

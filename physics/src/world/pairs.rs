@@ -2,6 +2,7 @@
 
 use crate::body::def::BodyError;
 use crate::body::id::BodyId;
+use crate::body::slot::SlotPair;
 use crate::contact::ignored::IGNORED_PAIRS_MAX;
 use crate::world::World;
 
@@ -32,11 +33,11 @@ impl World {
         if a == b {
             return Err(BodyError::SameBody(a));
         }
-        let known = self.ignored.contains(a.index(), b.index());
+        let known = self.ignored.contains(a.slot(), b.slot());
         if ignored && !known && self.ignored.as_slice().len() >= IGNORED_PAIRS_MAX as usize {
             return Err(BodyError::TooManyPairs { max: IGNORED_PAIRS_MAX });
         }
-        if self.ignored.set(a.index(), b.index(), ignored) {
+        if self.ignored.set(slot_a, slot_b, ignored) {
             self.changed(slot_a);
             self.changed(slot_b);
         }
@@ -46,11 +47,11 @@ impl World {
     /// Whether two bodies were told to pass through each other. False when one of them is gone.
     #[must_use]
     pub fn is_pair_ignored(&self, a: BodyId, b: BodyId) -> bool {
-        self.slot(a).is_ok() && self.slot(b).is_ok() && self.ignored.contains(a.index(), b.index())
+        self.slot(a).is_ok() && self.slot(b).is_ok() && self.ignored.contains(a.slot(), b.slot())
     }
 
     /// All pairs that pass through each other, in ascending order of their slots, the lower slot of a pair first.
     pub fn ignored_pairs(&self) -> impl Iterator<Item = (BodyId, BodyId)> + '_ {
-        self.ignored.as_slice().iter().map(|&(a, b)| (self.body_id(a), self.body_id(b)))
+        self.ignored.as_slice().iter().map(|&SlotPair(a, b)| (self.body_id(a), self.body_id(b)))
     }
 }

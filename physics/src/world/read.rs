@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
 use crate::body::record::{flag, fx, vec2};
+use crate::body::slot::Slot;
 use crate::body::view::BodyRef;
 use crate::contact::cache::RestingContact;
 use crate::math::aabb::Aabb;
@@ -18,7 +19,7 @@ impl World {
     #[must_use]
     #[inline]
     pub fn body(&self, id: BodyId) -> Option<BodyRef<'_>> {
-        self.slot(id).ok().map(|_| self.body_ref(id.index))
+        self.slot(id).ok().map(|_| self.body_ref(id.slot()))
     }
 
     /// All bodies, oldest first.
@@ -81,7 +82,7 @@ impl World {
     /// The body in a slot, or `None` if the slot is vacant. [`BodyId::index`] is the slot of a handle.
     #[must_use]
     pub fn body_in_slot(&self, index: u32) -> Option<BodyId> {
-        self.order.generation(index).map(|generation| BodyId { index, generation })
+        self.order.generation(Slot(index)).map(|generation| BodyId { index, generation })
     }
 
     /// Number of touching contacts, including those between bodies at rest.
@@ -110,14 +111,16 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn contacts_of(&self, id: BodyId) -> impl Iterator<Item = TouchingContact> + '_ {
-        let slot = self.slot(id).ok().map(|slot| slot as u32);
-        slot.into_iter().flat_map(|slot| self.contacts.of(slot)).filter_map(|contact| self.touching(contact))
+        self.slot(id)
+            .into_iter()
+            .flat_map(|slot| self.contacts.of(slot))
+            .filter_map(|contact| self.touching(contact))
     }
 
     /// A contact of the cache with handles, unless one of its bodies is gone or new.
     fn touching(&self, contact: RestingContact) -> Option<TouchingContact> {
         let RestingContact { owner, other, impulse, .. } = contact;
-        let here = |slot: u32| self.bodies[slot as usize].flags & (flag::ALIVE | flag::FRESH) == flag::ALIVE;
+        let here = |slot: Slot| self.bodies[slot].flags & (flag::ALIVE | flag::FRESH) == flag::ALIVE;
         (here(owner) && here(other)).then(|| TouchingContact {
             a: self.body_ref(owner.min(other)).id,
             b: self.body_ref(owner.max(other)).id,
@@ -139,11 +142,11 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn moved_bodies(&self) -> impl Iterator<Item = BodyId> + '_ {
-        let awake = self.activity.active.iter().filter(|&&slot| self.bodies[slot as usize].has(flag::AWAKE));
-        let asleep = self.activity.dozed.iter().filter(|&&slot| !self.bodies[slot as usize].has(flag::AWAKE));
-        let moved = |slot: u32| {
-            let body = &self.bodies[slot as usize];
-            !body.has(flag::FRESH) && body.has(flag::ALIVE) && self.previous[slot as usize] != body.position
+        let awake = self.activity.active.iter().filter(|&&slot| self.bodies[slot].has(flag::AWAKE));
+        let asleep = self.activity.dozed.iter().filter(|&&slot| !self.bodies[slot].has(flag::AWAKE));
+        let moved = |slot: Slot| {
+            let body = &self.bodies[slot];
+            !body.has(flag::FRESH) && body.has(flag::ALIVE) && self.previous[slot.at()] != body.position
         };
         awake.chain(asleep).copied().filter(move |&slot| moved(slot)).map(|slot| self.body_id(slot))
     }

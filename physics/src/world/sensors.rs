@@ -1,13 +1,14 @@
 //! Overlaps of sensors between bodies at rest: what no moving body would make a step look at.
 
 use crate::body::record::{Body, flag};
+use crate::body::slot::Slot;
 use crate::step::scene::Scene;
 use crate::world::World;
 
 impl World {
     /// Notes that the overlaps of a body with bodies at rest may have changed: see
     /// [`SensorOverlaps`](crate::contact::sensors::SensorOverlaps).
-    pub(crate) fn touch(&mut self, slot: u32) {
+    pub(crate) fn touch(&mut self, slot: Slot) {
         if self.ever.sensors {
             self.sensors.touch(slot);
         }
@@ -22,17 +23,15 @@ impl World {
         match sensors.touched() {
             Some(touched) => scratch.extend(touched),
             // Each pair has a sensor.
-            None => {
-                scratch.extend((0..).zip(&*bodies).filter(|(_, b)| b.has(flag::SENSOR)).map(|(slot, _)| slot))
-            }
+            None => scratch.extend(Slot::all(bodies.len()).filter(|&slot| bodies[slot].has(flag::SENSOR))),
         }
         for &slot in &*scratch {
-            let body = &bodies[slot as usize];
+            let body = &bodies[slot];
             if !rests(body) {
                 continue;
             }
             resting.visit(&body.bounds(), &mut |other| {
-                if other != slot && rests(&bodies[other as usize]) && overlaps(scene, slot, other) {
+                if other != slot && rests(&bodies[other]) && overlaps(scene, slot, other) {
                     sensors.push(slot, other);
                 }
             });
@@ -46,8 +45,8 @@ fn rests(body: &Body) -> bool {
 }
 
 /// Whether one of two bodies is a sensor, notices the other one and overlaps it. Two static bodies never notice each other.
-fn overlaps(scene: Scene<'_>, a: u32, b: u32) -> bool {
-    let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot as usize]);
+fn overlaps(scene: Scene<'_>, a: Slot, b: Slot) -> bool {
+    let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot]);
     let either = body_a.flags | body_b.flags;
     if either & flag::SENSOR == 0 || either & (flag::DYNAMIC | flag::KINEMATIC) == 0 || !scene.interact(a, b)
     {

@@ -6,6 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::material::Material;
 use crate::body::record::{flag, halves, raw, raw2};
 use crate::body::shape::Shape;
+use crate::body::slot::Slot;
 use crate::math::aabb::Aabb;
 use crate::math::num::{FPS_MAX, Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
@@ -74,26 +75,25 @@ impl World {
     pub fn set_position(&mut self, id: BodyId, position: Vec2) -> Result<(), BodyError> {
         check_axes("position", position, POSITION_MAX)?;
         self.refuse_terrain(id)?;
-        self.put_position(id.index(), raw2(position));
+        self.put_position(id.slot(), raw2(position));
         Ok(())
     }
 
     /// Moves a body at once, to the nearest point within the world's bounds if it can move.
-    fn put_position(&mut self, index: u32, position: [i32; 2]) {
-        let slot = index as usize;
+    fn put_position(&mut self, slot: Slot, position: [i32; 2]) {
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
-            self.wake_neighbours(index);
+            self.wake_neighbours(slot);
         }
         let body = &mut self.bodies[slot];
         body.position = position;
         body.position_remainder = [0; 2];
         self.hold_inside(slot);
-        self.previous[slot] = self.bodies[slot].position;
+        self.previous[slot.at()] = self.bodies[slot].position;
         if takes_part {
-            self.moved_by_hand(index);
-            self.wake_neighbours(index);
-            self.wake(index);
+            self.moved_by_hand(slot);
+            self.wake_neighbours(slot);
+            self.wake(slot);
         }
     }
 
@@ -130,7 +130,7 @@ impl World {
             });
             body.set(flag::FORCED, true);
             self.note_extra(slot);
-            self.wake(id.index());
+            self.wake(id.slot());
         }
         Ok(())
     }
@@ -271,30 +271,30 @@ impl World {
     pub fn set_kind(&mut self, id: BodyId, kind: BodyKind) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         self.refuse_terrain(id)?;
-        if self.body_ref(id.index()).kind() == kind {
+        if self.body_ref(id.slot()).kind() == kind {
             return Ok(());
         }
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
-            self.leave(id.index());
+            self.leave(id.slot());
         }
-        self.note_removed(id, slot);
+        self.note_removed(id);
         self.put_kind(slot, kind);
         self.hold_inside(slot);
-        self.previous[slot] = self.bodies[slot].position;
+        self.previous[slot.at()] = self.bodies[slot].position;
         self.note_extra(slot);
         if takes_part {
-            self.enter(id.index());
+            self.enter(id.slot());
         }
         Ok(())
     }
 
     /// Changes the kind of a body that takes no part at the moment. The body then counts as new.
-    fn put_kind(&mut self, slot: usize, kind: BodyKind) {
+    fn put_kind(&mut self, slot: Slot, kind: BodyKind) {
         let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
         if !body.has(flag::FRESH) {
             body.set(flag::FRESH, true);
-            self.activity.fresh.push(slot as u32);
+            self.activity.fresh.push(slot);
         }
         body.set(flag::DYNAMIC, kind == BodyKind::Dynamic);
         body.set(flag::KINEMATIC, kind == BodyKind::Kinematic);
@@ -319,8 +319,8 @@ impl World {
                 self.contacts.scale_impulses(0, 1);
             }
             self.settings.gravity = raw2(gravity);
-            for slot in 0..self.bodies.len() as u32 {
-                if self.bodies[slot as usize].has(flag::DYNAMIC) {
+            for slot in Slot::all(self.bodies.len()) {
+                if self.bodies[slot].has(flag::DYNAMIC) {
                     self.wake(slot);
                 }
             }
@@ -349,8 +349,8 @@ impl World {
             return Ok(());
         }
         self.settings.bounds = bounds;
-        for slot in 0..self.bodies.len() as u32 {
-            let body = &self.bodies[slot as usize];
+        for slot in Slot::all(self.bodies.len()) {
+            let body = &self.bodies[slot];
             if !body.has(flag::DYNAMIC | flag::KINEMATIC) {
                 continue;
             }
@@ -377,13 +377,13 @@ impl World {
         let slot = self.slot(id)?;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
-            self.wake_neighbours(id.index());
+            self.wake_neighbours(id.slot());
         }
         let body = &mut self.bodies[slot];
         (body.half, body.radius) = (half, radius);
         body.set(flag::CIRCLE, circle);
         if takes_part {
-            self.moved_by_hand(id.index());
+            self.moved_by_hand(id.slot());
             self.changed(slot);
         }
         Ok(())
@@ -396,13 +396,13 @@ impl World {
     pub fn set_enabled(&mut self, id: BodyId, enabled: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         if enabled == self.bodies[slot].has(flag::DISABLED) {
-            self.terrain.set_enabled(id.index(), enabled);
+            self.terrain.set_enabled(id.slot(), enabled);
             if enabled {
                 self.bodies[slot].set(flag::DISABLED, false);
-                self.enter(id.index());
-                self.wake_neighbours(id.index());
+                self.enter(id.slot());
+                self.wake_neighbours(id.slot());
             } else {
-                self.leave(id.index());
+                self.leave(id.slot());
                 self.bodies[slot].set(flag::DISABLED, true);
             }
         }
@@ -415,28 +415,28 @@ impl World {
     /// Stale handle.
     pub fn wake_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.slot(id)?;
-        self.wake(id.index());
+        self.wake(id.slot());
         Ok(())
     }
 
     #[inline]
-    fn put_velocity(&mut self, slot: usize, velocity: [i32; 2]) {
+    fn put_velocity(&mut self, slot: Slot, velocity: [i32; 2]) {
         let max = self.settings.max_speed;
         let body = &mut self.bodies[slot];
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
             body.velocity = velocity.map(|v| v.clamp(-max, max));
             if body.velocity != [0, 0] {
-                self.wake(slot as u32);
+                self.wake(slot);
             }
         }
     }
 
     /// Call this after a change that affects contacts: it wakes the body and its neighbours.
-    pub(super) fn changed(&mut self, slot: usize) {
+    pub(super) fn changed(&mut self, slot: Slot) {
         if !self.bodies[slot].has(flag::DISABLED) {
-            self.touch(slot as u32);
-            self.wake_neighbours(slot as u32);
-            self.wake(slot as u32);
+            self.touch(slot);
+            self.wake_neighbours(slot);
+            self.wake(slot);
         }
     }
 }

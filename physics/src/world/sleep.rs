@@ -3,6 +3,7 @@
 use crate::body::def::BodyError;
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Extra, choice, flag};
+use crate::body::slot::Slot;
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
@@ -21,8 +22,8 @@ impl World {
     /// Wakes a movable body and the island that it sleeps with; they move from the next step on. Kinematic bodies move only if they have a
     /// velocity.
     #[inline]
-    pub(crate) fn wake(&mut self, slot: u32) {
-        let body = &mut self.bodies[slot as usize];
+    pub(crate) fn wake(&mut self, slot: Slot) {
+        let body = &mut self.bodies[slot];
         if body.has(flag::AWAKE) {
             // Kinematic bodies are never still.
             body.still_ms = 0;
@@ -31,8 +32,8 @@ impl World {
         }
     }
 
-    fn wake_island(&mut self, slot: u32) {
-        let body = &self.bodies[slot as usize];
+    fn wake_island(&mut self, slot: Slot) {
+        let body = &self.bodies[slot];
         let carries = body.has(flag::KINEMATIC) && body.velocity != [0, 0];
         if !(carries || body.has(flag::DYNAMIC)) || body.has(flag::DISABLED) {
             return;
@@ -52,8 +53,8 @@ impl World {
     /// # Errors
     /// Stale handle.
     pub fn sleep_body(&mut self, id: BodyId) -> Result<(), BodyError> {
-        let slot = self.slot(id)? as u32;
-        if !self.bodies[slot as usize].has(flag::AWAKE) {
+        let slot = self.slot(id)?;
+        if !self.bodies[slot].has(flag::AWAKE) {
             return Ok(());
         }
         let mut members = core::mem::take(&mut self.activity.members);
@@ -64,12 +65,12 @@ impl World {
             self.contacts.iter().filter(|c| scene.keeps_resting_contact(c.owner, c.other, &self.settings));
         self.stepper.islands.members_of(slot, &self.bodies, contacts, &mut members);
         for &member in &members {
-            let body = &mut self.bodies[member as usize];
+            let body = &mut self.bodies[member];
             body.velocity = [0, 0];
             body.set(flag::AWAKE | flag::FORCED, false);
-            self.extras[member as usize].acceleration = [0, 0];
-            self.extras[member as usize].raise_anchor();
-            self.note_extra(member as usize);
+            self.extras[member].acceleration = [0, 0];
+            self.extras[member].raise_anchor();
+            self.note_extra(member);
             self.stepper.lanes.vacate(member);
             let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
             self.resting.insert(member, &self.bodies, self.settings.box_margin(), sort);
@@ -79,7 +80,7 @@ impl World {
         }
         self.activity.sleeping.add(members.drain(..));
         self.activity.members = members;
-        self.activity.active.retain(|&slot| self.bodies[slot as usize].has(flag::AWAKE));
+        self.activity.active.retain(|&slot| self.bodies[slot].has(flag::AWAKE));
         self.activity.lulled = true;
         Ok(())
     }
@@ -95,21 +96,21 @@ impl World {
         *choices = if can_sleep { *choices & !choice::NEVER_SLEEPS } else { *choices | choice::NEVER_SLEEPS };
         self.note_extra(slot);
         if !can_sleep {
-            self.wake(slot as u32);
+            self.wake(slot);
         }
         Ok(())
     }
 
     /// Wakes the sleeping bodies whose boxes touch a body's. A contact of another one that is a little further away may end in the next step.
-    pub(crate) fn wake_neighbours(&mut self, slot: u32) {
-        let bounds = self.bodies[slot as usize].bounds();
+    pub(crate) fn wake_neighbours(&mut self, slot: Slot) {
+        let bounds = self.bodies[slot].bounds();
         let near_area = bounds.grown(self.settings.margin.max(PARTING_GAP));
         let area = bounds.grown(resting_reach(&self.settings));
         let mut near = core::mem::take(&mut self.scratch);
         near.clear();
         self.resting.visit(&area, &mut |other| near.push(other));
         for &other in &near {
-            let body = &self.bodies[other as usize];
+            let body = &self.bodies[other];
             // After a restore, awake bodies are among the sleeping ones until the next step.
             if !body.has(flag::AWAKE) && body.bounds().overlaps(&near_area) {
                 self.wake(other);
@@ -134,7 +135,7 @@ impl World {
             return;
         }
         for &slot in &self.activity.waking {
-            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
+            let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
             let gain =
                 rates::apply_forces(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
             self.stepper.gains.note(slot, gain);
@@ -167,10 +168,10 @@ impl World {
         for at in 0..self.activity.pushed.len() {
             let (slot, velocity) = self.activity.pushed[at];
             self.wake(slot);
-            let body = &mut self.bodies[slot as usize];
+            let body = &mut self.bodies[slot];
             body.velocity = velocity.map(|v| v.clamp(-max, max));
             if body.has(flag::LIMITED) {
-                rates::limit_speed(&mut body.velocity, self.extras[slot as usize].max_speed);
+                rates::limit_speed(&mut body.velocity, self.extras[slot].max_speed);
             }
         }
     }
@@ -185,15 +186,14 @@ impl World {
         let Activity { active, dozed, sleeping, .. } = activity;
         for &slot in active.iter() {
             if let Some(lane) = stepper.lanes.of(slot) {
-                let body = &bodies[slot as usize];
-                let restless =
-                    body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
+                let body = &bodies[slot];
+                let restless = body.has(flag::EXTRA) && extras[slot].choices & choice::NEVER_SLEEPS != 0;
                 let rests = !restless && may_rest(body, stepper.islands.held[lane.at()], &settings);
                 stepper.islands.note_stillness(lane, if rests { body.still_ms } else { 0 });
             }
         }
         active.retain(|&slot| {
-            let body = &mut bodies[slot as usize];
+            let body = &mut bodies[slot];
             let Some(lane) = stepper.lanes.of(slot) else { return true };
             if body.has(flag::DYNAMIC) {
                 let stillness = stepper.islands.stillness(lane);
@@ -202,14 +202,14 @@ impl World {
                     return true;
                 }
                 stepper.islands.put_to_sleep(lane, slot);
-            } else if body.velocity != [0, 0] || body.position != previous[slot as usize] {
+            } else if body.velocity != [0, 0] || body.position != previous[slot.at()] {
                 return true;
             }
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
             if body.has(flag::EXTRA) {
-                extras[slot as usize].raise_anchor();
-                body.set(flag::EXTRA, extras[slot as usize] != Extra::USUAL);
+                extras[slot].raise_anchor();
+                body.set(flag::EXTRA, extras[slot] != Extra::USUAL);
             }
             dozed.push(slot);
             if ever.sensors {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
 use crate::body::record::flag;
+use crate::body::slot::{Slot, SlotPair};
 use crate::contact::cache::RestingContact;
 use crate::math::num::FPS_MAX;
 use crate::motion::movers::{Movement, Walls};
@@ -99,7 +100,7 @@ impl World {
         self.resting.flush(&self.bodies, self.settings.box_margin(), sort);
         for at in 0..self.activity.fresh.len() {
             let slot = self.activity.fresh[at];
-            let body = &self.bodies[slot as usize];
+            let body = &self.bodies[slot];
             if body.has(flag::ALIVE) && !body.has(flag::AWAKE | flag::DISABLED | flag::SENSOR) {
                 self.wake_neighbours(slot);
             }
@@ -123,10 +124,9 @@ impl World {
             return;
         }
         for &slot in &self.activity.active {
-            let body = &mut self.bodies[slot as usize];
+            let body = &mut self.bodies[slot];
             if body.has(pulled | flag::FORCED | flag::DAMPED) {
-                let gain =
-                    rates::apply_forces(body, &mut self.extras[slot as usize], gravity, max_speed, per_frame);
+                let gain = rates::apply_forces(body, &mut self.extras[slot], gravity, max_speed, per_frame);
                 self.stepper.gains.note(slot, gain);
             }
         }
@@ -141,15 +141,15 @@ impl World {
         }
         let bodies = &self.bodies;
         let removed = &self.removed;
-        let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
-        let stays = |slot: u32| {
-            let body = &bodies[slot as usize];
+        let gone = |slot: Slot| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
+        let stays = |slot: Slot| {
+            let body = &bodies[slot];
             !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
         };
         let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
         // An owner that is not dynamic any more has changed its kind.
         let rests = |c: &RestingContact| {
-            let stay = stays(c.owner) && stays(c.other) && bodies[c.owner as usize].has(flag::DYNAMIC);
+            let stay = stays(c.owner) && stays(c.other) && bodies[c.owner].has(flag::DYNAMIC);
             stay && scene.keeps_resting_contact(c.owner, c.other, &self.settings)
         };
         self.contacts.begin_step(bodies.len(), |c: &RestingContact| !rests(c));
@@ -175,8 +175,8 @@ impl World {
         if self.events.lists_hits {
             // Places and speeds of impacts are those before the bodies move.
             self.stepper.keep_contacts(&mut self.contacts);
-            let id = |slot| BodyId { index: slot, generation: self.order.generation(slot).unwrap_or(0) };
-            let hit = |&(a, b): &(u32, u32)| {
+            let id = |slot| BodyId::new(slot, self.order.generation(slot).unwrap_or(0));
+            let hit = |&SlotPair(a, b): &SlotPair| {
                 ContactHit::between([id(a), id(b)], bodies, &self.terrain, self.clock.fps)
             };
             self.events.hits.extend(self.contacts.began.iter().map(hit));
@@ -185,13 +185,13 @@ impl World {
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         self.stepper.cross_sensors(scene, &mut self.sensors);
         let (bodies, removed) = (&self.bodies, &self.removed);
-        let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
-        let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
-        let stays = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
-        self.sensors.end_step(stays, |(a, b)| new_body(a) || new_body(b));
+        let new_body = |slot: Slot| bodies[slot].has(flag::FRESH);
+        let gone = |slot: Slot| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
+        let stays = |slot: Slot| !bodies[slot].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
+        self.sensors.end_step(stays, |SlotPair(a, b)| new_body(a) || new_body(b));
         self.name_events();
         for slot in self.activity.fresh.drain(..) {
-            self.bodies[slot as usize].set(flag::FRESH, false);
+            self.bodies[slot].set(flag::FRESH, false);
         }
         self.removed.clear();
         rests
@@ -201,29 +201,28 @@ impl World {
     #[inline(never)]
     fn name_events(&mut self) {
         let (order, extras, removed) = (&self.order, &self.extras, &self.removed);
-        let now = |slot: u32| {
+        let now = |slot: Slot| {
             let generation = order.generation(slot).unwrap_or(0);
-            (BodyId { index: slot, generation }, extras[slot as usize].user())
+            (BodyId::new(slot, generation), extras[slot].user())
         };
-        let before = |slot: u32| {
+        let before = |slot: Slot| {
             // Since a removal, nobody is in the slot, or somebody new.
-            let [alive, fresh] = [flag::ALIVE, flag::FRESH].map(|bit| self.bodies[slot as usize].has(bit));
+            let [alive, fresh] = [flag::ALIVE, flag::FRESH].map(|bit| self.bodies[slot].has(bit));
             if alive && !fresh {
                 return now(slot);
             }
             match removed.binary_search_by_key(&slot, |r| r.slot) {
-                Ok(at) => (BodyId { index: slot, generation: removed[at].generation }, removed[at].user),
+                Ok(at) => (BodyId::new(slot, removed[at].generation), removed[at].user),
                 Err(_) => now(slot),
             }
         };
         let event = |((a, user_a), (b, user_b))| ContactEvent { a, b, user_a, user_b };
-        let refill =
-            |events: &mut Vec<ContactEvent>, pairs: &[(u32, u32)], past: bool| {
-                events.clear();
-                events.extend(pairs.iter().map(|&(a, b)| {
-                    if past { event((before(a), before(b))) } else { event((now(a), now(b))) }
-                }));
-            };
+        let refill = |events: &mut Vec<ContactEvent>, pairs: &[SlotPair], past: bool| {
+            events.clear();
+            events.extend(pairs.iter().map(|&SlotPair(a, b)| {
+                if past { event((before(a), before(b))) } else { event((now(a), now(b))) }
+            }));
+        };
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
         refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
         refill(&mut self.events.contacts_ended, &self.contacts.ended, true);

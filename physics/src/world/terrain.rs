@@ -41,7 +41,7 @@ impl World {
         let ids: Vec<BodyId> = pieces.iter().map(|&(id, _)| id).collect();
         for (id, mut piece) in pieces {
             // A link beyond the last body means that there is no neighbour.
-            piece.links = piece.links.map(|link| ids.get(link as usize).map_or(link, |id| id.index()));
+            piece.links = piece.links.map(|link| ids.get(link.at()).map_or(link, |id| id.slot()));
             self.make_terrain(id, piece);
         }
         Ok(ids)
@@ -74,15 +74,15 @@ impl World {
 
     /// Turns the body with the box around a piece into that piece.
     fn make_terrain(&mut self, id: BodyId, mut piece: Piece) {
-        let body = &mut self.bodies[id.index() as usize];
+        let body = &mut self.bodies[id.slot()];
         piece.mark(body);
-        (piece.slot, piece.enabled) = (id.index(), !body.has(flag::DISABLED));
+        (piece.slot, piece.enabled) = (id.slot(), !body.has(flag::DISABLED));
         self.terrain.insert(piece);
     }
 
     /// Refuses changes that terrain does not allow.
     pub(super) fn refuse_terrain(&self, id: BodyId) -> Result<(), BodyError> {
         self.slot(id)?;
-        if self.terrain.get(id.index()).is_some() { Err(BodyError::Terrain(id)) } else { Ok(()) }
+        if self.terrain.get(id.slot()).is_some() { Err(BodyError::Terrain(id)) } else { Ok(()) }
     }
 }

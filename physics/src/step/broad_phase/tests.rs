@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::body::slot::Slot;
 use crate::math::boxes::RawBox;
 use crate::math::lanes::base;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
@@ -88,16 +89,16 @@ fn rules() -> [SplitRule; 4] {
 }
 
 /// The tree of the slots for which `takes` is true.
-fn tree(boxes: &[RawBox], rule: SplitRule, takes: impl Fn(u32) -> bool) -> Quadtree {
-    let slots: Vec<u32> = (0..boxes.len() as u32).filter(|&slot| takes(slot)).collect();
+fn tree(boxes: &[RawBox], rule: SplitRule, takes: impl Fn(Slot) -> bool) -> Quadtree {
+    let slots: Vec<Slot> = Slot::all(boxes.len()).filter(|&slot| takes(slot)).collect();
     let mut tree = Quadtree::default();
-    tree.sort(base(), &slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
-    tree.set_boxes(|_, slot| boxes[slot as usize]);
+    tree.sort(base(), &slots, rule, |slot| centre_and_extent(&boxes[slot.at()]));
+    tree.set_boxes(|_, slot| boxes[slot.at()]);
     tree
 }
 
 /// Joins a tree with itself or two trees, as the step does; slots, in the order in which they come out.
-fn joined(a: &Quadtree, b: Option<&Quadtree>, path: Path) -> Vec<(u32, u32)> {
+fn joined(a: &Quadtree, b: Option<&Quadtree>, path: Path) -> Vec<(Slot, Slot)> {
     let (mut join, mut lanes, mut out) = (Join::default(), Vec::new(), Vec::new());
     let blocks = match b {
         None => join.within(a, path),
@@ -114,17 +115,17 @@ fn joined(a: &Quadtree, b: Option<&Quadtree>, path: Path) -> Vec<(u32, u32)> {
     out
 }
 
-fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+fn sorted(mut pairs: Vec<(Slot, Slot)>) -> Vec<(Slot, Slot)> {
     pairs.sort_unstable();
     pairs
 }
 
-fn overlapping(boxes: &[RawBox], takes: impl Fn(u32, u32) -> bool) -> Vec<(u32, u32)> {
-    let slots = 0..boxes.len() as u32;
+fn overlapping(boxes: &[RawBox], takes: impl Fn(Slot, Slot) -> bool) -> Vec<(Slot, Slot)> {
+    let slots = Slot::all(boxes.len());
     slots
         .clone()
         .flat_map(|i| slots.clone().map(move |j| (i, j)))
-        .filter(|&(i, j)| takes(i, j) && boxes[i as usize].overlaps(&boxes[j as usize]))
+        .filter(|&(i, j)| takes(i, j) && boxes[i.at()].overlaps(&boxes[j.at()]))
         .collect()
 }
 
@@ -156,7 +157,7 @@ fn two_trees_give_each_overlapping_pair_once() {
         for (name, boxes) in worlds(seed) {
             // A third moves, and one tree is much smaller than the other; they are raised to the same height.
             for share in [3, 50] {
-                let moves = |slot: u32| slot.is_multiple_of(share);
+                let moves = |slot: Slot| slot.0.is_multiple_of(share);
                 let expected = overlapping(&boxes, |i, j| moves(i) && !moves(j));
                 for rule in rules() {
                     let (mut a, mut b) = (tree(&boxes, rule, moves), tree(&boxes, rule, |slot| !moves(slot)));
@@ -192,19 +193,19 @@ fn moved_and_vacated_lanes_are_followed() {
         for _ in 0..60 {
             let lane = rng.below(tree.slot_of_lane().len() as u32) as usize;
             let slot = tree.slot_of_lane()[lane];
-            if slot == crate::math::boxes::NO_SLOT {
+            if slot == Slot::NONE {
                 continue;
             }
             if rng.below(2) == 0 {
                 tree.vacate(lane);
-                gone[slot as usize] = true;
+                gone[slot.at()] = true;
             } else {
                 let [x, y] = place(&mut rng).map(|c| c as i32);
-                boxes[slot as usize] = RawBox { min: [x, y], max: [x + (3 << 16), y + (1 << 16)] };
-                tree.replace_box(lane, &boxes[slot as usize]);
+                boxes[slot.at()] = RawBox { min: [x, y], max: [x + (3 << 16), y + (1 << 16)] };
+                tree.replace_box(lane, &boxes[slot.at()]);
             }
         }
-        let expected = overlapping(&boxes, |i, j| i < j && !gone[i as usize] && !gone[j as usize]);
+        let expected = overlapping(&boxes, |i, j| i < j && !gone[i.at()] && !gone[j.at()]);
         assert!(expected.len() > 100);
         let pairs = joined(&tree, None, Path::base());
         assert_eq!(

@@ -1,0 +1,87 @@
+//! Where a body is stored in its world.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// The number of a body in the arrays of its world, counted from 0. Users see it as [`BodyId::index`](crate::BodyId::index). In memory it is
+/// the number itself, so kernels gather and compare with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub(crate) struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// No slot: that of a lane without a body.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    #[inline(always)]
+    pub(crate) fn new(at: usize) -> Self {
+        Self(at as u32)
+    }
+
+    /// Where its body is in an array by slot.
+    #[inline(always)]
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The first `count` slots.
+    pub(crate) fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (0..count as u32).map(Self)
+    }
+}
+
+/// Two slots, the lower one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SlotPair(pub(crate) Slot, pub(crate) Slot);
+
+impl SlotPair {
+    /// The pair of two slots in any order.
+    pub(crate) fn of(a: Slot, b: Slot) -> Self {
+        Self(a.min(b), a.max(b))
+    }
+
+    /// The pair as a number of the same order. Numbers sort in less time than pairs.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.0.0) << 32 | u64::from(self.1.0)
+    }
+}
+
+/// What is stored by slot only. Its arrays take a slot as it is, and no other index.
+pub(crate) trait BySlot {}
+
+impl<T: BySlot> Index<Slot> for [T] {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, slot: Slot) -> &T {
+        &self[slot.at()]
+    }
+}
+
+impl<T: BySlot> IndexMut<Slot> for [T] {
+    #[inline(always)]
+    #[track_caller]
+    fn index_mut(&mut self, slot: Slot) -> &mut T {
+        &mut self[slot.at()]
+    }
+}
+
+impl<T: BySlot> Index<Slot> for Vec<T> {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, slot: Slot) -> &T {
+        &self.as_slice()[slot]
+    }
+}
+
+impl<T: BySlot> IndexMut<Slot> for Vec<T> {
+    #[inline(always)]
+    #[track_caller]
+    fn index_mut(&mut self, slot: Slot) -> &mut T {
+        &mut self.as_mut_slice()[slot]
+    }
+}
