@@ -14,7 +14,7 @@ command -v objdump >/dev/null || { echo "inlined: there is no objdump here" >&2;
 
 # Rare ways out of a kernel, memory that grows, and the exact shape of one body at the end of a search.
 ALLOWED='alloc::raw_vec::|core::panicking::|core::slice::index::|core::option::|core::result::|memcpy|memset|memmove'
-ALLOWED+='|::inner_separation$|::place_far$|::find_elsewhere$|::one_by_one$|::RoundedBox::cast$'
+ALLOWED+='|::inner_separation$|::look_further$|::find_elsewhere$|::one_by_one$|::RoundedBox::cast$'
 
 # Reads a disassembly. Prints each call from a kernel that is not allowed, and at the end how many kernels of each instruction set there are.
 findings() {

@@ -10,17 +10,18 @@
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
+use core::ops::Range;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
-use crate::body::slot::{Slot, SlotPair};
-use crate::body::working_index::WorkingIndex;
+use crate::body::slot::{BySlot, Slot, SlotPair};
+use crate::body::working_index::{ByWorkingIndex, WorkingIndex};
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{each, each_lane};
-use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
+use crate::solve::coloring::{Batches, Cached, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
 
@@ -72,6 +73,23 @@ pub(crate) struct Owner {
     pub(crate) count: u32,
 }
 
+/// Where the contacts of one owner are: from `start` to before `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Owned {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl ByWorkingIndex for Owned {}
+impl BySlot for Owned {}
+
+impl Owned {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
 /// A contact between bodies that do not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RestingContact {
@@ -89,8 +107,8 @@ pub(crate) struct ContactCache {
     pub(crate) contacts: CachedContacts,
     /// Sorted by owner, then other.
     pub(crate) resting: Vec<RestingContact>,
-    /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
-    ranges: Vec<[u32; 2]>,
+    /// By the owner's slot, in `contacts` (or, during a step, `old_contacts`).
+    ranges: Vec<Owned>,
     old_owners: Vec<Owner>,
     /// Those of the last frame during a step, with a block of padding after them.
     pub(crate) old_contacts: CachedContacts,
@@ -128,7 +146,7 @@ impl ContactCache {
         let len = self.old_contacts.len();
         self.old_contacts.others.resize(len + LANES, Slot::NONE);
         self.old_contacts.impulses.resize(len + LANES, 0);
-        self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
+        self.ranges.resize(slots.max(self.ranges.len()), Owned::default());
         self.woken.clear();
         if core::mem::take(&mut self.unsure) {
             self.stirred.clear();
@@ -169,7 +187,7 @@ impl ContactCache {
     }
 
     /// [`Self::range`] of all slots.
-    pub(crate) fn ranges(&self) -> &[[u32; 2]] {
+    pub(crate) fn ranges(&self) -> &[Owned] {
         &self.ranges
     }
 
@@ -188,15 +206,15 @@ impl ContactCache {
     }
 
     /// Where an owner's contacts of the last frame are.
-    pub(crate) fn range(&self, slot: Slot) -> [u32; 2] {
+    pub(crate) fn range(&self, slot: Slot) -> Owned {
         self.ranges.get(slot.at()).copied().unwrap_or_default()
     }
 
-    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `range` is that of the owner.
+    /// The last frame's contact and its impulse, or none and 0. `range` is that of the owner.
     #[inline(always)]
-    pub(crate) fn find<S: Simd>(&self, simd: S, owner: Slot, other: Slot, range: [u32; 2]) -> (u32, i32) {
+    pub(crate) fn find<S: Simd>(&self, simd: S, owner: Slot, other: Slot, range: Owned) -> (Cached, i32) {
         let found = self.find_at(simd, range, other);
-        if found.0 == Origin::NEW { self.find_woken(owner, other) } else { found }
+        if found.0 == Cached::NONE { self.find_woken(owner, other) } else { found }
     }
 
     /// [`Self::find`] for eight pairs. The look-ups wait for memory, and so they wait together.
@@ -206,30 +224,31 @@ impl ContactCache {
         simd: S,
         owners: &[Slot; LANES],
         others: &[Slot; LANES],
-        ranges: [[u32; 2]; LANES],
-    ) -> ([u32; LANES], [i32; LANES]) {
+        ranges: [Owned; LANES],
+    ) -> ([Cached; LANES], [i32; LANES]) {
         let near = self.old_contacts.near();
         let (mut places, mut missing) = ([0; LANES], [0; LANES]);
         let mut most = 0;
         for lane in 0..LANES {
-            (places[lane], missing[lane]) = place(simd, near, ranges[lane], others[lane]);
-            most = most.max(ranges[lane][1] - ranges[lane][0]);
+            (places[lane], missing[lane]) = look_up(simd, near, ranges[lane], others[lane]);
+            most = most.max(ranges[lane].end - ranges[lane].start);
         }
         if most > LANES as u32 {
             for lane in 0..LANES {
                 (places[lane], missing[lane]) =
-                    self.place_far((places[lane], missing[lane]), ranges[lane], others[lane]);
+                    self.look_further((places[lane], missing[lane]), ranges[lane], others[lane]);
             }
         }
         // Apart from the search: beside it, compilers make a branch of whether a contact was found.
         let impulses = each(places, |place| near.1.get(place as usize).copied().unwrap_or_default());
         let missing = u32x8::load_array(simd, missing);
         let none: i32x8<S> = missing.bitcast();
-        let mut found = (u32x8::load_array(simd, places) | missing).to_array();
+        let found = (u32x8::load_array(simd, places) | missing).to_array();
+        let mut found: [Cached; LANES] = bytemuck::cast(found);
         let mut impulses = (i32x8::load_array(simd, impulses) & !none).to_array();
         if !self.woken.is_empty() {
             for lane in 0..LANES {
-                if found[lane] == Origin::NEW {
+                if found[lane] == Cached::NONE {
                     (found[lane], impulses[lane]) = self.find_woken(owners[lane], others[lane]);
                 }
             }
@@ -239,37 +258,38 @@ impl ContactCache {
 
     /// Searches one owner's contacts.
     #[inline(always)]
-    fn find_at<S: Simd>(&self, simd: S, range: [u32; 2], other: Slot) -> (u32, i32) {
+    fn find_at<S: Simd>(&self, simd: S, range: Owned, other: Slot) -> (Cached, i32) {
         let near = self.old_contacts.near();
-        match self.place_far(place(simd, near, range, other), range, other) {
-            (place, 0) => (place, near.1.get(place as usize).copied().unwrap_or_default()),
-            _ => (Origin::NEW, 0),
+        match self.look_further(look_up(simd, near, range, other), range, other) {
+            (place, 0) => (Cached(place), near.1.get(place as usize).copied().unwrap_or_default()),
+            _ => (Cached::NONE, 0),
         }
     }
 
-    /// [`place`], also among the contacts that one look-up does not compare.
+    /// [`look_up`], also among the contacts that one look-up does not compare.
     #[inline]
-    fn place_far(&self, found: (u32, u32), [start, end]: [u32; 2], other: Slot) -> (u32, u32) {
-        let first = start as usize + LANES;
-        if found.1 == 0 || first >= end as usize {
+    fn look_further(&self, found: (u32, u32), range: Owned, other: Slot) -> (u32, u32) {
+        let Range { start, end } = range.range();
+        let first = start + LANES;
+        if found.1 == 0 || first >= end {
             return found;
         }
-        let at = self.old_contacts.others[first..end as usize].iter().position(|&slot| slot == other);
+        let at = self.old_contacts.others[first..end].iter().position(|&slot| slot == other);
         at.map_or(found, |at| ((first + at) as u32, 0))
     }
 
     /// [`Self::find`] among the contacts that rested until now.
     #[inline]
-    fn find_woken(&self, owner: Slot, other: Slot) -> (u32, i32) {
+    fn find_woken(&self, owner: Slot, other: Slot) -> (Cached, i32) {
         match self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)) {
-            Ok(at) => ((self.matched.len() - self.woken.len() + at) as u32, self.woken[at].impulse),
-            Err(_) => (Origin::NEW, 0),
+            Ok(at) => (Cached((self.matched.len() - self.woken.len() + at) as u32), self.woken[at].impulse),
+            Err(_) => (Cached::NONE, 0),
         }
     }
 
     /// Friction impulse of the last frame's contact; `cached` is what [`Self::find`] gave.
-    pub(crate) fn slide(&self, cached: u32) -> i32 {
-        let cached = cached as usize;
+    pub(crate) fn slide(&self, cached: Cached) -> i32 {
+        let cached = cached.0 as usize;
         match cached.checked_sub(self.matched.len() - self.woken.len()) {
             None => self.old_contacts.slides.get(cached).copied().unwrap_or(0),
             Some(woken) => self.woken.get(woken).map_or(0, |contact| contact.slide),
@@ -284,9 +304,10 @@ impl ContactCache {
         self.contacts.slides.resize(self.contacts.len(), 0);
         for friction in frictions {
             let origin = batches.origin(friction.place);
-            let [start, end] = self.range(shells[origin.owner].slot).map(|at| at as usize);
-            if let Some(at) = self.contacts.others[start..end].iter().position(|&slot| slot == origin.other) {
-                self.contacts.slides[start + at] = friction.impulse;
+            let range = self.range(shells[origin.owner].slot).range();
+            let own = &self.contacts.others[range.clone()];
+            if let Some(at) = own.iter().position(|&slot| slot == origin.other) {
+                self.contacts.slides[range.start + at] = friction.impulse;
             }
         }
     }
@@ -294,7 +315,7 @@ impl ContactCache {
     /// Keeps the solved contacts that touch and derives the events; [`Self::count_contacts`] comes before.
     pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell], frictions: &[FrictionContact]) {
         for owner in &self.old_owners {
-            self.ranges[owner.slot.at()] = [0; 2];
+            self.ranges[owner.slot] = Owned::default();
         }
         self.lay_out_owners(shells);
         self.write_contacts(batches);
@@ -324,7 +345,7 @@ impl ContactCache {
         let last = matched.len();
         matched.push(false);
         for (batch, origins) in batches.with_origins_mut() {
-            let known = !u32x8::load_array(simd, origins.cached).simd_eq(Origin::NEW);
+            let known = !u32x8::load_array(simd, bytemuck::cast(origins.cached)).simd_eq(Cached::NONE.0);
             let parted = known.select(i32x8::splat(simd, PARTING_GAP), i32x8::splat(simd, 0));
             let touching = i32x8::load_array(simd, origins.gap).simd_le(parted).to_bitmask() as u32;
             let pushed = !i32x8::load_array(simd, batch.impulse).simd_eq(0).to_bitmask() as u32;
@@ -351,7 +372,7 @@ impl ContactCache {
             for lane in 0..LANES {
                 let (is_kept, is_known) = (kept >> lane & 1, known >> lane & 1);
                 cursors[origins.owner[lane].at()] += is_kept;
-                let at = origins.cached[lane] as usize;
+                let at = origins.cached[lane].0 as usize;
                 matched[select_unpredictable(is_kept & is_known != 0, at, last)] = true;
             }
             list_pairs(began, kept & !known, origins, shells);
@@ -384,7 +405,7 @@ impl ContactCache {
         owners.truncate(kept);
         let mut start = 0;
         for owner in owners {
-            ranges[owner.slot.at()] = [start, start + owner.count];
+            ranges[owner.slot] = Owned { start, end: start + owner.count };
             start += owner.count;
         }
         self.contacts.resize(end as usize);
@@ -460,8 +481,8 @@ impl ContactCache {
                 }
             }
             read += count as usize;
-            let range = if owner.count > 0 { [start as u32, write as u32] } else { [0; 2] };
-            self.ranges[owner.slot.at()] = range;
+            let range = Owned { start: start as u32, end: write as u32 };
+            self.ranges[owner.slot] = if owner.count > 0 { range } else { Owned::default() };
         }
         self.owners.retain(|o| o.count > 0);
         self.contacts.truncate(write);
@@ -473,10 +494,10 @@ impl ContactCache {
     pub(crate) fn rebuild(&mut self, slots: usize) {
         self.unsure = true;
         self.ranges.clear();
-        self.ranges.resize(slots, [0; 2]);
+        self.ranges.resize(slots, Owned::default());
         let mut start = 0;
         for owner in &self.owners {
-            self.ranges[owner.slot.at()] = [start, start + owner.count];
+            self.ranges[owner.slot] = Owned { start, end: start + owner.count };
             start += owner.count;
         }
         self.began.clear();
@@ -526,10 +547,10 @@ impl ContactCache {
 /// Index of a contact among the first eight of one owner, and 0; or any index, and all ones if it is not there. About every other pair is new,
 /// which no branch predicts, so there is none.
 #[inline(always)]
-fn place<S: Simd>(
+fn look_up<S: Simd>(
     simd: S,
     (others, _): (&[Slot], &[i32]),
-    [start, end]: [u32; 2],
+    Owned { start, end }: Owned,
     other: Slot,
 ) -> (u32, u32) {
     let (count, first) = (end - start, start as usize);

@@ -10,11 +10,11 @@ use crate::body::record::{Extra, Shell};
 use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
-use crate::contact::cache::ContactCache;
+use crate::contact::cache::{ContactCache, Owned};
 use crate::math::boxes::LANES;
 use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
-use crate::solve::coloring::{Origin, Origins, WindowBatches};
+use crate::solve::coloring::{Cached, Origin, Origins, WindowBatches};
 use crate::solve::colors::Places;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::notes::Notes;
@@ -42,8 +42,8 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) shells: &'a [Shell],
     /// By working index, before anything is solved.
     pub(crate) velocities: &'a [Velocity],
-    /// Cached contacts of each working body as an owner: start and end in the cache.
-    pub(crate) cached: &'a [[u32; 2]],
+    /// The cached contacts that each body owns.
+    pub(crate) cached: &'a [Owned],
     /// Working bodies that are new; empty when there are none.
     pub(crate) fresh: &'a [bool],
     pub(crate) contacts: &'a ContactCache,
@@ -124,12 +124,12 @@ impl ContactSetup<'_> {
         let biased = limits.of(i32x8::load_array(simd, gap));
         let biased = empty.select(i32x8::splat(simd, NO_LIMIT), biased).to_array();
         // All look-ups before the first contact is written.
-        let ranges = each(owner, |owner| self.cached[owner.at()]);
+        let ranges = each(owner, |owner| self.cached[owner]);
         let (mut cached, mut impulse) = self.contacts.find_eight(simd, &own_slot, &other, ranges);
         if !self.fresh.is_empty() {
             for lane in 0..LANES {
                 let is_new = self.is_new([owner[lane], other_body[lane]]);
-                cached[lane] = select_unpredictable(is_new, Origin::NEW, cached[lane]);
+                cached[lane] = select_unpredictable(is_new, Cached::NONE, cached[lane]);
                 impulse[lane] = select_unpredictable(is_new, 0, impulse[lane]);
             }
         }
@@ -275,14 +275,14 @@ impl ContactSetup<'_> {
         impulse - ((impulse - great).max(0) >> 1)
     }
 
-    /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
+    /// The same contact in the last frame, see [`ContactCache::find`].
     #[inline(always)]
-    fn find<S: Simd>(&self, simd: S, roles: Roles) -> (u32, i32) {
+    fn find<S: Simd>(&self, simd: S, roles: Roles) -> (Cached, i32) {
         let Roles { owner, other } = roles;
         if self.is_new([owner.body, other.body]) {
-            return (Origin::NEW, 0);
+            return (Cached::NONE, 0);
         }
-        self.contacts.find(simd, owner.slot, other.slot, self.cached[owner.body.at()])
+        self.contacts.find(simd, owner.slot, other.slot, self.cached[owner.body])
     }
 
     /// Whether one of the two bodies is new. The last body in its slot may have had contacts.

@@ -5,6 +5,7 @@ use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Body, Shell};
 use crate::body::slot::Slot;
+use crate::contact::cache::Owned;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::each;
 use crate::solve::solver::Velocity;
@@ -37,8 +38,8 @@ pub(crate) struct WorkingArrays<'a> {
     pub(crate) shells: &'a mut [[Shell; LANES]],
     pub(crate) velocities: &'a mut [[Velocity; LANES]],
     pub(crate) still: &'a mut [[u16; LANES]],
-    /// Start and end of each body's cached contacts.
-    pub(crate) cached: &'a mut [[[u32; 2]; LANES]],
+    /// The cached contacts that each body owns.
+    pub(crate) cached: &'a mut [[Owned; LANES]],
     pub(crate) boxes: &'a mut [BoxBlock],
 }
 
@@ -92,7 +93,7 @@ impl<'a> WorkingArrays<'a> {
         simd: S,
         slots: &[[Slot; LANES]],
         bodies: &[Body],
-        ranges: &[[u32; 2]],
+        ranges: &[Owned],
         limits: [i32; 2],
         fast: &mut [u8],
         prefetch: impl Fn(Slot),
@@ -111,7 +112,7 @@ impl<'a> WorkingArrays<'a> {
                 let body = eight[l];
                 shells[l] = body.shell(slot);
                 still[l] = body.still_ms;
-                cached[l] = *ranges.get(slot.at()).unwrap_or(&[0; 2]);
+                cached[l] = ranges.get(slot.at()).copied().unwrap_or_default();
                 all.flags |= body.flags;
             }
             let (fixed, fast_lanes) = box_eight(simd, own, &eight, limits, velocities, boxes);

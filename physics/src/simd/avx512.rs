@@ -17,17 +17,17 @@ use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, separation};
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::UNIT_BITS;
-use crate::tree::block_join::IndexPair;
+use crate::tree::block_join::CurvePair;
 
 kernel!(
     /// See [`crate::tree::block_join::join_blocks`].
     pub(super) fn join(
         simd: Avx512,
-        pairs: &[IndexPair],
+        pairs: &[CurvePair],
         a: &[BoxBlock],
         b: &[BoxBlock],
         keep_own: u64,
-        out: &mut Vec<IndexPair>,
+        out: &mut Vec<CurvePair>,
     ) {
         for &[i, j] in pairs {
             let own = if i == j { keep_own } else { u64::MAX };
@@ -71,7 +71,7 @@ static EVERY_BIT: [u8; 64] = {
 kernel!(
     /// See [`crate::tree::block_join::push_pairs`]: eight pairs per iteration, and hardly ever a second iteration.
     #[inline]
-    fn push_pairs(simd: Avx512, i: u32, j: u32, overlapping: u64, out: &mut Vec<IndexPair>) {
+    fn push_pairs(simd: Avx512, i: u32, j: u32, overlapping: u64, out: &mut Vec<CurvePair>) {
         let end = out.len() + overlapping.count_ones() as usize;
         let every = u8x64::load_array_ref(simd, &EVERY_BIT).into();
         let mut bits = _mm512_maskz_compress_epi8(overlapping, every);
@@ -81,7 +81,7 @@ kernel!(
             let lane_of_b = _mm512_and_si512(bit, _mm512_set1_epi64(LANES as i64 - 1));
             let pair = _mm512_or_si512(_mm512_srli_epi64::<3>(bit), _mm512_slli_epi64::<32>(lane_of_b));
             let eight: u64x8<_> = _mm512_or_si512(first, pair).simd_into(simd);
-            let eight: [IndexPair; LANES] = bytemuck::cast(eight.to_array());
+            let eight: [CurvePair; LANES] = bytemuck::cast(eight.to_array());
             out.extend_from_slice(&eight);
             if out.len() >= end {
                 break;

@@ -17,7 +17,7 @@ use crate::body::slot::Slot;
 use crate::body::slot_sort;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hits, find_hits};
-use crate::contact::cache::ContactCache;
+use crate::contact::cache::{ContactCache, Owned};
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::{self, Base, base};
@@ -27,7 +27,7 @@ use crate::solve::coloring::{Batches, WindowBatches};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::notes::Notes;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
-use crate::tree::block_join::{IndexPair, join_blocks};
+use crate::tree::block_join::{CurvePair, join_blocks};
 use crate::tree::quadtree::{Quadtree, SplitRule};
 use crate::tree::search::Search;
 use crate::world_def::Simd;
@@ -163,7 +163,7 @@ impl Path {
         to: WorkingArrays<'_>,
         slots: &[[Slot; LANES]],
         bodies: &[Body],
-        ranges: &[[u32; 2]],
+        ranges: &[Owned],
         limits: [i32; 2],
         fast: &mut [u8],
     ) -> Gathered {
@@ -185,11 +185,11 @@ impl Path {
     /// See [`join_blocks`].
     pub(crate) fn join(
         self,
-        pairs: &[IndexPair],
+        pairs: &[CurvePair],
         a: &[BoxBlock],
         b: &[BoxBlock],
         keep_own: u64,
-        out: &mut Vec<IndexPair>,
+        out: &mut Vec<CurvePair>,
     ) {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         if let Self::Avx512(simd, _) = self {
@@ -282,7 +282,7 @@ impl Path {
     }
 
     /// See [`Quadtree::find_each_in`].
-    pub(crate) fn find_each_in(self, few: &Quadtree, many: &Quadtree, out: &mut Vec<IndexPair>) {
+    pub(crate) fn find_each_in(self, few: &Quadtree, many: &Quadtree, out: &mut Vec<CurvePair>) {
         with_simd!(self, at most 256, simd => few.find_each_in(simd, many, out));
     }
 

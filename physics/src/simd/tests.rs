@@ -142,7 +142,8 @@ fn gathered_bodies_are_those_of_the_world() {
             ..Body::default()
         };
         let bodies: Vec<Body> = (0..30).map(|_| body(rng)).collect();
-        let ranges: Vec<[u32; 2]> = (0..25).map(|_| [rng.next_u32(), rng.next_u32()]).collect();
+        let ranges: Vec<Owned> =
+            (0..25).map(|_| Owned { start: rng.next_u32(), end: rng.next_u32() }).collect();
         let slots: Vec<[Slot; LANES]> = (0..4)
             .map(|_| {
                 [0; LANES].map(|_: u32| if rng.below(5) == 0 { Slot::NONE } else { Slot(rng.below(30)) })
@@ -152,7 +153,7 @@ fn gathered_bodies_are_those_of_the_world() {
         for path in Path::each(Simd::Widest) {
             let (mut shells, mut velocities) = ([[Shell::HOLE; LANES]; 4], [[Velocity::default(); LANES]; 4]);
             let (mut still, mut cached, mut boxes) =
-                ([[0; LANES]; 4], [[[0; 2]; LANES]; 4], [BoxBlock::EMPTY; 4]);
+                ([[0; LANES]; 4], [[Owned::default(); LANES]; 4], [BoxBlock::EMPTY; 4]);
             let mut fast_lanes = [0; 4];
             let to = WorkingArrays {
                 shells: &mut shells,

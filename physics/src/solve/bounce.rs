@@ -116,7 +116,7 @@ mod tests {
     use crate::math::boxes::LANES;
     use crate::math::lanes::UNIT;
     use crate::math::rng::Pcg32;
-    use crate::solve::coloring::Origin;
+    use crate::solve::coloring::{Cached, Origin};
     use crate::solve::solver::{Contact, EVEN_SHARE};
 
     /// Movable bodies; the dummy follows them.
@@ -138,7 +138,7 @@ mod tests {
             let normal = [[UNIT, 0], [0, -UNIT], [UNIT / 5 * 3, UNIT / 5 * 4]][rng.below(3) as usize];
             let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
             let origin =
-                Origin { owner: a, other: Slot(b.0), cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
+                Origin { owner: a, other: Slot(b.0), cached: Cached::NONE, gap: rng.below(1 << 12) as i32 };
             let first = batch * LANES as u32;
             to.fill(first, &contact, origin);
             let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];

@@ -9,6 +9,16 @@ use crate::math::boxes::LANES;
 use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Contact};
 
+/// A contact of the last frame, by its place in the contact cache during a step, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub(crate) struct Cached(pub(crate) u32);
+
+impl Cached {
+    /// No contact of the last frame.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
 /// What the contact cache needs to know about a lane later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
@@ -16,20 +26,17 @@ pub(crate) struct Origin {
     pub(crate) owner: WorkingIndex,
     /// Slot of the other body.
     pub(crate) other: Slot,
-    /// Index of the cached contact it continues, or [`Origin::NEW`].
-    pub(crate) cached: u32,
+    /// The contact that it continues.
+    pub(crate) cached: Cached,
     /// Distance between the surfaces, raw units; negative if they overlap, 0 if they meet within the frame.
     pub(crate) gap: i32,
 }
 
 impl Origin {
-    /// No contact of the last frame.
-    pub(crate) const NEW: u32 = u32::MAX;
-
     /// Whether the surfaces touched before the step, or have not parted yet.
     #[inline(always)]
     pub(crate) fn is_touching(&self) -> bool {
-        self.gap <= select_unpredictable(self.cached != Self::NEW, PARTING_GAP, 0)
+        self.gap <= select_unpredictable(self.cached != Cached::NONE, PARTING_GAP, 0)
     }
 }
 
@@ -39,7 +46,7 @@ impl Origin {
 pub(crate) struct Origins {
     pub(crate) owner: [WorkingIndex; LANES],
     pub(crate) other: [Slot; LANES],
-    pub(crate) cached: [u32; LANES],
+    pub(crate) cached: [Cached; LANES],
     pub(crate) gap: [i32; LANES],
 }
 
@@ -48,7 +55,7 @@ impl Origins {
     const NONE: Self = Self {
         owner: [WorkingIndex(0); LANES],
         other: [Slot::NONE; LANES],
-        cached: [Origin::NEW; LANES],
+        cached: [Cached::NONE; LANES],
         gap: [i32::MAX; LANES],
     };
 

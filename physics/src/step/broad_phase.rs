@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::simd::Path;
-pub(crate) use crate::tree::block_join::{ALL_PAIRS, CHILDREN_OF_ONE, IndexPair};
+pub(crate) use crate::tree::block_join::{ALL_PAIRS, CHILDREN_OF_ONE, CurvePair};
 use crate::tree::quadtree::Quadtree;
 
 /// Number of body-block pairs that the later phases process at a time.
@@ -16,13 +16,13 @@ pub(crate) const WINDOW: usize = 1024;
 /// Buffers of a join, kept so that a steady step does not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Join {
-    pairs: Vec<IndexPair>,
-    next: Vec<IndexPair>,
+    pairs: Vec<CurvePair>,
+    next: Vec<CurvePair>,
 }
 
 impl Join {
     /// Finds the pairs of body blocks of one tree whose bounds overlap, each pair once; `(b, b)` stands for the inside of a block.
-    pub(crate) fn within(&mut self, tree: &Quadtree, path: Path) -> &[IndexPair] {
+    pub(crate) fn within(&mut self, tree: &Quadtree, path: Path) -> &[CurvePair] {
         self.pairs.clear();
         if !tree.is_empty() {
             self.pairs.push([0, 0]);
@@ -36,7 +36,7 @@ impl Join {
     }
 
     /// Pairs of body blocks, the first of `a`, the second of `b`, whose bounds overlap. Both trees have the same height.
-    pub(crate) fn between(&mut self, a: &Quadtree, b: &Quadtree, path: Path) -> &[IndexPair] {
+    pub(crate) fn between(&mut self, a: &Quadtree, b: &Quadtree, path: Path) -> &[CurvePair] {
         self.pairs.clear();
         if !a.is_empty() && !b.is_empty() {
             debug_assert_eq!(a.levels().len(), b.levels().len());

@@ -8,7 +8,7 @@ use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
 use crate::math::lanes::base;
 use crate::simd::Path;
-use crate::solve::coloring::Origin;
+use crate::solve::coloring::Cached;
 use crate::solve::stiff::StiffContacts;
 use crate::step::near::Near;
 use crate::step::scene::Scene;
@@ -78,8 +78,8 @@ impl ContactInput<'_> {
         let Self { phase, working, .. } = self;
         let own = working.shells[lane].slot;
         let touched = |other: Slot| {
-            let range = working.cached[lane.at()];
-            !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
+            let range = working.cached[lane];
+            !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Cached::NONE
         };
         phase.scene.terrain.is_entered(slot, found, self.velocity(lane), touched)
     }

@@ -11,7 +11,7 @@ use crate::simd::Path;
 use crate::step::broad_phase::Join;
 use crate::step::scene::Scene;
 use crate::step::working::Working;
-use crate::tree::block_join::{ALL_PAIRS, IndexPair};
+use crate::tree::block_join::{ALL_PAIRS, CurvePair};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::radix_sort::radix_sort;
 use crate::tree::resting::RestingTrees;
@@ -41,7 +41,7 @@ pub(crate) struct Near {
     index: Vec<WorkingIndex>,
     join: Join,
     /// Lanes of the tree whose bodies were searched for, and of the other one.
-    found: Vec<IndexPair>,
+    found: Vec<CurvePair>,
     /// The pairs as numbers, and scratch.
     sorted: [Vec<u64>; 2],
 }

@@ -16,7 +16,7 @@ use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::overlap::is_deep;
 use crate::step::windows::WindowHits;
-use crate::tree::block_join::IndexPair;
+use crate::tree::block_join::CurvePair;
 
 /// Pairs of blocks per block from which on there may be a pile-up. A crowd has four or five. This bounds the contacts outside of pile-ups:
 /// 64 per body on average.
@@ -33,8 +33,8 @@ const WINDOW: usize = 64;
 pub(crate) struct PileUp {
     /// Number of deep contacts of each moving body, at most [`ENOUGH`]; lanes without a body count as full. Empty without a pile-up.
     deep: Vec<u8>,
-    pairs: Vec<IndexPair>,
-    window: Vec<IndexPair>,
+    pairs: Vec<CurvePair>,
+    window: Vec<CurvePair>,
 }
 
 impl PileUp {
@@ -52,7 +52,7 @@ impl PileUp {
     /// window depends on those before it.
     pub(crate) fn find(
         &mut self,
-        blocks: &[IndexPair],
+        blocks: &[CurvePair],
         own: &mut WindowHits,
         input: &ContactInput<'_>,
         found: &mut Found<'_>,
@@ -62,7 +62,7 @@ impl PileUp {
         pairs.extend_from_slice(blocks);
         pairs.sort_unstable_by_key(|&[a, b]| (b.abs_diff(a), a));
         for some in pairs.chunks(WINDOW) {
-            let enough = |&[a, b]: &IndexPair| block_has_enough(deep, a) && block_has_enough(deep, b);
+            let enough = |&[a, b]: &CurvePair| block_has_enough(deep, a) && block_has_enough(deep, b);
             window.clear();
             window.extend(some.iter().filter(|pair| !enough(pair)));
             if window.is_empty() {

@@ -21,7 +21,7 @@ use crate::step::crew::Crew;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::working::Working;
-use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
+use crate::tree::block_join::{BODIES_OF_ONE, CurvePair};
 use crate::tree::quadtree::Quadtree;
 
 /// Greatest number of parts into which the windows are divided: small ones, so that a slow thread leaves later ones to others.
@@ -59,7 +59,7 @@ impl<'a> Geometry<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowHits {
     /// What the join gives: pairs of lanes, which are the working indices of moving bodies.
-    lanes: Vec<IndexPair>,
+    lanes: Vec<CurvePair>,
     pub(crate) hits: Hits,
     pub(crate) places: Places,
     pub(crate) notes: Notes,
@@ -69,7 +69,7 @@ impl WindowHits {
     /// Broad phase and narrow phase of one window of block pairs, for the pairs of bodies that are `wanted`.
     pub(crate) fn find_wanted(
         &mut self,
-        window: &[IndexPair],
+        window: &[CurvePair],
         input: &ContactInput<'_>,
         wanted: &dyn Fn(WorkingPair) -> bool,
     ) {
@@ -80,7 +80,7 @@ impl WindowHits {
     #[inline(always)]
     fn find(
         &mut self,
-        window: &[IndexPair],
+        window: &[CurvePair],
         geometry: Geometry<'_>,
         wanted: Option<&dyn Fn(WorkingPair) -> bool>,
     ) {
@@ -101,7 +101,7 @@ impl WindowHits {
 
 /// Some windows, and what is found for them.
 struct Finding<'a> {
-    pairs: &'a [IndexPair],
+    pairs: &'a [CurvePair],
     found: &'a mut [WindowHits],
     colors: &'a mut Colors,
 }
@@ -132,7 +132,7 @@ impl Windows {
     /// Contacts between moving bodies; `blocks` are the pairs of blocks whose bounds overlap.
     pub(crate) fn find(
         &mut self,
-        blocks: &[IndexPair],
+        blocks: &[CurvePair],
         input: &ContactInput<'_>,
         found: &mut Found<'_>,
         crew: &mut Crew<'_>,
@@ -153,7 +153,7 @@ impl Windows {
     /// Several threads find the hits of all windows before the first contact, and then fill their batches.
     fn find_on_threads(
         &mut self,
-        blocks: &[IndexPair],
+        blocks: &[CurvePair],
         input: &ContactInput<'_>,
         found: &mut Found<'_>,
         crew: &mut Crew<'_>,

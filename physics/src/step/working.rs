@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::body::record::{Body, Shell, flag};
 use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
-use crate::contact::cache::ContactCache;
+use crate::contact::cache::{ContactCache, Owned};
 use crate::math::boxes::LANES;
 use crate::motion::gathered::{AT_REST, Gathered, WorkingArrays};
 use crate::simd::Path;
@@ -44,8 +44,8 @@ pub(crate) struct Working {
     pub(crate) still: Vec<u16>,
     /// Least stillness of a body and its touching neighbours.
     pub(crate) calm: Vec<u16>,
-    /// Cached contacts of each body as an owner: start and end in the cache.
-    pub(crate) cached: Vec<[u32; 2]>,
+    /// The cached contacts that each body owns.
+    pub(crate) cached: Vec<Owned>,
     /// New bodies; empty if there are none.
     pub(crate) fresh: Vec<bool>,
     /// What gravity and forces added to a velocity in this step; empty if no body got anything.
@@ -109,9 +109,9 @@ impl Working {
         self.shells.resize(lanes, Shell::HOLE);
         self.velocities.resize(lanes, Velocity::default());
         self.still.resize(lanes, AT_REST);
-        self.cached.resize(lanes, [0; 2]);
+        self.cached.resize(lanes, Owned::default());
         (self.shells[dummy], self.velocities[dummy]) = (Shell::HOLE, Velocity::default());
-        (self.still[dummy], self.cached[dummy]) = (AT_REST, [0; 2]);
+        (self.still[dummy], self.cached[dummy]) = (AT_REST, Owned::default());
     }
 
     /// Replaces the boxes of fast bodies by those around their paths.

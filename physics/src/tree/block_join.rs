@@ -6,18 +6,18 @@ use fearless_simd::Simd;
 
 use crate::math::boxes::{BoxBlock, LANES, Lanes8};
 
-/// Two indices of blocks, or of lanes at the lowest level.
-pub(crate) type IndexPair = [u32; 2];
+/// Two numbers along the curve: of blocks of one level, or of lanes of the bodies. They are plain, because kernels compute those of the children.
+pub(crate) type CurvePair = [u32; 2];
 
 /// Appends the overlapping children of each pair of blocks, in order. `keep_own` masks the result of a block paired with itself.
 #[inline(always)]
 pub(crate) fn join_blocks<S: Simd>(
     simd: S,
-    pairs: &[IndexPair],
+    pairs: &[CurvePair],
     a: &[BoxBlock],
     b: &[BoxBlock],
     keep_own: u64,
-    out: &mut Vec<IndexPair>,
+    out: &mut Vec<CurvePair>,
 ) {
     for &[i, j] in pairs {
         let own = if i == j { keep_own } else { u64::MAX };
@@ -27,7 +27,7 @@ pub(crate) fn join_blocks<S: Simd>(
 
 /// Appends a pair of children for each bit `8 i + j`, in order.
 #[inline(always)]
-pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<IndexPair>) {
+pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<CurvePair>) {
     while overlapping != 0 {
         let bit = overlapping.trailing_zeros();
         overlapping &= overlapping - 1;

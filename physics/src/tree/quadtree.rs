@@ -17,7 +17,7 @@ use crate::body::slot::Slot;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{base, each};
-use crate::tree::block_join::IndexPair;
+use crate::tree::block_join::CurvePair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
@@ -268,7 +268,7 @@ impl Quadtree {
     /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other, or for eight that are close
     /// together. This is less work than joining blocks if many of the other tree's bodies lie between two of this one.
     #[inline(always)]
-    pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<IndexPair>) {
+    pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<CurvePair>) {
         let blocks = self.levels.first().map_or(&[][..], |blocks| blocks);
         for (block, boxes) in blocks.iter().enumerate() {
             let (first, bounds) = ((block * LANES) as u32, boxes.bounds(simd));
