@@ -36,6 +36,7 @@ pub(crate) struct SlotPair(pub(crate) Slot, pub(crate) Slot);
 
 impl SlotPair {
     /// The pair of two slots in any order.
+    #[inline(always)]
     pub(crate) fn of(a: Slot, b: Slot) -> Self {
         Self(a.min(b), a.max(b))
     }
