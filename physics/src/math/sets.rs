@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-/// Sets that are merged one by one. The lowest member names a set, so the order of merging does not matter.
+/// Sets that are merged one by one. The lowest member names a set, so the order of merging does not matter. Members are plain numbers: there are
+/// sets of slots, and of bodies by working index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DisjointSets(Vec<u32>);
 
