@@ -125,7 +125,8 @@ for wanted in "$@"; do
     # One command for both packages: two would build the engine twice, with different features. Each name below is in one program only.
     some=(--test=physics --lib) names=(golden:: levels:: simd:: broad_phase::)
     if [[ $wanted == *:golden ]]; then some+=(--test=lockstep --test=movement) names+=(wire::); fi
-    "${CARGO[@]}" test --locked -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" -- "${options[@]}" "${names[@]}"
+    "${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" \
+      -- "${options[@]}" "${names[@]}"
     say "$wanted: passed in $((SECONDS - start)) s"
     continue
   fi
