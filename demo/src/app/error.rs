@@ -3,7 +3,7 @@
 use core::fmt;
 use std::net::SocketAddr;
 
-use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, SessionPhase};
+use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Refusal, SessionPhase};
 
 use crate::game::{FaultError, SetupError};
 
@@ -61,6 +61,48 @@ impl MatchError {
                 | Self::Key { .. }
                 | Self::Replay { .. }
         )
+    }
+}
+
+impl MatchError {
+    /// What has happened, as a title, and what to do about it.
+    pub(crate) fn advice(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Failed { failure, .. } => of_failure(*failure),
+            Self::Invitation(_) => (
+                "You could not join the match",
+                "Ask the host for a new code. The host must be there, and its firewall and router must let UDP through.",
+            ),
+            Self::Socket(_) => ("The network failed", "Check that this computer is still connected."),
+            Self::Replay { .. } => ("The replay cannot be written", "Check whether the disk is full."),
+            _ => ("The match cannot be played", "testudo host --help lists the options."),
+        }
+    }
+}
+
+fn of_failure(failure: Failure) -> (&'static str, &'static str) {
+    match failure {
+        Failure::ConnectTimeout => {
+            ("Nobody answered", "Check that the code is the one that the host shows now.")
+        }
+        Failure::PlayersMissing { .. } => {
+            ("Not everybody came in time", "Host again, and send the others the command sooner.")
+        }
+        Failure::NeverBegan(_) => ("The host gave up before the match began", "Ask for another match."),
+        Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
+            ("The host has refused", "Everybody needs the same version of this program.")
+        }
+        Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
+        Failure::ConnectionLost(_) => (
+            "The connection is lost",
+            "Nothing arrived for 20 s. Check that both computers are still connected, and host again.",
+        ),
+        Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
+        Failure::PeerLeft(_) => (
+            "The host has ended the match",
+            "Next to your replay is a save, from which the match can go on: testudo host --resume FILE.",
+        ),
+        _ => ("The match has ended", "Host again."),
     }
 }
 

@@ -4,6 +4,8 @@
 //! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays, `share` makes links of them.
 
 mod clock;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod display;
 mod error;
 pub(crate) mod habits;
 pub(crate) mod interrupt;
@@ -15,6 +17,8 @@ pub(crate) mod page;
 pub(crate) mod playback;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod relay;
+#[cfg(target_arch = "wasm32")]
+pub(crate) mod settings;
 pub(crate) mod share;
 mod terms;
 pub(crate) mod trace;

@@ -2,6 +2,7 @@
 //!
 //! `relay-load`: what a relay costs, with the processes of `process`.
 
+mod drawing;
 mod lockstep;
 pub(crate) mod process;
 mod quality;
@@ -15,6 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use testudo_tests::scenes::{self, Scene};
 
+pub(crate) use drawing::measure as measure_drawing;
 pub(crate) use lockstep::LockstepResult;
 pub(crate) use table::{print, print_drawing};
 

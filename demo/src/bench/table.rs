@@ -1,7 +1,7 @@
 //! Prints the results as a table or as JSON.
 
+use super::drawing::DrawingResult;
 use super::{LockstepResult, SceneResult};
-use crate::view::DrawingResult;
 
 /// Prints the results on standard output.
 pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bool) {

@@ -28,7 +28,7 @@ use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 use crate::pair::CubesError;
-use crate::view::{WindowOptions, measure_drawing};
+use crate::view::WindowOptions;
 
 /// The reason why there is no result: one sentence and the exit code.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Verdict(options)) => referee::run_verdict(options, json),
         Some(Command::RelayLoad(options)) => relay::run_load(options),
         Some(Command::Bench(options)) if options.drawing => {
-            let results = measure_drawing().map_err(MatchError::from)?;
+            let results = bench::measure_drawing().map_err(MatchError::from)?;
             bench::print_drawing(&results, json);
             Ok(true)
         }

@@ -2,12 +2,13 @@
 //! more slowly.
 //!
 //! From the bottom: `sound` is heard; `paint` draws shapes and letters; `widgets` are buttons, cards and curves; `battle` draws a client's state; `command`
-//! turns mouse and keys into orders; `hud` surrounds the battle; `screens` combine them; `platform` opens a window or a page for them.
+//! turns mouse and keys into orders; `hud` surrounds the battle; `screens` combine them; `platform` opens a window or a page for them. `bench`
+//! measures `paint` and `battle`.
 
-mod battle;
+pub(crate) mod battle;
 mod command;
 mod hud;
-mod paint;
+pub(crate) mod paint;
 mod platform;
 mod screens;
 mod sound;
@@ -17,5 +18,3 @@ mod widgets;
 pub(crate) use platform::native::{WindowError, WindowOptions, open, open_cubes, open_network, open_replay};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use platform::page::open_page;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) use screens::drawing_cost::{DrawingResult, measure as measure_drawing};

@@ -6,11 +6,11 @@ mod tests;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::code::{JoinCode, JoinCodeError};
 use testudo_lockstep::service::greeting::Welcome;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
 use testudo_lockstep::transport::udp::PlainDialer;
-use testudo_lockstep::{Duration, Identity, PlayerId, SessionPhase, state};
+use testudo_lockstep::{Duration, Identity, Pace, PlayerId, SessionPhase, state};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -25,6 +25,7 @@ use crate::app::online::seat::hosting::Hosting;
 use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Dialer, Wire};
+use crate::app::terms::Terms;
 use crate::app::watch::foresight::Foresight;
 use crate::app::watch::outcome::Outcome;
 use crate::app::watch::recording::Kept;
@@ -128,6 +129,22 @@ impl NetworkMatch {
         let guest = Guest::join(dialer, code, token, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
         Ok(Self::at(Stage::Calling(Box::new(guest)), Some(request), options, clock))
+    }
+
+    /// The match to which a code leads: a place in one, or with `terms` a room that is opened at a relay.
+    ///
+    /// # Errors
+    /// A sentence about why there is none.
+    pub(crate) fn by_code(code: &str, terms: Option<&Terms>, options: SeatOptions) -> Result<Self, String> {
+        let code = code.parse().map_err(|error: JoinCodeError| error.to_string())?;
+        let game = match terms {
+            Some(terms) => Self::open(code, Agreement::new(terms, Pace::Adaptive, true), options),
+            None => {
+                let host = HostAddress::Sealed(code);
+                Self::join(JoinRequest { host, watches: false, units_max: GUEST_UNITS_MAX }, options)
+            }
+        };
+        game.map_err(|error| error.to_string())
     }
 
     fn at(stage: Stage, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {

@@ -8,7 +8,7 @@ use crate::app::Terms;
 use crate::app::error::MatchError;
 use crate::app::playback::budget::Budget;
 use crate::app::playback::curve::Curve;
-use crate::app::playback::story::{self, Story};
+use crate::app::playback::story::{self, Departure, Milestone, Story};
 use crate::game::{Game, Order};
 
 /// A replayed battle.
@@ -62,8 +62,25 @@ impl Course {
         &self.terms
     }
 
-    pub(crate) fn story(&self) -> &Story {
-        &self.story
+    /// Who left and came back, whose keep fell, and who has won.
+    pub(crate) fn milestones(&self) -> Vec<Milestone> {
+        let mut all: Vec<Milestone> = self.story.departures().iter().map(Departure::milestone).collect();
+        for (turn, army) in self.curve.fallen() {
+            // Of two players the winner's milestone says it.
+            let decides = self.decided().is_some_and(|(decided, _)| decided <= turn + 1);
+            let text = if decides { String::new() } else { format!("player {} loses the keep", army + 1) };
+            all.push(Milestone { turn: *turn, player: Some(*army), text });
+        }
+        all.extend(self.decided().map(|(turn, result)| {
+            let player = u8::try_from(result).ok();
+            let text = match player.map(|winner| (winner, self.game().teams().of(winner))) {
+                Some((winner, 0)) => format!("player {} has won", winner + 1),
+                Some((_, team)) => format!("team {team} has won"),
+                None => "nobody has won".into(),
+            };
+            Milestone { turn, player, text }
+        }));
+        all
     }
 
     /// The armies as far as the comparison has come.

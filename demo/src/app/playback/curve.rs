@@ -1,24 +1,44 @@
-//! How the armies fare over a match: sampled while the comparison simulates all of it.
+//! How the armies fare over a match: sampled while it is played, or while the comparison simulates all of it.
 
 use crate::game::{ARMIES_MAX, Game};
 
-/// Most samples of a match: a screen has few pixels more.
-const SAMPLES_MAX: u32 = 240;
+/// Samples of a match whose length is known. One whose length is not has up to twice as many: then every second one is dropped.
+const SAMPLES: u32 = 240;
 
-/// The state of the armies before a turn.
+/// By army.
+pub(crate) type Counts = [u32; ARMIES_MAX as usize];
+
+/// The state of the armies before a turn, or a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sample {
-    /// Living units by army.
-    pub(crate) living: [u32; ARMIES_MAX as usize],
-    /// Kills of everybody so far.
-    pub(crate) kills: u32,
+    /// Living units, and kills so far.
+    pub(crate) living: Counts,
+    pub(crate) kills: Counts,
+}
+
+impl Sample {
+    pub(crate) fn of(game: &Game) -> Self {
+        let mut sample = Self { living: Counts::default(), kills: Counts::default() };
+        for army in 0..game.setup().players {
+            let at = usize::from(army);
+            sample.living[at] = game.middle(army).map_or(0, |(count, _)| count);
+            sample.kills[at] = game.score(army).0;
+        }
+        sample
+    }
+
+    /// Of everybody so far.
+    pub(crate) fn all_kills(&self) -> u32 {
+        self.kills.iter().sum()
+    }
 }
 
 /// Samples at equal distances, as far as the comparison has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
-    /// Turns from one sample to the next.
+    /// Turns, or frames, from one sample to the next, and when that is due.
     every: u32,
+    next: u32,
     samples: Vec<Sample>,
     /// Armies whose keeps stand.
     standing: Vec<u8>,
@@ -29,23 +49,21 @@ pub(crate) struct Curve {
 impl Curve {
     /// Of a match of so many turns, before the first one.
     pub(crate) fn new(turns: u32, game: &Game) -> Self {
-        let every = turns.div_ceil(SAMPLES_MAX).max(1);
-        let mut curve =
-            Self { every, samples: Vec::new(), standing: keeps(game).collect(), fallen: Vec::new() };
+        let mut curve = Self::every(turns.div_ceil(SAMPLES).max(1), game);
         curve.note(0, game);
         curve
     }
 
-    /// Notes the state before a turn, one turn after the other.
+    /// Of a match of unknown length, with so much from one sample to the next at first.
+    pub(crate) fn every(every: u32, game: &Game) -> Self {
+        Self { every, next: 0, samples: Vec::new(), standing: keeps(game).collect(), fallen: Vec::new() }
+    }
+
+    /// Notes the state before a turn or a frame, one after the other.
     pub(crate) fn note(&mut self, turn: u32, game: &Game) {
-        let players = game.setup().players;
-        if turn == self.samples.len() as u32 * self.every {
-            let mut sample = Sample { living: [0; ARMIES_MAX as usize], kills: 0 };
-            for (army, living) in (0..players).zip(&mut sample.living) {
-                *living = game.middle(army).map_or(0, |(count, _)| count);
-                sample.kills += game.score(army).0;
-            }
-            self.samples.push(sample);
+        if turn >= self.next {
+            self.push(Sample::of(game));
+            self.next = turn + self.every;
         }
         let Self { standing, fallen, .. } = self;
         standing.retain(|army| {
@@ -55,6 +73,19 @@ impl Curve {
             }
             stands
         });
+    }
+
+    /// Adds a sample, for instance of the end.
+    pub(crate) fn push(&mut self, sample: Sample) {
+        if self.samples.len() as u32 == 2 * SAMPLES {
+            let mut is_kept = false;
+            self.samples.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+            self.every *= 2;
+        }
+        self.samples.push(sample);
     }
 
     /// Turn and sample, ascending.
@@ -78,6 +109,7 @@ mod tests {
     use super::*;
     use crate::app::playback::Budget;
     use crate::app::playback::tests::{check_all, course};
+    use crate::game::Setup;
 
     #[test]
     fn the_comparison_leaves_samples_of_the_whole_match() {
@@ -87,7 +119,7 @@ mod tests {
         let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
         assert_eq!((samples.len(), samples[1].0, samples[166].0), (167, 3, 498));
         assert_eq!(samples[0].1.living[..3], [12, 12, 0]);
-        assert!(samples.windows(2).all(|pair| pair[0].1.kills <= pair[1].1.kills));
+        assert!(samples.windows(2).all(|pair| pair[0].1.all_kills() <= pair[1].1.all_kills()));
         // The viewer comes to the same numbers in its own way.
         let end = course.timetable().start_of(498);
         course.seek(end);
@@ -97,7 +129,17 @@ mod tests {
         let (last, game) = (samples[166].1, course.game());
         let [first, second] = [0, 1].map(|army| game.middle(army).map_or(0, |(count, _)| count));
         assert_eq!(last.living[..2], [first, second]);
-        assert_eq!(last.kills, game.score(0).0 + game.score(1).0);
-        assert!(last.kills > 3, "{last:?}");
+        assert_eq!(last.kills[..2], [game.score(0).0, game.score(1).0]);
+        assert!(last.all_kills() > 3, "{last:?}");
+    }
+
+    #[test]
+    fn a_long_battle_keeps_a_bounded_number_of_samples() {
+        let game = Game::new(Setup { players: 2, units: 2, seed: 1, map: None }).unwrap();
+        let mut curve = Curve::every(40, &game);
+        (0..400_000).step_by(4).for_each(|frame| curve.note(frame, &game));
+        let (count, (last, _)) = (curve.samples().count() as u32, curve.samples().last().unwrap());
+        assert!((SAMPLES..=2 * SAMPLES).contains(&count), "{count}");
+        assert!(last > 395_000 && last < 400_000, "they are evenly spread over all of it: {last}");
     }
 }

@@ -10,6 +10,6 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
-pub(crate) use curve::Sample;
+pub(crate) use curve::{Curve, Sample};
 #[cfg(test)]
-pub(crate) use story::Departure;
+pub(crate) use story::Milestone;

@@ -8,6 +8,14 @@ use crate::game::Order;
 /// Most departures that are listed: every player can leave once.
 const DEPARTURES_MAX: usize = 16;
 
+/// Something notable: when, whose it is, and a few words about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Milestone {
+    pub(crate) turn: u32,
+    pub(crate) player: Option<u8>,
+    pub(crate) text: String,
+}
+
 /// Players that left a match, and players that came back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Story {
@@ -20,6 +28,19 @@ pub(crate) struct Departure {
     pub(crate) turn: u32,
     pub(crate) player: u8,
     pub(crate) notice: Notice,
+}
+
+impl Departure {
+    pub(crate) fn milestone(&self) -> Milestone {
+        let what = match self.notice {
+            Notice::Surrendered => "gave up",
+            Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
+            Notice::Returned => "is back",
+            _ => "left",
+        };
+        let text = format!("player {} {what}", self.player + 1);
+        Milestone { turn: self.turn, player: Some(self.player), text }
+    }
 }
 
 impl Story {

@@ -136,6 +136,40 @@ impl Desync {
         }
     }
 
+    /// Names and values of a report for people. `copies`: the owners of the first two values.
+    pub(crate) fn report(&self, copies: [&'static str; 2]) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("first frame", format!("{} of the match", self.frame))];
+        if let Some(number) = &self.number {
+            let object = format!("{} {}", number.kind, number.index);
+            match self.body() {
+                Some(slot) => lines.push(("first body", format!("{slot}, ringed in the picture"))),
+                None => lines.push(("first in", object)),
+            }
+            lines.push(("field", number.field.into()));
+            for (player, value) in number.values.iter().enumerate() {
+                let copy = copies.get(player).copied().unwrap_or("another");
+                lines.push((
+                    copy,
+                    value.map_or("has no such number".into(), |raw| in_words(number.field, raw)),
+                ));
+            }
+            if let [Some(a), Some(b), ..] = number.values[..] {
+                let bits = (a ^ b).count_ones();
+                let text = if bits == 1 {
+                    "1 bit of that number".into()
+                } else {
+                    format!("{bits} bits of that number")
+                };
+                lines.push(("difference", text));
+            }
+        }
+        match self.verdict() {
+            Some((how, what)) => lines.extend([("verdict", how.into()), (" ", what)]),
+            None => lines.push(("verdict", "unknown: there is no majority".into())),
+        }
+        lines
+    }
+
     /// The body that differs, by the index of its slot.
     pub(crate) fn body(&self) -> Option<u32> {
         self.number.as_ref().filter(|number| number.kind == "body").map(|number| number.index)
@@ -227,6 +261,15 @@ fn outlier(checksums: &[u64]) -> Option<u8> {
         (agree && voices[0] != checksum).then_some(player as u8)
     };
     checksums.iter().enumerate().find_map(alone)
+}
+
+/// A raw number; positions and speeds have 16 fraction bits, shown exactly and in units.
+fn in_words(field: &str, raw: i128) -> String {
+    if field.starts_with("position") || field.starts_with("velocity") {
+        format!("{raw} = {:.5} units", raw as f64 / 65_536.0)
+    } else {
+        raw.to_string()
+    }
 }
 
 #[cfg(test)]
@@ -383,5 +426,28 @@ mod tests {
         assert_eq!(told([None, None]), (None, None));
         assert_eq!(told([Some(true), None]), (None, None), "the other one has not told");
         assert!(told([Some(true), Some(true)]).1.is_some_and(|what| what.contains("the programs differ")));
+    }
+
+    #[test]
+    fn the_report_names_body_field_values_and_the_broken_copy() {
+        let values = vec![Some(65_536), Some(65_536 + 2_048)];
+        let number = NumberDifference { kind: "body", index: 7, field: "position.x", values };
+        let again = [(0, true), (1, false)];
+        let again = again.map(|(player, is)| Again { player, is_reproduced: Some(is) }).to_vec();
+        let desync = Desync { turn: 3, frame: 15, number: Some(number), outlier: None, again: Vec::new() }
+            .judge(again);
+        let text = format!("{:?}", desync.report(["player 1", "player 2"]));
+        for part in [
+            "15 of",
+            "7, ringed",
+            "position.x",
+            "1.00000 units",
+            "1.03125 units",
+            "1 bit",
+            "simulated again",
+            "player 2's memory was damaged",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 }

@@ -47,6 +47,17 @@ pub(crate) enum ReplayFile {
     Memory,
 }
 
+impl ReplayFile {
+    /// The newest replay in this folder beside the one that is being written.
+    pub(crate) fn newest(&self, own: Option<&Path>) -> Option<PathBuf> {
+        let Self::In(folder) = self else { return None };
+        let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+        let is_replay = |path: &PathBuf| path.extension().is_some_and(|name| name == "replay");
+        let files = files.filter(|path| is_replay(path) && own != Some(path.as_path()));
+        files.max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok())
+    }
+}
+
 /// A replay that is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {

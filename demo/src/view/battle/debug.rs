@@ -13,18 +13,18 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units, vector};
 use crate::view::paint::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
 
-/// A layer: its key, its switch's script name and label, and what its colour means.
-type Layer = (KeyCode, &'static str, &'static str, &'static str, Color);
+/// A layer: its key, what its colour means, and that.
+type Layer = (KeyCode, &'static str, Color);
 
 /// The layers, in the order of their keys.
 fn all() -> [Layer; 6] {
     [
-        (KeyCode::F2, "layer cells", "Cells F2", "cells of the quadtree", army(0)),
-        (KeyCode::F3, "layer boxes", "Boxes F3", "boxes of bodies", WOUNDED),
-        (KeyCode::F4, "layer contacts", "Contacts F4", "contacts, and their normals", DYING),
-        (KeyCode::F5, "layer speeds", "Speeds F5", "way in a quarter of a second", TEXT_DIM),
-        (KeyCode::F6, "layer sleepers", "Sleepers F6", "bodies that sleep", army(2)),
-        (KeyCode::F7, "layer routes", "Routes F7", "ways to each goal", army(1)),
+        (KeyCode::F2, "F2: cells of the quadtree", army(0)),
+        (KeyCode::F3, "F3: boxes of bodies", WOUNDED),
+        (KeyCode::F4, "F4: contacts, and their normals", DYING),
+        (KeyCode::F5, "F5: way in a quarter of a second", TEXT_DIM),
+        (KeyCode::F6, "F6: bodies that sleep", army(2)),
+        (KeyCode::F7, "F7: ways to each goal", army(1)),
     ]
 }
 
@@ -38,15 +38,10 @@ impl Layers {
         self.0.iter_mut().zip(all()).for_each(|(is_on, (key, ..))| *is_on ^= is_key_pressed(key));
     }
 
-    /// Script name, label and state of each layer.
-    pub(crate) fn switches(&mut self) -> impl Iterator<Item = (&'static str, &'static str, &mut bool)> {
-        all().into_iter().zip(&mut self.0).map(|((_, name, word, ..), is_on)| (name, word, is_on))
-    }
-
-    /// What the colours of the layers mean, for those that are switched on.
+    /// The key of each layer that is switched on, and what its colour means.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, Color)> {
         let shown = all().into_iter().zip(self.0).filter(|(_, is_on)| *is_on);
-        shown.map(|((.., word, color), _)| (word, color))
+        shown.map(|((_, word, color), _)| (word, color))
     }
 
     /// Draws what is switched on.

@@ -13,7 +13,7 @@ use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::{Figure, Sprite};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{place, units, vector};
+use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
     BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, TEXT, TIMBER,
     WOUNDED, army, faded, mixed,
@@ -87,7 +87,7 @@ pub(crate) fn draw(batch: &mut Batch, shown: Shown<'_>, view: &View, extras: &Ex
         }
     }
     for (look, at) in &looks {
-        unit(batch, game, view, look, *at, extras);
+        unit(batch, view, look, *at, extras);
     }
     shots(batch, shown, view, &looks, extras);
     rally(batch, game, view, extras);
@@ -258,7 +258,7 @@ fn boulders(batch: &mut Batch, shown: Shown<'_>, view: &View) {
     }
 }
 
-fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, extras: &Extras<'_>) {
+fn unit(batch: &mut Batch, view: &View, look: &UnitLook, at: Vec2, extras: &Extras<'_>) {
     let radius = (UNIT_RADIUS * view.camera.scale).max(1.2);
     let differs = extras.marks.has(look.body);
     if differs {
@@ -271,15 +271,10 @@ fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, 
         batch.sprite(Sprite::Ball, view.at(at), radius, color);
         return;
     }
-    let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
+    let facing = extras.effects.facing(look.number).unwrap_or(Vec2::X);
     let sprite = if look.is_archer { Sprite::Archer } else { Sprite::Guard };
     let pose = if radius > DETAIL_FROM { extras.effects.pose(look.number) } else { 0 };
     batch.turned(Figure(sprite, pose), view.at(at), radius * 1.06, facing, color);
-}
-
-fn velocity(game: &Game, body: BodyId) -> Vec2 {
-    let velocity = game.world().body(body).map(|body| body.velocity());
-    velocity.and_then(|velocity| vector(velocity).try_normalize()).unwrap_or(Vec2::X)
 }
 
 /// Arrows in flight: a short line that runs from the archer to the enemy again and again.

@@ -167,14 +167,12 @@ impl OrderLog {
     }
 
     /// A replay has reached a requested frame.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fn stands(&mut self, frame: u64, turn: u32, checksum: u64) {
         let checksum = format!("{checksum:016x}");
         self.write(&json!({ "event": "stands", "frame": frame, "turn": turn, "checksum": checksum }));
     }
 
     /// A replay has been compared with its recording.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fn checked(&mut self, turns: u32, divergent_turn: Option<u32>) {
         self.write(&json!({ "event": "checked", "turns": turns, "divergent_turn": divergent_turn }));
     }

@@ -14,14 +14,19 @@ const PAN_SPEED: f32 = 700.0;
 /// Width of the strip at the edge of the screen that moves the picture, pixels.
 const EDGE: f32 = 3.0;
 
-/// Keys that move the picture left, right, up and down.
-pub(crate) type Keys = [KeyCode; 4];
+/// Keys that move the picture left, right, up and down, and the one that shows all armies.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    ways: [KeyCode; 4],
+    pub(crate) all: KeyCode,
+}
 
-pub(crate) const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
+pub(crate) const ARROWS: Keys =
+    Keys { ways: [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down], all: KeyCode::Home };
 
 /// For windows in which the arrows have another meaning.
-#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
-pub(crate) const WASD: Keys = [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S];
+pub(crate) const WASD: Keys =
+    Keys { ways: [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S], all: KeyCode::C };
 
 /// Moves the camera by keys and mouse. `under` is the view under the mouse, in which the wheel zooms; `seconds` is the time since the last
 /// picture. True if the camera was moved; zooming does not count.
@@ -32,7 +37,7 @@ pub(crate) fn steer(
     under: Option<Rect>,
     (may_push_edges, seconds): (bool, f32),
 ) -> bool {
-    let [left, right, up, down] = keys.map(|key| f32::from(u8::from(is_key_down(key))));
+    let [left, right, up, down] = keys.ways.map(|key| f32::from(u8::from(is_key_down(key))));
     let mut way = vec2(right - left, down - up);
     let screen = screen::size();
     if may_push_edges && mouse != Vec2::ZERO {

@@ -1,4 +1,4 @@
-//! Buttons for commands to the selected units, and for debug drawing. Each shows its key when the mouse is over it.
+//! Buttons for commands to the selected units, each with its key when the mouse is over it, and what the colours of debug drawing mean.
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
@@ -32,18 +32,6 @@ const CARD_LEAST: f32 = 200.0;
 /// Height of the lowest view with buttons, pixels.
 pub(crate) const LOWEST_VIEW: f32 = 130.0;
 
-/// Narrowest view with switches for the layers, pixels: the command bar needs the room.
-const LAYERS_FROM: f32 = 480.0;
-
-/// From this width on the switches have room beside the command bar, pixels. A column of them would lie over the enemy's keep.
-const LAYERS_ROW_FROM: f32 = 1_080.0;
-
-/// Sides of a switch, pixels.
-const SWITCH: Vec2 = vec2(90.0, 23.0);
-
-/// How many there are.
-const SWITCHES: usize = 6;
-
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
@@ -74,9 +62,8 @@ impl Places {
         let across = if is_low { 0 } else { (room / (BADGE.x + GAP)).max(1.0) as usize };
         // Beside the bar; beside the minimap below it, where it hides nothing; or above all badges.
         let end = bar.x + count * (wide + GAP) + 4.0;
-        let layers = if view.w >= LAYERS_ROW_FROM { switch(view, 0.0, 0, false).x } else { view.right() };
         let rows = KEYS.div_ceil(across.max(1)) as f32;
-        let at = if end + CARD.x + 8.0 <= layers {
+        let at = if end + CARD.x + 8.0 <= view.right() {
             vec2(end, bar.y - CARD.y)
         } else if !fits && view.right() - 8.0 - beside.x >= CARD_LEAST {
             vec2(beside.x, beside.y - CARD.y)
@@ -203,43 +190,6 @@ pub(crate) fn groups(ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Opt
     pressed
 }
 
-/// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or at `top` in one of two views, or below
-/// each other from there on.
-fn switch(view: Rect, top: f32, n: usize, is_split: bool) -> Rect {
-    let row = view.right() - 10.0 - SWITCHES as f32 * (SWITCH.x + 2.0);
-    let left = row + n as f32 * (SWITCH.x + 2.0);
-    let at = if view.w >= LAYERS_ROW_FROM {
-        vec2(left, view.bottom() - 8.0 - SWITCH.y)
-    } else if is_split && row > view.x {
-        vec2(left, top)
-    } else {
-        vec2(view.right() - 10.0 - SWITCH.x, top + n as f32 * (SWITCH.y + 2.0))
-    };
-    Rect::new(at.x, at.y, SWITCH.x, SWITCH.y)
-}
-
-/// Places of the switches for the layers of debug drawing, in their order: all, or as many as there is room for.
-pub(crate) fn switches(view: Rect, (top, is_split): (f32, bool)) -> Vec<Rect> {
-    // In a narrow view their keys have to be enough.
-    if view.w < LAYERS_FROM {
-        return Vec::new();
-    }
-    // Below a column are the buttons for units. (A switch lay over the card beside them.)
-    let is_column = view.w < LAYERS_ROW_FROM;
-    let has_room = |switch: &Rect| !is_column || switch.bottom() <= view.bottom() - HIGH - 12.0;
-    (0..SWITCHES).map(|n| switch(view, top, n, is_split)).take_while(has_room).collect()
-}
-
-/// Draws a switch for each layer of debug drawing.
-pub(crate) fn layers(ui: &mut Ui, view: Rect, at: (f32, bool), layers: &mut Layers) {
-    for (button, (name, word, is_on)) in switches(view, at).into_iter().zip(layers.switches()) {
-        ui.cover(button);
-        if ui.button(name, button, word, *is_on) {
-            *is_on = !*is_on;
-        }
-    }
-}
-
 /// Says what the colours of the layers mean, below a point of a view. (Up to six colours at once had no names.)
 pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
     const LINE: f32 = 18.0;
@@ -300,27 +250,11 @@ mod tests {
             let is_beside_map = card.x > map.right() && card.y >= places.bar.y;
             let is_apart = is_above || is_beside_map || card.x >= end - GAP && card.y >= places.badges.y;
             assert!(is_apart && !card.overlaps(&map), "{width}: {card:?}");
-            assert!(width < LAYERS_ROW_FROM || card.right() <= switch(view, 0.0, 0, false).x || is_above);
             assert_eq!(
                 is_beside_map,
                 (390.0..500.0).contains(&width),
                 "on a phone it hid the keep: {width}: {card:?}"
             );
-        }
-        for width in [LAYERS_ROW_FROM, 1_360.0, 3_840.0] {
-            let view = Rect::new(0.0, 74.0, width, 500.0);
-            let places = Places::new(view, Rect::new(8.0, 434.0, 132.0, 132.0));
-            let end = places.bar.x + BUTTONS.len() as f32 * (places.wide + GAP);
-            assert!(
-                switch(view, 200.0, 0, false).x > end && switch(view, 200.0, 5, false).right() < view.right()
-            );
-        }
-        // Two views of a window: a row if it fits, else a column.
-        for (width, is_row) in [(509.0, false), (677.0, true)] {
-            let view = Rect::new(0.0, 74.0, width, 500.0);
-            let [first, last] = [0, 5].map(|n| switch(view, 124.0, n, true));
-            assert_eq!(first.y == last.y, is_row, "{width}");
-            assert!(first.x > view.x && !first.overlaps(&last), "{width}: {first:?} {last:?}");
         }
         let low = |width| Places::new(Rect::new(0.0, 74.0, width, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low(300.0).across, 0, "badges would lie over the header");

@@ -48,20 +48,17 @@ pub(crate) const WATCHER: Conditions = Conditions {
 pub(crate) fn draw(ui: &mut Ui, rect: Rect, link: LinkConfig, conditions: &Conditions) -> Option<LinkConfig> {
     let mut values = values_of(&link);
     let (mut changed, mut transport) = (false, link.transport);
-    for (n, (name, text, offered)) in TRANSPORTS.into_iter().enumerate() {
-        let button = Rect::new(rect.x + n as f32 * 44.0, rect.y - 2.0, 44.0, 24.0);
-        if ui.button(name, button, text, link.transport == offered) && link.transport != offered {
-            (transport, changed) = (offered, true);
-        }
+    let switch = Rect::new(rect.x, rect.y - 2.0, 88.0, 24.0);
+    let transports = TRANSPORTS.iter().map(|(name, text, offered)| (*name, *text, *offered == transport));
+    if let Some(n) = ui.row(switch, 0.0, transports) {
+        (transport, changed) = (TRANSPORTS[n].2, TRANSPORTS[n].2 != transport);
     }
     // Narrow columns have narrower presets: they must not lie over the switch.
-    let width = ((rect.w - 96.0) / 3.0 - 6.0).min(78.0).floor();
-    for (n, (name, text, preset)) in conditions.presets.into_iter().enumerate() {
-        let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
-        if ui.button(name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {
-            values = preset;
-            changed = true;
-        }
+    let width = (rect.w - 96.0).min(252.0);
+    let presets = Rect { x: rect.right() - width, w: width, ..switch };
+    let buttons = conditions.presets.iter().map(|(name, text, preset)| (*name, *text, *preset == values));
+    if let Some(n) = ui.row(presets, 6.0, buttons) {
+        (values, changed) = (conditions.presets[n].2, true);
     }
     for (n, name) in NAMES.into_iter().enumerate() {
         let line = Rect::new(rect.x, rect.y + 32.0 + n as f32 * 31.0, rect.w, 28.0);

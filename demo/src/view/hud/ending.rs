@@ -1,27 +1,14 @@
 //! Cards for network matches that end early or fail: what happened, and what to do.
 
-use testudo_lockstep::{Failure, Refusal};
-
 use crate::app::{Diagnosis, MatchError, Seat};
-use crate::view::hud::alarm;
 
 /// Lines of a card.
 type Lines = Vec<(&'static str, String)>;
 
-/// What has happened, as a title, and what to do about it.
+/// What has happened, and what to do about it.
 pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
-    let (title, advice) = match error {
-        MatchError::Failed { failure, .. } => of_failure(*failure),
-        MatchError::Invitation(_) => (
-            "You could not join the match",
-            "Ask the host for a new code. The host must be there, and its firewall and router must let UDP through.",
-        ),
-        MatchError::Socket(_) => ("The network failed", "Check that this computer is still connected."),
-        MatchError::Replay { .. } => ("The replay cannot be written", "Check whether the disk is full."),
-        _ => ("The match cannot be played", "testudo host --help lists the options."),
-    };
-    let told = told(&error.to_string());
-    (title, vec![("", format!("{told}.")), ("", advice.into())])
+    let (title, advice) = error.advice();
+    (title, vec![("", format!("{}.", told(&error.to_string()))), ("", advice.into())])
 }
 
 /// A sentence as it begins.
@@ -31,32 +18,6 @@ pub(crate) fn told(sentence: &str) -> String {
         first.make_ascii_uppercase();
     }
     told
-}
-
-fn of_failure(failure: Failure) -> (&'static str, &'static str) {
-    match failure {
-        Failure::ConnectTimeout => {
-            ("Nobody answered", "Check that the code is the one that the host shows now.")
-        }
-        Failure::PlayersMissing { .. } => {
-            ("Not everybody came in time", "Host again, and send the others the command sooner.")
-        }
-        Failure::NeverBegan(_) => ("The host gave up before the match began", "Ask for another match."),
-        Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
-            ("The host has refused", "Everybody needs the same version of this program.")
-        }
-        Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
-        Failure::ConnectionLost(_) => (
-            "The connection is lost",
-            "Nothing arrived for 20 s. Check that both computers are still connected, and host again.",
-        ),
-        Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
-        Failure::PeerLeft(_) => (
-            "The host has ended the match",
-            "Next to your replay is a save, from which the match can go on: testudo host --resume FILE.",
-        ),
-        _ => ("The match has ended", "Host again."),
-    }
 }
 
 /// A card about the others' copies: which differ, and which cannot be compared. None: all is well.
@@ -85,26 +46,20 @@ fn whose(players: &[u8]) -> Option<String> {
 
 /// What is known about a desync.
 fn of_difference(diagnosis: &Diagnosis) -> Lines {
-    let text = match diagnosis {
-        Diagnosis::Asking => "Asking the other side for the first number that differs...",
-        Diagnosis::Unknown => "The number that differs could not be found.",
-        Diagnosis::Relayed => {
-            "A relay has no copy to compare. Two players' replays show the number: testudo desync A B."
-        }
-        Diagnosis::Elsewhere => "The host's copy is equal to this one. Another player's differs.",
-        Diagnosis::Found { desync, is_host, .. } => {
-            let copies = if *is_host { ["here", "the guest"] } else { ["the host", "here"] };
-            return alarm::report(desync, copies);
-        }
-    };
+    if let Diagnosis::Found { desync, is_host, .. } = diagnosis {
+        return desync.report(if *is_host { ["here", "the guest"] } else { ["the host", "here"] });
+    }
+    let why = diagnosis.why_unknown().unwrap_or_default();
     vec![
-        ("", text.into()),
+        ("", format!("No number is named: {why}.")),
         ("", "The match goes on, but from here on each computer has a different battle.".into()),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::{Failure, Refusal};
+
     use super::*;
 
     #[test]

@@ -125,15 +125,12 @@ impl Friends {
             ("open room", "Open room", Some(Way::Room)),
             ("back to menu", "Back", Some(Way::Back)),
         ];
-        let step = width / ways.len() as f32;
-        for (n, (name, word, way)) in ways.iter().enumerate() {
-            let button = Rect::new(x + n as f32 * step, card.bottom() - 44.0, step - 8.0, 30.0);
-            if ui.button(name, button, word, *way == Some(Way::Join) && !self.text.is_empty()) {
-                match way {
-                    Some(way) => wish = Some(*way),
-                    None => self.paste(),
-                }
-            }
+        let is_lit = |way: &Option<Way>| *way == Some(Way::Join) && !self.text.is_empty();
+        let buttons = ways.iter().map(|(name, word, way)| (*name, *word, is_lit(way)));
+        match ui.row(line(card.h - 44.0, 30.0), 8.0, buttons).map(|n| ways[n].2) {
+            Some(None) => self.paste(),
+            Some(way) => wish = way,
+            None => {}
         }
         wish
     }

@@ -2,14 +2,12 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use testudo_lockstep::Simulation as _;
 
 use crate::game::Game;
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
-use crate::view::hud::result::{are_spent, title};
-use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army, faded};
-use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
+use crate::view::paint::palette::{SELECTION, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
 /// Height of the strip, pixels; where it is higher, there are two lines more.
@@ -58,7 +56,6 @@ impl Header {
         let (hint, color) = hint(side, game, player, is_person);
         let hint = ui.hand(&hint);
         let room = rect.right() - 24.0 - left - ui.pen.width(&hint, SMALL);
-        let fits = |text: &String| ui.pen.width(text, SMALL) < room;
         let score = if rect.h > HEIGHT {
             // (On a phone nobody saw who was ahead.)
             for (line, text) in [(20.0, &long), (38.0, &enemy)] {
@@ -66,7 +63,7 @@ impl Header {
             }
             String::new()
         } else {
-            [longest, long].into_iter().find(fits).unwrap_or(short)
+            ui.pen.fitting([longest, long], SMALL, room).unwrap_or(short)
         };
         let right = rect.right() - 10.0 - ui.pen.width(&score, SMALL);
         if left + ui.pen.width(&hint, SMALL) + 14.0 < right {
@@ -131,19 +128,9 @@ fn walk_on(side: &Side, game: &Game, player: u8) -> bool {
     })
 }
 
-/// A client's own result; the simulation goes on.
-#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
-pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
-    let Some(result) = game.result() else { return };
-    let winner = u8::try_from(result).ok();
-    let (text, color) = title(winner, Some(player), are_spent(game, winner), game.teams());
-    let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
-    pen.plate(&text, bar, LARGE, color, faded(PANEL, 0.9));
-}
-
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::PlayerId;
+    use testudo_lockstep::{PlayerId, Simulation as _};
 
     use super::*;
     use crate::game::{Command, Order, Place, Selection, Setup};

@@ -3,7 +3,6 @@
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
 
-use crate::view::battle::effects::Happened;
 use crate::view::battle::view::View;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
@@ -52,17 +51,11 @@ impl Hearing {
         for event in side.effects.take_events() {
             let loudness = if view.sees(event.at, 0.0) { near } else { FAR };
             let has_met = core::mem::replace(&mut self.has_met, true);
-            let is_own_building = event.what == Happened::Siege && event.army == player;
+            let is_own_building = event.is_siege && event.army == player;
             if !has_met || is_own_building {
                 self.play(Cue::Horn, 0.8, log);
             }
-            let cue = match event.what {
-                Happened::Blow | Happened::Siege => Cue::Blow,
-                Happened::Shot => Cue::Arrow,
-                Happened::Fall => Cue::Fall,
-                Happened::Crash => Cue::Crash,
-            };
-            self.play(cue, loudness, log);
+            self.play(event.cue, loudness, log);
         }
     }
 

@@ -11,9 +11,9 @@ use crate::view::widgets::ui::Ui;
 pub(crate) struct Help {
     title: &'static str,
     lead: [&'static str; 2],
-    /// Two columns of at most ten lines each; and those for whoever has no mouse, if that can be done with fingers.
+    /// Two columns of at most ten lines each; and those for whoever has no mouse.
     lines: Lines,
-    fingers: Option<Lines>,
+    fingers: Lines,
 }
 
 /// Key or gesture, and its effect.
@@ -23,12 +23,13 @@ type Lines = [&'static [(&'static str, &'static str)]; 2];
 pub(crate) const CLOSE: &str = "close help";
 
 /// A battle with fingers.
-const FINGERS: Option<Lines> = Some([
+const FINGERS: Lines = [
     &[
         ("tap, drag a box", "select units"),
         ("tap twice", "select its kind"),
         ("badges", "tap: that group; twice: look there"),
         ("hold", "just go there, or attack an enemy"),
+        ("... of nobody", "recruits gather there from then on"),
     ],
     &[
         ("Attack, then tap", "attack on the way to there"),
@@ -36,19 +37,22 @@ const FINGERS: Option<Lines> = Some([
         ("two fingers", "move the picture"),
         ("pinch", "zoom"),
     ],
-]);
+];
 
-/// A page leaves pictures to the browser.
-#[cfg(not(target_arch = "wasm32"))]
-const PICTURE: (&str, &str) = ("F12, Ctrl Q", "save a picture, quit");
-#[cfg(target_arch = "wasm32")]
-const PICTURE: (&str, &str) = ("touch: hold, pinch", "right click, zoom");
-
-#[cfg(not(target_arch = "wasm32"))]
-const SAVE_AND_LEAVE: [(&str, &str); 2] =
-    [("F12", "save a picture"), ("Ctrl Q", "leave: a bot plays on for you")];
-#[cfg(target_arch = "wasm32")]
-const SAVE_AND_LEAVE: [(&str, &str); 2] = [PICTURE, ("close the tab", "leave: a bot plays on for you")];
+/// What an army is told, and what is drawn of the physics, in every battle.
+const ORDERS: &[(&str, &str)] = &[
+    ("click, drag a box", "select units"),
+    ("double click, Ctrl A", "select its kind, everybody"),
+    ("shift", "add or remove; queue an order"),
+    ("right click", "just go there, or attack an enemy"),
+    ("... of nobody", "recruits gather there from then on"),
+    ("right drag", "line up, front to its left"),
+    ("A or P, then click", "attack, or patrol, to there"),
+    ("S, H", "stop, hold ground"),
+    ("Ctrl 1-9 or G 1-9", "make a group; 1-9 selects it"),
+    ("minimap", "left: look there; right: go there"),
+];
+const LAYERS: (&str, &str) = ("F2 to F7", "what the physics sees");
 
 /// Help for the match side by side.
 pub(crate) const SKIRMISH: Help = Help {
@@ -58,17 +62,7 @@ pub(crate) const SKIRMISH: Help = Help {
         "Two simulated computers in this window each compute the whole battle; only orders travel between them, and both compare checksums. testudo host plays between real ones.",
     ],
     lines: [
-        &[
-            ("click, drag a box", "select units"),
-            ("double click, Ctrl A", "select its kind, everybody"),
-            ("shift", "add or remove; queue an order"),
-            ("right click", "just go there, or attack an enemy"),
-            ("right drag", "line up, front to its left"),
-            ("A or P, then click", "attack, or patrol, to there"),
-            ("S, H", "stop, hold ground"),
-            ("Ctrl 1-9 or G 1-9", "make a group; 1-9 selects it"),
-            ("minimap", "left: look there; right: go there"),
-        ],
+        ORDERS,
         &[
             ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
@@ -77,9 +71,10 @@ pub(crate) const SKIRMISH: Help = Help {
             ("V", "own orders at once: on, off"),
             ("Space, N", "pause, one frame"),
             ("- and +, M", "slower, faster, sound off or on"),
-            ("F2 F3 F4", "cells, boxes, contacts"),
-            ("F5 F6 F7", "speeds, sleepers, routes"),
-            PICTURE,
+            LAYERS,
+            // (A page leaves these to the browser.)
+            #[cfg(not(target_arch = "wasm32"))]
+            ("F12, Ctrl Q", "save a picture, quit"),
         ],
     ],
     fingers: FINGERS,
@@ -105,10 +100,15 @@ pub(crate) const CUBES: Help = Help {
             ("F", "the same in f32: it drifts apart"),
             ("A", "let an autopilot play"),
             ("R", "start again"),
-            PICTURE,
+            // (A page leaves these to the browser.)
+            #[cfg(not(target_arch = "wasm32"))]
+            ("F12, Ctrl Q", "save a picture, quit"),
         ],
     ],
-    fingers: None,
+    fingers: [
+        &[("hold an arrow", "push your cube"), ("hold Space, Z", "lift it and blow, gather")],
+        &[("You play", "tap: let an autopilot play"), ("Shown", "tap: the same in f32, or fixed point")],
+    ],
 };
 
 /// Help for a network match.
@@ -119,17 +119,18 @@ pub(crate) const NETWORK: Help = Help {
         "Every computer simulates the whole battle; only orders travel. Each runs in the same turn everywhere, and all compare checksums.",
     ],
     lines: [
-        SKIRMISH.lines[0],
+        ORDERS,
         &[
             ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
             ("Home", "show all armies"),
             ("Space", "pause, for everybody"),
             ("M, F9", "sound off or on, size of letters"),
-            ("F2 F3 F4", "cells, boxes, contacts"),
-            ("F5 F6 F7", "speeds, sleepers, routes"),
-            SAVE_AND_LEAVE[0],
-            SAVE_AND_LEAVE[1],
+            LAYERS,
+            #[cfg(not(target_arch = "wasm32"))]
+            ("F12, Ctrl Q", "save a picture, leave: a bot plays on"),
+            #[cfg(target_arch = "wasm32")]
+            ("close the tab", "leave: a bot plays on for you"),
         ],
     ],
     fingers: FINGERS,
@@ -140,7 +141,7 @@ pub(crate) const REPLAY: Help = Help {
     title: "A match played again",
     lead: [
         "Only orders were recorded. The battle is simulated again and compared with the recorded checksums.",
-        "The strip below is green where they are equal. The bars above it show how many orders were given.",
+        "The strip below is green where they are equal. The curves above it are the units alive, the bars the kills.",
     ],
     lines: [
         &[
@@ -159,15 +160,16 @@ pub(crate) const REPLAY: Help = Help {
             ("middle drag, wheel", "move, zoom"),
             ("minimap", "click: look there"),
             ("C", "show all armies"),
-            ("F2 F3 F4", "cells, boxes, contacts"),
-            ("F5 F6 F7", "speeds, sleepers, routes"),
-            PICTURE,
+            LAYERS,
+            // (A page leaves these to the browser.)
+            #[cfg(not(target_arch = "wasm32"))]
+            ("F12, Ctrl Q", "save a picture, quit"),
         ],
     ],
-    fingers: Some([
+    fingers: [
         &[("tap, drag below", "to any frame"), ("two fingers", "move the picture")],
         &[("small map", "tap: look there"), ("pinch", "zoom")],
-    ]),
+    ],
 };
 
 /// Heights of a line of the lead, and of what stands below the lines, pixels.
@@ -177,9 +179,9 @@ const BELOW: f32 = 32.0;
 /// Covers the views with the help. True: a click or a tap closes it, wherever that is.
 pub(crate) fn draw(ui: &mut Ui, around: Rect, help: &Help) -> bool {
     ui.pen.fill(around, faded(BACKDROP, 0.6));
-    let (lines, closes) = match help.fingers.filter(|_| ui.is_touched) {
-        Some(lines) => (lines, "A tap closes this"),
-        None => (help.lines, "F1, Esc or a click closes this"),
+    let (lines, closes) = match ui.is_touched {
+        true => (help.fingers, "A tap closes this"),
+        false => (help.lines, "F1, Esc or a click closes this"),
     };
     let width = 860.0_f32.min(around.w - 20.0);
     // On narrow screens the letters are smaller, and the columns stand one below the other.

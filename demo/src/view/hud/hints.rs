@@ -86,12 +86,10 @@ pub(crate) fn draw(ui: &mut Ui, strip: Rect, progress: Progress, seen: Seen) -> 
     let Some(number) = progress.next() else { return false };
     let count = format!("{} of {}", number + 1, HINTS.len());
     let lead = ui.pen.width(&count, SMALL) + 14.0;
-    let wide = |text: &str| lead + ui.pen.width(text, SIZE) + 28.0 + AWAY;
+    let beside = lead + 28.0 + AWAY;
     let forms = words(number, seen).map(|text| ui.hand(text));
-    let Some(text) = forms.into_iter().find(|text| wide(text) <= strip.w) else {
-        return false;
-    };
-    let width = wide(&text);
+    let Some(text) = ui.pen.fitting(forms, SIZE, strip.w - beside) else { return false };
+    let width = ui.pen.width(&text, SIZE) + beside;
     let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
     ui.card("hint", pill, faded(PANEL, 0.92), (2.0, faded(SELECTION, 0.6)));
     ui.pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);

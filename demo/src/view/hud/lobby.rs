@@ -161,20 +161,19 @@ fn invitation(ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut 
     } else {
         [""; 2]
     };
-    if let Some(text) = said.into_iter().find(|text| ui.pen.width(text, SMALL) <= plate.w) {
-        ui.pen.text(text, x, card.y + 145.0, SMALL, TEXT_DIM);
-    }
+    let said = ui.pen.fitting(said, SMALL, plate.w).unwrap_or_default();
+    ui.pen.text(said, x, card.y + 145.0, SMALL, TEXT_DIM);
 }
 
 /// What helps where only this computer can reach the match, and a shorter form. (A page was told to call `testudo host`, which it cannot.)
 fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
     match (is_relayed, has_page) {
-        (true, true) => [
-            "Only this computer can reach this. For others: testudo relay --bind 0.0.0.0:4433, and the page by https",
-            "Only this computer can reach this relay",
-        ],
-        (true, false) => [
-            "Only this computer can reach this relay. For others start it with: testudo relay --bind 0.0.0.0:4433",
+        (true, _) => [
+            if has_page {
+                "Only this computer can reach this. For others: testudo relay --bind 0.0.0.0:4433, and the page by https"
+            } else {
+                "Only this computer can reach this relay. For others start it with: testudo relay --bind 0.0.0.0:4433"
+            },
             "Only this computer can reach this relay",
         ],
         (false, _) => [

@@ -80,13 +80,13 @@ pub(crate) enum Wish {
     Online(Way),
 }
 
-/// The buttons below: script name, label, width in the widest card, and wish.
-const WISHES: [(&str, &str, f32, Wish); 5] = [
-    ("start", "Start", 88.0, Wish::Start),
-    ("close menu", "Close", 74.0, Wish::Close),
-    ("look back", "Look back", 92.0, Wish::LookBack),
-    ("to cubes", "Cubes", 74.0, Wish::Cubes),
-    ("last replay", "Last replay", 108.0, Wish::LastReplay),
+/// The buttons below.
+const WISHES: [Offer<'_, Wish>; 5] = [
+    ("start", "Start", Wish::Start),
+    ("close menu", "Close", Wish::Close),
+    ("look back", "Look back", Wish::LookBack),
+    ("to cubes", "Cubes", Wish::Cubes),
+    ("last replay", "Replay", Wish::LastReplay),
 ];
 
 /// What is chosen so far.
@@ -164,16 +164,10 @@ impl Menu {
         let last = Rect { y: card.bottom() - 54.0 - high, ..row(5.0) };
         choose(ui, last, "Text size", &LETTERS, &mut letters);
         screen::set_letters(letters);
-        let (mut left, mut wish) = (x, None);
-        for (name, word, width, offer) in WISHES.iter().take(if self.has_replay { 5 } else { 4 }) {
-            let width = width * (card.w - 44.0) / 436.0;
-            let button = Rect::new(left, card.bottom() - 46.0, width - 8.0, 32.0);
-            if ui.button(name, button, word, *offer == Wish::Start) {
-                wish = Some(*offer);
-            }
-            left += width;
-        }
-        wish
+        let wishes = &WISHES[..if self.has_replay { 5 } else { 4 }];
+        let below = Rect::new(x, card.bottom() - 46.0, card.w - 44.0, 32.0);
+        let buttons = wishes.iter().map(|(name, word, wish)| (*name, *word, *wish == Wish::Start));
+        ui.row(below, 8.0, buttons).map(|n| wishes[n].2)
     }
 }
 
@@ -186,13 +180,10 @@ fn choose<T: Copy + PartialEq>(
     chosen: &mut T,
 ) {
     ui.pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
-    let step = (rect.w - NAMES) / offers.len() as f32;
-    for (n, (name, word, offer)) in offers.iter().enumerate() {
-        let button =
-            Rect::new((rect.x + NAMES + n as f32 * step).floor(), rect.y, (step - 6.0).floor(), rect.h);
-        if ui.button(name, button, word, *chosen == *offer) {
-            *chosen = *offer;
-        }
+    let row = Rect { x: rect.x + NAMES, w: rect.w - NAMES, ..rect };
+    let buttons = offers.iter().map(|(name, word, offer)| (*name, *word, *chosen == *offer));
+    if let Some(n) = ui.row(row, 6.0, buttons) {
+        *chosen = offers[n].2;
     }
 }
 

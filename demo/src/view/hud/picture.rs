@@ -77,30 +77,28 @@ impl Pictures {
         }
     }
 
-    /// Says what is to be said.
-    fn draw_told(&mut self, pen: &Pen) {
+    /// Ends a picture, when everything else has been drawn. Texts that lie over each other or leave the screen are noted for scripts.
+    pub(crate) fn end(&mut self, pen: &Pen, log: &mut OrderLog) {
+        // (The browser has keys of its own for pictures.)
+        #[cfg(not(target_arch = "wasm32"))]
+        self.save_on_key(log);
         self.told.take_if(|(_, until)| *until < get_time());
-        if let Some((text, _)) = &self.told {
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_silent = self.is_wanted;
+        #[cfg(target_arch = "wasm32")]
+        let is_silent = false;
+        if let Some((text, _)) = self.told.as_ref().filter(|_| !is_silent) {
             notice(pen, text);
         }
-    }
-
-    /// Ends a picture: texts that lie over each other or leave the screen are noted for scripts.
-    fn note_clash(&mut self, pen: &Pen, log: &mut OrderLog) {
-        if !log.is_on() {
-            pen.forget();
-            return;
-        }
-        let clash = pen.take_clash();
+        let clash = pen.take_clash(log.is_on());
         if clash != self.clash {
             log.note("clash", clash.clone());
             self.clash = clash;
         }
     }
 
-    /// Call when everything else has been drawn.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn save_on_key(&mut self, pen: &Pen, log: &mut OrderLog) {
+    fn save_on_key(&mut self, log: &mut OrderLog) {
         if core::mem::take(&mut self.is_wanted) {
             self.saved += 1;
             let name = format!("testudo-{}.png", self.saved);
@@ -109,27 +107,14 @@ impl Pictures {
             picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
             picture.export_png(&name);
             let path = std::path::absolute(&name).map_or(name.clone(), |path| path.display().to_string());
-            let text = if std::path::Path::new(&name).exists() {
-                format!("Saved as {path}")
-            } else {
-                format!("{path} cannot be written")
-            };
+            let is_there = std::path::Path::new(&name).exists();
+            let text =
+                if is_there { format!("Saved as {path}") } else { format!("{path} cannot be written") };
             self.told = Some((text, get_time() + TOLD));
             log.note("picture", name);
         } else {
             self.is_wanted = is_key_pressed(KeyCode::F12);
-            if !self.is_wanted {
-                self.draw_told(pen);
-            }
         }
-        self.note_clash(pen, log);
-    }
-
-    /// The browser has keys of its own for this.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn save_on_key(&mut self, pen: &Pen, log: &mut OrderLog) {
-        self.draw_told(pen);
-        self.note_clash(pen, log);
     }
 }
 

@@ -1,33 +1,23 @@
 //! The end of a battle: the winner, kills over time, and whether the computers always agreed.
 
 use macroquad::color::Color;
-use macroquad::math::{Rect, vec2};
+use macroquad::math::Rect;
 use testudo_lockstep::Simulation as _;
 
-use crate::game::{ARMIES_MAX, Game, Teams};
-use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
+use crate::app::playback::{Curve, Sample};
+use crate::game::{Game, Teams};
+use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use crate::view::widgets::{card, graph};
 
-/// Frames of the match from one sample of the score to the next: two seconds.
+/// Frames of the match from one sample of the score to the next, at first: two seconds.
 const SAMPLE_FRAMES: u32 = 40;
 
-/// Greatest number of samples: beyond it every second one is dropped.
-const SAMPLES_MAX: usize = 400;
-
-/// Kills by army.
-pub(crate) type Kills = [u32; ARMIES_MAX as usize];
-
-/// Kills of all armies over time.
+/// How a battle goes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Score {
-    samples: Vec<Kills>,
-    /// Number of samples that each one represents, as a power of two.
-    halvings: u32,
-    skipped: u32,
-    /// The frame of the last sample.
-    frame: u32,
+    curve: Option<Curve>,
     /// Time since the battle was decided, seconds; none before.
     decided: Option<f32>,
 }
@@ -36,9 +26,11 @@ impl Score {
     /// Follows a battle for the time of one picture; true: in it the battle was decided.
     pub(crate) fn follow(&mut self, frame: u32, game: &Game, seconds: f32) -> bool {
         let is_new = game.result().is_some() && self.decided.is_none();
-        if is_new || (self.decided.is_none() && frame >= self.frame + SAMPLE_FRAMES) {
-            self.frame = frame;
-            self.note(kills(game));
+        let curve = self.curve.get_or_insert_with(|| Curve::every(SAMPLE_FRAMES, game));
+        if is_new {
+            curve.push(Sample::of(game));
+        } else if self.decided.is_none() {
+            curve.note(frame, game);
         }
         if game.result().is_some() {
             *self.decided.get_or_insert(0.0) += seconds;
@@ -52,45 +44,18 @@ impl Score {
         const LAST_LOOK: f32 = 1.5;
         self.decided.is_some_and(|seconds| seconds > LAST_LOOK)
     }
-
-    /// Notes these kills.
-    fn note(&mut self, kills: Kills) {
-        self.skipped += 1;
-        if self.skipped < 1 << self.halvings {
-            return;
-        }
-        self.skipped = 0;
-        if self.samples.len() == SAMPLES_MAX {
-            let mut is_kept = false;
-            self.samples.retain(|_| {
-                is_kept = !is_kept;
-                is_kept
-            });
-            self.halvings += 1;
-        }
-        self.samples.push(kills);
-    }
 }
 
-/// The kills of all armies of a match so far.
-fn kills(game: &Game) -> Kills {
-    let armies = game.setup().players;
-    core::array::from_fn(|army| if army < usize::from(armies) { game.score(army as u8).0 } else { 0 })
-}
-
-/// Whether all armies but those on the winner's side were spent, as opposed to having lost their keeps.
-pub(crate) fn are_spent(game: &Game, winner: Option<u8>) -> bool {
+/// Who has won and why, from the side of `person`; none if nobody plays.
+pub(crate) fn told(game: &Game, person: Option<u8>) -> (String, Color) {
+    let winner = game.result().and_then(|result| u8::try_from(result).ok());
     let has_won = |army: &u8| winner.is_some_and(|winner| game.teams().are_friends(winner, *army));
-    (0..game.setup().players).filter(|army| !has_won(army)).all(|army| game.is_spent(army))
+    let is_spent = (0..game.setup().players).filter(|army| !has_won(army)).all(|army| game.is_spent(army));
+    title(winner, person, is_spent, game.teams())
 }
 
-/// Who has won and why, from the side of `person`; none if nobody plays, or has won. `is_spent`: see [`are_spent`].
-pub(crate) fn title(
-    winner: Option<u8>,
-    person: Option<u8>,
-    is_spent: bool,
-    teams: &Teams,
-) -> (String, Color) {
+/// `is_spent`: all armies but those on the winner's side were spent, as opposed to having lost their keeps.
+fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool, teams: &Teams) -> (String, Color) {
     let fate = if is_spent { "army is spent" } else { "keep has fallen" };
     let team = winner.map_or(0, |winner| teams.of(winner));
     match (winner, person) {
@@ -132,10 +97,8 @@ pub(crate) enum Next {
     /// Again: it was copied.
     Shared,
     /// Of a network match.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     Leave,
     /// Looks on: a network match goes on for as long as somebody stays.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     Stay,
 }
 
@@ -158,13 +121,12 @@ impl Ended<'_> {
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<Next> {
         let card = card::middle(around, 520.0, 300.0);
-        let winner = self.game.result().and_then(|result| u8::try_from(result).ok());
-        let (title, color) = title(winner, self.person, are_spent(self.game, winner), self.game.teams());
+        let (title, color) = told(self.game, self.person);
         ui.card("result", card, PANEL, (4.0, color));
         let x = card.x + 22.0;
         ui.pen.strong(&title, x, card.y + 36.0, LARGE, color);
         let mut time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
-        if winner.is_some() && self.person.is_some() && winner != self.person {
+        if color == BAD {
             // (Who sent every recruit at once lost them one by one.)
             let advice = ". Let recruits gather before they attack";
             if ui.pen.width(&time, SMALL) + ui.pen.width(advice, SMALL) < card.w - 44.0 {
@@ -174,8 +136,8 @@ impl Ended<'_> {
         ui.pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
         let (checked, color) = self.checked();
         // (On a phone the longest form left the card.)
-        let fits = |text: &String| ui.pen.width(text, SIZE) <= card.w - 44.0;
-        ui.pen.text(&checked.into_iter().find(fits).unwrap_or_default(), x, card.y + 82.0, SIZE, color);
+        let checked = ui.pen.fitting(checked, SIZE, card.w - 44.0).unwrap_or_default();
+        ui.pen.text(&checked, x, card.y + 82.0, SIZE, color);
         // On a phone the buttons need two rows.
         let (mut left, mut row, mut buttons) = (x, 0.0, Vec::new());
         for what in self.choices.iter().flatten() {
@@ -213,26 +175,20 @@ impl Ended<'_> {
         let pen = &ui.pen;
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
-        for (player, kills) in (0..self.game.setup().players).zip(kills(self.game)) {
+        for (player, kills) in (0..self.game.setup().players).zip(Sample::of(self.game).kills) {
             let text = format!("player {}: {kills}", player + 1);
             if x + pen.width(&text, SMALL) > rect.right() {
                 break;
             }
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
-        let (batch, samples) = (&mut ui.batch, &self.score.samples);
-        batch.block(plot, BACKDROP);
-        let top = samples.iter().flatten().copied().max().unwrap_or(1).max(1) as f32;
-        let step = plot.w / (samples.len().max(2) - 1) as f32;
-        for half in [0.0, 0.5] {
-            let y = plot.y + plot.h * half;
-            batch.line(vec2(plot.x, y), vec2(plot.right(), y), 1.0, faded(LINE, 0.7));
-        }
-        for player in 0..self.game.setup().players {
-            let kills = samples.iter().map(|kills| kills[usize::from(player)] as f32 / top);
-            graph::curve(batch, plot, step, &kills.collect::<Vec<_>>(), army(player));
-        }
-        batch.draw();
+        let samples: Vec<Sample> =
+            self.score.curve.iter().flat_map(Curve::samples).map(|(_, sample)| sample).collect();
+        let line = |player: u8| {
+            let kills = samples.iter().map(|sample| sample.kills[usize::from(player)] as f32);
+            (army(player), kills.collect())
+        };
+        graph::plot(&mut ui.batch, plot, &(0..self.game.setup().players).map(line).collect::<Vec<_>>());
     }
 }
 
@@ -256,13 +212,5 @@ mod tests {
         assert_eq!(told(3, Some(2)), "Defeat: your keep has fallen");
         assert_eq!(told(0, None), "Team 1 has won");
         assert_eq!(told(3, None), "Player 4 has won");
-    }
-
-    #[test]
-    fn a_long_battle_keeps_a_bounded_number_of_samples() {
-        let mut score = Score::default();
-        (0..10_000).for_each(|n| score.note([n; ARMIES_MAX as usize]));
-        assert!(score.samples.len() <= SAMPLES_MAX && score.samples.len() > SAMPLES_MAX / 4);
-        assert!(score.samples.windows(2).all(|pair| pair[0][0] < pair[1][0]));
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn show_picture(screen: &mut impl Screen) {
     screen.advance(seconds);
     screen.draw();
     let stage = screen.stage();
-    stage.pictures.save_on_key(&stage.ui.pen, &mut stage.log);
+    stage.pictures.end(&stage.ui.pen, &mut stage.log);
     #[cfg(not(target_arch = "wasm32"))]
     stage.pictures.rest(stage.fps_max);
     if keys::wants_to_quit() || is_quit_requested() || interrupt::is_asked() {

@@ -72,9 +72,11 @@ impl Status {
         draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
         ui.cover(rect);
         let mut right = rect.x + rect.w - 10.0;
+        let is_touched = ui.is_touched;
         let mut place = |width: f32| {
             right -= width + 6.0;
-            Rect::new(right, rect.y + 5.0, width, 26.0)
+            let high = if is_touched { rect.h } else { 26.0 };
+            Rect::new(right, rect.y + (rect.h - high) / 2.0, width, high)
         };
         let wide = if rect.w < NARROW { 84.0 } else { 110.0 };
         let network = place(wide);

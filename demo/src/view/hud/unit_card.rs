@@ -81,7 +81,7 @@ impl Summary {
         ui.card("unit card", card, faded(PANEL, 0.92), (2.0, LINE));
         let x = card.x + 10.0;
         ui.pen.strong(&self.title(), x, card.y + 18.0, SIZE, TEXT);
-        let about = self.about().into_iter().find(|text| ui.pen.width(text, SMALL) + 20.0 <= card.w);
+        let about = ui.pen.fitting(self.about(), SMALL, card.w - 20.0);
         ui.pen.text(&about.unwrap_or_default(), x, card.y + 34.0, SMALL, TEXT_DIM);
         let part = (self.hit_points as f32 / self.hit_points_usual as f32).clamp(0.0, 1.0);
         let bar = Rect::new(x, card.bottom() - BAR - 3.0, card.w - 20.0, BAR);

@@ -125,21 +125,29 @@ impl Pen {
         measure_text(text, self.regular.as_ref(), font_size, font_scale).width
     }
 
+    /// The first of some forms of a text that there is room for.
+    pub(crate) fn fitting<T: AsRef<str>>(
+        &self,
+        forms: impl IntoIterator<Item = T>,
+        size: f32,
+        room: f32,
+    ) -> Option<T> {
+        forms.into_iter().find(|form| self.width(form.as_ref(), size) <= room)
+    }
+
     /// Something opaque hides the texts below it.
     pub(crate) fn cover(&self, rect: Rect) {
         self.written.borrow_mut().retain(|(text, _)| !text.overlaps(&rect));
     }
 
-    /// Ends a picture whose texts nobody compares.
-    pub(crate) fn forget(&self) {
-        self.written.borrow_mut().clear();
-    }
-
-    /// Ends a picture. Two texts of it that lie over each other, or one that leaves the screen.
-    pub(crate) fn take_clash(&self) -> Option<String> {
+    /// Ends a picture. Two texts of it that lie over each other, or one that leaves the screen, if anybody `asks`.
+    pub(crate) fn take_clash(&self, asks: bool) -> Option<String> {
         /// Letters are a little smaller than their boxes, pixels.
         const SLACK: f32 = 2.0;
         let written = self.written.take();
+        if !asks {
+            return None;
+        }
         let size = screen::size() + 2.0 * SLACK;
         let screen = Rect::new(-SLACK, -SLACK, size.x, size.y);
         for (n, (rect, text)) in written.iter().enumerate() {

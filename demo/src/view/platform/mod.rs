@@ -2,8 +2,6 @@
 
 pub(crate) mod conf;
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) mod display;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod native;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod page;

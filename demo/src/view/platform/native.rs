@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
 
+use crate::app::display::{self, Display};
 use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
@@ -14,7 +15,6 @@ use crate::pair::{CubesError, CubesSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::stage::Stage;
 use crate::view::platform::conf::conf;
-use crate::view::platform::display::{self, Display};
 use crate::view::screens::cubes;
 use crate::view::screens::{desk, network, viewing};
 

@@ -2,39 +2,44 @@
 
 use std::ops::Range;
 
-use macroquad::input::{KeyCode, is_key_pressed};
-use macroquad::math::Vec2;
+use macroquad::input::is_key_pressed;
+use macroquad::math::{Rect, Vec2};
 use testudo_lockstep::Simulation as _;
 
 use crate::view::battle::scene::Marks;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
-use crate::view::command::steering::{ARROWS, steer};
+use crate::view::command::steering::{Keys, steer};
 use crate::view::command::touch::Touches;
 use crate::view::hud::header::{Header, Wish};
-use crate::view::hud::result::Score;
+use crate::view::hud::result::{Ended, Next, Score};
 use crate::view::hud::stage::Stage;
-use crate::view::hud::{commands, orders};
+use crate::view::hud::{commands, orders, status};
 use crate::view::screens::clients::Clients;
 use crate::view::screens::eye::Eye;
+
+/// Frames of a match per second.
+const FRAMES_PER_SECOND: u32 = 20;
 
 /// The views of a battle, and what the person does in them.
 pub(crate) struct Board {
     pub(crate) eye: Eye,
     pub(crate) sides: [Side; 2],
     pub(crate) score: Score,
+    keys: Keys,
     touches: Touches,
     /// The view that the keys command.
     pub(crate) active: u8,
 }
 
 impl Board {
-    pub(crate) fn new(eye: Eye) -> Self {
+    pub(crate) fn new(eye: Eye, keys: Keys) -> Self {
         Self {
             eye,
             sides: Default::default(),
             score: Score::default(),
+            keys,
             touches: Touches::default(),
             active: 0,
         }
@@ -56,7 +61,7 @@ impl Board {
 
     // ---- mouse and keys
 
-    /// Reads what moves the camera and commands units; nothing reaches the field if it `is_covered`. True if keys or the mouse moved the camera.
+    /// Reads what moves the camera and commands units; nothing reaches the field if it `is_covered`. True if the camera was moved; zooming does not count.
     pub(crate) fn read(
         &mut self,
         stage: &mut Stage,
@@ -70,8 +75,10 @@ impl Board {
         let (at, is_dragging) = (stage.ui.mouse, self.is_dragging());
         let under = self.view_under(at);
         let view = self.eye.layout.views[usize::from(under.unwrap_or(0))];
-        let is_moved = steer(ARROWS, &mut self.eye.camera, at, under.map(|_| view), (!is_dragging, seconds));
-        if is_key_pressed(KeyCode::Home) {
+        let camera = &mut self.eye.camera;
+        let is_moved = steer(self.keys, camera, at, under.map(|_| view), (!is_dragging, seconds));
+        let wants_all = is_key_pressed(self.keys.all);
+        if wants_all {
             self.eye.show_all();
         }
         if let (Some(view), false) = (under, is_dragging) {
@@ -85,7 +92,9 @@ impl Board {
         }
         // Whoever has moved it: keys, wheel, fingers, the small map, a group.
         self.eye.hold();
-        is_moved
+        let is_on_map =
+            is_free && mouse.left.is_held() && self.eye.layout.maps.iter().any(|map| map.contains(at));
+        is_moved || wants_all || is_on_map || finger.is_pinching
     }
 
     /// Reads the person's commands for the units of one view.
@@ -204,6 +213,39 @@ impl Board {
             self.toggle_prediction(stage, clients, view);
         }
         pressed == Some(Wish::Pilot)
+    }
+
+    /// Draws the line about the match, with the button that opens the panel. True: the person wants one view instead of two, or two.
+    pub(crate) fn draw_status(&mut self, stage: &mut Stage, clients: &impl Clients, has_inset: bool) -> bool {
+        let (Some(status), eye) = (clients.status(), &mut self.eye) else { return false };
+        let is_split = has_inset.then_some(eye.is_split);
+        let wish = status.draw(&mut stage.ui, eye.layout.status, eye.is_unfolded, is_split);
+        if wish == Some(status::Wish::Unfold) {
+            eye.is_unfolded = !eye.is_unfolded;
+            stage.log.note("unfolded", eye.is_unfolded);
+        }
+        wish == Some(status::Wish::Split)
+    }
+
+    /// Draws the card about the end.
+    pub(crate) fn draw_result(
+        &self,
+        stage: &mut Stage,
+        clients: &impl Clients,
+        around: Rect,
+        choices: &[Option<Next>],
+    ) -> Option<Next> {
+        let (game, status) = clients.game(0).zip(clients.status())?;
+        let ended = Ended {
+            game,
+            person: (0..2).find(|view| clients.has_person(*view)).map(|view| clients.player(view)),
+            seconds: clients.frame(0) / FRAMES_PER_SECOND,
+            score: &self.score,
+            turns: status.turns,
+            is_identical: status.divergent_turn.is_none() && !status.is_doubtful,
+            choices,
+        };
+        ended.draw(&mut stage.ui, around)
     }
 
     /// Draws the buttons for the units of the large view.

@@ -1,8 +1,10 @@
 //! The clients that a screen of a battle shows: whichever a match has in this process, one in each view.
 
-use crate::app::{NetworkMatch, Pilot, Seat, Skirmish};
+use crate::app::playback::Course;
+use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
 use crate::game::{Game, Order};
 use crate::view::battle::shown::Shown;
+use crate::view::hud::status::Status;
 
 /// A match as its views see it. A view without a client has no game.
 pub(crate) trait Clients {
@@ -14,13 +16,22 @@ pub(crate) trait Clients {
     fn frame(&self, view: u8) -> u32;
 
     /// Whether a person commands the army.
-    fn has_person(&self, view: u8) -> bool;
+    fn has_person(&self, _view: u8) -> bool {
+        false
+    }
 
     /// Submits an order. Returns the turn in which it was accepted, if it was.
-    fn order(&mut self, view: u8, order: &Order) -> Option<u32>;
+    fn order(&mut self, _view: u8, _order: &Order) -> Option<u32> {
+        None
+    }
 
     /// Shows the own orders at once, or when they run.
-    fn set_prediction(&mut self, view: u8, predicts: bool);
+    fn set_prediction(&mut self, _view: u8, _predicts: bool) {}
+
+    /// How the copies stand to each other; none of a match that nobody plays.
+    fn status(&self) -> Option<Status> {
+        None
+    }
 
     fn game(&self, view: u8) -> Option<&Game> {
         self.shown(view).map(|shown| shown.truth)
@@ -57,6 +68,18 @@ impl Clients for Skirmish {
     fn set_prediction(&mut self, view: u8, predicts: bool) {
         self.set_prediction(view, predicts);
     }
+
+    fn status(&self) -> Option<Status> {
+        Some(Status {
+            computers: 2,
+            are_simulated: true,
+            turns: self.compared().0,
+            divergent_turn: self.desync().map(|desync| desync.turn),
+            bytes_per_second: Sample::mean(self.samples().rev(), 20, |sample| sample.bytes_per_second),
+            is_doubtful: false,
+            is_waiting: (0..2).any(|player| self.waiting(player).is_some()),
+        })
+    }
 }
 
 /// This process's client, as soon as it has a seat.
@@ -84,5 +107,41 @@ impl Clients for NetworkMatch {
 
     fn set_prediction(&mut self, _: u8, predicts: bool) {
         self.set_prediction(predicts);
+    }
+
+    fn status(&self) -> Option<Status> {
+        let seat = self.seat()?;
+        let both_ways = |sample: &Sample| sample.bytes_per_second + sample.received_per_second;
+        Some(Status {
+            computers: seat.terms().setup.players,
+            are_simulated: false,
+            turns: seat.compared().0,
+            divergent_turn: seat.divergent_turn(),
+            is_doubtful: seat.is_doubtful(),
+            bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
+            is_waiting: seat.waiting().is_some(),
+        })
+    }
+}
+
+/// A replay, whose units nobody commands.
+pub(crate) struct Replayed<'a> {
+    pub(crate) course: &'a Course,
+    pub(crate) followed: Option<u8>,
+    /// How far the picture is between the last two frames: 0..=65,536.
+    pub(crate) alpha: u32,
+}
+
+impl Clients for Replayed<'_> {
+    fn player(&self, _: u8) -> u8 {
+        self.followed.unwrap_or(0)
+    }
+
+    fn shown(&self, view: u8) -> Option<Shown<'_>> {
+        (view == 0).then(|| Shown::plain(self.course.game(), self.alpha))
+    }
+
+    fn frame(&self, _: u8) -> u32 {
+        self.course.frame() as u32
     }
 }

@@ -23,6 +23,7 @@ use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::paint::{screen, viewport};
 use crate::view::screens::layout::{Layout, Views};
 use crate::view::widgets::bar::TopBar;
+use crate::view::widgets::keys::Act;
 use field::Look;
 
 /// Number of cubes that a person who comes from a battle sees.
@@ -49,6 +50,8 @@ struct CubesDesk {
     zoom: f32,
     /// Plays instead of the person.
     autopilot: Option<Autopilot>,
+    /// Keys in the picture that the mouse or a finger holds.
+    tapped: Input,
     /// The person has pressed a key: the hint has done its work.
     has_pressed: bool,
     /// The keys of each side that the log has heard of.
@@ -90,16 +93,16 @@ async fn show(mut desk: CubesDesk, told: &Cell<Option<Result<bool, CubesError>>>
     desk
 }
 
-/// The keys that a person holds. One that was pressed and let go since the last picture counts, too.
-fn held_keys() -> Input {
+/// The keys that a person holds, on the keyboard or in the picture. One that was pressed and let go since the last picture counts, too.
+fn held_keys(tapped: Input) -> Input {
     let is_held = |key: KeyCode| is_key_down(key) || is_key_pressed(key);
     Input {
-        left: is_held(KeyCode::Left),
-        right: is_held(KeyCode::Right),
-        up: is_held(KeyCode::Up),
-        down: is_held(KeyCode::Down),
-        space: is_held(KeyCode::Space),
-        z: is_held(KeyCode::Z),
+        left: tapped.left || is_held(KeyCode::Left),
+        right: tapped.right || is_held(KeyCode::Right),
+        up: tapped.up || is_held(KeyCode::Up),
+        down: tapped.down || is_held(KeyCode::Down),
+        space: tapped.space || is_held(KeyCode::Space),
+        z: tapped.z || is_held(KeyCode::Z),
     }
 }
 
@@ -122,15 +125,12 @@ impl Screen for CubesDesk {
             }
         }
         self.pace.wants_step |= is_key_pressed(KeyCode::N);
-        if is_key_pressed(KeyCode::F) {
-            self.toggle_floats();
-        }
-        if is_key_pressed(KeyCode::A) {
-            self.toggle_autopilot();
-        }
-        if is_key_pressed(KeyCode::R) {
-            self.restart();
-        }
+        let keys: [(KeyCode, Act<Self>); 3] = [
+            (KeyCode::F, Self::toggle_floats),
+            (KeyCode::A, Self::toggle_autopilot),
+            (KeyCode::R, Self::restart),
+        ];
+        keys.into_iter().filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
         let (_, wheel) = mouse_wheel();
         self.zoom = (self.zoom * 1.2_f32.powf(wheel.clamp(-1.0, 1.0))).clamp(1.0, ZOOM_MAX);
         if is_key_pressed(KeyCode::Home) {
@@ -140,7 +140,7 @@ impl Screen for CubesDesk {
 
     /// Lets the scene run for the time of one picture.
     fn advance(&mut self, real: f32) {
-        let person = held_keys();
+        let person = held_keys(self.tapped);
         self.has_pressed |= person != Input::default();
         let span = Duration::from_micros((real * 1e6) as u64);
         let Self { live, autopilot, .. } = self;
@@ -175,7 +175,10 @@ impl Screen for CubesDesk {
             self.stage.ui.batch.draw();
             viewport::leave();
             let caption = if side == 0 { "keys now" } else { "keys that have arrived" };
-            keycaps::draw(&mut self.stage.ui.batch, &self.stage.ui.pen, rect, self.live.held(side), caption);
+            let held = keycaps::draw(&mut self.stage.ui, rect, self.live.held(side), caption, side == 0);
+            if side == 0 {
+                self.tapped = held;
+            }
         }
         self.draw_headers();
         self.draw_top();
@@ -214,6 +217,7 @@ impl CubesDesk {
             shows_floats: false,
             zoom: 1.0,
             autopilot: None,
+            tapped: Input::default(),
             has_pressed: false,
             noted: [Input::default(); 2],
             has_way_back: false,

@@ -4,8 +4,6 @@ mod board;
 mod clients;
 pub(crate) mod cubes;
 pub(crate) mod desk;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) mod drawing_cost;
 mod eye;
 pub(crate) mod layout;
 pub(crate) mod network;

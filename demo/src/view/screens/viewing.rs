@@ -15,13 +15,13 @@ use crate::app::share;
 use crate::app::{Kept, MatchError};
 use crate::game::{Command, Foe, Game};
 use crate::view::battle::scene;
-use crate::view::battle::shown;
-use crate::view::command::side::Side;
-use crate::view::command::sight::Sight;
+use crate::view::command::steering::WASD;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::paint::camera::place;
 use crate::view::paint::screen;
+use crate::view::screens::board::Board;
+use crate::view::screens::clients::Replayed;
 use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, Views};
 
@@ -50,10 +50,9 @@ const FOLLOW_LEFT: f32 = 0.05;
 /// Everything that the window shows.
 struct Viewing {
     course: Course,
-    eye: Eye,
+    /// Nobody is chosen in it.
+    board: Board,
     stage: Stage,
-    /// What pictures remember; nobody is chosen.
-    side: Side,
     is_playing: bool,
     pace: Pace,
     /// Time of the match since the frame that is shown, microseconds.
@@ -157,7 +156,7 @@ impl Screen for Viewing {
     fn lay_out(&mut self) {
         let (game, layout) = (self.course.game(), layout(&self.course));
         // (Both keeps were cut, and the small map lay over a barracks.)
-        self.eye.lay_out(layout, game, None, &[layout.maps[0]]);
+        self.board.eye.lay_out(layout, game, None, &[layout.maps[0]]);
     }
 
     fn read(&mut self, seconds: f32) {
@@ -198,27 +197,22 @@ impl Screen for Viewing {
         let is_wrong = wrong_since.is_some_and(|turn| self.course.turn() >= turn);
         let body = self.difference.as_ref().and_then(|shown| shown.body).filter(|_| is_wrong);
         let marks = self.stage.accusing(body);
-        let sight = Sight {
-            player: self.followed.unwrap_or(0),
-            shown: shown::Shown::plain(self.course.game(), (part * 65_536.0) as u32),
-            view: self.eye.view(0),
-            map: self.eye.layout.maps[0],
-        };
-        sight.draw(&mut self.stage.ui.batch, &self.side, self.stage.layers, self.stage.ui.mouse, marks);
+        let alpha = (part * 65_536.0) as u32;
+        let clients = Replayed { course: &self.course, followed: self.followed, alpha };
+        self.board.draw(&mut self.stage, &clients, marks);
         self.draw_frame();
     }
 }
 
 impl Viewing {
     fn new(course: Course, stage: Stage) -> Self {
-        let eye = Eye::new(layout(&course));
+        let board = Board::new(Eye::new(layout(&course)), WASD);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             link: (share::link(course.replay(), course.page()), false),
             course,
-            eye,
+            board,
             stage,
-            side: Side::default(),
             is_playing: true,
             pace: Pace::new(REAL_TIME),
             carry: 0.0,
@@ -263,19 +257,12 @@ impl Viewing {
         let moved = self.shown..frame;
         let is_jump = frame < self.shown || frame - self.shown > JUMP;
         if is_jump {
-            self.side = Side::default();
+            (self.board.sides, self.board.score) = Default::default();
             self.last_orders.iter_mut().for_each(String::clear);
         }
         let passed = if frame == self.shown { 0.0 } else { real * self.pace.percent() as f32 / 100.0 };
-        self.side.effects.observe(shown::Shown::plain(self.course.game(), 0), frame as u32, passed, real);
-        let view = self.eye.view(0);
-        self.stage.hearing.listen(
-            &mut self.side,
-            &view,
-            self.followed.unwrap_or(0),
-            real,
-            &mut self.stage.log,
-        );
+        let clients = Replayed { course: &self.course, followed: self.followed, alpha: 0 };
+        self.board.see(&mut self.stage, &clients, passed, real);
         self.shown = frame;
         if !is_jump {
             for turn in self.course.timetable().begun(moved) {
@@ -294,7 +281,7 @@ impl Viewing {
             let is_shown = self.followed.is_none_or(|followed| followed == player);
             if let Some(at) = goal(course.game(), order.command).filter(|_| is_shown) {
                 let attacks = matches!(order.command, Command::Attack(_) | Command::Strike(_));
-                self.side.effects.mark(at, player, attacks);
+                self.board.sides[0].effects.mark(at, player, attacks);
             }
         }
     }
@@ -329,7 +316,7 @@ impl Viewing {
         let game = self.course.game();
         let body = body.and_then(|slot| game.world().body_in_slot(slot));
         if let Some(at) = body.and_then(|body| scene::position(game, body, 65_536)) {
-            let camera = &mut self.eye.camera;
+            let camera = &mut self.board.eye.camera;
             (camera.scale, camera.centre) = (camera.scale.max(20.0), at);
             self.followed = None;
         }
@@ -339,16 +326,10 @@ impl Viewing {
     fn follow_army(&mut self, real: f32) {
         let middle = self.followed.and_then(|player| self.course.game().middle(player));
         if let Some((_, middle)) = middle {
-            let centre = &mut self.eye.camera.centre;
+            let centre = &mut self.board.eye.camera.centre;
             *centre += (place(middle) - *centre) * (1.0 - FOLLOW_LEFT.powf(real));
         }
-        self.eye.hold();
-    }
-
-    /// All armies in the picture, as at the start.
-    fn show_all(&mut self) {
-        self.follow(None);
-        self.eye.show_all();
+        self.board.eye.hold();
     }
 
     /// Requests a frame; beyond the end it is the last one.
@@ -445,8 +426,7 @@ fn goal(game: &Game, command: Command) -> Option<Vec2> {
             Some(place(building.centre))
         }
         Command::Strike(Foe::Unit(number)) => {
-            let is_foe = |army: u8, index: u32| u32::from(army) * game.setup().units + index == number;
-            let look = game.unit_looks().find(|look| is_foe(look.army, look.index))?;
+            let look = game.unit_looks().find(|look| look.number == number)?;
             scene::position(game, look.body, 65_536)
         }
         Command::Line { from, to, .. } => Some((place(from.point()) + place(to.point())) / 2.0),

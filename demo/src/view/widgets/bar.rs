@@ -4,9 +4,9 @@ use macroquad::math::Rect;
 
 use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
-use crate::view::widgets::ui::Ui;
+use crate::view::widgets::ui::{FINGER, Ui};
 
-/// Height of a button, and the gap between two, pixels.
+/// Height of a button for a mouse, and the gap between two, pixels.
 const HIGH: f32 = 28.0;
 const GAP: f32 = 6.0;
 
@@ -16,6 +16,7 @@ pub(crate) struct TopBar {
     rect: Rect,
     /// Left edge of the last button.
     left: f32,
+    high: f32,
 }
 
 impl TopBar {
@@ -23,13 +24,13 @@ impl TopBar {
     pub(crate) fn new(ui: &mut Ui, rect: Rect) -> Self {
         ui.pen.fill(rect, PANEL);
         ui.cover(rect);
-        Self { rect, left: rect.right() - 10.0 }
+        Self { rect, left: rect.right() - 10.0, high: if ui.is_touched { FINGER } else { HIGH } }
     }
 
     /// The place of the next button, to the left of the last one.
     pub(crate) fn place(&mut self, width: f32) -> Rect {
         self.left -= width + GAP;
-        Rect::new(self.left, self.rect.y + (self.rect.h - HIGH) / 2.0, width, HIGH)
+        Rect::new(self.left, self.rect.y + (self.rect.h - self.high) / 2.0, width, self.high)
     }
 
     /// A button there.

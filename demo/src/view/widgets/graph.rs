@@ -53,8 +53,23 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, rect: Rect, curves: &[Curve], w
     }
 }
 
+/// Lines over time, the highest of them as high as the plot and all of them as long.
+pub(crate) fn plot(batch: &mut Batch, plot: Rect, lines: &[(Color, Vec<f32>)]) {
+    batch.block(plot, BACKDROP);
+    for half in [0.0, 0.5, 1.0] {
+        let y = plot.y + plot.h * half;
+        batch.line(vec2(plot.x, y), vec2(plot.right(), y), 1.0, faded(LINE, 0.7));
+    }
+    let top = lines.iter().flat_map(|(_, values)| values).copied().fold(1.0, f32::max);
+    for (color, values) in lines {
+        let heights: Vec<f32> = values.iter().map(|value| value / top).collect();
+        curve(batch, plot, plot.w / (values.len().max(2) - 1) as f32, &heights, *color);
+    }
+    batch.draw();
+}
+
 /// A line over time through points that are a step apart, each at a height of 0..=1 of the plot.
-pub(crate) fn curve(batch: &mut Batch, plot: Rect, step: f32, heights: &[f32], color: Color) {
+fn curve(batch: &mut Batch, plot: Rect, step: f32, heights: &[f32], color: Color) {
     let at = |n: usize| vec2(plot.x + n as f32 * step, plot.bottom() - plot.h * heights[n].min(1.0));
     (1..heights.len()).for_each(|n| batch.line(at(n - 1), at(n), 2.0, color));
 }

@@ -53,6 +53,16 @@ pub(crate) struct Scale {
     pub(crate) unit: &'static str,
 }
 
+/// Sides of what a finger finds, pixels.
+pub(crate) const FINGER: f32 = 36.0;
+
+/// A finger hits a small widget in a rectangle about it. (Buttons of panels were 24 pixels high.)
+fn within_reach(rect: Rect) -> Rect {
+    let size = rect.size().max(Vec2::splat(FINGER));
+    let corner = rect.center() - size / 2.0;
+    Rect::new(corner.x, corner.y, size.x, size.y)
+}
+
 impl Ui {
     pub(crate) fn new() -> Self {
         Self {
@@ -156,9 +166,14 @@ impl Ui {
         self.places.insert(name, rect);
     }
 
+    /// Whether the mouse is over a widget, or a finger near it; and the button may go down on it.
     fn hold(&mut self, name: &'static str, rect: Rect) -> bool {
         self.places.insert(name, rect);
-        let over = rect.contains(self.mouse) && self.only.is_none_or(|only| only == name);
+        let reach = if self.is_touched { within_reach(rect) } else { rect };
+        if reach != rect {
+            self.covers.push(reach);
+        }
+        let over = reach.contains(self.mouse) && self.only.is_none_or(|only| only == name);
         if over && self.left().is_pressed {
             self.held = Some(name);
         }
@@ -180,17 +195,39 @@ impl Ui {
         held && over && self.left().is_released
     }
 
+    /// Buttons side by side, equally wide: script name, label, whether it is lit. Gives the number of the one that has been pressed.
+    pub(crate) fn row<'a>(
+        &mut self,
+        rect: Rect,
+        gap: f32,
+        buttons: impl ExactSizeIterator<Item = (&'static str, &'a str, bool)>,
+    ) -> Option<usize> {
+        let step = (rect.w + gap) / buttons.len() as f32;
+        let mut pressed = None;
+        for (n, (name, word, lit)) in buttons.enumerate() {
+            let button = Rect { x: (rect.x + n as f32 * step).floor(), w: (step - gap).floor(), ..rect };
+            if self.button(name, button, word, lit) {
+                pressed = Some(n);
+            }
+        }
+        pressed
+    }
+
     /// Something that one clicks on; true when it has been pressed and let go.
     pub(crate) fn area(&mut self, name: &'static str, rect: Rect) -> bool {
         let over = self.hold(name, rect);
         self.held == Some(name) && over && self.left().is_released
     }
 
-    /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
-    pub(crate) fn scrub(&mut self, name: &'static str, rect: Rect) -> Option<f32> {
+    /// Something that one presses for a while: whether it is held now.
+    pub(crate) fn is_held(&mut self, name: &'static str, rect: Rect) -> bool {
         self.hold(name, rect);
-        (self.held == Some(name)).then(|| ((self.mouse.x - rect.x) / rect.w.max(1.0)).clamp(0.0, 1.0))
+        self.held == Some(name)
+    }
+
+    /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.
+    pub(crate) fn scrub(&mut self, name: &'static str, rect: Rect) -> Option<f32> {
+        self.is_held(name, rect).then(|| ((self.mouse.x - rect.x) / rect.w.max(1.0)).clamp(0.0, 1.0))
     }
 
     /// A slider without words, for a value of 0..=1; true when the value has changed.

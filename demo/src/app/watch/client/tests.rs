@@ -1,9 +1,7 @@
 //! One peer's copy: faults, replays, joining peers, bots.
 
-use testudo_lockstep::replay::Notice;
-
 use super::*;
-use crate::app::playback::{Budget, Course, Departure};
+use crate::app::playback::{Budget, Course, Milestone};
 use crate::app::{Terms, open_replay};
 use crate::game::Setup;
 
@@ -108,8 +106,8 @@ fn a_replay_says_who_was_taken_over_and_plays_on() {
     let (replay, read) = open_replay(&path).unwrap();
     std::fs::remove_file(path).unwrap();
     let mut course = Course::new(replay, read).unwrap();
-    let left = Departure { turn: 15, player: 1, notice: Notice::TakenOver };
-    assert_eq!(course.story().departures(), [left]);
+    let left = Milestone { turn: 15, player: Some(1), text: "player 2 left: a bot plays on".into() };
+    assert_eq!(course.milestones()[..1], [left]);
     assert!((0..course.replay().turns()).any(|turn| course.orders(turn).count() > 0), "the bot has played");
     course.seek(u64::MAX);
     course.spend(&mut Budget::frames(200));

@@ -6,9 +6,10 @@ use testudo_physics as physics;
 
 use crate::cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
 use crate::pair::LiveCubes;
+use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::vector;
+use crate::view::paint::camera::{Camera, vector};
 use crate::view::paint::palette::{GROUND, GROUND_LINE, LINE, OUTSIDE, SELECTION, army, faded, mixed};
 
 /// Distance of the lines on the ground, units.
@@ -33,20 +34,6 @@ pub(super) struct Look {
     pub(super) floats: bool,
 }
 
-/// From units, whose y axis points up, to the screen.
-struct Eye {
-    rect: Rect,
-    centre: Vec2,
-    scale: f32,
-}
-
-impl Eye {
-    fn at(&self, place: Vec2) -> Vec2 {
-        let away = (place - self.centre) * self.scale;
-        self.rect.center() + vec2(away.x, -away.y)
-    }
-}
-
 /// Draws one side.
 pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
     let cubes: Vec<Cube> = live.scene(side).bodies().collect();
@@ -57,7 +44,8 @@ pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
         return;
     };
     let whole = look.rect.size().min_element() / (2.0 * half + 2.0);
-    let eye = Eye { rect: look.rect, centre: player * (1.0 - 1.0 / look.zoom), scale: whole * look.zoom };
+    let camera = Camera::new(player * (1.0 - 1.0 / look.zoom), whole * look.zoom);
+    let eye = View { rect: look.rect, camera };
     ground(batch, &eye, half);
     let lift = live.scene(side).lift_frames() as f32 / LIFT_FRAMES as f32;
     winds(batch, &eye, live, side, player);
@@ -70,19 +58,19 @@ pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
     }
 }
 
-/// Where to draw the cubes, the player's first.
+/// Where to draw the cubes, the player's first. Their y axis points up.
 fn places(live: &LiveCubes, side: u8, floats: bool) -> Vec<Vec2> {
+    let down = |[x, y]: [f32; 2]| vec2(x, -y);
     if floats {
-        return live.float_centres(side).map(Vec2::from).collect();
+        return live.float_centres(side).map(down).collect();
     }
     let alpha = live.alpha(side);
-    live.scene(side).world().bodies().map(|body| Vec2::from(body.interpolated_position(alpha))).collect()
+    live.scene(side).world().bodies().map(|body| down(body.interpolated_position(alpha))).collect()
 }
 
-fn ground(batch: &mut Batch, eye: &Eye, half: f32) {
+fn ground(batch: &mut Batch, eye: &View, half: f32) {
     batch.block(eye.rect, OUTSIDE);
-    let (min, max) = (eye.at(vec2(-half, half)), eye.at(vec2(half, -half)));
-    let field = Rect::new(min.x, min.y, max.x - min.x, max.y - min.y);
+    let field = eye.rect_at(Vec2::ZERO, Vec2::splat(half));
     batch.block(field, GROUND);
     let lines = (half / GRID) as i32;
     for n in -lines..=lines {
@@ -95,7 +83,7 @@ fn ground(batch: &mut Batch, eye: &Eye, half: f32) {
 }
 
 /// Rings that run outwards while space is held, inwards while z is.
-fn winds(batch: &mut Batch, eye: &Eye, live: &LiveCubes, side: u8, player: Vec2) {
+fn winds(batch: &mut Batch, eye: &View, live: &LiveCubes, side: u8, player: Vec2) {
     let (held, frame) = (live.held(side), live.frame(side));
     for (is_held, reach, outwards, color) in
         [(held.space, BLOW_REACH, true, SELECTION), (held.z, GATHER_REACH, false, army(0))]
@@ -103,7 +91,7 @@ fn winds(batch: &mut Batch, eye: &Eye, live: &LiveCubes, side: u8, player: Vec2)
         if !is_held {
             continue;
         }
-        let reach = reach as f32 * eye.scale;
+        let reach = reach as f32 * eye.camera.scale;
         batch.sprite(Sprite::Glow, eye.at(player), reach, faded(color, 0.22));
         for ring in 0..3 {
             let phase = (frame + ring * RING_FRAMES / 3) % RING_FRAMES;
@@ -115,17 +103,17 @@ fn winds(batch: &mut Batch, eye: &Eye, live: &LiveCubes, side: u8, player: Vec2)
 }
 
 /// A cube with its shadow, `height` units above the ground.
-fn tile(batch: &mut Batch, eye: &Eye, place: Vec2, half: Vec2, height: f32, color: Color) {
-    let (at, half) = (eye.at(place), half * eye.scale);
-    let aside = Vec2::splat(1.0 + (0.1 + height) * eye.scale);
+fn tile(batch: &mut Batch, eye: &View, place: Vec2, half: Vec2, height: f32, color: Color) {
+    let (at, half) = (eye.at(place), half * eye.camera.scale);
+    let aside = Vec2::splat(1.0 + (0.1 + height) * eye.camera.scale);
     batch.stretched(Sprite::Tile, at + aside, half, faded(BLACK, 0.4));
     batch.stretched(Sprite::Tile, at, half, color);
 }
 
 /// The player's cube: white, with a bright frame and a dot.
-fn marked(batch: &mut Batch, eye: &Eye, place: Vec2, half: Vec2, lift: f32) {
+fn marked(batch: &mut Batch, eye: &View, place: Vec2, half: Vec2, lift: f32) {
     let half = half * (1.0 + 0.25 * lift);
-    let (at, pixels) = (eye.at(place), half * eye.scale);
+    let (at, pixels) = (eye.at(place), half * eye.camera.scale);
     batch.sprite(Sprite::Glow, at, pixels.x * 2.6, faded(SELECTION, 0.5));
     tile(batch, eye, place, half, 0.8 * lift, SELECTION);
     batch.stretched(Sprite::Tile, at, pixels * 0.72, WHITE);
@@ -134,7 +122,7 @@ fn marked(batch: &mut Batch, eye: &Eye, place: Vec2, half: Vec2, lift: f32) {
 
 /// Raised cubes appear a little higher on the screen.
 fn place_lifted(place: Vec2, lift: f32) -> Vec2 {
-    place + vec2(0.0, 0.4 * lift)
+    place - vec2(0.0, 0.4 * lift)
 }
 
 fn small_color(number: usize, speed: f32) -> Color {

@@ -1,6 +1,5 @@
 //! The end of a battle: its card, its replay, and its link.
 
-use std::fs;
 use std::path::PathBuf;
 
 use macroquad::math::Rect;
@@ -9,9 +8,8 @@ use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
-use crate::view::hud::result::{Ended, Next};
-use crate::view::screens::clients::Clients as _;
-use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND};
+use crate::view::hud::result::Next;
+use crate::view::screens::desk::Desk;
 use crate::view::screens::viewing;
 
 /// Away from a battle.
@@ -54,16 +52,7 @@ impl Desk {
             finale.played.as_ref().map(|_| Next::Replay),
             finale.link.as_ref().map(|_| share),
         ];
-        let ended = Ended {
-            game: self.skirmish.client(0).game(),
-            person: (0..2).find(|player| self.skirmish.has_person(*player)),
-            seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
-            score: &self.board.score,
-            turns: self.skirmish.compared().0,
-            is_identical: self.skirmish.desync().is_none(),
-            choices: &choices,
-        };
-        let next = ended.draw(&mut self.stage.ui, around);
+        let next = self.board.draw_result(&mut self.stage, &self.skirmish, around, &choices);
         self.finale = Some(finale);
         match next {
             Some(Next::Rematch) => self.restart(None),
@@ -117,11 +106,6 @@ impl Desk {
 
     /// The newest file among the replays of this window.
     pub(super) fn newest_replay(&self) -> Option<PathBuf> {
-        let ReplayFile::In(folder) = &self.spec.replay else { return None };
-        let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-        let is_replay = |path: &PathBuf| path.extension().is_some_and(|name| name == "replay");
-        let is_own = |path: &PathBuf| self.skirmish.client(0).replay_file() == Some(path.as_path());
-        let files = files.filter(|path| is_replay(path) && !is_own(path));
-        files.max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok())
+        self.spec.replay.newest(self.skirmish.client(0).replay_file())
     }
 }

@@ -3,13 +3,12 @@
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle_lines;
 
-use crate::app::{Pilot, Sample, Spread};
+use crate::app::{Pilot, Spread};
 use crate::view::battle::scene::Marks;
-use crate::view::hud::alarm::{self, Answer};
+use crate::view::hud::alarm;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::panel::{self, Wish};
-use crate::view::hud::status::{self, Status};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::screens::clients::Clients as _;
@@ -40,7 +39,9 @@ impl Desk {
         self.draw_top();
         self.draw_over_view();
         self.draw_spread();
-        self.draw_status();
+        if self.board.draw_status(&mut self.stage, &self.skirmish, true) {
+            self.toggle_split();
+        }
         self.draw_panel();
         self.draw_cards();
         self.draw_menu();
@@ -75,8 +76,7 @@ impl Desk {
         self.stage.ui.cover(rect.combine_with(inset));
         let words = ["The other computer (Tab)", "The other computer", "Other computer"];
         let words = &words[usize::from(self.stage.ui.is_touched)..];
-        let text =
-            words.iter().find(|text| self.stage.ui.pen.width(text, SMALL) + 12.0 < rect.w).unwrap_or(&"");
+        let text = self.stage.ui.pen.fitting(words, SMALL, rect.w - 12.0).unwrap_or(&"");
         if self.stage.ui.button("enlarge", rect, text, false) {
             self.set_split(true);
         }
@@ -111,34 +111,9 @@ impl Desk {
             x = self.stage.ui.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
         }
         let lines = if self.pace.is_paused { PAUSED } else { GOALS };
-        if let Some(goal) =
-            lines.into_iter().find(|goal| x + self.stage.ui.pen.width(goal, SIZE) + 6.0 < room)
-        {
+        if let Some(goal) = self.stage.ui.pen.fitting(lines, SIZE, room - x - 6.0) {
             let end = self.stage.ui.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
             self.stage.ui.note("goal", Rect::new(x, top.y, end - x, top.h));
-        }
-    }
-
-    fn draw_status(&mut self) {
-        let status = Status {
-            computers: 2,
-            are_simulated: true,
-            turns: self.skirmish.compared().0,
-            divergent_turn: self.skirmish.desync().map(|desync| desync.turn),
-            bytes_per_second: Sample::mean(self.skirmish.samples().rev(), 20, |sample| {
-                sample.bytes_per_second
-            }),
-            is_doubtful: false,
-            is_waiting: (0..2).any(|player| self.skirmish.waiting(player).is_some()),
-        };
-        let (is_unfolded, is_split) = (self.board.eye.is_unfolded, Some(self.board.eye.is_split));
-        match status.draw(&mut self.stage.ui, self.board.eye.layout.status, is_unfolded, is_split) {
-            Some(status::Wish::Unfold) => {
-                self.board.eye.is_unfolded = !self.board.eye.is_unfolded;
-                self.stage.log.note("unfolded", self.board.eye.is_unfolded);
-            }
-            Some(status::Wish::Split) => self.toggle_split(),
-            None => {}
         }
     }
 
@@ -175,8 +150,8 @@ impl Desk {
                 return;
             }
             match alarm::draw(&mut self.stage.ui, around, desync) {
-                Some(Answer::GoOn) => self.watch_it_spread(),
-                Some(Answer::Restart) => self.restart(None),
+                Some("restart") => self.restart(None),
+                Some(_) => self.watch_it_spread(),
                 None => {}
             }
             return;

@@ -21,6 +21,7 @@ use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_re
 use crate::game::Game;
 use crate::view::battle::scene;
 use crate::view::command::side::Side;
+use crate::view::command::steering::ARROWS;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::pace::Pace;
@@ -37,9 +38,6 @@ use spread::Alarm;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
-
-/// Frames of the match per second.
-const FRAMES_PER_SECOND: f32 = 20.0;
 
 /// Height that a card needs between the bar at the top and the panel, which otherwise stays folded, pixels.
 const CARD_ROOM: f32 = 300.0;
@@ -121,7 +119,7 @@ impl Screen for Desk {
         // (On a phone that lies on its side the card of the end lay over the panel.)
         eye.is_unfolded &= !has_card || layout(screen::size(), eye.is_split, true).around().h >= CARD_ROOM;
         let layout = layout(screen::size(), eye.is_split, eye.is_unfolded).of_field(place(game.field_half()));
-        let covers = over::covers(&layout, eye.is_unfolded);
+        let covers = over::covers(&layout);
         eye.lay_out(layout, game, over::only_army(&layout, eye.is_unfolded), &covers);
     }
 
@@ -208,7 +206,7 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         Ok(Self {
-            board: Board::new(Eye::new(layout(screen::size(), false, false))),
+            board: Board::new(Eye::new(layout(screen::size(), false, false)), ARROWS),
             spec,
             page: None,
             skirmish,

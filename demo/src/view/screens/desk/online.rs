@@ -2,14 +2,12 @@
 
 use std::cell::Cell;
 
-use testudo_lockstep::Pace;
-use testudo_lockstep::service::code::JoinCode;
-
-use crate::app::online::agreement::Agreement;
-use crate::app::online::name::Name;
-use crate::app::online::network::{GUEST_UNITS_MAX, HostAddress, JoinRequest};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::app::online::seat::hosting::Hosting;
+use testudo_lockstep::Pace;
+
+use crate::app::online::name::Name;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
 use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
 use crate::game::Teams;
 use crate::view::hud::friends::Way;
@@ -36,32 +34,17 @@ impl Desk {
             teams: Teams::default(),
         };
         let terms = Terms { setup: menu.setup, ..self.spec.terms };
-        let agreement = Agreement::new(&terms, Pace::Adaptive, true);
-        let code = || -> Result<JoinCode, String> {
-            let text = menu.friends.as_ref().map_or("", |friends| friends.code());
-            if text.is_empty() {
-                return Err("paste or type a code first".into());
-            }
-            text.parse().map_err(|error: <JoinCode as core::str::FromStr>::Err| error.to_string())
-        };
-        let reached = match way {
-            #[cfg(not(target_arch = "wasm32"))]
-            Way::Host => {
-                let hosting =
-                    Hosting { agreement, bind: EVERYWHERE, public: Vec::new(), is_sealed: true, save: None };
-                NetworkMatch::host(&hosting, options)
-            }
-            Way::Room => NetworkMatch::open(code()?, agreement, options),
-            _ => {
-                let request = JoinRequest {
-                    host: HostAddress::Sealed(code()?),
-                    watches: false,
-                    units_max: GUEST_UNITS_MAX,
-                };
-                NetworkMatch::join(request, options)
-            }
-        };
-        reached.map_err(|error| error.to_string())
+        #[cfg(not(target_arch = "wasm32"))]
+        if way == Way::Host {
+            let agreement = Agreement::new(&terms, Pace::Adaptive, true);
+            let hosting =
+                Hosting { agreement, bind: EVERYWHERE, public: Vec::new(), is_sealed: true, save: None };
+            return NetworkMatch::host(&hosting, options).map_err(|error| error.to_string());
+        }
+        match menu.friends.as_ref().map_or("", |friends| friends.code()) {
+            "" => Err("paste or type a code first".into()),
+            code => NetworkMatch::by_code(code, (way == Way::Room).then_some(&terms), options),
+        }
     }
 
     /// Plays a match with others. The person comes back to the battle as it was; a match that failed is told of in the menu. Tells, too,

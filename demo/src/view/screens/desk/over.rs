@@ -1,4 +1,4 @@
-//! What lies over the large view: the hint, the names of the keeps, the buttons for units, the switches for debug drawing.
+//! What lies over the large view: the hint, the names of the keeps, the buttons for units, what the colours of debug drawing mean.
 
 use macroquad::math::{Rect, Vec2, vec2};
 
@@ -51,11 +51,6 @@ impl Desk {
             self.name(plate, GOALS[1], "goal", 0);
         }
         let has_card = self.skirmish.desync().is_some() && !self.alarm.is_answered;
-        // Before the buttons for units, whose tooltips then lie elsewhere. (The card about a difference cut them.)
-        if self.board.eye.is_unfolded && !has_card {
-            let (view, at) = (self.board.eye.layout.views[0], switches_at(&self.board.eye.layout));
-            commands::layers(&mut self.stage.ui, view, at, &mut self.stage.layers);
-        }
         commands::legend(&self.stage.ui.pen, vec2(strip.x, strip.bottom() + 10.0), self.stage.layers);
         if is_person && !is_decided && !has_card {
             self.board.draw_orders(&mut self.stage, &mut self.skirmish);
@@ -68,7 +63,7 @@ impl Desk {
     /// Says whose keeps these are, until the person knows what to attack.
     fn name_keeps(&mut self) {
         let view = self.board.eye.view(0);
-        let mut covers = covers(&self.board.eye.layout, self.board.eye.is_unfolded);
+        let mut covers = covers(&self.board.eye.layout);
         // (A tooltip lay over the name of the enemy's keep.)
         covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.stage.ui.places().get(name)));
         let mut named = Vec::new();
@@ -117,12 +112,6 @@ fn goal_plate(layout: &Layout, wide: f32) -> Option<Rect> {
     (strip.y > inset.y && plate.right() < inset.x).then_some(plate)
 }
 
-/// The upper edge of the switches for debug drawing, and whether there are two views.
-fn switches_at(layout: &Layout) -> (f32, bool) {
-    let [view, inset] = layout.views;
-    (if layout.is_split { view.y + 50.0 } else { inset.bottom() + 8.0 }, layout.is_split)
-}
-
 /// The army that a battle opens with in a window that is higher than wide or very low: the own one; otherwise none, that is all.
 pub(super) fn only_army(layout: &Layout, is_unfolded: bool) -> Option<u8> {
     let (view, around) = (layout.views[0], layout.around());
@@ -130,15 +119,12 @@ pub(super) fn only_army(layout: &Layout, is_unfolded: bool) -> Option<u8> {
     (around.w < around.h || is_low).then_some(0)
 }
 
-/// Everything that lies over the large view. `is_unfolded`: the network's panel is open.
-pub(super) fn covers(layout: &Layout, is_unfolded: bool) -> Vec<Rect> {
+/// Everything that lies over the large view.
+pub(super) fn covers(layout: &Layout) -> Vec<Rect> {
     let mut covers = strip_and_buttons(layout).to_vec();
     covers.push(layout.maps[0]);
     if !layout.is_split {
         covers.push(layout.headers[1].combine_with(layout.views[1]));
-    }
-    if is_unfolded {
-        covers.extend(commands::switches(layout.views[0], switches_at(layout)));
     }
     covers
 }
@@ -177,7 +163,7 @@ mod tests {
     use crate::view::battle::view::View;
     use crate::view::screens::desk::layout::layout;
 
-    /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under the switches for debug drawing.
+    /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under buttons.
     #[test]
     fn a_keeps_name_lies_where_nothing_else_does() {
         let view = Rect::new(0.0, 74.0, 509.0, 290.0);
@@ -185,10 +171,10 @@ mod tests {
         let size = vec2(85.0, 24.0);
         let below = plate(keep, size, view, &[]).expect("there is room");
         assert_eq!((below.right(), below.y), (view.right() - 4.0, 246.0), "below it, inside the view");
-        let switches: Vec<Rect> = commands::switches(view, (124.0, true));
-        assert!(switches.iter().any(|switch| switch.overlaps(&below)), "{switches:?}");
-        let free = plate(keep, size, view, &switches).expect("there is room beside it");
-        assert!(switches.iter().all(|switch| !switch.overlaps(&free)) && !free.overlaps(&keep), "{free:?}");
+        let buttons = [Rect::new(407.0, 124.0, 92.0, 148.0)];
+        assert!(buttons[0].overlaps(&below));
+        let free = plate(keep, size, view, &buttons).expect("there is room beside it");
+        assert!(!buttons[0].overlaps(&free) && !free.overlaps(&keep), "{free:?}");
         assert_eq!(plate(keep, size, view, &[view]), None);
         let far = Rect { x: 800.0, ..keep };
         assert_eq!(plate(far, size, view, &[]), None, "nothing names a keep out of sight");
@@ -221,7 +207,7 @@ mod tests {
                     let layout = layout(vec2(width as f32, height as f32), is_split, is_unfolded)
                         .of_field(place(game.field_half()));
                     let player = (layout.around().w < layout.around().h).then_some(0);
-                    let covers = covers(&layout, is_unfolded);
+                    let covers = covers(&layout);
                     let rect = layout.views[0];
                     let view = View { rect, camera: opening::camera(&game, rect, player, &covers) };
                     let looks = game.building_looks().filter(|look| {

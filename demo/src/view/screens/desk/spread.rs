@@ -1,13 +1,12 @@
 //! What is seen of a difference as it spreads: how many bodies differ, and since when.
 
-use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::math::{Rect, Vec2};
 
 use crate::app::Spread;
 use crate::view::hud::alarm;
 use crate::view::hud::stage::Screen as _;
-use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::Camera;
-use crate::view::paint::palette::{BACKDROP, DIFFERENT, PANEL, TEXT, TEXT_DIM, faded};
+use crate::view::paint::palette::{DIFFERENT, PANEL, TEXT_DIM, faded};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::layout::Layout;
@@ -95,29 +94,13 @@ impl Desk {
         self.stage.ui.cover(plate);
         self.stage.ui.note("spread", plate);
         self.stage.ui.batch.block(plate, faded(PANEL, 0.92));
-        plot(&mut self.stage.ui.batch, plate, counts);
-        self.stage.ui.batch.draw();
+        let plot = Rect::new(plate.x + 10.0, plate.y + 46.0, plate.w - 20.0, plate.h - 54.0);
+        let line = counts.iter().map(|count| *count as f32).collect();
+        graph::plot(&mut self.stage.ui.batch, plot, &[(DIFFERENT, line)]);
         self.stage.ui.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
-        let turns = counts.len();
-        self.stage.ui.pen.text(
-            &format!("{turns} turns after the first difference"),
-            plate.x + 10.0,
-            plate.y + 38.0,
-            SMALL,
-            TEXT_DIM,
-        );
+        let since = format!("{} turns after the first difference", counts.len());
+        self.stage.ui.pen.text(&since, plate.x + 10.0, plate.y + 38.0, SMALL, TEXT_DIM);
     }
-}
-
-/// The count over time: both axes begin at the first difference.
-fn plot(batch: &mut Batch, plate: Rect, counts: &[u32]) {
-    let plot = Rect::new(plate.x + 10.0, plate.y + 46.0, plate.w - 20.0, plate.h - 54.0);
-    batch.block(plot, BACKDROP);
-    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f32;
-    let step = plot.w / (counts.len().max(2) - 1) as f32;
-    let heights: Vec<f32> = counts.iter().map(|count| *count as f32 / most).collect();
-    graph::curve(batch, plot, step, &heights, DIFFERENT);
-    batch.line(plot.point() + vec2(0.0, plot.h), vec2(plot.right(), plot.bottom()), 1.0, faded(TEXT, 0.3));
 }
 
 fn words(spread: &Spread) -> String {

@@ -4,14 +4,13 @@ use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 use testudo_lockstep::SessionPhase;
 
-use crate::app::{Diagnosis, Pilot, Sample, Seat};
+use crate::app::{Diagnosis, Pilot, Seat};
 use crate::bots::Level;
-use crate::view::hud::result::{Ended, Next};
-use crate::view::hud::status::Status;
-use crate::view::hud::{commands, ending, header, hearing, help, lobby, peers};
+use crate::view::hud::result::{self, Next};
+use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
-use crate::view::screens::network::{FRAMES_PER_SECOND, NOTICES_MAX, NetworkDesk};
+use crate::view::screens::network::NetworkDesk;
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
 
@@ -33,16 +32,10 @@ impl NetworkDesk {
         self.draw_header();
         self.draw_top();
         self.draw_orders();
-        if let Some(seat) = self.game.seat() {
-            if self.shows_panel() {
-                peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
-            }
-            let (view, game) = (self.board.eye.layout.views[0], seat.client().game());
-            if self.is_ended {
-                header::verdict(&self.stage.ui.pen, view, game, seat.player().0);
-            }
+        if let Some(seat) = self.game.seat().filter(|_| self.shows_panel()) {
+            peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
         }
-        self.draw_status();
+        self.board.draw_status(&mut self.stage, &self.game, false);
         self.draw_notices();
         self.draw_bar();
         self.draw_result();
@@ -51,15 +44,11 @@ impl NetworkDesk {
         self.stage.end(view, &help::NETWORK, &[("view 1", view), ("map 1", self.board.eye.layout.maps[0])]);
     }
 
-    /// The buttons for the person's units, and for the layers of debug drawing.
+    /// The buttons for the person's units.
     fn draw_orders(&mut self) {
         let view = self.board.eye.layout.views[0];
         if !self.is_playing() || view.h < commands::LOWEST_VIEW {
             return;
-        }
-        let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
-        if self.shows_panel() {
-            commands::layers(&mut self.stage.ui, view, (top, false), &mut self.stage.layers);
         }
         commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 10.0), self.stage.layers);
         self.board.draw_orders(&mut self.stage, &mut self.game);
@@ -106,28 +95,6 @@ impl NetworkDesk {
         }
     }
 
-    /// The line about the match, and the button that opens the panel.
-    fn draw_status(&mut self) {
-        let Some(seat) = self.game.seat() else { return };
-        let both_ways = |sample: &Sample| sample.bytes_per_second + sample.received_per_second;
-        let status = Status {
-            computers: seat.terms().setup.players,
-            are_simulated: false,
-            turns: seat.compared().0,
-            divergent_turn: seat.divergent_turn(),
-            is_doubtful: seat.is_doubtful(),
-            bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
-            is_waiting: seat.waiting().is_some(),
-        };
-        if status
-            .draw(&mut self.stage.ui, self.board.eye.layout.status, self.board.eye.is_unfolded, None)
-            .is_some()
-        {
-            self.board.eye.is_unfolded = !self.board.eye.is_unfolded;
-            self.stage.log.note("unfolded", self.board.eye.is_unfolded);
-        }
-    }
-
     /// Turns pass.
     pub(super) fn is_playing(&self) -> bool {
         self.game.seat().is_some_and(|seat| {
@@ -169,6 +136,8 @@ impl NetworkDesk {
                 });
                 (format!("Waiting for {whom}{then}"), WARN)
             }
+            // The simulation goes on.
+            _ if self.is_ended => result::told(seat.client().game(), Some(seat.player().0)),
             _ => return,
         };
         let bar = Rect { h: 36.0, ..self.board.eye.layout.views[0] };
@@ -180,22 +149,13 @@ impl NetworkDesk {
         let Some(seat) = self.game.seat().filter(|_| !self.is_ended && self.leaving.is_none()) else {
             return;
         };
-        let game = seat.client().game();
         if !self.board.score.is_last_blow_seen() {
             return;
         }
         let choices =
             [Some(Next::Leave), Some(Next::Stay), seat.client().has_replay().then_some(Next::Replay)];
-        let ended = Ended {
-            game,
-            person: (!seat.is_watching()).then_some(seat.player().0),
-            seconds: seat.frame() / FRAMES_PER_SECOND,
-            score: &self.board.score,
-            turns: seat.compared().0,
-            is_identical: seat.divergent_turn().is_none() && !seat.is_doubtful(),
-            choices: &choices,
-        };
-        match ended.draw(&mut self.stage.ui, self.board.eye.layout.views[0]) {
+        let view = self.board.eye.layout.views[0];
+        match self.board.draw_result(&mut self.stage, &self.game, view, &choices) {
             Some(Next::Stay) => self.is_ended = true,
             Some(Next::Replay) => {
                 self.wants_replay = true;

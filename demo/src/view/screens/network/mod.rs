@@ -13,6 +13,7 @@ use crate::app::online::codes::Codes;
 use crate::app::playback::Course;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Remark, Seat};
 use crate::view::command::side::Side;
+use crate::view::command::steering::ARROWS;
 use crate::view::hud::ending;
 use crate::view::hud::qr::Qr;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
@@ -37,9 +38,6 @@ const NOTICES_MAX: usize = 4;
 
 /// Turns from one checksum in the log to the next.
 const LOGGED_EVERY: u32 = 5;
-
-/// Frames of the match per second.
-const FRAMES_PER_SECOND: u32 = 20;
 
 /// Everything that the window shows.
 struct NetworkDesk {
@@ -197,7 +195,7 @@ impl NetworkDesk {
         eye.is_unfolded = begins_unfolded(screen::size());
         Self {
             game,
-            board: Board::new(eye),
+            board: Board::new(eye, ARROWS),
             qr: Qr::default(),
             is_ended: false,
             wants_replay: false,

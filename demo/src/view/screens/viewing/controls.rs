@@ -2,10 +2,8 @@
 
 use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 
-use crate::view::battle::minimap;
 use crate::view::command::controls::DIGITS;
-use crate::view::command::steering::{WASD, steer};
-use crate::view::paint::camera::place;
+use crate::view::screens::clients::Replayed;
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::keys::Act;
 
@@ -43,7 +41,12 @@ impl Viewing {
         if is_key_pressed(KeyCode::Key0) {
             self.follow(None);
         }
-        self.move_camera(seconds);
+        let mut clients = Replayed { course: &self.course, followed: self.followed, alpha: 65_536 };
+        let is_covered = self.stage.shows_help;
+        // Moving the picture by hand ends following.
+        if self.board.read(&mut self.stage, &mut clients, is_covered, seconds) {
+            self.follow(None);
+        }
     }
 
     fn read_transport(&mut self) {
@@ -60,24 +63,5 @@ impl Viewing {
         let all = MOVES.iter().map(|(key, .., act)| (*key, *act)).chain(KEYS);
         all.filter(|(key, _)| is_key_pressed(*key)).for_each(|(_, act)| act(self));
         self.pace.read_keys(&mut self.stage.log);
-    }
-
-    /// Moving the picture by hand ends following.
-    fn move_camera(&mut self, seconds: f32) {
-        let mouse = self.stage.ui.mouse;
-        let is_free = !self.stage.ui.has_taken_mouse() && !self.stage.shows_help;
-        let under = Some(self.eye.layout.views[0]).filter(|view| view.contains(mouse));
-        let mut moved = steer(WASD, &mut self.eye.camera, mouse, under, (is_free, seconds));
-        if is_free && self.eye.layout.maps[0].contains(mouse) && self.stage.ui.left().is_held() {
-            let small = minimap::view(self.eye.layout.maps[0], place(self.course.game().field_half()));
-            self.eye.camera.centre = small.camera.to_field(small.rect, mouse);
-            moved = true;
-        }
-        if moved && self.followed.is_some() {
-            self.follow(None);
-        }
-        if is_key_pressed(KeyCode::C) {
-            self.show_all();
-        }
     }
 }

@@ -38,22 +38,22 @@ impl Viewing {
         self.draw_top();
         self.draw_armies();
         self.draw_notes();
-        let view = self.eye.layout.views[0];
+        let view = self.board.eye.layout.views[0];
         commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 60.0), self.stage.layers);
-        let bottom = self.eye.layout.panel;
+        let bottom = self.board.eye.layout.panel;
         self.stage.ui.pen.fill(bottom, PANEL);
         self.stage.ui.cover(bottom);
         self.draw_transport();
-        let rect = timeline(self.eye.layout.panel);
+        let rect = timeline(self.board.eye.layout.panel);
         let wanted = Timeline::draw(&mut self.stage.ui, rect, &self.course);
         self.drag(wanted);
-        let mut fixed = vec![("view", view), ("map", self.eye.layout.maps[0])];
+        let mut fixed = vec![("view", view), ("map", self.board.eye.layout.maps[0])];
         fixed.extend(Timeline::divergence(rect, &self.course).map(|rect| ("diverged here", rect)));
         self.stage.end(view, &help::REPLAY, &fixed);
     }
 
     fn draw_top(&mut self) {
-        let top = self.eye.layout.top;
+        let top = self.board.eye.layout.top;
         let mut bar = TopBar::new(&mut self.stage.ui, top);
         let setup = self.course.terms().setup;
         let about = format!(
@@ -112,7 +112,7 @@ impl Viewing {
 
     /// A button for each player, and how the army stands.
     fn draw_armies(&mut self) {
-        let strip = self.eye.layout.headers[0];
+        let strip = self.board.eye.layout.headers[0];
         self.stage.ui.pen.fill(strip, PANEL_RAISED);
         self.stage.ui.cover(strip);
         let players = self.course.terms().setup.players;
@@ -162,7 +162,7 @@ impl Viewing {
         if let Some(difference) = &self.difference {
             notes.push((difference.text.clone(), BAD));
         }
-        let view = self.eye.layout.views[0];
+        let view = self.board.eye.layout.views[0];
         for (n, (text, color)) in notes.iter().enumerate() {
             let bar = Rect::new(view.x, view.y + n as f32 * 26.0, view.w, 26.0);
             self.stage.ui.pen.plate(text, bar, SIZE, *color, faded(PANEL, 0.9));
@@ -177,7 +177,7 @@ impl Viewing {
     }
 
     fn draw_transport(&mut self) {
-        let rect = transport(self.eye.layout.panel);
+        let rect = transport(self.board.eye.layout.panel);
         // On a phone everything is a little narrower.
         let part = (rect.w / 420.0).min(1.0);
         let mut x = rect.x + 16.0 * part;
@@ -209,10 +209,10 @@ impl Viewing {
 
     /// Time, turn, frame and checksum, as far as there is room.
     fn draw_place(&self, x: f32) {
-        let end = transport(self.eye.layout.panel).right() - 8.0;
+        let end = transport(self.board.eye.layout.panel).right() - 8.0;
         let table = self.course.timetable();
         let frame = self.course.frame();
-        let base = transport(self.eye.layout.panel).y + 27.0;
+        let base = transport(self.board.eye.layout.panel).y + 27.0;
         let now = clock(table.time_of(frame).as_millis(), true);
         let whole = format!(" of {}", clock(table.length().as_millis(), true));
         if x + self.stage.ui.pen.width(&now, SIZE) * 1.04 + self.stage.ui.pen.width(&whole, SIZE) > end {

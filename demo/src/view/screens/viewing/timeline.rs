@@ -2,7 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use testudo_lockstep::replay::{Notice, Timetable};
+use testudo_lockstep::replay::Timetable;
 
 use crate::app::playback::{Course, Sample};
 use crate::view::paint::atlas::Sprite;
@@ -82,11 +82,12 @@ fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
     let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
     let x = |turn| x_of(rect, course.timetable(), course.timetable().start_of(turn));
     let (room, base) = (rect.h - NAMES, rect.bottom());
-    let most = samples.windows(2).map(|pair| pair[1].1.kills - pair[0].1.kills).max().unwrap_or(0).max(1);
+    let kills = |before: Sample, after: Sample| after.all_kills() - before.all_kills();
+    let most = samples.windows(2).map(|pair| kills(pair[0].1, pair[1].1)).max().unwrap_or(0).max(1);
     let top = samples.iter().flat_map(|(_, sample)| sample.living).max().unwrap_or(1).max(1) as f32;
     for pair in samples.windows(2) {
         let [(turn, before), (next, after)] = [pair[0], pair[1]];
-        let tall = room * ((after.kills - before.kills) as f32 / most as f32).sqrt();
+        let tall = room * (kills(before, after) as f32 / most as f32).sqrt();
         let bar = Rect::new(x(turn), base - tall, (x(next) - x(turn) - 1.0).max(1.0), tall);
         batch.block(bar, faded(TEXT_DIM, 0.35));
         for player in 0..usize::from(course.terms().setup.players) {
@@ -122,34 +123,8 @@ fn draw_track(batch: &mut Batch, rect: Rect, course: &Course) {
 /// Marks of notable turns.
 fn marks(course: &Course) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for left in course.story().departures() {
-        let what = match left.notice {
-            Notice::Surrendered => "gave up",
-            Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
-            Notice::Returned => "is back",
-            _ => "left",
-        };
-        let text = format!("player {} {what}", left.player + 1);
-        marks.push(Mark { turn: left.turn, color: army(left.player), text });
-    }
-    for (turn, player) in course.curve().fallen() {
-        // Of two players the winner's mark says it.
-        let decides = course.decided().is_some_and(|(decided, _)| decided <= turn + 1);
-        let text = if decides { String::new() } else { format!("player {} loses the keep", player + 1) };
-        marks.push(Mark { turn: *turn, color: army(*player), text });
-    }
-    if let Some((turn, result)) = course.decided() {
-        let (text, color) = match u8::try_from(result) {
-            Ok(winner) => {
-                let who = match course.game().teams().of(winner) {
-                    0 => format!("player {}", winner + 1),
-                    team => format!("team {team}"),
-                };
-                (format!("{who} has won"), army(winner))
-            }
-            Err(_) => ("nobody has won".into(), TEXT_DIM),
-        };
-        marks.push(Mark { turn, color, text });
+    for told in course.milestones() {
+        marks.push(Mark { turn: told.turn, color: told.player.map_or(TEXT_DIM, army), text: told.text });
     }
     if let Some(turn) = course.replay().desync() {
         marks.push(Mark { turn, color: WARN, text: String::new() });

@@ -5,6 +5,7 @@ use macroquad::math::Rect;
 use serde::Serialize;
 use testudo_lockstep::{PlayerId, Simulation as _, Turn};
 
+use super::quality::quantile;
 use crate::app::ThreadClock;
 use crate::bots;
 use crate::game::{Game, Setup, SetupError};
@@ -79,7 +80,7 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
         for picture in 0..PICTURES {
             let clock = ThreadClock::start();
             effects.observe(Shown::plain(&game, 0), frame, 1.0 / 60.0, 1.0 / 60.0);
-            memories.push(clock.elapsed_micros());
+            memories.push(clock.elapsed_micros() as f64);
             let alpha = (picture + 1) * 65_536 / PICTURES;
             let extras = Extras { player: 0, chosen: &chosen, effects: &effects, marks: Marks::default() };
             let clock = ThreadClock::start();
@@ -87,21 +88,19 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
             scene::draw(&mut batch, Shown::plain(&game, alpha), &view, &extras);
             minimap::draw(&mut batch, &game, map, camera.seen(rect));
             batch.draw();
-            pictures.push(clock.elapsed_micros());
+            pictures.push(clock.elapsed_micros() as f64);
             units += game.unit_slots().count();
         }
     }
     let count = pictures.len();
-    let (picture_us_median, picture_us_p99) = percentiles(pictures);
-    let (memory_us_median, memory_us_p99) = percentiles(memories);
     Ok(DrawingResult {
         view: name,
         units: units as f64 / count as f64,
         shapes: batch.shapes() as f64 / count as f64,
-        picture_us_median,
-        picture_us_p99,
-        memory_us_median,
-        memory_us_p99,
+        picture_us_median: quantile(&mut pictures, 0.5) as u64,
+        picture_us_p99: quantile(&mut pictures, 0.99) as u64,
+        memory_us_median: quantile(&mut memories, 0.5) as u64,
+        memory_us_p99: quantile(&mut memories, 0.99) as u64,
     })
 }
 
@@ -111,11 +110,4 @@ fn obey_bots(game: &mut Game, turn: Turn) {
     for (player, order) in orders {
         order.iter().for_each(|order| game.apply(player, order));
     }
-}
-
-/// Median and 99th percentile.
-fn percentiles(mut values: Vec<u64>) -> (u64, u64) {
-    values.sort_unstable();
-    let at = |percent: usize| values.get(values.len() * percent / 100).copied().unwrap_or_default();
-    (at(50), at(99))
 }
