@@ -20,14 +20,14 @@ use toy::{Add, Game};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-enum Way {
+enum Edge {
     Host(Box<SealedHost>),
     Guest(Box<Guest<SealedDialer>>),
 }
 
 /// One program's part. A guest has a driver as soon as it has a place.
 struct Peer {
-    way: Way,
+    edge: Edge,
     driver: Option<Driver<Game>>,
 }
 
@@ -48,20 +48,20 @@ impl Peer {
         let (address, mut secret) = (server.local_address(), || random().expect("the system has randomness"));
         let secrets = Secrets::draw(2, &mut secret);
         let host = SealedHost::new(server, &[address], &mut session, agreement, secrets)?;
-        Ok(Self { way: Way::Host(Box::new(host)), driver: Some(Driver::new(game, session)) })
+        Ok(Self { edge: Edge::Host(Box::new(host)), driver: Some(Driver::new(game, session)) })
     }
 
     fn join(code: JoinCode, token: [u8; 16], now: Instant) -> Result<Self> {
         let guest = Guest::join(SealedDialer::default(), code, token, now)?;
-        Ok(Self { way: Way::Guest(Box::new(guest)), driver: None })
+        Ok(Self { edge: Edge::Guest(Box::new(guest)), driver: None })
     }
 
     /// One round of the program's loop: packets, turns, events.
     fn round(&mut self, now: Instant) -> Result<()> {
         let session = self.driver.as_mut().map(|driver| -> &mut AnySession { driver.session_mut() });
-        match (&mut self.way, session) {
-            (Way::Host(host), session) => host.round(session.ok_or("a host has a session")?, now),
-            (Way::Guest(guest), session) => {
+        match (&mut self.edge, session) {
+            (Edge::Host(host), session) => host.round(session.ok_or("a host has a session")?, now),
+            (Edge::Guest(guest), session) => {
                 if let Some(arrival) = guest.round(session, now)? {
                     let session = arrival.session(arrival.config().entropy(random()?), now)?;
                     self.driver = Some(Driver::new(Game::default(), session));
@@ -90,7 +90,7 @@ impl Peer {
         self.driver.as_ref().is_some_and(|driver| driver.session().is_over())
     }
     fn codes(&self) -> Result<[JoinCode; 2]> {
-        let Way::Host(host) = &self.way else { return Err("a guest has no codes".into()) };
+        let Edge::Host(host) = &self.edge else { return Err("a guest has no codes".into()) };
         let codes = host.codes();
         Ok([codes.player(PlayerId(1)).ok_or("no place")?, codes.watchers().ok_or("no place")?])
     }

@@ -23,6 +23,7 @@ mod relays;
 mod replays;
 mod rooms;
 mod saving;
+mod tally;
 mod threads;
 mod toy;
 mod udp;

@@ -82,7 +82,7 @@ pub(crate) struct LoadReport {
     pub(crate) forwarding_ms_p50: f64,
     pub(crate) forwarding_ms_p99: f64,
     pub(crate) forwarding_ms_max: f64,
-    /// The same to those who watch, who wait for nothing and get it after the players.
+    /// The same to watchers, who wait for nothing and get it after the players.
     pub(crate) watching_ms_p50: f64,
     pub(crate) watching_ms_p99: f64,
     pub(crate) measured_turns: usize,
@@ -121,7 +121,7 @@ impl Simulation for Idle {
     }
 }
 
-/// One player, or one who watches.
+/// One player or watcher.
 struct Bot {
     client: SealedClient,
     secret: Option<Secret>,

@@ -7,7 +7,7 @@ use crate::service::greeting::Secrets;
 use crate::service::places::Secret;
 use crate::value::ids::PlayerId;
 
-/// The join codes of a match at a host or a relay. Each is for one person, but for the one of those who watch.
+/// The join codes of a match at a host or a relay. Each is for one person, but for the watchers' one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Codes {
     addresses: Vec<SocketAddr>,
@@ -41,13 +41,13 @@ impl Codes {
         self.secrets.players.get(player.index()).and_then(|secret| self.code(secret))
     }
 
-    /// The code of those who watch.
+    /// The watchers' code.
     #[must_use]
     pub fn watchers(&self) -> Option<JoinCode> {
         self.code(&self.secrets.watchers)
     }
 
-    /// The code of the place to watch from that those who watch cannot take.
+    /// The code of the place to watch from that other watchers cannot take.
     #[must_use]
     pub fn referee(&self) -> Option<JoinCode> {
         self.code(&self.secrets.referee)

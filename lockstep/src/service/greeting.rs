@@ -86,7 +86,7 @@ impl fmt::Debug for Opened {
 pub struct Secrets {
     /// Of the players, in order.
     pub players: Vec<Secret>,
-    /// Of everybody who watches.
+    /// Of all watchers.
     pub watchers: Secret,
     /// Of a place to watch from that is for one, such as a referee.
     pub referee: Secret,
@@ -240,7 +240,7 @@ impl Greeting {
 
 impl Answer {
     /// Kind `u8`; a welcome: place `u8` (255: to watch), whether a relay is the middle `u8`, session id `u64`, the agreement; for an opened room
-    /// then the secrets of those who watch, of the referee, of the players; for another version `u16`; for a turn that is too large two `u32`.
+    /// then the secrets of the watchers, of the referee, of the players; for another version `u16`; for a turn that is too large two `u32`.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {

@@ -69,7 +69,7 @@ pub struct Places {
     /// By player; none: nobody can come there.
     players: Vec<Option<Place>>,
     watch: u128,
-    /// The connections of those who watch; none: free.
+    /// The watchers' connections; none: free.
     watchers: Vec<Option<PeerId>>,
     watch_arrivals: Bucket,
     /// One more place to watch from, with a secret of its own.
@@ -231,7 +231,7 @@ impl Places {
         self
     }
 
-    /// With one more place to watch from, which only `secret` opens: those who watch cannot take it. It comes after [`Places::watchers`], and the session
+    /// With one more place to watch from, which only `secret` opens: other watchers cannot take it. It comes after [`Places::watchers`], and the session
     /// needs room for one more of them ([`crate::SessionConfig::watchers_max()`]).
     #[must_use]
     pub fn referee(mut self, secret: Secret) -> Self {

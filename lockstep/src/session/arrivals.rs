@@ -122,7 +122,7 @@ impl AnySession {
     fn bring_back(&mut self, index: usize, player: PlayerId) {
         let stream = &self.common.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
-        // Those who watch hear of it in their own time: the end, then the return. They keep nobody out.
+        // Watchers hear of it in their own time: the end, then the return. They keep nobody out.
         let knows = |link: &&Link| {
             let watches = link.identity == Some(Identity::Watcher);
             link.lacks_state() || watches || link.progress.acked[player.index()] > last

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 
 use super::{FORMAT, bare, slow};
+use crate::tally::Tally;
 use crate::toy::{Order, Toy, bot, game_match};
 use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Duration, Entry, Event, Instant, Payload, PeerId, PlayerId,
-    SessionConfig, SessionPhase, Simulation, Topology, Turn, VirtualMatch,
+    SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
 };
 
 const LIAR: usize = 2;
@@ -20,6 +21,7 @@ thread_local! {
 }
 
 /// Eight keys, for input mode.
+#[derive(Clone)]
 struct Keys(u8);
 
 impl Action for Keys {
@@ -32,40 +34,6 @@ impl Action for Keys {
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         DECODED.set(DECODED.get() + 1);
         Ok(Self(input.read_bits(8)? as u8))
-    }
-}
-
-/// The state is a hash of every key that was pressed, and of the players that are gone.
-#[derive(Clone, Default)]
-struct Presses {
-    history: u64,
-    gone: Vec<u8>,
-}
-
-impl Presses {
-    fn mix(&mut self, value: u64) {
-        self.history = (self.history ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-}
-
-impl Simulation for Presses {
-    type Action = Keys;
-
-    fn apply(&mut self, player: PlayerId, keys: &Keys) {
-        self.mix(u64::from(player.0) << 8 | u64::from(keys.0));
-    }
-
-    fn step(&mut self, frames_per_second: u32) {
-        self.mix(u64::from(frames_per_second) << 20);
-    }
-
-    fn checksum(&mut self) -> u64 {
-        self.history
-    }
-
-    fn player_gone(&mut self, player: PlayerId, turn: Turn) {
-        self.mix(u64::from(turn.0) << 32 | u64::from(player.0));
-        self.gone.push(player.0);
     }
 }
 
@@ -98,7 +66,7 @@ impl Game for Toy {
     }
 }
 
-impl Game for Presses {
+impl Game for Tally<Keys> {
     const FORMAT: PayloadFormat = PayloadFormat::Fixed(Keys::MAX_BITS);
 
     fn config() -> SessionConfig {
@@ -209,7 +177,7 @@ fn every_distance(topology: Topology) {
     for goes_on in [false, true] {
         for (distance, begins_ms) in DISTANCES.into_iter().zip([1_200, 4_000, 7_123].into_iter().cycle()) {
             let case = Case { topology, goes_on, begins_ms, distance };
-            let named = [check::<Toy>(case), check::<Presses>(case)];
+            let named = [check::<Toy>(case), check::<Tally<Keys>>(case)];
             // The limit is 5 after the next entry of the slowest, which is at most 3 after the next turn.
             if distance > 6 && named != [true; 2] {
                 unnamed.push(case);
@@ -237,7 +205,13 @@ fn entries_far_ahead_end_nobody_elses_match_in_a_mesh() {
 /// In a packet an entry that repeats the one before is a bit, so a thousand of them had the work of a thousand packets.
 #[test]
 fn entries_that_repeat_each_other_are_read_once() {
-    let mut game = game_match(&Presses::config().topology(Topology::Host), &Presses::default(), 0, 1, slow());
+    let mut game = game_match(
+        &Tally::<Keys>::config().topology(Topology::Host),
+        &Tally::<Keys>::default(),
+        0,
+        1,
+        slow(),
+    );
     play(&mut game, 4_000);
     DECODED.set(0);
     send_ahead(&mut game, 0, 2_000);

@@ -95,7 +95,7 @@ fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever(
     }
 }
 
-/// In a match that goes on until the game is decided, a relay does not know the last turn. One farewell, of a player or of somebody who watches, ended
+/// In a match that goes on until the game is decided, a relay does not know the last turn. One farewell, of a player or a watcher, ended
 /// such a match for all, forty seconds later.
 #[test]
 fn who_says_that_everything_is_over_ends_its_own_part_only() {

@@ -110,7 +110,7 @@ fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
     }
 }
 
-/// Nobody came back until everybody had acknowledged that the player was gone, and somebody who watched kept that to itself for 512 turns.
+/// Nobody came back until everybody had acknowledged that the player was gone, and a watcher kept that to itself for 512 turns.
 #[test]
 fn who_watches_keeps_nobody_out_by_what_it_does_not_acknowledge() {
     for topology in [Topology::Host, Topology::Relay] {

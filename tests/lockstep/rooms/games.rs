@@ -1,6 +1,5 @@
 //! One relay, and two games that have nothing in common.
 
-use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr};
 
 use testudo_lockstep::service::agreement::Agreement;
@@ -11,10 +10,11 @@ use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Instant, PeerId, PlayerId, Session,
-    SessionConfig, SessionPhase, Simulation, Topology,
+    SessionConfig, SessionPhase, Topology,
 };
 
 use super::world::RELAY_SECRET;
+use crate::tally::Tally;
 use crate::toy::Order;
 
 /// An action of 300 bits, which says everything about the keys of an instrument.
@@ -40,38 +40,9 @@ impl Action for Chord {
     }
 }
 
-/// Counts frames and actions.
-#[derive(Default)]
-struct Count<A> {
-    sum: u64,
-    actions: u32,
-    action: PhantomData<A>,
-}
-
-impl<A: Action> Simulation for Count<A> {
-    type Action = A;
-
-    fn apply(&mut self, player: PlayerId, action: &A) {
-        let mut writer = BitWriter::new();
-        action.encode(&mut writer);
-        for byte in writer.bytes().iter().chain([&player.0]) {
-            self.sum = self.sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(*byte));
-        }
-        self.actions += 1;
-    }
-
-    fn step(&mut self, _: u32) {
-        self.sum = self.sum.rotate_left(7) + 1;
-    }
-
-    fn checksum(&mut self) -> u64 {
-        self.sum
-    }
-}
-
 /// The two players of a room.
 struct Room<A: Action> {
-    players: Vec<(PeerId, Driver<Count<A>>)>,
+    players: Vec<(PeerId, Driver<Tally<A>>)>,
     give: fn(u32, PlayerId) -> A,
 }
 
@@ -102,7 +73,7 @@ impl<A: Action> Room<A> {
             let config = config.session_id(welcome.session_id).simulated();
             let mut session = Session::new(config, welcome.place, Instant::ZERO).unwrap();
             session.connect(PeerId(0));
-            Driver::new(Count { sum: 0, actions: 0, action: PhantomData }, session)
+            Driver::new(Tally::default(), session)
         };
         let first = (PeerId(at), driver(&opened.welcome, players[0]));
         Self { players: vec![first, (PeerId(at + 1), driver(&second, players[1]))], give }
@@ -131,8 +102,9 @@ impl<A: Action> Room<A> {
     }
 
     /// Both have finished with the same sum; returns the number of actions that ran.
-    fn end(&mut self) -> u32 {
-        let ends = self.players.iter().map(|(_, driver)| (driver.session().phase(), driver.simulation().sum));
+    fn end(&mut self) -> u64 {
+        let ends =
+            self.players.iter().map(|(_, driver)| (driver.session().phase(), driver.simulation().history));
         let ends: Vec<(SessionPhase, u64)> = ends.collect();
         assert_eq!(ends[0], ends[1]);
         assert_eq!(ends[0].0, SessionPhase::Finished);

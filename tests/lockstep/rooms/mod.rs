@@ -39,7 +39,7 @@ fn assert_agreed(world: &World, game: &Match, what: &str) {
         let (copy, first) = (world.copy(client), world.copy(here[0]));
         assert_eq!((copy.history, copy.frames), (first.history, first.frames), "{what}, client {client}");
     }
-    assert!(world.copy(here[0]).orders > 20, "{what}: {:?}", world.copy(here[0]));
+    assert!(world.copy(here[0]).actions > 20, "{what}: {:?}", world.copy(here[0]));
 }
 
 #[test]

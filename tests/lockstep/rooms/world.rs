@@ -10,11 +10,11 @@ use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::{
-    Action, BitWriter, Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session,
-    SessionConfig, Simulation, Topology, Turn,
+    Driver, Duration, Identity, Instant, PeerId, PlayerKey, Session, SessionConfig, Topology,
 };
 use testudo_tests::scenes::Generator;
 
+use crate::tally::Tally;
 use crate::toy::Order;
 
 /// Time between two steps.
@@ -25,70 +25,9 @@ const RELAY: PeerId = PeerId(0);
 
 pub(super) const RELAY_SECRET: Secret = [0xee; 16];
 
-/// Remembers every order in the order in which it ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tiny {
-    pub(super) frames: u64,
-    pub(super) history: u64,
-    pub(super) orders: u64,
-}
-
-impl Tiny {
-    fn mix(&mut self, value: u64) {
-        self.history = (self.history ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-}
-
-impl Simulation for Tiny {
-    type Action = Order;
-
-    fn apply(&mut self, player: PlayerId, order: &Order) {
-        let mut writer = BitWriter::new();
-        order.encode(&mut writer);
-        writer.bytes().iter().for_each(|byte| self.mix(u64::from(*byte)));
-        self.mix(self.frames << 8 | u64::from(player.0));
-        self.orders += 1;
-    }
-
-    fn step(&mut self, _: u32) {
-        self.frames += 1;
-    }
-
-    fn checksum(&mut self) -> u64 {
-        self.history ^ self.frames
-    }
-
-    fn player_gone(&mut self, player: PlayerId, _: Turn) {
-        self.mix(100 + u64::from(player.0));
-    }
-
-    fn player_taken_over(&mut self, player: PlayerId, _: Turn) {
-        self.mix(200 + u64::from(player.0));
-    }
-
-    fn player_returned(&mut self, player: PlayerId, _: Turn) {
-        self.mix(300 + u64::from(player.0));
-    }
-
-    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
-        for number in [self.frames, self.history, self.orders] {
-            out.extend_from_slice(&number.to_le_bytes());
-        }
-        true
-    }
-
-    fn load_state(&mut self, bytes: &[u8]) -> bool {
-        let (numbers, rest) = bytes.as_chunks::<8>();
-        let [frames, history, orders] = numbers else { return false };
-        let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-        (self.frames, self.history, self.orders) = (number(frames), number(history), number(orders));
-        rest.is_empty()
-    }
-}
-
 /// A client's program.
 pub(super) struct Client {
-    pub(super) driver: Driver<Tiny>,
+    pub(super) driver: Driver<Tally<Order>>,
     pub(super) connection: PeerId,
     /// Its process still runs.
     pub(super) is_alive: bool,
@@ -222,7 +161,7 @@ impl World {
                 session
             }),
         };
-        let driver = Driver::new(Tiny::default(), session.unwrap()).catch_up_frames(200);
+        let driver = Driver::new(Tally::default(), session.unwrap()).catch_up_frames(200);
         self.owners.insert(connection, self.clients.len());
         self.clients.push(Client { driver, connection, is_alive: true, is_closed: false });
         self.clients.len() - 1
@@ -345,7 +284,7 @@ impl World {
     }
 
     /// The state of a client's copy.
-    pub(super) fn copy(&self, client: usize) -> &Tiny {
+    pub(super) fn copy(&self, client: usize) -> &Tally<Order> {
         self.clients[client].driver.simulation()
     }
 }

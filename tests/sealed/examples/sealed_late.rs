@@ -14,7 +14,7 @@ use testudo_sealed_tests::proxy::{Proxy, Weather};
 /// Losses in percent, and the round trip in ms.
 const NETWORKS: [(u32, u64); 4] = [(25, 2_000), (20, 150), (5, 250), (1, 100)];
 
-/// Bytes of the state that goes to one who watches after the other.
+/// Bytes of the state that goes to one watcher after the other.
 const STATE_BYTES: usize = 2_000_000;
 
 /// Before this many seconds turns have not found their length.

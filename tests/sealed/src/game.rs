@@ -88,7 +88,7 @@ pub fn bot(turn: u32, player: u8) -> Add {
     Add(mix(u64::from(turn) + 1, u64::from(player)) as u8)
 }
 
-/// The secret of a place: of a player, or of those who watch.
+/// The secret of a place: of a player, or of the watchers.
 pub fn secret(identity: Identity) -> [u8; 16] {
     match identity {
         Identity::Player(player) => [player.0 ^ 0xa5; 16],
@@ -147,7 +147,7 @@ pub enum HostEdge {
     Plain(Box<UdpTransport>),
 }
 
-/// Another player, or one who watches.
+/// Another player, or a watcher.
 pub struct Guest {
     /// The edge.
     pub edge: GuestEdge,

@@ -12,7 +12,7 @@ use crate::game::{ARMIES_MAX, Order, Setup, SetupError, UNITS_MAX};
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
-/// Those who watch at once, besides a referee.
+/// Watchers at once, besides a referee.
 const WATCHERS_MAX: u32 = 16;
 
 /// The largest state of a running match that is sent or taken: a battle of some 200,000 units.
@@ -114,7 +114,7 @@ impl Agreement {
         Ok(Terms { setup, turns: self.turns })
     }
 
-    /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is
+    /// The settings of every peer's session. Besides the watchers there may be a referee. A click may need several orders, because a scattered selection is
     /// split into parts. Lost players may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks
     /// decides who may take the place of a lost player: anybody.)
     pub(crate) fn config(&self) -> SessionConfig {

@@ -16,7 +16,7 @@ pub(crate) struct Codes {
     pub(crate) players: Vec<(u8, String)>,
     /// For whoever wants to watch.
     pub(crate) watch: String,
-    /// For a referee, whose place nobody who watches can take; only in sealed matches.
+    /// For a referee, whose place no watcher can take; only in sealed matches.
     pub(crate) referee: Option<String>,
     /// Brings the player that opened a room at a relay back to it after a crash.
     pub(crate) back: Option<String>,

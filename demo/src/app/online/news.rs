@@ -24,7 +24,7 @@ pub(crate) enum News {
     },
     /// A player has come.
     Joined(PlayerId),
-    /// Somebody watches, or does not any more.
+    /// A watcher has come, or is gone.
     Watcher,
     WatcherGone,
     /// A player gives no more orders; a bot may play on.

@@ -20,7 +20,7 @@ const OPENER: PlayerId = PlayerId(0);
 /// Time in which everybody is told that the match is over.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Which packets leave first. Players wait for what they get; those who watch do not.
+/// Which packets leave first. Players wait for what they get; watchers do not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Haste {
     Now,

@@ -69,7 +69,7 @@ pub struct Rooms {
     /// Bytes of states that all rooms hold.
     states: u64,
     packet: Vec<u8>,
-    /// What those who watch get after all players.
+    /// What watchers get after all players.
     later: Lot,
 }
 
@@ -237,7 +237,7 @@ impl Rooms {
     }
 
     /// Does what is due in all rooms, those first that have waited longest, and hands every packet that is to be sent to `send`: to the players
-    /// of all rooms, and then to those who watch.
+    /// of all rooms, and then to watchers.
     pub fn step(&mut self, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
         self.run_due(now, &mut send);
         self.later.take(send);

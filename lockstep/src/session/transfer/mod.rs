@@ -188,7 +188,7 @@ impl Transfers {
                 None => (None, sender.promise_at()),
                 Some((chunk, at)) => (Some(chunk), at.max(self.bucket.free_at())),
             };
-            // Several wait for the common rate at the same time: they share it. A match that runs lacks its players, and nobody who watches.
+            // Several wait for the common rate at the same time: they share it. A match that runs lacks its players, and no watcher.
             let watches = common.phase != SessionPhase::Lobby && link.identity == Some(Identity::Watcher);
             Some(((at.max(common.now), watches, at, sender.served()), (index, chunk, at)))
         };
