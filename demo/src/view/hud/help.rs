@@ -29,7 +29,7 @@ const FINGERS: Lines = [
         ("tap twice", "select its kind"),
         ("badges", "tap: that group; twice: look there"),
         ("hold", "just go there, or attack an enemy"),
-        ("... of nobody", "recruits gather there from then on"),
+        ("nobody selected", "hold: recruits gather there"),
     ],
     &[
         ("Attack, then tap", "attack on the way to there"),
@@ -45,7 +45,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("double click, Ctrl A", "select its kind, everybody"),
     ("shift", "add or remove; queue an order"),
     ("right click", "just go there, or attack an enemy"),
-    ("... of nobody", "recruits gather there from then on"),
+    ("nobody selected", "right click: recruits gather there"),
     ("right drag", "line up, front to its left"),
     ("A or P, then click", "attack, or patrol, to there"),
     ("S, H", "stop, hold ground"),
