@@ -11,6 +11,9 @@ impl Clone for Crowd {
             slows: self.slows,
             walkers: self.walkers.clone(),
             movers: self.movers.clone(),
+            hashes: self.hashes.clone(),
+            gone: self.gone,
+            finder: self.finder.clone(),
             orders: self.orders,
             events: self.events.clone(),
             squares: self.squares.clone(),
@@ -20,7 +23,20 @@ impl Clone for Crowd {
 
     /// Costs little more than the units if both have the same ground: fields that are searched as far as their copies stay.
     fn clone_from(&mut self, source: &Self) {
-        let Self { ground, flows, cells_per_frame, slows, walkers, movers, orders, events, .. } = source;
+        let Self {
+            ground,
+            flows,
+            cells_per_frame,
+            slows,
+            walkers,
+            movers,
+            hashes,
+            gone,
+            finder,
+            orders,
+            events,
+            ..
+        } = source;
         if self.ground == *ground {
             self.flows.copy_fields(flows);
         } else {
@@ -28,8 +44,11 @@ impl Clone for Crowd {
             self.flows.clone_from(flows);
         }
         (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
+        self.gone = *gone;
+        self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);
         self.movers.clone_from(movers);
+        self.hashes.clone_from(hashes);
         self.events.clone_from(events);
     }
 }

@@ -30,6 +30,9 @@ const OFF_RADII: i64 = 2;
 const OFF_PART: i64 = 2;
 const OFF_MS: u32 = 1_000;
 
+/// Less than this part of a unit's speed is no difference between two velocities.
+const MATTERS: i64 = 8;
+
 impl Crowd {
     /// Decides the velocity that a unit takes until it thinks again, and what becomes of its order.
     pub(super) fn decide(&mut self, world: &mut World, number: usize, largest: i32, rate: u32) {
@@ -46,8 +49,12 @@ impl Crowd {
                 self.stay(number, elapsed);
             }
             let walker = &mut self.walkers[number];
-            // It looks whether it was moved, and often while it goes back, or while whom it pursues may leave its reach.
-            let company = if walker.takes == [0; 2] && !pursues { Company::Alone } else { Company::HeldUp };
+            // It looks whether it was moved, and more often while whom it pursues may leave its reach, or while it goes back.
+            let company = match (walker.takes == [0; 2], pursues) {
+                (true, false) => Company::Alone,
+                (true, true) => Company::Near,
+                (false, _) => Company::HeldUp(0),
+            };
             walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
             return;
         }
@@ -105,16 +112,20 @@ impl Crowd {
             }
             yielding.mind(other);
         });
-        if let Task::Pursue(_) = movers[number].task {
+        let pursues = matches!(movers[number].task, Task::Pursue(_));
+        if pursues {
             yielding.keep_straight();
         }
-        let (is_held_up, speed) = (yielding.is_bounded(), yielding.speed());
+        let (is_bounded, speed) = (yielding.is_bounded(), yielding.speed());
         let (velocity, right_ms) = yielding.decide();
-        walker.takes = velocity.map(|part| part as i32);
+        let before = core::mem::replace(&mut walker.takes, velocity.map(|part| part as i32));
         walker.sight.right_ms = right_ms;
         movers[number].is_straight = walker.takes == walker.sight.wish;
-        if is_held_up {
-            company = Company::HeldUp;
+        if is_bounded {
+            // Near its place each moment counts, and where nobody gets on; in a queue far from there, or among those who fight, little changes in one.
+            let waits = pursues || queues && movers[number].stalled_ms < PATIENCE_MS;
+            let may_rest = waits && !is_other(walker.takes, before, speed);
+            company = Company::HeldUp(if may_rest { elapsed } else { 0 });
         }
         let pause = Self::pause(rate, movers[number].straight, speed, company);
         walker.thinks = (self.flows.frame() as u32).wrapping_add(pause);
@@ -207,4 +218,9 @@ impl Crowd {
         let speed = mover.def.speed.to_bits().min(far * APPROACH);
         walker.takes = resized(away, far, speed).map(|part| part as i32);
     }
+}
+
+/// Whether two velocities differ by so much of a speed that it matters, raw units per second.
+fn is_other(one: [i32; 2], other: [i32; 2], speed: i64) -> bool {
+    (0..2).any(|axis| i64::from(one[axis].abs_diff(other[axis])) > speed / MATTERS)
 }

@@ -3,6 +3,7 @@
 mod copy;
 mod decide;
 mod def;
+mod finder;
 mod mover;
 mod order;
 mod pursue;
@@ -21,7 +22,9 @@ use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
+use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
+use state::CHANGED;
 pub use state::{CrowdNumber, MOVEMENT_VERSION, StateError};
 pub(crate) use walker::Walker;
 
@@ -82,6 +85,14 @@ pub struct Crowd {
     pub(crate) walkers: Vec<Walker>,
     /// In the same order.
     pub(crate) movers: Vec<Mover>,
+    /// Hashes of both, see `state/digest.rs`.
+    // not state: follows from the units
+    pub(crate) hashes: Vec<u64>,
+    /// How many of them are gone, and only take a place.
+    // not state: those that are gone are not saved
+    pub(crate) gone: u32,
+    // not state: follows from the walkers
+    pub(crate) finder: Finder,
     /// Number of orders so far.
     pub(crate) orders: u32,
     pub(crate) events: Vec<MoveEvent>,
@@ -105,6 +116,9 @@ impl Crowd {
             slows: def.slows,
             walkers: Vec::new(),
             movers: Vec::new(),
+            hashes: Vec::new(),
+            gone: 0,
+            finder: Finder::default(),
             orders: 0,
             events: Vec::new(),
             squares: Squares::default(),
@@ -118,7 +132,7 @@ impl Crowd {
         let changes = [Some(self.ground.grid.whole()); crate::ground::SIZES_MAX as usize];
         self.flows.forget(&self.ground, &changes);
         self.flows.prepare(&self.ground);
-        self.movers.iter_mut().for_each(Mover::look_again);
+        self.look_again();
     }
 
     /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went. Fields keep what does not
@@ -126,14 +140,20 @@ impl Crowd {
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         let changes = self.ground.resurvey(world, area);
         self.flows.forget(&self.ground, &changes);
-        self.movers.iter_mut().for_each(Mover::look_again);
+        self.look_again();
     }
 
     /// Sets the cost of an area, see [`Ground::set_cost`].
     pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) {
         let changes = self.ground.change_cost(world, area, cost);
         self.flows.forget(&self.ground, &changes);
+        self.look_again();
+    }
+
+    /// The ground has changed: all units look for their ways again.
+    fn look_again(&mut self) {
         self.movers.iter_mut().for_each(Mover::look_again);
+        self.all_change();
     }
 
     /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
@@ -173,11 +193,20 @@ impl Crowd {
         };
         mover.forget();
         let walker = Walker::new(body, radius, def.acceleration, self.frame());
-        match self.walkers.binary_search_by_key(&body.index(), |walker| walker.body.index()) {
-            Ok(at) => (self.walkers[at], self.movers[at]) = (walker, mover),
+        match self.finder.find(&self.walkers, body.index()) {
+            Ok(at) => {
+                self.gone -= u32::from(self.walkers[at].is_gone);
+                (self.walkers[at], self.movers[at], self.hashes[at]) = (walker, mover, CHANGED);
+            }
             Err(at) => {
                 self.walkers.insert(at, walker);
                 self.movers.insert(at, mover);
+                self.hashes.insert(at, CHANGED);
+                if at + 1 == self.walkers.len() {
+                    self.finder.add(&self.walkers);
+                } else {
+                    self.finder.fill(&self.walkers);
+                }
             }
         }
         Ok(())
@@ -186,8 +215,8 @@ impl Crowd {
     /// The body is no unit any more; it keeps its velocity and its rank. Says whether it was one. Units whose bodies are gone leave by themselves.
     pub fn remove(&mut self, body: BodyId) -> bool {
         let Some(at) = self.place_of(body) else { return false };
-        self.walkers.remove(at);
-        self.movers.remove(at);
+        self.walkers[at].is_gone = true;
+        self.gone += 1;
         true
     }
 
@@ -233,8 +262,8 @@ impl Crowd {
     }
 
     pub(crate) fn place_of(&self, body: BodyId) -> Option<usize> {
-        let at = self.walkers.binary_search_by_key(&body.index(), |walker| walker.body.index()).ok()?;
-        (self.walkers[at].body == body).then_some(at)
+        let at = self.finder.find(&self.walkers, body.index()).ok()?;
+        (self.walkers[at].body == body && !self.walkers[at].is_gone).then_some(at)
     }
 
     /// Number of frames so far; it wraps.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 
+use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
 use crate::flow::{FlowError, FlowId, NO_FIELD};
 use crate::ground::SIZES_MAX;
@@ -71,6 +72,7 @@ impl Crowd {
             mover.task = Task::Go(Errand { flow, group: self.orders, pace, in_rows });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
             self.walkers[at].think_soon(frame);
+            self.hashes[at] = CHANGED;
         }
         Ok(())
     }
@@ -95,6 +97,7 @@ impl Crowd {
         mover.task = Task::Go(Errand { flow, group: SENT | cell, pace: mover.def.speed, in_rows: false });
         mover.beside = self.ground.anchor(cell).distance(place);
         self.walkers[at].think_soon(self.flows.frame() as u32);
+        self.hashes[at] = CHANGED;
         Ok(())
     }
 
@@ -112,6 +115,7 @@ impl Crowd {
             self.movers[at].stand(here, None);
             let frame = self.frame();
             (self.walkers[at].thinks, self.walkers[at].thought) = (frame, frame);
+            self.hashes[at] = CHANGED;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use testudo_physics::{BodyId, BodyRef, Fx, Shape, Vec2, World};
 
+use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveError, Pursuit, Task};
 use crate::steer::raw::{length, raw, resized};
 
@@ -20,6 +21,7 @@ impl Crowd {
         let task = Task::Pursue(Pursuit { prey, reach: reach.max(Fx::ZERO) });
         let mover = &mut self.movers[at];
         if mover.task != task {
+            self.hashes[at] = CHANGED;
             mover.forget();
             (mover.task, mover.is_told) = (task, true);
             self.walkers[at].thinks = self.flows.frame() as u32;

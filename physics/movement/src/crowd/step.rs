@@ -2,11 +2,16 @@
 
 use testudo_physics::World;
 
+use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveEvent, Task};
 use crate::steer::raw::vec2;
 
-/// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that, and one that is held up after half of it.
+/// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that. One that is held up thinks after half of it; far from its
+/// place, or in pursuit, after twice as long each time if nothing has changed, up to twice this time.
 pub(super) const THINK_MS: u32 = 250;
+
+/// Units that are gone keep their places among the others until they are a quarter, and at least so many.
+const GONE_MIN: u32 = 64;
 
 /// Who is around a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +20,16 @@ pub(super) enum Company {
     Alone,
     /// Somebody may come near.
     Near,
-    /// Somebody is in the way.
-    HeldUp,
+    /// Somebody is in the way; for so long, in ms, nothing has changed.
+    HeldUp(u32),
 }
 
 impl Crowd {
     /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long (1..=1,000; values outside count as the nearest
     /// one). Call it before [`World::step`], in each frame.
     ///
-    /// A unit chooses its way and gives way to others some four times a second, and more often where it is held up or is about to turn. In the frames between
-    /// it keeps the velocity that it chose, and takes it again when something pushed it.
+    /// A unit chooses its way and gives way to others some four times a second, and more often when somebody comes in its way or it is about to turn. In the
+    /// frames between it keeps the velocity that it chose, and takes it again when something pushed it.
     pub fn step(&mut self, world: &mut World, frames_per_second: u32) {
         let rate = frames_per_second.clamp(1, testudo_physics::FPS_MAX);
         self.events.clear();
@@ -39,7 +44,8 @@ impl Crowd {
             }
         }
         if going > 0 {
-            self.squares.fill(self.walkers.iter().map(|walker| &walker.sight), largest.saturating_mul(8));
+            let there = self.walkers.iter().filter(|walker| !walker.is_gone).map(|walker| &walker.sight);
+            self.squares.fill(there, largest.saturating_mul(8));
         }
         for &number in &thinkers {
             self.trade_post(number as usize);
@@ -47,8 +53,9 @@ impl Crowd {
         for &number in &thinkers {
             self.decide(world, number as usize, largest, rate);
         }
+        thinkers.iter().for_each(|&number| self.hashes[number as usize] = CHANGED);
         self.thinkers = thinkers;
-        for walker in &self.walkers {
+        for walker in self.walkers.iter().filter(|walker| !walker.is_gone) {
             let next = walker.next_velocity(rate);
             if next != walker.sight.velocity {
                 // The body exists: `look` has removed the others.
@@ -61,12 +68,17 @@ impl Crowd {
     /// Reads where everybody is, notes who thinks, and removes units whose bodies are gone. Returns the greatest radius, raw units.
     fn look(&mut self, world: &World) -> i32 {
         let frame = self.frame();
+        self.close_gaps();
         self.thinkers.clear();
-        let (mut gone, mut largest) = (0, 1);
+        let mut largest = 1;
         for (number, walker) in (0_u32..).zip(&mut self.walkers) {
+            if walker.is_gone {
+                continue;
+            }
             let Some(body) = world.body(walker.body) else {
                 self.events.push(MoveEvent::Gone(walker.body));
-                gone += 1;
+                walker.is_gone = true;
+                self.gone += 1;
                 continue;
             };
             let (position, velocity) = (body.position(), body.velocity());
@@ -79,24 +91,21 @@ impl Crowd {
                 self.thinkers.push(number);
             }
         }
-        if gone > 0 {
-            self.forget_the_gone(world, frame);
-        }
         largest
     }
 
-    /// Removes units whose bodies are gone. The numbers of the others change.
-    fn forget_the_gone(&mut self, world: &World, frame: u32) {
-        let is_there: alloc::vec::Vec<bool> =
-            self.walkers.iter().map(|walker| world.body(walker.body).is_some()).collect();
-        let mut there = is_there.iter();
-        self.walkers.retain(|_| there.next() == Some(&true));
-        let mut there = is_there.iter();
-        self.movers.retain(|_| there.next() == Some(&true));
-        (0..).zip(&mut self.walkers).for_each(|(number, walker)| walker.sight.unit = number);
-        self.thinkers.clear();
-        let thinkers = (0..).zip(&self.walkers).filter(|(_, walker)| walker.thinks_in(frame));
-        self.thinkers.extend(thinkers.map(|(number, _)| number));
+    /// Closes the gaps of units that are gone, if these are many. The numbers of the others change.
+    fn close_gaps(&mut self) {
+        if self.gone < GONE_MIN || (self.gone as usize) < self.walkers.len() / 4 {
+            return;
+        }
+        let mut gone = self.walkers.iter().map(|walker| walker.is_gone);
+        self.movers.retain(|_| gone.next() == Some(false));
+        let mut gone = self.walkers.iter().map(|walker| walker.is_gone);
+        self.hashes.retain(|_| gone.next() == Some(false));
+        self.walkers.retain(|walker| !walker.is_gone);
+        self.finder.fill(&self.walkers);
+        self.gone = 0;
     }
 
     /// Frames until a unit thinks again that goes straight for `far` (raw units) with `speed` (raw units per second).
@@ -104,7 +113,7 @@ impl Crowd {
         let longest = match company {
             Company::Alone => 2 * THINK_MS,
             Company::Near => THINK_MS,
-            Company::HeldUp => THINK_MS / 2,
+            Company::HeldUp(for_ms) => for_ms.saturating_mul(2).clamp(THINK_MS / 2, 2 * THINK_MS),
         };
         let longest = (rate * longest / 1_000).max(1);
         if far >= speed * i64::from(longest) / i64::from(rate) {

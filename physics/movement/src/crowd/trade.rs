@@ -1,5 +1,6 @@
 //! Units of one order trade their posts where both gain by it.
 
+use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, Task};
 use crate::steer::raw::dot;
 
@@ -47,6 +48,7 @@ impl Crowd {
             mover.best = mover.post.distance(self.walkers[at].place());
             mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
         }
+        self.hashes[other] = CHANGED;
         // The other one looks for its new way in the next frame, and so does this one: it has the way to its old post.
         self.walkers[other].thinks = frame.wrapping_add(1);
         self.movers[number].straight = 0;

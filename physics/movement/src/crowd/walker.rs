@@ -14,6 +14,9 @@ pub(crate) struct Walker {
     pub(crate) takes: [i32; 2],
     /// Greatest change of its velocity in a second.
     pub(crate) acceleration: i32,
+    /// Its body is gone, or it was removed. It stays among the others until there are many like it, because all that come after it would have to move up.
+    // not state: one that is gone is not saved
+    pub(crate) is_gone: bool,
     /// The frame in which it thinks next, and the one in which it thought last.
     pub(crate) thinks: u32,
     pub(crate) thought: u32,
@@ -26,6 +29,7 @@ impl Walker {
             body,
             takes: [0; 2],
             acceleration: acceleration.to_bits() as i32,
+            is_gone: false,
             thinks: frame,
             thought: frame,
         }

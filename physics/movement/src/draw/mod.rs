@@ -58,7 +58,7 @@ impl Crowd {
 
     /// Shows all units, in the order of their bodies' slots.
     pub fn draw_units(&self, draw: &mut impl MovementDraw) {
-        let units = self.walkers.iter().zip(&self.movers);
+        let units = self.walkers.iter().zip(&self.movers).filter(|(walker, _)| !walker.is_gone);
         units.for_each(|(walker, mover)| draw.unit(walker.body, mover.post, mover.aim));
     }
 

@@ -255,6 +255,9 @@ impl Flows {
     /// Plans paths until about `budget` portals were looked at. Returns how many it were.
     fn plan_paths(&mut self, ground: &Ground, budget: u32) -> u32 {
         let mut looked = 0;
+        // A field that covers everything by now needs no more paths.
+        let fields = &self.fields;
+        self.plan.take_if(|plan| fields[usize::from(plan.index)].field.is_whole());
         while looked < budget {
             let is_new = self.plan.is_none();
             let Some(mut plan) = self.plan.take().or_else(|| self.next_plan(ground)) else { break };
@@ -277,8 +280,8 @@ impl Flows {
     fn next_plan(&mut self, ground: &Ground) -> Option<Plan> {
         let count = self.fields.len();
         let turn = usize::from(self.turn);
-        let next =
-            (1..=count).map(|step| (turn + step) % count).find(|&at| self.fields[at].asks.is_some())?;
+        let needs = |used: &Used| used.asks.is_some() && !used.field.is_whole();
+        let next = (1..=count).map(|step| (turn + step) % count).find(|&at| needs(&self.fields[at]))?;
         let Used { field, asks, .. } = &mut self.fields[next];
         let ends = Ends { start: asks.take()?, goal: field.goal, size: field.size };
         self.turn = next as u16;
@@ -460,6 +463,26 @@ mod tests {
     use super::*;
     use crate::ground::GroundDef;
     use testudo_physics::{Aabb, BodyDef, Fx, Shape, World, WorldDef};
+
+    /// A crowd that was saved while such a path was planned could not be loaded.
+    #[test]
+    fn no_path_is_planned_for_a_field_that_covers_everything_by_now() {
+        let area = Aabb::from_corners(Vec2::from_ints(-190, -140), Vec2::from_ints(190, 140));
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let wall = Shape::rect(Fx::ONE / 2, Fx::from_num(130));
+        world.create_body(&BodyDef::static_body(wall)).unwrap();
+        let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
+        ground.survey(&world);
+        let mut flows = Flows::new(1).whole_up_to(0);
+        let flow = flows.to(&ground, Vec2::from_ints(180, 130), SizeClass(0)).unwrap();
+        for planning in [true, false] {
+            flows.follow(&ground, flow, Vec2::from_ints(-180, -130), false);
+            flows.search(&ground, 60);
+            assert_eq!(flows.is_planning(), planning);
+            let total = flows.fields[0].field.bounds().0.total();
+            flows.fields[0].field.allow(&ground, &Tiles::all(total));
+        }
+    }
 
     /// The search begins again in every frame, and ends because its share of the budget grows.
     #[test]

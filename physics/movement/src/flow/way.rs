@@ -114,10 +114,11 @@ impl Field {
         down.or_else(|| self.next(ground, cell).map(|next| ground.anchor(next)))
     }
 
-    /// From a closed cell (the unit was pushed against an obstacle), or from one that the search has not reached.
+    /// From a closed cell (the unit was pushed against an obstacle, or into a pocket behind a corner), or from one that the search has not reached.
     fn way_back(&self, ground: &Ground, position: Vec2, cell: Cell) -> Way {
         let none = if self.is_complete() && self.is_whole() { Way::Closed } else { Way::Unknown };
-        if ground.steps(cell, self.size) != 0 {
+        let is_open = ground.steps(cell, self.size) != 0;
+        if is_open && none == Way::Unknown {
             return none;
         }
         // Nearer than a diameter is on the same side of every wall.
@@ -132,6 +133,9 @@ impl Field {
         });
         if let Some((left, to)) = near.min_by_key(|&(left, _)| left) {
             return Way::Aim { to, left };
+        }
+        if is_open {
+            return none;
         }
         let Some(open) = ground.nearest_open_cell(position, self.size) else { return Way::Closed };
         let Some(distance) = self.distance(open) else { return none };

@@ -16,15 +16,13 @@ pub(crate) struct Squares {
     starts: Vec<u32>,
     /// In ascending order in each square.
     residents: Vec<Sight>,
+    /// Their positions, close together: most of the units in the squares around a place are too far away.
+    positions: Vec<[i32; 2]>,
 }
 
 impl Squares {
     /// Sorts units into squares of at least `side` (raw units), at least 1.
-    pub(crate) fn fill<'a>(
-        &mut self,
-        units: impl DoubleEndedIterator<Item = &'a Sight> + ExactSizeIterator + Clone,
-        side: i32,
-    ) {
+    pub(crate) fn fill<'a>(&mut self, units: impl DoubleEndedIterator<Item = &'a Sight> + Clone, side: i32) {
         self.shift = 32 - (side.max(1) - 1).leading_zeros();
         self.starts.clear();
         self.starts.resize((SIDE * SIDE + 1) as usize, 0);
@@ -37,12 +35,14 @@ impl Squares {
             end += *start;
             *start = end;
         }
-        self.residents.resize(units.len(), Sight::default());
+        self.residents.resize(end as usize, Sight::default());
+        self.positions.resize(end as usize, [0; 2]);
         // From the last one: each square's end moves down to its first unit, and the numbers ascend.
         for unit in units.rev() {
             let square = self.square(unit.position);
             self.starts[square] -= 1;
             self.residents[self.starts[square] as usize] = *unit;
+            self.positions[self.starts[square] as usize] = unit.position;
         }
     }
 
@@ -82,8 +82,8 @@ impl Squares {
         each: &mut impl FnMut(&Sight),
     ) {
         let range = self.starts[first as usize] as usize..self.starts[last as usize + 1] as usize;
-        for resident in &self.residents[range] {
-            let away = [0, 1].map(|axis| resident.position[axis].abs_diff(position[axis]));
+        for (there, resident) in self.positions[range.clone()].iter().zip(&self.residents[range]) {
+            let away = [0, 1].map(|axis| there[axis].abs_diff(position[axis]));
             if away[0].max(away[1]) <= reach.unsigned_abs() {
                 each(resident);
             }

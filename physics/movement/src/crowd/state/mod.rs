@@ -1,22 +1,24 @@
 //! The state of a crowd: one walk that saves and loads it. What is not in it follows from it and from the world.
 
+mod digest;
 mod read;
 mod write;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use testudo_physics::{World, hash_bytes};
+use testudo_physics::World;
 
 use crate::crowd::{Crowd, CrowdDef, Task};
 use crate::flow::{Ends, Field, Used};
 use crate::ground::GroundError;
+pub(crate) use digest::CHANGED;
 use read::Reader;
 pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 5;
+pub const MOVEMENT_VERSION: u32 = 6;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,19 +64,6 @@ impl Crowd {
         bytes.end();
     }
 
-    /// A hash of the whole state, to be compared between peers beside [`World::checksum`]. Costs as much as [`Crowd::save`].
-    #[must_use]
-    pub fn checksum(&self) -> u64 {
-        self.checksum_in(&mut Vec::new())
-    }
-
-    /// As [`Crowd::checksum`], in the memory of a buffer that is kept from frame to frame.
-    pub fn checksum_in(&self, buffer: &mut Vec<u8>) -> u64 {
-        buffer.clear();
-        self.save(buffer);
-        hash_bytes(buffer)
-    }
-
     /// Names every number of the state, in the order in which they are saved: for reports of what differs between two peers.
     pub fn visit_numbers(&self, each: &mut dyn FnMut(CrowdNumber)) {
         self.write(&mut Names::new(each));
@@ -116,9 +105,11 @@ impl Crowd {
             if let Task::Go(errand) = mover.task {
                 mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);
             }
+            crowd.hashes.push(CHANGED);
             crowd.walkers.push(walker);
             crowd.movers.push(mover);
         }
+        crowd.finder.fill(&crowd.walkers);
         if numbers.0.is_empty() { Ok(crowd) } else { Err(StateError::Length) }
     }
 

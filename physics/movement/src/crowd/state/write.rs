@@ -99,6 +99,15 @@ impl Sink for Names<'_> {
 
 impl Crowd {
     pub(super) fn write(&self, out: &mut impl Sink) {
+        self.write_head(out);
+        let units = self.walkers.iter().zip(&self.movers);
+        for (walker, mover) in units.filter(|(walker, _)| !walker.is_gone) {
+            unit(out, walker, mover);
+        }
+    }
+
+    /// Everything but the units.
+    pub(super) fn write_head(&self, out: &mut impl Sink) {
         out.object("crowd", 0);
         out.put("version", MOVEMENT_VERSION.into(), 4);
         out.put("orders", self.orders.into(), 4);
@@ -118,12 +127,7 @@ impl Crowd {
             out.put("plan.steps", plan.steps.into(), 4);
             out.put("plan.restarts", plan.restarts.into(), 1);
         }
-        out.put("units", self.movers.len() as i64, 4);
-        for (of_walker, of_mover) in self.walkers.iter().zip(&self.movers) {
-            out.object("mover", of_walker.body.index());
-            walker(out, of_walker);
-            mover(out, of_mover);
-        }
+        out.put("units", self.movers.len() as i64 - i64::from(self.gone), 4);
     }
 
     /// Runs of equal costs: how many cells less one, and the cost.
@@ -176,6 +180,14 @@ fn tiles(out: &mut impl Sink, tiles: &Tiles) {
     }
 }
 
+/// One unit.
+#[inline(always)]
+pub(super) fn unit(out: &mut impl Sink, of_walker: &Walker, of_mover: &Mover) {
+    out.object("mover", of_walker.body.index());
+    walker(out, of_walker);
+    mover(out, of_mover);
+}
+
 #[inline(always)]
 fn length(out: &mut impl Sink, name: &'static str, value: Fx) {
     out.put(name, value.to_bits(), 8);
@@ -199,7 +211,7 @@ fn errand(out: &mut impl Sink, errand: &Errand) {
 
 #[inline(always)]
 fn walker(out: &mut impl Sink, walker: &Walker) {
-    let Walker { sight, body, takes, acceleration, thinks, thought } = walker;
+    let Walker { sight, body, takes, acceleration, is_gone: _, thinks, thought } = walker;
     let Sight { position: _, velocity: _, unit: _, wish, left, group, radius, right_ms, is_going } = sight;
     out.put("body", body.to_bits() as i64, 8);
     out.put("wish.x", wish[0].into(), 4);
