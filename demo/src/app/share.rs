@@ -27,6 +27,11 @@ pub(crate) fn link(replay: &Replay, page: Option<&str>) -> Option<String> {
     (link.len() <= CHARS_MAX).then_some(link)
 }
 
+/// What a button that copies it says: without a page it is a command line. (Friends were sent a "link" that no browser opens.)
+pub(crate) fn word(link: &str) -> &'static str {
+    if link.contains("://") { "Copy link" } else { "Copy command" }
+}
+
 /// Whether this is a link to a match, and not the name of a file.
 fn is_link(text: &str) -> bool {
     text.starts_with(NAME) || text.contains(&format!("#{NAME}"))

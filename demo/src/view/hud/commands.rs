@@ -1,4 +1,4 @@
-//! Buttons for commands to the selected units, each with its key when the mouse is over it, and what the colours of debug drawing mean.
+//! Buttons for commands to the selected units, and what the colours of debug drawing mean.
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
@@ -94,19 +94,19 @@ pub(crate) enum Said {
     Hold,
 }
 
-/// Script name, label, tooltip, effect.
-const BUTTONS: [(&str, &str, &str, Said); 5] = [
-    ("choose all", "All", "Select the whole army: Ctrl A", Said::All),
-    ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Aim(Aim::Attack)),
-    ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Aim(Aim::Patrol)),
-    ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),
-    ("hold", "Hold", "Hold ground; again: pursue; again: defend the place: H", Said::Hold),
+/// Script name, label, effect.
+const BUTTONS: [(&str, &str, Said); 5] = [
+    ("choose all", "All", Said::All),
+    ("attack", "Attack", Said::Aim(Aim::Attack)),
+    ("patrol", "Patrol", Said::Aim(Aim::Patrol)),
+    ("stop", "Stop", Said::Stop),
+    ("hold", "Hold", Said::Hold),
 ];
 
 /// Draws a player's bar; `aim` is the meaning of the next click.
 pub(crate) fn draw(ui: &mut Ui, places: &Places, player: u8, aim: Option<Aim>) -> Option<Said> {
-    let (mut said, mut tip) = (None, None);
-    for (n, (name, word, about, what)) in BUTTONS.into_iter().enumerate() {
+    let mut said = None;
+    for (n, (name, word, what)) in BUTTONS.into_iter().enumerate() {
         let left = places.bar.x + n as f32 * (places.wide + GAP);
         let button = Rect::new(left, places.bar.y - HIGH, places.wide, HIGH);
         ui.cover(button);
@@ -117,35 +117,9 @@ pub(crate) fn draw(ui: &mut Ui, places: &Places, player: u8, aim: Option<Aim>) -
         icon(&mut ui.batch, what, army(player), vec2(button.x + button.w / 2.0, button.y + 16.0));
         let below = Rect { y: button.y + 24.0, h: 22.0, ..button };
         ui.pen.label(word, below, Align::Middle, SMALL, TEXT);
-        if ui.hovers(button) {
-            tip = Some((button, about));
-        }
     }
     ui.batch.draw();
-    let tip = tip.and_then(|(button, about): (Rect, &'static str)| {
-        // Fingers have no keys.
-        let about =
-            about.rsplit_once(": ").map_or(about, |(what, _)| if ui.is_touched { what } else { about });
-        let wide = ui.pen.width(about, SMALL) + 16.0;
-        let left = button.x.min(places.corner.x - wide - 4.0).max(4.0);
-        Some((above(Rect::new(left, button.y - 30.0, wide, 24.0), ui.covers(), places.corner.y)?, about))
-    });
-    if let Some((plate, about)) = tip {
-        ui.pen.cover(plate);
-        ui.note("tooltip", plate);
-        ui.pen.plate(about, plate, SMALL, TEXT, faded(PANEL, 0.95));
-    }
     said
-}
-
-/// A plate, moved up until it lies over nothing; none where there is no room in the view. (A tooltip lay over the badges, over their second row,
-/// and over the card.)
-fn above(plate: Rect, covers: &[Rect], top: f32) -> Option<Rect> {
-    match covers.iter().find(|cover| cover.overlaps(&plate)) {
-        _ if plate.y < top => None,
-        Some(cover) => above(Rect { y: cover.y - plate.h - GAP, ..plate }, covers, top),
-        None => Some(plate),
-    }
 }
 
 fn icon(batch: &mut Batch, what: Said, own: Color, at: Vec2) {
@@ -211,22 +185,6 @@ pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tooltip_lies_over_nothing() {
-        let plate = Rect::new(100.0, 540.0, 240.0, 24.0);
-        let badges: Vec<Rect> = (0..10_u8)
-            .map(|n| Rect::new(100.0 + 54.0 * f32::from(n % 7), 520.0 - 26.0 * f32::from(n / 7), 50.0, 22.0))
-            .collect();
-        let card = Rect::new(100.0, 440.0, 240.0, 46.0);
-        for count in 0..=badges.len() {
-            let covers: Vec<Rect> = badges[..count].iter().copied().chain([card]).collect();
-            let plate = above(plate, &covers, 74.0).unwrap();
-            assert!(covers.iter().all(|cover| !cover.overlaps(&plate)) && plate.y > 400.0, "{plate:?}");
-        }
-        let full = [Rect::new(0.0, 80.0, 800.0, 600.0)];
-        assert_eq!(above(plate, &full, 74.0), None, "there is no room");
-    }
 
     #[test]
     fn bar_and_badges_stay_in_views_of_any_width() {

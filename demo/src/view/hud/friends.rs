@@ -45,6 +45,12 @@ const HOW: &str = "To join, paste or type the code or the link that the host has
 const HOW: &str = "To join, paste (Ctrl V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
 
 impl Friends {
+    /// An empty page. (Keys of the battle stood in the field for the code.)
+    pub(crate) fn opened() -> Self {
+        while get_char_pressed().is_some() {}
+        Self::default()
+    }
+
     /// The code in what was pasted: a link ends with it, and so does a command.
     pub(crate) fn code(&self) -> &str {
         let last = self.text.split_whitespace().next_back().unwrap_or_default();
@@ -113,7 +119,7 @@ impl Friends {
         if self.text.is_empty() {
             ui.pen.label("Ctrl V: paste", inside, Align::Left, SMALL, TEXT_DIM);
         } else {
-            ui.pen.label(self.end_in(&ui.pen, inside.w), inside, Align::Right, SMALL, TEXT);
+            ui.pen.label(self.end_in(&ui.pen, inside.w), inside, Align::Left, SMALL, TEXT);
         }
         if let Some(said) = &self.said {
             ui.pen.wrapped(said, Rect::new(x, field.bottom() + 18.0, width, 17.0), SMALL, BAD);

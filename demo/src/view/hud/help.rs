@@ -58,7 +58,7 @@ const LAYERS: (&str, &str) = ("F2 to F7", "what the physics sees");
 pub(crate) const SKIRMISH: Help = Help {
     title: "Two simulated computers, one battle",
     lead: [
-        "Bring down the enemy's keep. Keeps and barracks train recruits for the fallen. Guards hit hardest after a run, archers shoot over water.",
+        "Bring down the enemy's keep, or its whole army with all recruits that are still to come: then the keep falls by itself. Guards hit hardest after a run, archers shoot over water.",
         "Two simulated computers in this window each compute the whole battle; only orders travel between them, and both compare checksums. testudo host plays between real ones.",
     ],
     lines: [
@@ -115,7 +115,7 @@ pub(crate) const CUBES: Help = Help {
 pub(crate) const NETWORK: Help = Help {
     title: "One of several computers, one battle",
     lead: [
-        "Bring down the enemy's keep. Keeps and barracks train recruits for the fallen. Guards hit hardest after a run, archers shoot over water.",
+        "Bring down the enemy's keep, or its whole army with all recruits that are still to come: then the keep falls by itself. Guards hit hardest after a run, archers shoot over water.",
         "Every computer simulates the whole battle; only orders travel. Each runs in the same turn everywhere, and all compare checksums.",
     ],
     lines: [

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use macroquad::math::Rect;
-use macroquad::miniquad;
 use testudo_lockstep::PlayerId;
 
 use crate::app::online::codes::Codes;
@@ -142,20 +141,18 @@ fn invitation(ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut 
             let what = if codes.has_page() { "link" } else { "command" };
             let each = ui.pen.text(&format!("Send each player a {what}."), x, card.y + 72.0, SIZE, TEXT_DIM);
             let (whose, code) = match missing {
-                Some((player, code)) => (format!("Player {}'s {what}:", player + 1), code),
-                None => (format!("A {what} to watch:"), &codes.watch),
+                Some((player, code)) => (format!("Player {}'s {what} is ready", player + 1), code),
+                None => (format!("A {what} to watch is ready"), &codes.watch),
             };
             ui.pen.text(&whose, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
             let small = Rect::new(each + 12.0, card.y + 57.0, 96.0, 20.0);
-            if missing.is_some() && ui.button("copy watch", small, "For watchers", false) {
-                miniquad::window::clipboard_set(&codes.command(&codes.watch));
+            if missing.is_some() {
+                ui.copy("copy watch", small, "For watchers", &codes.command(&codes.watch));
             }
             codes.command(code)
         }
     };
-    if ui.button("copy", button, "Copy", false) {
-        miniquad::window::clipboard_set(&line);
-    }
+    ui.copy("copy", button, "Copy", &line);
     let said = if codes.address.ip().is_loopback() {
         help_out(seat.is_relayed(), codes.has_page())
     } else {
@@ -206,7 +203,7 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
         let is_here = is_own || seat.session().is_here(player);
         let (text, color) = match (is_here, seat.session().is_ready(player)) {
             (true, true) if is_own => ("you are ready", GOOD),
-            (true, false) if is_own => ("the others wait for you", WARN),
+            (true, false) if is_own => ("you are not ready", WARN),
             (true, true) => ("ready", GOOD),
             (true, false) => ("here, asks to wait", WARN),
             (false, _) => ("not here yet", TEXT_DIM),
@@ -219,8 +216,8 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
             if seat.may_kick() && ui.button(remove, button, "Remove", false) {
                 asked = Some(Wish::Remove(player));
             }
-        } else if ui.button(copy, button, "Copy", false) {
-            miniquad::window::clipboard_set(&codes.command(code));
+        } else {
+            ui.copy(copy, button, "Copy", &codes.command(code));
         }
     }
     asked

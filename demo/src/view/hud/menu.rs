@@ -89,6 +89,12 @@ const WISHES: [Offer<'_, Wish>; 5] = [
     ("last replay", "Replay", Wish::LastReplay),
 ];
 
+/// A bot in a sentence: "the easy bot".
+pub(crate) fn bot(level: Level) -> String {
+    let word = LEVELS.iter().find_map(|(_, word, of)| (*of == level).then_some(*word));
+    format!("the {} bot", word.unwrap_or("other").to_lowercase())
+}
+
 /// What is chosen so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Menu {
@@ -141,7 +147,7 @@ impl Menu {
         ui.pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
         let button = Rect::new(card.right() - 22.0 - FRIENDS, card.y + 16.0, FRIENDS, 28.0);
         if ui.button("friends", button, "With friends", false) {
-            self.friends = Some(Friends::default());
+            self.friends = Some(Friends::opened());
         }
         let wide = (card.w - 44.0 - (columns - 1.0) * 16.0) / columns;
         let row = |n: f32| {
@@ -162,7 +168,8 @@ impl Menu {
         // This one holds at once.
         let mut letters = screen::letters();
         let last = Rect { y: card.bottom() - 54.0 - high, ..row(5.0) };
-        choose(ui, last, "Text size", &LETTERS, &mut letters);
+        let fitting: Vec<_> = LETTERS.into_iter().filter(|(.., size)| size.fits()).collect();
+        choose(ui, last, "Text size", &fitting, &mut letters);
         screen::set_letters(letters);
         let wishes = &WISHES[..if self.has_replay { 5 } else { 4 }];
         let below = Rect::new(x, card.bottom() - 46.0, card.w - 44.0, 32.0);

@@ -20,4 +20,5 @@ pub(crate) mod qr;
 pub(crate) mod result;
 pub(crate) mod stage;
 pub(crate) mod status;
+pub(crate) mod tips;
 pub(crate) mod unit_card;

@@ -5,7 +5,10 @@ use macroquad::math::Rect;
 use testudo_lockstep::Simulation as _;
 
 use crate::app::playback::{Curve, Sample};
+use crate::app::share;
+use crate::bots::Level;
 use crate::game::{Game, Teams};
+use crate::view::hud::menu;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -77,6 +80,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) game: &'a Game,
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
+    /// The bot that the person has played against.
+    pub(crate) rival: Option<Level>,
     pub(crate) seconds: u32,
     pub(crate) score: &'a Score,
     /// Number of turns whose checksums were compared, and whether they were equal in all of them.
@@ -84,6 +89,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) is_identical: bool,
     /// Offered from the left to the right; the first one is lit.
     pub(crate) choices: &'a [Option<Next>],
+    /// What there is to copy.
+    pub(crate) link: Option<&'a str>,
 }
 
 /// The person's next wish.
@@ -92,10 +99,8 @@ pub(crate) enum Next {
     Rematch,
     NewSeed,
     Replay,
-    /// A link to the match.
+    /// A link to the match, or a command that shows it.
     Share,
-    /// Again: it was copied.
-    Shared,
     /// Of a network match.
     Leave,
     /// Looks on: a network match goes on for as long as somebody stays.
@@ -109,8 +114,7 @@ impl Next {
             Self::Rematch => ("rematch", "Rematch", 100.0),
             Self::NewSeed => ("new seed", "New seed", 100.0),
             Self::Replay => ("watch", "Watch replay", 120.0),
-            Self::Share => ("share", "Copy link", 100.0),
-            Self::Shared => ("share", "Copied", 100.0),
+            Self::Share => ("share", "Copy link", 120.0),
             Self::Leave => ("leave ended", "Leave", 100.0),
             Self::Stay => ("stay", "Look on", 100.0),
         }
@@ -126,6 +130,9 @@ impl Ended<'_> {
         let x = card.x + 22.0;
         ui.pen.strong(&title, x, card.y + 36.0, LARGE, color);
         let mut time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
+        if let Some(level) = self.rival {
+            time += &format!(", against {}", menu::bot(level));
+        }
         if color == BAD {
             // (Who sent every recruit at once lost them one by one.)
             let advice = ". Let recruits gather before they attack";
@@ -151,7 +158,11 @@ impl Ended<'_> {
         let top = card.bottom() - 46.0 - row * 40.0;
         self.plot(ui, Rect::new(x, card.y + 96.0, card.w - 44.0, top - card.y - 110.0));
         let pressed = |(n, (what, name, word, at)): (usize, (Next, &'static str, &str, Rect))| {
-            let is_pressed = ui.button(name, Rect { y: top + at.y, ..at }, word, n == 0);
+            let at = Rect { y: top + at.y, ..at };
+            let is_pressed = match self.link.filter(|_| what == Next::Share) {
+                Some(link) => ui.copy(name, at, share::word(link), link),
+                None => ui.button(name, at, word, n == 0),
+            };
             is_pressed.then_some(what)
         };
         buttons.into_iter().enumerate().filter_map(pressed).last()

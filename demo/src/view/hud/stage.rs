@@ -13,6 +13,7 @@ use crate::view::command::order_log::OrderLog;
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::help::{self, Help};
 use crate::view::hud::picture::{PICTURE_MAX, Pictures};
+use crate::view::hud::tips;
 use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 
@@ -126,6 +127,9 @@ impl Stage {
         // A click that has just opened it does not close it.
         if self.shows_help && help::draw(&mut self.ui, around, help) && self.ui.only.is_some() {
             self.toggle_help();
+        }
+        if self.ui.only.is_none() {
+            tips::draw(&mut self.ui);
         }
         self.ui.end();
         let widgets = self.ui.places().iter().map(|(name, rect)| (*name, *rect));

@@ -4,6 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::draw_line;
 
+use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -40,13 +41,13 @@ impl Status {
     pub(crate) fn words(&self) -> (String, Color) {
         let rate = f64::from(self.bytes_per_second) / 1e3;
         let kind = if self.are_simulated { "simulated computers" } else { "computers" };
-        let count = format!("{} {kind}", self.computers);
+        let all = format!("{} {kind}", self.computers);
         match (self.divergent_turn, self.turns, self.is_waiting) {
-            (Some(turn), ..) => (format!("{count}, different since turn {turn}"), BAD),
-            _ if self.is_doubtful => (format!("{count}, not all compared"), WARN),
-            (None, 0, _) => (format!("{count}, connecting"), TEXT_DIM),
-            (None, _, true) => (format!("{count}, waiting for orders"), WARN),
-            (None, ..) => (format!("{count}, identical, {rate:.1} kB/s"), GOOD),
+            (Some(turn), ..) => (format!("{all}, different since turn {turn}"), BAD),
+            _ if self.is_doubtful => (format!("{all}, not all compared"), WARN),
+            (None, 0, _) => (format!("{all}, connecting"), TEXT_DIM),
+            (None, _, true) => (format!("{all}, waiting for orders"), WARN),
+            (None, ..) => (format!("{all}, identical, {rate:.1} kB/s"), GOOD),
         }
     }
 
@@ -95,7 +96,7 @@ impl Status {
                 wish = Some(Wish::Split);
             }
         }
-        let about = format!("equal checksums in {} turns; only orders travel", self.turns);
+        let about = format!("equal checksums in {}; only orders travel", count(self.turns, "turn"));
         let room = end - after - 40.0;
         if self.divergent_turn.is_none()
             && !self.is_doubtful

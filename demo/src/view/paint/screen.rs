@@ -39,6 +39,15 @@ impl Letters {
         Self::ALL[(at + 1) % Self::ALL.len()]
     }
 
+    /// Whether there is room for it in this window. (At 200 % nothing changed, and nothing said why.)
+    pub(crate) fn fits(self) -> bool {
+        let window = vec2(screen_width(), screen_height()) / moved();
+        match self {
+            Self::Percent(percent) => self.factor(window) * 100.0 >= f32::from(percent),
+            Self::Auto => true,
+        }
+    }
+
     /// Pixels of the desktop per coordinate, in a window of this size in pixels of the desktop.
     fn factor(self, window: Vec2) -> f32 {
         let room = ROOM.map(|room| (window / room).min_element()).into_iter().fold(1.0, f32::max);

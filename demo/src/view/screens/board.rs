@@ -88,7 +88,7 @@ impl Board {
         let is_free = !stage.ui.has_taken_mouse() && !is_covered;
         let mouse = Mouse::new(&stage.ui, is_free, finger);
         for view in self.shown() {
-            self.read_view(stage, clients, view, mouse);
+            self.read_view(stage, clients, (view, is_covered), mouse);
         }
         // Whoever has moved it: keys, wheel, fingers, the small map, a group.
         self.eye.hold();
@@ -97,14 +97,20 @@ impl Board {
         is_moved || wants_all || is_on_map || finger.is_pinching
     }
 
-    /// Reads the person's commands for the units of one view.
-    fn read_view(&mut self, stage: &mut Stage, clients: &mut impl Clients, view: u8, mouse: Mouse) {
+    /// Reads the person's commands for the units of one view; no keys while it is covered.
+    fn read_view(
+        &mut self,
+        stage: &mut Stage,
+        clients: &mut impl Clients,
+        (view, is_covered): (u8, bool),
+        mouse: Mouse,
+    ) {
         let is_person = clients.has_person(view);
         let (has_keys, others_box) = (self.commanded(clients) == view, self.is_dragging());
         let mut told = Vec::new();
         if let Some(sight) = self.sight(clients, view) {
             let (side, camera) = (&mut self.sides[usize::from(view)], &mut self.eye.camera);
-            if has_keys && is_person {
+            if has_keys && is_person && !is_covered {
                 told.extend(controls::keys(side, &sight, camera, &mut stage.log));
             }
             if !others_box || side.drag.is_some() {
@@ -234,16 +240,19 @@ impl Board {
         clients: &impl Clients,
         around: Rect,
         choices: &[Option<Next>],
+        link: Option<&str>,
     ) -> Option<Next> {
         let (game, status) = clients.game(0).zip(clients.status())?;
         let ended = Ended {
             game,
             person: (0..2).find(|view| clients.has_person(*view)).map(|view| clients.player(view)),
+            rival: clients.rival(),
             seconds: clients.frame(0) / FRAMES_PER_SECOND,
             score: &self.score,
             turns: status.turns,
             is_identical: status.divergent_turn.is_none() && !status.is_doubtful,
             choices,
+            link,
         };
         ended.draw(&mut stage.ui, around)
     }

@@ -2,6 +2,7 @@
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
+use crate::bots::Level;
 use crate::game::{Game, Order};
 use crate::view::battle::shown::Shown;
 use crate::view::hud::status::Status;
@@ -30,6 +31,11 @@ pub(crate) trait Clients {
 
     /// How the copies stand to each other; none of a match that nobody plays.
     fn status(&self) -> Option<Status> {
+        None
+    }
+
+    /// The level of the bot that the person plays against.
+    fn rival(&self) -> Option<Level> {
         None
     }
 
@@ -67,6 +73,11 @@ impl Clients for Skirmish {
 
     fn set_prediction(&mut self, view: u8, predicts: bool) {
         self.set_prediction(view, predicts);
+    }
+
+    fn rival(&self) -> Option<Level> {
+        let pilots = [0, 1].map(|view| self.pilot(view));
+        pilots.contains(&Pilot::Person).then(|| pilots.iter().find_map(|pilot| pilot.level()))?
     }
 
     fn status(&self) -> Option<Status> {

@@ -58,8 +58,8 @@ struct Viewing {
     /// Time of the match since the frame that is shown, microseconds.
     carry: f64,
     followed: Option<u8>,
-    /// A link to this match, if it is short enough, and whether it was copied.
-    link: (Option<String>, bool),
+    /// A link to this match, if it is short enough.
+    link: Option<String>,
     /// Where the button leads that leads away, and what the person wants.
     way_back: Option<Back>,
     wants: Option<Back>,
@@ -209,7 +209,7 @@ impl Viewing {
         let board = Board::new(Eye::new(layout(&course)), WASD);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
-            link: (share::link(course.replay(), course.page()), false),
+            link: share::link(course.replay(), course.page()),
             course,
             board,
             stage,

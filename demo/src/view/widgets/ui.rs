@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use macroquad::color::Color;
 use macroquad::input::touches;
 use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::miniquad::window::clipboard_set;
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::batch::Batch;
@@ -45,6 +46,8 @@ pub(crate) struct Ui {
     taken: bool,
     /// Where every widget of this picture is.
     places: BTreeMap<&'static str, Rect>,
+    /// The text that was copied last.
+    copied: String,
 }
 
 /// A slider's range and how its value is written.
@@ -78,6 +81,7 @@ impl Ui {
             covers_before: Vec::new(),
             taken: false,
             places: BTreeMap::new(),
+            copied: String::new(),
         }
     }
 
@@ -193,6 +197,17 @@ impl Ui {
         draw_rectangle_lines(rect.x, rect.y, rect.w, rect.h, 2.0, if lit { TEXT_DIM } else { LINE });
         self.pen.label(text, rect, Align::Middle, SMALL, TEXT);
         held && over && self.left().is_released
+    }
+
+    /// A button that copies a text, and then says so; true when it has been pressed. (Nobody saw that a code had been copied.)
+    pub(crate) fn copy(&mut self, name: &'static str, rect: Rect, word: &str, text: &str) -> bool {
+        let is_copied = self.copied == text;
+        let is_pressed = self.button(name, rect, if is_copied { "Copied" } else { word }, false);
+        if is_pressed {
+            clipboard_set(text);
+            text.clone_into(&mut self.copied);
+        }
+        is_pressed
     }
 
     /// Buttons side by side, equally wide: script name, label, whether it is lit. Gives the number of the one that has been pressed.

@@ -8,7 +8,7 @@ use crate::app::Sample;
 use crate::cubes::FRAMES_PER_SECOND;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{Wish, columns, comparison, list, verdict};
+use crate::view::hud::panel::{Wish, columns, comparison, count, list, verdict};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SMALL};
@@ -64,7 +64,7 @@ fn waiting(live: &LiveCubes) -> (String, Color) {
     let recent: u32 = live.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
     match live.late_by() {
         Some(late) => (format!("the right side waits: keys {} ms late", late.as_millis()), BAD),
-        None if recent > 0 => (format!("keys came late: waited {recent} frames"), WARN),
+        None if recent > 0 => (format!("keys came late: waited {}", count(recent, "frame")), WARN),
         None => ("all keys arrive before they are due".into(), GOOD),
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use macroquad::math::Rect;
-use macroquad::miniquad;
 use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
@@ -26,7 +25,6 @@ pub(super) struct Finale {
     played: Option<(Replay, Terms)>,
     /// None: too long, or the copies differed.
     link: Option<String>,
-    is_copied: bool,
 }
 
 impl Desk {
@@ -37,7 +35,7 @@ impl Desk {
             kept.and_then(|kept| kept.open().map_err(|error| self.error = Some(error.to_string())).ok());
         let link = played.as_ref().filter(|_| self.agrees());
         let link = link.and_then(|(replay, _)| share::link(replay, self.page.as_deref()));
-        Finale { played, link, is_copied: false }
+        Finale { played, link }
     }
 
     pub(super) fn draw_result(&mut self, around: Rect) {
@@ -45,14 +43,17 @@ impl Desk {
             Some(finale) => finale,
             None => self.finale(),
         };
-        let share = if finale.is_copied { Next::Shared } else { Next::Share };
         let choices = [
             Some(Next::Rematch),
             Some(Next::NewSeed),
             finale.played.as_ref().map(|_| Next::Replay),
-            finale.link.as_ref().map(|_| share),
+            finale.link.as_ref().map(|_| Next::Share),
         ];
-        let next = self.board.draw_result(&mut self.stage, &self.skirmish, around, &choices);
+        let link = finale.link.as_deref();
+        let next = self.board.draw_result(&mut self.stage, &self.skirmish, around, &choices, link);
+        if let (Some(link), Some(Next::Share)) = (link, next) {
+            self.stage.log.note("link", link.to_owned());
+        }
         self.finale = Some(finale);
         match next {
             Some(Next::Rematch) => self.restart(None),
@@ -61,16 +62,7 @@ impl Desk {
                 self.restart(None);
             }
             Some(Next::Replay) => self.wants = Some(Want::Replay),
-            Some(Next::Share | Next::Shared) => self.copy_link(),
-            Some(Next::Leave | Next::Stay) | None => {}
-        }
-    }
-
-    fn copy_link(&mut self) {
-        if let Some(Finale { link: Some(link), is_copied, .. }) = &mut self.finale {
-            miniquad::window::clipboard_set(link);
-            *is_copied = true;
-            self.stage.log.note("link", link.clone());
+            Some(Next::Share | Next::Leave | Next::Stay) | None => {}
         }
     }
 

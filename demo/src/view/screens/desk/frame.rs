@@ -8,6 +8,7 @@ use crate::view::battle::scene::Marks;
 use crate::view::hud::alarm;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
+use crate::view::hud::menu;
 use crate::view::hud::panel::{self, Wish};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
@@ -105,14 +106,21 @@ impl Desk {
         let volume = (top.w >= WIDE_SOUND).then(|| bar.place(hearing::SLIDER));
         self.stage.draw_sound(sound, volume);
         let (mut x, room) = (top.x + 16.0, bar.end());
-        if x + self.stage.ui.pen.width("Testudo", LARGE) + 20.0 + self.stage.ui.pen.width(GOALS[0], SIZE)
-            < room
-        {
+        // As long as the goal is at most.
+        const GOAL: f32 = 400.0;
+        if x + self.stage.ui.pen.width("Testudo", LARGE) + 20.0 + GOAL < room {
             x = self.stage.ui.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
         }
-        let lines = if self.pace.is_paused { PAUSED } else { GOALS };
+        let lines = match self.skirmish.rival() {
+            _ if self.pace.is_paused => PAUSED.map(str::to_owned),
+            Some(level) => {
+                let bot = menu::bot(level);
+                [format!("Bring down the keep of {bot}, or all of its army."), format!("Against {bot}")]
+            }
+            None => GOALS.map(str::to_owned),
+        };
         if let Some(goal) = self.stage.ui.pen.fitting(lines, SIZE, room - x - 6.0) {
-            let end = self.stage.ui.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
+            let end = self.stage.ui.pen.text(&goal, x, top.y + 28.0, SIZE, army(0));
             self.stage.ui.note("goal", Rect::new(x, top.y, end - x, top.h));
         }
     }

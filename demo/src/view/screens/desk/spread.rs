@@ -98,7 +98,8 @@ impl Desk {
         let line = counts.iter().map(|count| *count as f32).collect();
         graph::plot(&mut self.stage.ui.batch, plot, &[(DIFFERENT, line)]);
         self.stage.ui.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
-        let since = format!("{} turns after the first difference", counts.len());
+        let slow = if self.pace.percent() < 100 { ", in slow motion: + ends it" } else { "" };
+        let since = format!("{} turns later{slow}", counts.len());
         self.stage.ui.pen.text(&since, plate.x + 10.0, plate.y + 38.0, SMALL, TEXT_DIM);
     }
 }

@@ -155,7 +155,7 @@ impl NetworkDesk {
         let choices =
             [Some(Next::Leave), Some(Next::Stay), seat.client().has_replay().then_some(Next::Replay)];
         let view = self.board.eye.layout.views[0];
-        match self.board.draw_result(&mut self.stage, &self.game, view, &choices) {
+        match self.board.draw_result(&mut self.stage, &self.game, view, &choices, None) {
             Some(Next::Stay) => self.is_ended = true,
             Some(Next::Replay) => {
                 self.wants_replay = true;

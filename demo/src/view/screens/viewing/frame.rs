@@ -2,9 +2,9 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use macroquad::miniquad;
 use macroquad::shapes::draw_rectangle;
 
+use crate::app::share;
 use crate::view::hud::{commands, header, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
@@ -77,13 +77,10 @@ impl Viewing {
                 self.wants = Some(*back);
             }
         }
-        let word = if self.link.1 { "Copied" } else { "Copy link" };
-        if let Some(link) = &self.link.0
-            && bar.button(&mut self.stage.ui, "share", BACK, word, false)
+        if let Some(link) = &self.link
+            && self.stage.ui.copy("share", bar.place(BACK), share::word(link), link)
         {
-            miniquad::window::clipboard_set(link);
             self.stage.log.note("link", link.clone());
-            self.link.1 = true;
         }
         let (text, color) = self.verdict();
         let width = self.stage.ui.pen.width(&text, SIZE);
@@ -152,7 +149,10 @@ impl Viewing {
         if let Some(damage) = replay.damage() {
             notes.push((format!("The file is damaged: {damage}. Everything before that is sound."), WARN));
         } else if self.way_back == Some(Back::Running) {
-            notes.push(("The match goes on: this is what was recorded until now.".into(), TEXT));
+            notes.push((
+                "The match waits where you left it: this is what was recorded until then.".into(),
+                TEXT,
+            ));
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }

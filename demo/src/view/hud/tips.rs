@@ -1,0 +1,97 @@
+//! What a button is for, told beside it while the mouse is over it.
+
+use macroquad::math::{Rect, Vec2};
+
+use crate::view::paint::palette::{PANEL, TEXT, faded};
+use crate::view::paint::pen::SMALL;
+use crate::view::paint::screen;
+use crate::view::widgets::ui::Ui;
+
+/// Script name of a button, and what it is for; the key comes last.
+const TIPS: [(&str, &str); 19] = [
+    ("choose all", "Select the whole army: Ctrl A"),
+    ("attack", "Go there and attack on the way: A, then click"),
+    ("patrol", "Walk between here and there: P, then click"),
+    ("stop", "Stop, and attack who comes near: S"),
+    ("hold", "Hold ground; again: pursue; again: defend the place: H"),
+    ("prediction 1", "Show your orders at once, before they run everywhere: V"),
+    ("prediction 2", "Show these orders at once, before they run everywhere"),
+    ("pilot 1", "Hand the army over to a bot, and take it back"),
+    ("step", "Run one frame, then stand: N"),
+    ("split", "One view, or both computers side by side: Tab"),
+    ("enlarge", "The same battle as the other computer has it: Tab"),
+    ("unfold", "What travels between the computers, and ways to disturb it"),
+    ("corrupt", "Change one bit in player 2's memory, and see how it is found"),
+    ("friends", "Host a match, or join one, over the network"),
+    ("look back", "Watch this battle so far, and play on from any moment of it"),
+    ("to cubes", "Leave the battle for one scene that two computers share by six keys"),
+    ("last replay", "Leave the battle and watch the newest recording"),
+    ("seed same", "The number that rocks and armies are drawn from stays"),
+    ("seed next", "The number that rocks and armies are drawn from is another one"),
+];
+
+/// Draws the tip of the button under the mouse, where it hides nothing.
+pub(crate) fn draw(ui: &mut Ui) {
+    let under = |(name, about): &(&str, &'static str)| {
+        let button = *ui.places().get(name)?;
+        ui.hovers(button).then_some((button, *about))
+    };
+    let Some((button, about)) = TIPS.iter().find_map(under) else { return };
+    // Fingers have no keys.
+    let about = about.rsplit_once(": ").filter(|_| ui.is_touched).map_or(about, |(what, _)| what);
+    let Some(plate) = place(button, ui.pen.width(about, SMALL) + 16.0, screen::size(), ui.covers()) else {
+        return;
+    };
+    ui.batch.draw();
+    ui.pen.cover(plate);
+    ui.note("tooltip", plate);
+    ui.pen.plate(about, plate, SMALL, TEXT, faded(PANEL, 0.95));
+}
+
+/// A plate above a button or below it, which lies over nothing but what the button itself lies on; none where there is no room. (A tooltip lay
+/// over the badges, over their second row, and over the card.)
+fn place(button: Rect, wide: f32, window: Vec2, covers: &[Rect]) -> Option<Rect> {
+    const HIGH: f32 = 24.0;
+    const GAP: f32 = 4.0;
+    let x = button.x.min(window.x - wide - GAP).max(GAP);
+    let others: Vec<&Rect> = covers.iter().filter(|cover| !cover.contains(button.center())).collect();
+    let free = |y: f32, beyond: fn(&Rect) -> f32| {
+        let mut plate = Rect::new(x, y, wide, HIGH);
+        while (GAP..window.y - HIGH).contains(&plate.y) {
+            match others.iter().find(|cover| cover.overlaps(&plate)) {
+                Some(cover) => plate.y = beyond(cover),
+                None => return Some(plate),
+            }
+        }
+        None
+    };
+    free(button.y - HIGH - 6.0, |cover| cover.y - HIGH - GAP)
+        .or_else(|| free(button.bottom() + 6.0, |cover| cover.bottom() + GAP))
+}
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::vec2;
+
+    use super::*;
+
+    #[test]
+    fn a_tooltip_lies_over_nothing() {
+        let (button, window) = (Rect::new(100.0, 570.0, 60.0, 24.0), vec2(800.0, 600.0));
+        let badges: Vec<Rect> = (0..10_u8)
+            .map(|n| Rect::new(100.0 + 54.0 * f32::from(n % 7), 520.0 - 26.0 * f32::from(n / 7), 50.0, 22.0))
+            .collect();
+        let card = Rect::new(100.0, 440.0, 240.0, 46.0);
+        for count in 0..=badges.len() {
+            let covers: Vec<Rect> = badges[..count].iter().copied().chain([card, button]).collect();
+            let plate = place(button, 240.0, window, &covers).unwrap();
+            assert!(covers.iter().all(|cover| !cover.overlaps(&plate)) && plate.y > 400.0, "{plate:?}");
+        }
+        let full = [Rect::new(0.0, 0.0, 800.0, 560.0), Rect::new(0.0, 596.0, 800.0, 4.0)];
+        assert_eq!(place(button, 240.0, window, &full), None, "there is no room");
+        let top = Rect { y: 8.0, ..button };
+        assert!(place(top, 240.0, window, &[]).unwrap().y > top.bottom(), "below a button at the top");
+        let on_card = place(button, 240.0, window, &[Rect::new(50.0, 300.0, 700.0, 298.0)]);
+        assert!(on_card.is_some(), "a card does not hide the tips of its own buttons");
+    }
+}
