@@ -1,4 +1,4 @@
-//! What a person has decided for good on this machine: that no more hints are wanted.
+//! What a person has tried so far, and has decided for good on this machine: that no more hints are wanted.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::fs;
@@ -7,6 +7,41 @@ use std::path::Path;
 
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::keys;
+
+/// What the person has done so far: each step has a hint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) has_chosen: bool,
+    pub(crate) has_attacked: bool,
+    pub(crate) has_broken_network: bool,
+    pub(crate) has_corrupted: bool,
+    /// The person wants no hints, or has fought a battle to its end.
+    pub(crate) are_over: bool,
+}
+
+impl Progress {
+    /// At the start of the program.
+    pub(crate) fn remembered() -> Self {
+        Self { are_over: are_hints_over(), ..Self::default() }
+    }
+
+    /// No more hints, now and in later matches. (They were back when the program started again.)
+    pub(crate) fn end(&mut self) {
+        if !core::mem::replace(&mut self.are_over, true) {
+            end_hints();
+        }
+    }
+
+    /// Number of the current hint; none when all have been followed.
+    pub(crate) fn next(self) -> Option<usize> {
+        if self.are_over {
+            return None;
+        }
+        [self.has_chosen, self.has_attacked, self.has_broken_network, self.has_corrupted]
+            .into_iter()
+            .position(|is_done| !is_done)
+    }
+}
 
 /// Whether hints were put away, now or in an earlier match.
 #[cfg(not(target_arch = "wasm32"))]
@@ -53,5 +88,18 @@ mod tests {
         keep(&folder);
         assert!(is_kept(&folder));
         fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn each_hint_waits_for_what_it_asks() {
+        let mut progress = Progress::default();
+        assert_eq!(progress.next(), Some(0));
+        progress.has_corrupted = true;
+        assert_eq!(progress.next(), Some(0), "the order is kept");
+        (progress.has_chosen, progress.has_attacked) = (true, true);
+        assert_eq!(progress.next(), Some(2));
+        assert_eq!(Progress { are_over: true, ..progress }.next(), None, "put away for good");
+        progress.has_broken_network = true;
+        assert_eq!(progress.next(), None);
     }
 }

@@ -1,8 +1,9 @@
-//! Watching the replay of a battle.
+//! Watching the replay of a battle, and how one goes that is played.
 
 mod budget;
 mod course;
 mod curve;
+mod score;
 mod story;
 
 #[cfg(test)]
@@ -11,5 +12,6 @@ mod tests;
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
 pub(crate) use curve::{Curve, Sample};
+pub(crate) use score::Score;
 #[cfg(test)]
 pub(crate) use story::Milestone;

@@ -2,21 +2,10 @@
 
 use macroquad::math::Rect;
 
-use crate::app::habits;
+use crate::app::habits::Progress;
 use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
-
-/// What the person has done so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) has_chosen: bool,
-    pub(crate) has_attacked: bool,
-    pub(crate) has_broken_network: bool,
-    pub(crate) has_corrupted: bool,
-    /// The person wants no hints, or has fought a battle to its end.
-    pub(crate) are_over: bool,
-}
 
 /// Each with a shorter form for narrow screens.
 const HINTS: [[&str; 2]; 4] = [
@@ -31,30 +20,6 @@ const HINTS_OPEN: [[&str; 2]; 2] = [
     ["Press Terrible below: the battle stays the same", "Press Terrible below"],
     ["Press Corrupt one bit below: see how it is found", "Press Corrupt one bit"],
 ];
-
-impl Progress {
-    /// At the start of the program.
-    pub(crate) fn remembered() -> Self {
-        Self { are_over: habits::are_hints_over(), ..Self::default() }
-    }
-
-    /// No more hints, now and in later matches. (They were back when the program started again.)
-    pub(crate) fn end(&mut self) {
-        if !core::mem::replace(&mut self.are_over, true) {
-            habits::end_hints();
-        }
-    }
-
-    /// Number of the current hint; none when all have been followed.
-    pub(crate) fn next(self) -> Option<usize> {
-        if self.are_over {
-            return None;
-        }
-        [self.has_chosen, self.has_attacked, self.has_broken_network, self.has_corrupted]
-            .into_iter()
-            .position(|is_done| !is_done)
-    }
-}
 
 /// What is on the screen, so that hints name nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,18 +77,5 @@ mod tests {
             assert!(open.iter().all(|text| !text.contains("Open Network")));
             assert!(words(number, seen(false, false)).iter().all(|text| !text.contains("army")));
         }
-    }
-
-    #[test]
-    fn each_hint_waits_for_what_it_asks() {
-        let mut progress = Progress::default();
-        assert_eq!(progress.next(), Some(0));
-        progress.has_corrupted = true;
-        assert_eq!(progress.next(), Some(0), "the order is kept");
-        (progress.has_chosen, progress.has_attacked) = (true, true);
-        assert_eq!(progress.next(), Some(2));
-        assert_eq!(Progress { are_over: true, ..progress }.next(), None, "put away for good");
-        progress.has_broken_network = true;
-        assert_eq!(progress.next(), None);
     }
 }

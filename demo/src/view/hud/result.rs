@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use testudo_lockstep::Simulation as _;
 
-use crate::app::playback::{Curve, Sample};
+use crate::app::playback::{Curve, Sample, Score};
 use crate::app::share;
 use crate::bots::Level;
 use crate::game::{Game, Teams};
@@ -13,41 +13,6 @@ use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use crate::view::widgets::{card, graph};
-
-/// Frames of the match from one sample of the score to the next, at first: two seconds.
-const SAMPLE_FRAMES: u32 = 40;
-
-/// How a battle goes.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Score {
-    curve: Option<Curve>,
-    /// Time since the battle was decided, seconds; none before.
-    decided: Option<f32>,
-}
-
-impl Score {
-    /// Follows a battle for the time of one picture; true: in it the battle was decided.
-    pub(crate) fn follow(&mut self, frame: u32, game: &Game, seconds: f32) -> bool {
-        let is_new = game.result().is_some() && self.decided.is_none();
-        let curve = self.curve.get_or_insert_with(|| Curve::every(SAMPLE_FRAMES, game));
-        if is_new {
-            curve.push(Sample::of(game));
-        } else if self.decided.is_none() {
-            curve.note(frame, game);
-        }
-        if game.result().is_some() {
-            *self.decided.get_or_insert(0.0) += seconds;
-        }
-        is_new
-    }
-
-    /// Whether the battle was decided a moment ago, so that the last blow has been visible.
-    pub(crate) fn is_last_blow_seen(&self) -> bool {
-        /// Seconds.
-        const LAST_LOOK: f32 = 1.5;
-        self.decided.is_some_and(|seconds| seconds > LAST_LOOK)
-    }
-}
 
 /// Who has won and why, from the side of `person`; none if nobody plays.
 pub(crate) fn told(game: &Game, person: Option<u8>) -> (String, Color) {
@@ -194,7 +159,7 @@ impl Ended<'_> {
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
         let samples: Vec<Sample> =
-            self.score.curve.iter().flat_map(Curve::samples).map(|(_, sample)| sample).collect();
+            self.score.curve().into_iter().flat_map(Curve::samples).map(|(_, sample)| sample).collect();
         let line = |player: u8| {
             let kills = samples.iter().map(|sample| sample.kills[usize::from(player)] as f32);
             (army(player), kills.collect())

@@ -39,9 +39,11 @@ pub(crate) fn draw(ui: &mut Ui) {
     let Some((button, about)) = TIPS.iter().find_map(under) else { return };
     // Fingers have no keys.
     let about = about.rsplit_once(": ").filter(|_| ui.is_touched).map_or(about, |(what, _)| what);
-    let Some(plate) = place(button, ui.pen.width(about, SMALL) + 16.0, screen::size(), ui.covers()) else {
-        return;
-    };
+    // (A tooltip lay over the name of the enemy's keep.)
+    let names = ["own keep", "their keep", "goal"].into_iter().filter_map(|name| ui.places().get(name));
+    let covers: Vec<Rect> = ui.covers().iter().chain(names).copied().collect();
+    let wide = ui.pen.width(about, SMALL) + 16.0;
+    let Some(plate) = place(button, wide, screen::size(), &covers) else { return };
     ui.batch.draw();
     ui.pen.cover(plate);
     ui.note("tooltip", plate);

@@ -6,6 +6,7 @@ use macroquad::input::is_key_pressed;
 use macroquad::math::{Rect, Vec2};
 use testudo_lockstep::Simulation as _;
 
+use crate::app::playback::Score;
 use crate::view::battle::scene::Marks;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::side::{Side, Told};
@@ -13,7 +14,7 @@ use crate::view::command::sight::Sight;
 use crate::view::command::steering::{Keys, steer};
 use crate::view::command::touch::Touches;
 use crate::view::hud::header::{Header, Wish};
-use crate::view::hud::result::{Ended, Next, Score};
+use crate::view::hud::result::{Ended, Next};
 use crate::view::hud::stage::Stage;
 use crate::view::hud::{commands, orders, status};
 use crate::view::screens::clients::Clients;

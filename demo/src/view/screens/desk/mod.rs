@@ -16,13 +16,13 @@ use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
+use crate::app::habits::Progress;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::scene;
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
-use crate::view::hud::hints::Progress;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::stage::{Screen, Stage, show_picture};

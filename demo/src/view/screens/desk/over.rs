@@ -64,8 +64,7 @@ impl Desk {
     fn name_keeps(&mut self) {
         let view = self.board.eye.view(0);
         let mut covers = covers(&self.board.eye.layout);
-        // (A tooltip lay over the name of the enemy's keep.)
-        covers.extend(["tooltip", "goal"].into_iter().filter_map(|name| self.stage.ui.places().get(name)));
+        covers.extend(self.stage.ui.places().get("goal"));
         let mut named = Vec::new();
         for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
