@@ -129,7 +129,7 @@ impl Stage {
             self.toggle_help();
         }
         if self.ui.only.is_none() {
-            tips::draw(&mut self.ui);
+            tips::draw(&mut self.ui, fixed);
         }
         self.ui.end();
         let widgets = self.ui.places().iter().map(|(name, rect)| (*name, *rect));
