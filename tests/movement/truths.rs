@@ -117,13 +117,13 @@ fn no_unit_swings_around_its_aim() {
     all_arrive(&[(Kind::Rocks, 4_100_290), (Kind::Rocks, 4_100_585)]);
 }
 
-/// Two units that were jammed traded their posts to and fro, and took each trade for progress.
 /// A unit was pushed into a pocket from which no step leads, a hand's breadth behind a corner, and was told that its goal is unreachable.
 #[test]
 fn who_is_pushed_into_a_pocket_comes_out_again() {
     all_arrive(&[(Kind::Rocks, 4_400_315)]);
 }
 
+/// Two units that were jammed traded their posts to and fro, and took each trade for progress.
 #[test]
 fn nobody_trades_for_ever() {
     all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);

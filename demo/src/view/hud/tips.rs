@@ -12,7 +12,7 @@ const TIPS: [(&str, &str); 17] = [
     ("choose all", "Select the whole army: Ctrl A"),
     ("attack", "Go there and attack on the way: A, then click"),
     ("patrol", "Walk between here and there: P, then click"),
-    ("stop", "Stop, and attack who comes near: S"),
+    ("stop", "Stop, and attack what comes near: S"),
     ("hold", "Hold ground; again: pursue; again: defend the place: H"),
     ("prediction 1", "Show your orders at once, before they run everywhere: V"),
     ("prediction 2", "Show these orders at once, before they run everywhere"),
