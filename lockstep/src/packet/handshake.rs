@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::packet::{Packet, begin};
+use crate::packet::{Kind, begin};
 use crate::signed::roster::{Seat, read_seat, read_seats, write_seat, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{Identity, PlayerId};
@@ -198,7 +198,7 @@ pub(super) fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, Deco
 
 impl Hello {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::HELLO);
+        begin(writer, Kind::Hello);
         writer.write_bits(u64::from(self.version), 16);
         writer.write_bits(self.nonce, 64);
         writer.write_bits(u64::from(self.session_mark), 32);
@@ -243,7 +243,7 @@ impl Hello {
 
 impl Challenge {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::CHALLENGE);
+        begin(writer, Kind::Challenge);
         writer.write_bits(self.cookie, 64);
     }
 
@@ -256,7 +256,7 @@ impl Challenge {
 
 impl Welcome {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::WELCOME);
+        begin(writer, Kind::Welcome);
         write_identity(writer, self.identity);
         writer.write_bits(u64::from(self.connection), 16);
     }
@@ -271,7 +271,7 @@ impl Welcome {
 
 impl Refuse {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::REFUSE);
+        begin(writer, Kind::Refuse);
         let (reason, expected) = match self.refusal {
             Refusal::Version { expected } => (0, u64::from(expected)),
             Refusal::Config { expected } => (1, expected),
@@ -313,7 +313,7 @@ impl Refuse {
 
 impl Lobby {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::LOBBY);
+        begin(writer, Kind::Lobby);
         writer.write_bool(self.ready);
         writer.write_bool(self.members.is_some());
         if let Some(Members { here, ready }) = self.members {
@@ -385,7 +385,7 @@ impl LobbyKeys {
 
 impl Bye {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::BYE);
+        begin(writer, Kind::Bye);
         let reason = match self {
             Self::Finished => 0,
             Self::Left => 1,

@@ -1,7 +1,7 @@
 //! Messages between members, beside the match: profiles of the players, and what the application says.
 
 use crate::packet::handshake::{read_identity, write_identity};
-use crate::packet::{Packet, begin};
+use crate::packet::{Kind, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
 
@@ -71,7 +71,7 @@ pub enum Address {
 
 impl Messages {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::MESSAGES);
+        begin(writer, Kind::Messages);
         writer.write_bits(u64::from(self.ack), 32);
         writer.write_bits(u64::from(self.first), 32);
         writer.write_golomb(self.frames.len() as u32, 0);

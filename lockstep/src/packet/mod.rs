@@ -4,6 +4,7 @@
 //! of a link know. So damaged packets, packets of another match and packets of strangers are recognised before anything in them is read.
 
 mod handshake;
+mod kind;
 mod messages;
 mod statement;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use transfer::{
 };
 pub use turns::{Segment, TurnsPacket};
 
+pub(crate) use kind::Kind;
 pub(crate) use messages::{FRAMES_MAX, HEAD_BITS_MAX as MESSAGES_HEAD_BITS_MAX};
 pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
 pub(crate) use turns::{
@@ -39,9 +41,6 @@ pub const PACKET_BYTES_MAX: usize = 1_150;
 
 /// Bytes of the tag at the end of each packet.
 pub const TAG_BYTES: usize = 4;
-
-/// Bits of the kind number at the start of each packet.
-const KIND_BITS: u32 = 4;
 
 /// Layout of the actions of one entry. It follows from the settings and is equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,8 +77,8 @@ pub enum Packet {
 /// Opens a packet: checks length and tag, then reads the kind.
 ///
 /// # Errors
-/// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`] for the length, [`DecodeError::WrongTag`].
-pub(crate) fn open(bytes: &[u8], key: u64) -> Result<(u8, BitReader<'_>), DecodeError> {
+/// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`] for the length, [`DecodeError::WrongTag`], [`DecodeError::UnknownKind`].
+pub(crate) fn open(bytes: &[u8], key: u64) -> Result<(Kind, BitReader<'_>), DecodeError> {
     if bytes.len() > PACKET_BYTES_MAX {
         return Err(DecodeError::OutOfRange { value: bytes.len() as u64, max: PACKET_BYTES_MAX as u64 });
     }
@@ -90,14 +89,13 @@ pub(crate) fn open(bytes: &[u8], key: u64) -> Result<(u8, BitReader<'_>), Decode
         return Err(DecodeError::WrongTag);
     }
     let mut reader = BitReader::new(body);
-    let kind = reader.read_bits(KIND_BITS)? as u8;
-    Ok((kind, reader))
+    Ok((Kind::read(&mut reader)?, reader))
 }
 
 /// Starts a packet in `writer`.
-pub(crate) fn begin(writer: &mut BitWriter, kind: u8) {
+pub(crate) fn begin(writer: &mut BitWriter, kind: Kind) {
     writer.clear();
-    writer.write_bits(u64::from(kind), KIND_BITS);
+    kind.write(writer);
 }
 
 /// Finishes a packet: copies it to `out` and appends the tag.
@@ -126,16 +124,6 @@ pub fn session_mark(session_id: u64, nonce: u64) -> u32 {
 }
 
 impl Packet {
-    pub(crate) const HELLO: u8 = 0;
-    pub(crate) const WELCOME: u8 = 1;
-    pub(crate) const REFUSE: u8 = 2;
-    pub(crate) const LOBBY: u8 = 3;
-    pub(crate) const TURNS: u8 = 4;
-    pub(crate) const BYE: u8 = 5;
-    pub(crate) const CHALLENGE: u8 = 6;
-    pub(crate) const TRANSFER: u8 = 7;
-    pub(crate) const MESSAGES: u8 = 8;
-
     /// Writes the whole packet, tag included, into `out`. The key of the tag is 0 for a hello, the hello's nonce for a challenge and a
     /// refusal, and the [`link_key`] for all others.
     pub fn encode(&self, key: u64, format: PayloadFormat, writer: &mut BitWriter, out: &mut Vec<u8>) {
@@ -160,20 +148,19 @@ impl Packet {
     pub fn decode(bytes: &[u8], key: u64, format: PayloadFormat) -> Result<Self, DecodeError> {
         let (kind, reader) = open(bytes, key)?;
         Ok(match kind {
-            Self::HELLO => Self::Hello(Hello::decode(reader)?),
-            Self::WELCOME => Self::Welcome(Welcome::decode(reader)?),
-            Self::REFUSE => Self::Refuse(Refuse::decode(reader)?),
-            Self::LOBBY => Self::Lobby(Lobby::decode(reader)?),
-            Self::TURNS => {
+            Kind::Hello => Self::Hello(Hello::decode(reader)?),
+            Kind::Welcome => Self::Welcome(Welcome::decode(reader)?),
+            Kind::Refuse => Self::Refuse(Refuse::decode(reader)?),
+            Kind::Lobby => Self::Lobby(Lobby::decode(reader)?),
+            Kind::Turns => {
                 let mut packet = Box::<TurnsPacket>::default();
                 packet.decode_from(reader, format)?;
                 Self::Turns(packet)
             }
-            Self::BYE => Self::Bye(Bye::decode(reader)?),
-            Self::CHALLENGE => Self::Challenge(Challenge::decode(reader)?),
-            Self::TRANSFER => Self::Transfer(Transfer::decode(reader)?),
-            Self::MESSAGES => Self::Messages(Messages::decode(reader)?),
-            unknown => return Err(DecodeError::UnknownKind(unknown)),
+            Kind::Bye => Self::Bye(Bye::decode(reader)?),
+            Kind::Challenge => Self::Challenge(Challenge::decode(reader)?),
+            Kind::Transfer => Self::Transfer(Transfer::decode(reader)?),
+            Kind::Messages => Self::Messages(Messages::decode(reader)?),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use crate::packet::{Packet, begin};
+use crate::packet::{Kind, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::PlayerId;
 
@@ -106,7 +106,7 @@ pub enum Transfer {
 
 impl Transfer {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Packet::TRANSFER);
+        begin(writer, Kind::Transfer);
         let kind = match self {
             Self::Wait => 0,
             Self::Manifest(_) => 1,

@@ -5,7 +5,7 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use crate::packet::statement::Signed;
-use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
+use crate::packet::{Kind, PACKET_BYTES_MAX, PayloadFormat, TAG_BYTES, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet};
@@ -79,7 +79,7 @@ impl TurnsPacket {
     }
 
     pub(crate) fn encode(&self, format: PayloadFormat, writer: &mut BitWriter) {
-        begin(writer, Packet::TURNS);
+        begin(writer, Kind::Turns);
         writer.write_golomb(self.base, BASE_ORDER);
         writer.write_bits(self.acks.len() as u64, 5);
         let mut previous = self.base;

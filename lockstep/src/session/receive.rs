@@ -1,7 +1,7 @@
 //! Incoming packets. Nothing changes before the whole packet is validated.
 
 use crate::packet::{
-    self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, Transfer, TurnsPacket,
+    self, Bye, Challenge, Hello, Kind, Lobby, PROTOCOL_VERSION, Refusal, Refuse, Transfer, TurnsPacket,
     Welcome,
 };
 use crate::session::config::Topology;
@@ -19,64 +19,25 @@ use crate::value::ids::{Identity, PeerId};
 impl AnySession {
     /// Returns whether the packet was expected.
     pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, DecodeError> {
-        let kind = bytes.first().map_or(u8::MAX, |first| first & 15);
-        if kind == Packet::HELLO {
+        let claimed = Kind::peek(bytes);
+        if claimed == Some(Kind::Hello) {
             return self.take_hello(from, bytes);
         }
         // A packet from a stranger is not read any further.
         let Some(index) = self.common.links.index_of(from) else { return Ok(false) };
-        let handshake = self.common.links[index].handshake;
-        let is_answer = kind == Packet::CHALLENGE || kind == Packet::REFUSE;
-        let (kind, reader) = packet::open(bytes, if is_answer { handshake.nonce } else { handshake.key })?;
+        let link = &self.common.links[index];
+        let is_connected = link.is_connected();
+        let key = match claimed {
+            Some(Kind::Challenge | Kind::Refuse) => link.handshake.nonce,
+            _ => link.handshake.key,
+        };
+        let (kind, reader) = packet::open(bytes, key)?;
         match kind {
-            Packet::WELCOME | Packet::CHALLENGE | Packet::REFUSE => self.take_answer(index, kind, reader),
-            Packet::LOBBY | Packet::TURNS | Packet::TRANSFER | Packet::MESSAGES | Packet::BYE => {
-                self.take_of_peer(index, kind, reader)
-            }
-            unknown => Err(DecodeError::UnknownKind(unknown)),
-        }
-    }
-
-    /// An answer to this peer's hello.
-    fn take_answer(&mut self, index: usize, kind: u8, reader: BitReader<'_>) -> Result<bool, DecodeError> {
-        let is_dialing = self.common.links[index].phase == LinkPhase::Dialing;
-        match kind {
-            Packet::WELCOME => self.handle_welcome(index, Welcome::decode(reader)?),
-            Packet::CHALLENGE => {
-                let challenge = Challenge::decode(reader)?;
-                let link = &mut self.common.links[index];
-                if is_dialing && link.handshake.cookie != challenge.cookie {
-                    link.handshake.cookie = challenge.cookie;
-                    link.outflow.mark_urgent();
-                }
-                return Ok(is_dialing);
-            }
-            _ => {
-                let refuse = Refuse::decode(reader)?;
-                if !is_dialing || self.common.phase != SessionPhase::Lobby {
-                    return Ok(false);
-                }
-                self.fail(Failure::Refused(refuse.refusal));
-            }
-        }
-        Ok(true)
-    }
-
-    /// A packet of a peer that has joined.
-    fn take_of_peer(&mut self, index: usize, kind: u8, reader: BitReader<'_>) -> Result<bool, DecodeError> {
-        let is_connected = self.common.links[index].is_connected();
-        if kind == Packet::TURNS {
-            self.tell_again(index);
-        }
-        match kind {
-            Packet::TURNS if is_connected => return self.take_turns(index, reader),
-            Packet::TRANSFER if is_connected && !self.common.is_over() => {
-                let transfer = Transfer::decode(reader)?;
-                self.common.links[index].last_heard = self.common.now;
-                return Ok(self.take_transfer(index, transfer));
-            }
-            Packet::MESSAGES => return self.take_messages(Some(index).filter(|_| is_connected), reader),
-            Packet::LOBBY => {
+            Kind::Hello => return Ok(false),
+            Kind::Welcome => self.handle_welcome(index, Welcome::decode(reader)?),
+            Kind::Challenge => return Ok(self.handle_challenge(index, Challenge::decode(reader)?)),
+            Kind::Refuse => return Ok(self.handle_refuse(index, Refuse::decode(reader)?)),
+            Kind::Lobby => {
                 let lobby = Lobby::decode(reader)?;
                 if !is_connected {
                     return Ok(false);
@@ -84,7 +45,11 @@ impl AnySession {
                 self.common.links[index].last_heard = self.common.now;
                 self.handle_lobby(index, &lobby);
             }
-            Packet::BYE => {
+            Kind::Turns => {
+                self.tell_again(index);
+                return if is_connected { self.take_turns(index, reader) } else { Ok(false) };
+            }
+            Kind::Bye => {
                 let bye = Bye::decode(reader)?;
                 if !is_connected {
                     return Ok(false);
@@ -92,9 +57,36 @@ impl AnySession {
                 self.common.links[index].last_heard = self.common.now;
                 self.handle_bye(index, bye);
             }
-            _ => return Ok(false),
+            Kind::Transfer => {
+                if !is_connected || self.common.is_over() {
+                    return Ok(false);
+                }
+                let transfer = Transfer::decode(reader)?;
+                self.common.links[index].last_heard = self.common.now;
+                return Ok(self.take_transfer(index, transfer));
+            }
+            Kind::Messages => return self.take_messages(Some(index).filter(|_| is_connected), reader),
         }
         Ok(true)
+    }
+
+    fn handle_challenge(&mut self, index: usize, challenge: Challenge) -> bool {
+        let link = &mut self.common.links[index];
+        let is_dialing = link.phase == LinkPhase::Dialing;
+        if is_dialing && link.handshake.cookie != challenge.cookie {
+            link.handshake.cookie = challenge.cookie;
+            link.outflow.mark_urgent();
+        }
+        is_dialing
+    }
+
+    fn handle_refuse(&mut self, index: usize, refuse: Refuse) -> bool {
+        let is_dialing = self.common.links[index].phase == LinkPhase::Dialing;
+        let counts = is_dialing && self.common.phase == SessionPhase::Lobby;
+        if counts {
+            self.fail(Failure::Refused(refuse.refusal));
+        }
+        counts
     }
 
     /// A peer that still sends turns has not received this peer's last word.
