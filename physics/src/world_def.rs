@@ -360,6 +360,12 @@ impl Settings {
         }
     }
 
+    /// Whether contacts are springs that are solved in sub-steps: under gravity, where they bear loads. Without gravity they are rigid.
+    #[inline(always)]
+    pub(crate) fn is_soft(&self) -> bool {
+        self.gravity != [0; 2]
+    }
+
     /// Growth of each box; two boxes overlap if the gap between the bodies is within the margin.
     pub(crate) fn box_margin(&self) -> i32 {
         (self.margin + 1) / 2

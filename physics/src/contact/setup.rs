@@ -245,11 +245,10 @@ impl ContactSetup<'_> {
         }
     }
 
-    /// Whether a contact is deep. Then it is not pushed apart here: see [`crate::solve::deep`]. Under gravity every contact is a spring,
-    /// however deep.
+    /// Whether a contact is deep. Then it is not pushed apart here: see [`crate::solve::deep`]. A soft contact never is.
     #[inline(always)]
     fn is_deep(&self, a: &Shell, b: &Shell, gap: i32, biased: &mut i32, impulse: &mut i32) -> bool {
-        let deep = gap < -OVERLAP_SHALLOW && is_deep(a, b, gap) && self.settings.gravity == [0; 2];
+        let deep = gap < -OVERLAP_SHALLOW && is_deep(a, b, gap) && !self.settings.is_soft();
         if deep {
             *biased = 0;
             // What squeezes a body from two sides would add up without end.
@@ -260,13 +259,13 @@ impl ContactSetup<'_> {
         deep
     }
 
-    /// The part of the last frame's impulse that a contact starts with. Without gravity, contacts that walls squeeze from two sides push each
+    /// The part of the last frame's impulse that a contact starts with. Rigid contacts that walls squeeze from two sides push each
     /// other up from frame to frame, because no pass separates them. So half of what an impulse has beyond a great one is not kept. A great
     /// one is that of a row of [`ROW`] bodies that all press with the speed of this pair, at least 1 unit per second.
     #[inline(always)]
     fn kept(&self, impulse: i32, pair: WorkingPair) -> i32 {
         let least = ROW << 16;
-        if impulse <= least || self.settings.gravity != [0; 2] {
+        if impulse <= least || self.settings.is_soft() {
             return impulse;
         }
         let speeds = pair.map(|body| self.velocities[body].get());

@@ -22,11 +22,11 @@ pub(crate) struct StepContacts {
 
 impl StepContacts {
     /// Forgets all contacts. `dummy` is the body that never moves.
-    pub(crate) fn begin(&mut self, dummy: WorkingIndex, gravity: bool) {
+    pub(crate) fn begin(&mut self, dummy: WorkingIndex, soft: bool) {
         self.batches.begin(dummy);
         self.notes.clear();
         self.frictions.clear();
-        self.stiff.begin(gravity);
+        self.stiff.begin(soft);
     }
 
     /// Appends the contacts that are solved and for which `counts` holds.

@@ -113,8 +113,8 @@ impl Default for StiffContacts {
 }
 
 impl StiffContacts {
-    pub(crate) fn begin(&mut self, gravity: bool) {
-        self.rule = if gravity { UPRIGHT } else { LEVEL };
+    pub(crate) fn begin(&mut self, soft: bool) {
+        self.rule = if soft { UPRIGHT } else { LEVEL };
         self.places.clear();
         self.kept.clear();
         self.rigid = 0;

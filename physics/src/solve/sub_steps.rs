@@ -48,22 +48,20 @@ impl Solver {
         kernels: &dyn Kernels,
     ) {
         let Rates { settings, fps, ranks } = rates;
-        let gravity = settings.gravity != [0; 2];
+        let soft = settings.is_soft();
         contacts.notes.sort();
         let leans = contacts.notes.leans;
         let mut run = Run { contacts, bodies, kernels };
         self.settling.begin();
         let driven = run.bodies.some_kinematic;
-        self.walls.find(
-            &mut run,
-            Pressing { ranks, heavy: leans && !gravity, driven, soft: gravity },
-            |gap| separation(gap, fps, settings),
-        );
+        self.walls.find(&mut run, Pressing { ranks, heavy: leans && !soft, driven, soft }, |gap| {
+            separation(gap, fps, settings)
+        });
         if leans {
             let StepContacts { batches, stiff, .. } = &mut *run.contacts;
             stiff.find(batches, run.bodies.shells, run.bodies.velocities, fps);
         }
-        if gravity {
+        if soft {
             self.solve_soft(&mut run, settings, fps);
         } else {
             self.solve_rigid(&mut run, settings, fps);

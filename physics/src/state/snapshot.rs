@@ -144,10 +144,12 @@ impl World {
             sleep_ms: reader.u32()?,
             leaf_capacity: reader.u32()?,
             depth_max: reader.u32()?,
-            ..WorldDef::new()
+            seed: reader.u64()?,
+            // Each machine chooses its own.
+            simd: Simd::Widest,
         };
         self.settings = def.settings().map_err(|_| invalid("a setting is out of range"))?;
-        self.seed = reader.u64()?;
+        self.seed = def.seed;
         self.clock.frame = reader.u64()?;
         self.clock.fps = reader.u32()?;
         self.clock.remainder =
@@ -281,26 +283,16 @@ impl World {
         self.stepper.lanes.forget();
         self.activity.lulled = true;
         // Until the next step bodies are outside of the trees, and queries check them one by one.
-        let any_flags = self.bodies.iter().fold(0, |any, body| any | body.flags);
-        self.ever.extras = any_flags & flag::EXTRA != 0;
-        self.ever.sensors = any_flags & flag::SENSOR != 0;
-        self.sensors.touch_all();
-        self.ever.forces = any_flags & (flag::FORCED | flag::DAMPED) != 0;
-        if self.ever.extras {
-            self.ever.ranks = self.extras.iter().any(|extra| extra.dominance != 0);
-        }
-        if any_flags & flag::FRESH != 0 {
-            let fresh =
-                Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| body.has(flag::FRESH));
-            self.activity.fresh.extend(fresh.map(|(slot, _)| slot));
-        }
-        if !self.terrain.is_empty() {
-            for (slot, body) in
-                Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| body.is_terrain())
-            {
+        for (slot, body) in Slot::all(self.bodies.len()).zip(&self.bodies) {
+            self.ever.note(body, &self.extras[slot]);
+            if body.has(flag::FRESH) {
+                self.activity.fresh.push(slot);
+            }
+            if body.is_terrain() {
                 self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
             }
         }
+        self.sensors.touch_all();
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         let lasts = |c: &RestingContact| scene.keeps_resting_contact(c.owner, c.other, &self.settings);
         self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter().filter(lasts));

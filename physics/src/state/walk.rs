@@ -1,11 +1,14 @@
 //! The walk over the state, part by part: it defines what a snapshot contains and what a checksum covers. All numbers are little-endian.
 
 use crate::body::slot::SlotPair;
+use crate::math::boxes::RawBox;
 use crate::state::bodies;
 use crate::state::bytes::Sink;
 use crate::state::hash::Hasher;
+use crate::tree::quadtree::SplitRule;
 use crate::world::World;
-use crate::world_def::EdgePolicy;
+use crate::world::clock::Clock;
+use crate::world_def::{EdgePolicy, Settings};
 
 /// A part of the state with a checksum of its own.
 ///
@@ -57,26 +60,38 @@ pub(crate) fn walk(world: &World, part: StatePart, sink: &mut impl Sink) {
 }
 
 fn walk_world(world: &World, sink: &mut impl Sink) {
-    let s = &world.settings;
-    sink.put_pair(s.gravity);
-    sink.put_pair(s.bounds.min);
-    sink.put_pair(s.bounds.max);
-    sink.put_u32(match s.edge {
+    let Settings {
+        gravity,
+        bounds: RawBox { min, max },
+        edge,
+        iterations,
+        relax_iterations,
+        push_factor,
+        margin,
+        restitution_threshold,
+        max_speed,
+        sleep_speed,
+        sleep_ms,
+        split: SplitRule { leaf_capacity, depth_max },
+    } = world.settings;
+    let Clock { frame, fps, remainder } = world.clock;
+    for pair in [gravity, min, max] {
+        sink.put_pair(pair);
+    }
+    sink.put_u32(match edge {
         EdgePolicy::Stop => 0,
         EdgePolicy::Bounce => 1,
     });
-    for v in [s.push_factor, s.margin, s.restitution_threshold, s.max_speed, s.sleep_speed] {
+    for v in [push_factor, margin, restitution_threshold, max_speed, sleep_speed] {
         sink.put_u32(v as u32);
     }
-    for v in
-        [s.iterations, s.relax_iterations, u32::from(s.sleep_ms), s.split.leaf_capacity, s.split.depth_max]
-    {
+    for v in [iterations, relax_iterations, u32::from(sleep_ms), leaf_capacity, depth_max] {
         sink.put_u32(v);
     }
     sink.put_u64(world.seed);
-    sink.put_u64(world.clock.frame);
-    sink.put_u32(world.clock.fps);
-    sink.put_u32(world.clock.remainder.into());
+    sink.put_u64(frame);
+    sink.put_u32(fps);
+    sink.put_u32(remainder.into());
     let (state, stream) = world.rng.state();
     sink.put_u64(state);
     sink.put_u64(stream);

@@ -33,7 +33,7 @@ impl Finder {
     pub(crate) fn find(&mut self, input: &ContactInput<'_>, found: &mut Found<'_>, crew: &mut Crew<'_>) {
         let dummy = input.dummy();
         assert!(dummy.at() < input.working.shells.len());
-        found.contacts.begin(dummy, input.phase.settings.gravity != [0; 2]);
+        found.contacts.begin(dummy, input.phase.settings.is_soft());
         found.coloring.colors.begin(input.working.shells.len());
         found.fast.find_stops(input);
         self.find_between_movers(input, found, crew);

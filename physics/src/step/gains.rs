@@ -15,14 +15,13 @@ impl Gains {
         self.by_slot.clear();
     }
 
-    /// Notes what was added to the velocity of a body.
+    /// Notes what was added to the velocity of a body: once per step, because forces act once, before it or when the body wakes in it.
     pub(crate) fn note(&mut self, slot: Slot, gain: [i32; 2]) {
         let slot = slot.at();
         if gain != [0; 2] {
             self.by_slot.resize(self.by_slot.len().max(slot + 1), [0; 2]);
-        }
-        if let Some(entry) = self.by_slot.get_mut(slot) {
-            *entry = gain;
+            debug_assert_eq!(self.by_slot[slot], [0; 2], "a second gain in one step");
+            self.by_slot[slot] = gain;
         }
     }
 

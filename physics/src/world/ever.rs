@@ -16,10 +16,13 @@ pub(crate) struct Ever {
 }
 
 impl Ever {
-    /// Notes what a body has.
+    /// Notes what a body has. Only a body with [`flag::EXTRA`] has unusual extra fields.
+    #[inline]
     pub(crate) fn note(&mut self, body: &Body, extra: &Extra) {
-        self.extras |= *extra != Extra::USUAL;
-        self.ranks |= extra.dominance != 0;
+        if body.has(flag::EXTRA) {
+            self.extras = true;
+            self.ranks |= extra.dominance != 0;
+        }
         self.sensors |= body.has(flag::SENSOR);
         self.forces |= body.has(flag::FORCED | flag::DAMPED);
     }

@@ -18,8 +18,8 @@ impl World {
     /// Counts the time of the bodies that linger, after the bodies have moved. Returns whether one of them may fall asleep.
     pub(crate) fn note_lingering(&mut self, frame_ms: u16) -> bool {
         let (settings, mut tired) = (self.settings, false);
-        // Bodies of like masses come to rest by themselves.
-        if settings.gravity == [0, 0] || settings.sleep_ms == 0 || !self.stepper.contacts.stiff.mixed {
+        // Rigid contacts and bodies of like masses come to rest by themselves.
+        if !settings.is_soft() || settings.sleep_ms == 0 || !self.stepper.contacts.stiff.mixed {
             return false;
         }
         for at in 0..self.activity.active.len() {

@@ -314,11 +314,12 @@ impl World {
     pub fn set_gravity(&mut self, gravity: Vec2) -> Result<(), WorldError> {
         check_gravity(gravity)?;
         if self.settings.gravity != raw2(gravity) {
-            if (self.settings.gravity == [0; 2]) != (gravity == Vec2::ZERO) {
+            let was_soft = self.settings.is_soft();
+            self.settings.gravity = raw2(gravity);
+            if self.settings.is_soft() != was_soft {
                 // Both kinds of solving mean different things by an impulse: a frame's, or a sub-step's of a spring.
                 self.contacts.scale_impulses(0, 1);
             }
-            self.settings.gravity = raw2(gravity);
             for slot in Slot::all(self.bodies.len()) {
                 if self.bodies[slot].has(flag::DYNAMIC) {
                     self.wake(slot);

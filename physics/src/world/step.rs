@@ -81,7 +81,7 @@ impl World {
             }
             body.friction_remainder = rates::rescale_remainder(body.friction_remainder, old, fps);
         }
-        if self.settings.gravity != [0, 0] {
+        if self.settings.is_soft() {
             // A load gives its contacts an impulse in each sub-step, the less the shorter it is.
             let [from, to] = [old, fps].map(|fps| fps * soft::parts(fps));
             self.contacts.scale_impulses(from, to);
