@@ -49,7 +49,8 @@ screen() {
   children+=("$!")
   patiently test -s "$WORK/display"
   DISPLAY=:$(<"$WORK/display")
-  export DISPLAY LIBGL_ALWAYS_SOFTWARE=1
+  # Pictures are drawn by the program's own thread: threads of the drawing library wait for each other, which costs an eighth more.
+  export DISPLAY LIBGL_ALWAYS_SOFTWARE=1 LP_NUM_THREADS=0
 }
 
 # ear: a sound server that answers nobody; the file `asked` appears when somebody connects.
@@ -70,11 +71,12 @@ PY
   export PULSE_SERVER=unix:$WORK/ear
 }
 
-# enter ARGUMENTS...: starts the program and waits for its first picture. More pictures in a second cost the machine a core, and no check sees them.
+# enter ARGUMENTS...: starts the program and waits for its first picture. Drawing is most of what a script costs. No check sees more pictures in a second
+# than ten; with fewer a battle falls behind the clock (PICTURE_MAX).
 enter() {
   rm -f log
   pictures=0
-  "$PROGRAM" "$@" --log-orders log --fps-max 15 >out 2>err &
+  "$PROGRAM" "$@" --log-orders log --fps-max 10 >out 2>err &
   program=$!
   children+=("$program")
   patiently said '"event":"places"'
