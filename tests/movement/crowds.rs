@@ -104,6 +104,50 @@ fn a_thousand_units_come_to_rest_as_a_disc() {
     assert_eq!(awake, 0);
 }
 
+/// Marchers of one goal closed up until they touched each other, and those at the edges had to wait for those in the middle.
+#[test]
+fn an_army_marches_as_wide_as_it_will_stand() {
+    let mut scene = Scene::new(open_world(), 128);
+    let units = scene.block([-120, -12], 20, 400);
+    let starts: Vec<Vec2> = units.iter().map(|&unit| scene.place(unit)).collect();
+    let way = Vec2::from_ints(180, 30);
+    for (&unit, start) in units.iter().zip(&starts) {
+        scene.crowd.send(unit, starts[210] + way, *start + way).unwrap();
+    }
+    (0..30 * RATE).for_each(|_| scene.step());
+    let gone: Vec<Vec2> =
+        units.iter().zip(&starts).map(|(&unit, &start)| scene.place(unit) - start).collect();
+    for part in [|at: &Vec2| at.x, |at: &Vec2| at.y] {
+        let (least, most) = (gone.iter().map(part).min().unwrap(), gone.iter().map(part).max().unwrap());
+        // The search takes four frames to come to them, and they set out in turns of four.
+        assert!(most - least < Fx::from_num(2), "halfway some are ahead by {}", most - least);
+    }
+    assert!(scene.world.contact_count() < 200, "{} contacts", scene.world.contact_count());
+    scene.play(40);
+    // 182.5 units at 3 a second, and its units start and stop one after the other.
+    assert!(scene.frame / RATE < 65, "{} s", scene.frame / RATE);
+}
+
+/// Who was pushed past its aim turned back to it, against all who came after it.
+#[test]
+fn a_crowd_flows_past_rocks() {
+    let mut world = open_world();
+    for (x, y) in [(-30, -14), (-28, 2), (-31, 17), (-12, -8), (-10, 9)] {
+        let rock = BodyDef::static_body(Shape::rect(Fx::from_num(3), Fx::from_num(3)));
+        world.create_body(&rock.position(Vec2::from_ints(x, y))).unwrap();
+    }
+    let mut scene = Scene::new(world, 128);
+    let units = scene.block([-100, -25], 30, 1_200);
+    scene.go(&units, Vec2::from_ints(90, 0));
+    let mut seconds = 0;
+    while seconds < 200 && scene.arrived.len() < 1_140 {
+        (0..RATE).for_each(|_| scene.step());
+        seconds += 1;
+    }
+    println!("{} have arrived after {seconds} s", scene.arrived.len());
+    assert!(seconds < 100, "{seconds} s");
+}
+
 #[test]
 fn everybody_with_a_path_arrives_and_the_others_are_told() {
     let (mut arrived, mut gave_up, mut told) = (0, 0, 0);

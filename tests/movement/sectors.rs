@@ -338,7 +338,7 @@ fn squads(kind: Kind, seed: u64, cells: u32) -> (World, Crowd, Vec<BodyId>) {
 
 #[test]
 fn a_match_with_corridors_that_is_restored_in_every_turn_goes_on_with_the_same_bits() {
-    for (cells, frames, least_planning) in [(PLENTY, 70, 0), (FEW, 50, 40)] {
+    for (cells, frames, least_planning) in [(PLENTY, 80, 0), (FEW, 50, 40)] {
         let (mut world, mut crowd, units) = squads(Kind::Walls, 2, cells);
         let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
         let (mut on_their_way, mut planning) = (0, 0);

@@ -1,13 +1,13 @@
 //! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second. Thread CPU time, because the
 //! machine may be busy.
 //!
-//! `cargo run --release -p testudo-tests --example movement [fields | crowd | far]`
+//! `cargo run --release -p testudo-tests --example movement [fields | crowd | armies | far]`
 
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use testudo_movement::{Crowd, CrowdDef, Flows, Ground, GroundDef, MoverDef, Order, Way};
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_movement::{Crowd, CrowdDef, Flows, Formation, Ground, GroundDef, MoverDef, Order, Way};
+use testudo_physics::{Aabb, Angle, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 const HALF: i32 = 256;
 
@@ -93,6 +93,57 @@ fn crowd(houses: u32) {
     );
 }
 
+/// Two armies of 5,000 that march side by side over a field with rocks: their contacts show how wide they stay.
+fn armies(rocks: u32) {
+    let half = Vec2::from_ints(HALF / 2, HALF / 2);
+    let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
+    let mut rng = Pcg32::new(4, 4);
+    for _ in 0..rocks {
+        let mut part = |of: u32| Fx::from_num(rng.below(of));
+        let place = Vec2::new(part(110) - Fx::from_num(55), part(220) - Fx::from_num(110));
+        let shape = Shape::rect(part(4) + Fx::ONE, part(4) + Fx::ONE);
+        world.create_body(&BodyDef::static_body(shape).position(place)).expect("all values are in range");
+    }
+    let ground = GroundDef::new(Aabb::from_center_half(Vec2::ZERO, half));
+    let mut crowd = Crowd::new(&CrowdDef::new(ground)).expect("a valid ground");
+    crowd.survey(&world);
+    let mut units: Vec<BodyId> = Vec::new();
+    for y in [-60, 60] {
+        let in_army = |at: i32| Vec2::new(Fx::from_num(at % 50 * 5) / 4, Fx::from_num(at / 50 * 9) / 8);
+        let corner = Vec2::from_ints(-121, y - 56);
+        let army: Vec<BodyId> = (0..5_000)
+            .map(|at| {
+                let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(corner + in_army(at));
+                let unit = world.create_body(&disc).expect("all values are in range");
+                crowd.add(&world, unit, MoverDef::default()).expect("it fits the ground");
+                unit
+            })
+            .collect();
+        let rows = Order::go(Vec2::from_ints(90, y)).formation(Formation::Rows { files: 100 }, Angle::ZERO);
+        crowd.order(&world, &army, &rows).expect("there are 64 fields");
+        units.extend(army);
+    }
+    let (mut total, mut steps, mut contacts, mut frames, mut arrived) = (0.0, 0.0, 0, 0, 0);
+    while arrived < 9_500 && frames < 4_000 {
+        let start = ThreadTime::now();
+        crowd.step(&mut world, 20);
+        total += start.elapsed().as_secs_f64() * 1e3;
+        let start = ThreadTime::now();
+        world.step(20).expect("a valid rate");
+        steps += start.elapsed().as_secs_f64() * 1e3;
+        contacts += world.contact_count();
+        frames += 1;
+        arrived = units.iter().filter(|&&unit| crowd.is_going(unit) == Some(false)).count();
+    }
+    println!(
+        "{rocks} rocks, 2 x 5,000 units: {arrived} have arrived after {} s, {:.2} ms per frame (the world's step: {:.2} ms), {} contacts",
+        frames / 20,
+        total / f64::from(frames),
+        steps / f64::from(frames),
+        contacts / frames
+    );
+}
+
 /// One unit far away on 2,048 x 2,048 cells: planning, and the cells that are searched.
 fn far(houses: u32) {
     let half = 4 * HALF;
@@ -153,6 +204,9 @@ fn main() {
     }
     for houses in [0, 500].into_iter().filter(|_| plays("crowd")) {
         crowd(houses);
+    }
+    for rocks in [0, 60].into_iter().filter(|_| plays("armies")) {
+        armies(rocks);
     }
     for houses in [0, 8_000, 40_000].into_iter().filter(|_| plays("far")) {
         far(houses);

@@ -162,7 +162,10 @@ impl Crowd {
             away <= radius * CONTENT * i64::from(spans.min(4))
         };
         if is_content {
-            mover.post = walker.place();
+            // In rows it goes back to a place that nobody else has when there is room.
+            if !mover.is_in_rows() || away > radius {
+                mover.post = walker.place();
+            }
             return Some(MoveEvent::Arrived(walker.body));
         }
         (mover.stalled_ms >= GIVE_UP_MS).then_some(MoveEvent::GaveUp(walker.body))

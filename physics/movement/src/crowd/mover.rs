@@ -116,7 +116,7 @@ impl Mover {
 
     /// The ground has changed: it looks for its way again.
     pub(crate) fn look_again(&mut self) {
-        (self.aim, self.is_new) = (None, true);
+        (self.aim, self.is_new, self.best) = (None, true, Fx::MAX);
     }
 
     /// Forgets what it knows of its way.

@@ -71,7 +71,7 @@ impl Crowd {
             mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
             mover.task = Task::Go(Errand { flow, group: self.orders, pace, in_rows });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
-            self.walkers[at].think_soon(frame);
+            self.walkers[at].set_out(self.orders, frame);
             self.hashes[at] = CHANGED;
         }
         Ok(())
@@ -96,7 +96,7 @@ impl Crowd {
         mover.post = place;
         mover.task = Task::Go(Errand { flow, group: SENT | cell, pace: mover.def.speed, in_rows: false });
         mover.beside = self.ground.anchor(cell).distance(place);
-        self.walkers[at].think_soon(self.flows.frame() as u32);
+        self.walkers[at].set_out(SENT | cell, self.flows.frame() as u32);
         self.hashes[at] = CHANGED;
         Ok(())
     }

@@ -4,7 +4,7 @@ use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::mover::Mover;
 use crate::crowd::{Crowd, Errand, Task, Walker};
-use crate::flow::{NO_FIELD, Way};
+use crate::flow::{FlowId, Flows, NO_FIELD, Way};
 use crate::ground::Ground;
 use crate::steer::raw::{length, raw, resized, vec2};
 
@@ -40,44 +40,24 @@ impl Crowd {
             mover.task = Task::Go(Errand { flow, ..errand });
         }
         let goal = self.ground.anchor(flow.goal);
-        let (to, left, to_go);
         (mover.is_around, mover.is_closed) = (false, false);
-        if straight {
+        let Leg { to, left, to_go } = if straight {
             mover.aim = None;
             self.flows.keep(flow);
-            (to, left, to_go) = (mover.post, position.distance(goal), position.distance(mover.post));
-        } else if let Some(aim) = mover.aim.filter(|&aim| is_on_the_way(&self.ground, mover, walker, aim)) {
+            Leg { to: mover.post, left: position.distance(goal), to_go: position.distance(mover.post) }
+        } else if let Some(aim) =
+            mover.aim.filter(|&aim| is_on_the_way((&self.ground, &self.flows), mover, walker, (flow, aim)))
+        {
             self.flows.keep(flow);
-            (to, left, to_go) = if aim == mover.post {
-                (aim, position.distance(goal), position.distance(aim))
+            if aim == mover.post {
+                Leg { to: aim, left: position.distance(goal), to_go: position.distance(aim) }
             } else {
                 let left = mover.beyond + position.distance(aim);
-                (aim, left, left + mover.beside)
-            };
+                Leg { to: aim, left, to_go: left + mover.beside }
+            }
         } else {
-            let careful = is_careful(mover);
-            let way = self.flows.seek(&self.ground, flow, position, careful, &mut mover.is_new);
-            mover.aim = None;
-            mover.is_closed = way == Way::Closed;
-            (to, left, to_go) = match way {
-                Way::Straight { left } if self.ground.sees(position, mover.post, mover.size) => {
-                    mover.aim = Some(mover.post);
-                    (mover.post, left, position.distance(mover.post))
-                }
-                // The goal is in sight, and the post behind a corner of it.
-                Way::Straight { left } => {
-                    mover.is_around = true;
-                    (goal, left, left + mover.beside)
-                }
-                Way::Aim { to, left } => {
-                    (mover.aim, mover.beyond) = (Some(to), left - position.distance(to));
-                    // The field leads to the goal; the post is beside it.
-                    (to, left, left + mover.beside)
-                }
-                // Nobody knows yet, or there is no path: it waits. `decide` asks which.
-                Way::Unknown | Way::Closed => (position, Fx::MAX, mover.best),
-            };
-        }
+            ask((&self.ground, &mut self.flows), mover, position, flow)
+        };
         let way = raw(to - position, (1 << 31) - 1);
         let far = length(way);
         // Not further than its aim in one frame: behind it may be a cell from which the path leads back.
@@ -97,6 +77,53 @@ impl Crowd {
     }
 }
 
+/// Where a unit goes now.
+struct Leg {
+    to: Vec2,
+    /// Length of its path to the goal, units.
+    left: Fx,
+    /// Length of its path to its post, units.
+    to_go: Fx,
+}
+
+/// A unit asks its field for an aim, and keeps beside the path of its group if it can.
+fn ask((ground, flows): (&Ground, &mut Flows), mover: &mut Mover, position: Vec2, flow: FlowId) -> Leg {
+    let (goal, careful) = (ground.anchor(flow.goal), is_careful(mover));
+    let beside = mover.post - goal;
+    let is_led = !careful && !mover.is_new && beside != Vec2::ZERO;
+    let with_group = is_led.then(|| flows.beside(ground, flow, position, beside)).flatten();
+    let way = match with_group {
+        Some((to, left)) => Way::Aim { to, left },
+        None => flows.seek(ground, flow, position, careful, &mut mover.is_new),
+    };
+    flows.keep(flow);
+    // Who has been on its path already was pushed into a pocket.
+    let had_path = way == Way::Closed && mover.best < Fx::MAX;
+    let out = had_path.then(|| flows.way_out(ground, flow, position)).flatten();
+    (mover.aim, mover.is_closed) = (None, way == Way::Closed && out.is_none());
+    match way {
+        Way::Straight { left } if ground.sees(position, mover.post, mover.size) => {
+            mover.aim = Some(mover.post);
+            Leg { to: mover.post, left, to_go: position.distance(mover.post) }
+        }
+        // The goal is in sight, and the post behind a corner of it.
+        Way::Straight { left } => {
+            mover.is_around = true;
+            Leg { to: goal, left, to_go: left + mover.beside }
+        }
+        Way::Aim { to, left } => {
+            (mover.aim, mover.beyond) = (Some(to), (left - position.distance(to)).max(Fx::ZERO));
+            // The field leads to the goal; the post is beside it.
+            Leg { to, left, to_go: left + mover.beside }
+        }
+        // Nobody knows yet, or there is no path: it waits. `decide` asks which.
+        Way::Unknown | Way::Closed => {
+            let waits = Leg { to: position, left: Fx::MAX, to_go: mover.best };
+            out.map_or(waits, |to| Leg { to, left: mover.best, to_go: mover.best })
+        }
+    }
+}
+
 /// Whether a unit can go straight to its post.
 fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
     let away = raw(mover.post - position, (1 << 31) - 1);
@@ -113,14 +140,26 @@ fn is_careful(mover: &Mover) -> bool {
 
 /// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner. What is further ahead is looked at
 /// when the unit comes there.
-fn is_on_the_way(ground: &Ground, mover: &Mover, walker: &Walker, aim: Vec2) -> bool {
+fn is_on_the_way(
+    (ground, flows): (&Ground, &Flows),
+    mover: &Mover,
+    walker: &Walker,
+    (flow, aim): (FlowId, Vec2),
+) -> bool {
     let position = walker.place();
     let away = raw(aim - position, (1 << 31) - 1);
     let (cell, far) = (ground.cell().to_bits(), away[0].abs().max(away[1].abs()));
     if far <= cell / 4 {
         return false;
     }
-    let is_undisturbed = mover.is_straight && walker.sight.velocity == walker.takes;
+    if mover.is_straight && walker.sight.velocity == walker.takes {
+        return true;
+    }
+    // Others may have pushed it past its aim, or to where a shorter path begins.
+    let left = flows.left(ground, flow, position).filter(|_| aim != mover.post);
+    if left.is_some_and(|left| mover.beyond + position.distance(aim) > left) {
+        return false;
+    }
     let ahead = far.min(cell * AHEAD_CELLS);
-    is_undisturbed || ground.sees(position, position + vec2(resized(away, far, ahead)), mover.size)
+    ground.sees(position, position + vec2(resized(away, far, ahead)), mover.size)
 }

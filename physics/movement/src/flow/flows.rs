@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use testudo_physics::Vec2;
+use testudo_physics::{Fx, Vec2};
 
 use crate::flow::field::Field;
 use crate::flow::plan::{BEGIN, Ends, Plan, corridor};
 use crate::flow::sectors::{Sectors, tile_of};
 use crate::flow::tiles::Tiles;
-use crate::flow::way::Way;
+use crate::flow::way::{Way, to_units};
 use crate::ground::{Cell, CellRect, Changes, Ground, SIZES_MAX, SizeClass};
 
 /// Greatest number of fields of one [`Flows`].
@@ -330,6 +330,47 @@ impl Flows {
         }
     }
 
+    /// Where a unit goes that keeps beside the path of its group, and how long its own path is: as its leader would, who is `beside` away from it and goes to
+    /// the goal itself. So a group stays as wide as it will stand. `None` where the unit sees the goal, does not see the leader's place or where it would
+    /// come to itself, or where that is less than three quarters as good as its own path.
+    pub(crate) fn beside(
+        &self,
+        ground: &Ground,
+        id: FlowId,
+        position: Vec2,
+        beside: Vec2,
+    ) -> Option<(Vec2, Fx)> {
+        let field = &self.fields.get(usize::from(id.index)).filter(|used| used.is(id))?.field;
+        let (leader, cell) = (position - beside, ground.grid.cell_at(position));
+        let sees = |to: Vec2| ground.is_inside(to) && ground.sees(position, to, id.size);
+        if field.sees_goal(cell) || !sees(leader) {
+            return None;
+        }
+        let left = to_units(ground, field.distance(cell)?);
+        let to = match field.way(ground, leader) {
+            // Where the unit stands in the end.
+            Way::Straight { .. } => ground.anchor(id.goal) + beside,
+            Way::Aim { to, .. } => {
+                let to = to + beside;
+                let beyond = to_units(ground, field.distance(ground.grid.cell_at(to))?);
+                (beyond + position.distance(to) * 3 / 4 <= left).then_some(to)?
+            }
+            Way::Unknown | Way::Closed => return None,
+        };
+        sees(to).then_some((to, left))
+    }
+
+    /// Where a unit goes that was pushed into a pocket from which no path leads.
+    pub(crate) fn way_out(&self, ground: &Ground, id: FlowId, position: Vec2) -> Option<Vec2> {
+        self.fields.get(usize::from(id.index)).filter(|used| used.is(id))?.field.way_out(ground, position)
+    }
+
+    /// Length of the path from the middle of a position's cell, units; `None` where it is not known.
+    pub(crate) fn left(&self, ground: &Ground, id: FlowId, position: Vec2) -> Option<Fx> {
+        let field = &self.fields.get(usize::from(id.index)).filter(|used| used.is(id))?.field;
+        field.distance(ground.grid.cell_at(position)).map(|distance| to_units(ground, distance))
+    }
+
     /// Like [`Flows::follow`], but only looks.
     #[must_use]
     pub fn way(&self, ground: &Ground, id: FlowId, position: Vec2) -> Way {
@@ -462,7 +503,7 @@ impl Used {
 mod tests {
     use super::*;
     use crate::ground::GroundDef;
-    use testudo_physics::{Aabb, BodyDef, Fx, Shape, World, WorldDef};
+    use testudo_physics::{Aabb, BodyDef, Shape, World, WorldDef};
 
     /// A crowd that was saved while such a path was planned could not be loaded.
     #[test]

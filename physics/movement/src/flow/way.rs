@@ -8,6 +8,9 @@ use crate::ground::{Cell, CellRect, Ground};
 /// How many cells beside obstacles a unit looks ahead, to go straight.
 const LOOK_AHEAD: usize = 8;
 
+/// Fewer cells from which no step leads are a pocket.
+const POCKET_CELLS: usize = 12;
+
 /// The way to a goal from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -123,15 +126,8 @@ impl Field {
         }
         // Nearer than a diameter is on the same side of every wall.
         let reach = ground.radius(self.size) * 2;
-        let [x, y] = ground.grid.split(cell);
-        let around = ground.grid.clip(CellRect { min: [x, y], max: [x, y] }.grown(2));
-        let near = around.cells().map(|at| ground.grid.cell(at)).filter_map(|cell| {
-            let to = ground.anchor(cell);
-            let length = to.distance(position);
-            let distance = self.distance(cell).filter(|_| ground.steps(cell, self.size) != 0)?;
-            (length < reach).then(|| (to_units(ground, distance) + length, to))
-        });
-        if let Some((left, to)) = near.min_by_key(|&(left, _)| left) {
+        let near = self.around(ground, position).filter(|&(_, away, _)| away < reach);
+        if let Some((left, _, to)) = near.min_by_key(|&(left, ..)| left) {
             return Way::Aim { to, left };
         }
         if is_open {
@@ -141,6 +137,35 @@ impl Field {
         let Some(distance) = self.distance(open) else { return none };
         let to = ground.anchor(open);
         Way::Aim { to, left: to_units(ground, distance) + position.distance(to) }
+    }
+
+    /// The anchors around a position from which a path leads to the goal: how long it is from here, how far away they are, and where.
+    fn around(&self, ground: &Ground, position: Vec2) -> impl Iterator<Item = (Fx, Fx, Vec2)> {
+        let at = ground.grid.place(position);
+        let around = ground.grid.clip(CellRect { min: at, max: at }.grown(2));
+        around.cells().map(|at| ground.grid.cell(at)).filter_map(move |cell| {
+            let distance = self.distance(cell).filter(|_| ground.steps(cell, self.size) != 0)?;
+            let away = ground.anchor(cell).distance(position);
+            Some((to_units(ground, distance) + away, away, ground.anchor(cell)))
+        })
+    }
+
+    /// Out of a pocket of a few cells: to the nearest place from which a path leads to the goal, whatever is between.
+    pub(crate) fn way_out(&self, ground: &Ground, position: Vec2) -> Option<Vec2> {
+        let mut cells = [ground.grid.cell_at(position); POCKET_CELLS];
+        let (mut done, mut known) = (0, 1);
+        while done < known {
+            let (cell, steps) = (cells[done], ground.steps(cells[done], self.size));
+            done += 1;
+            for step in (0..8).filter(|step| steps >> step & 1 == 1) {
+                let next = cell.wrapping_add_signed(ground.grid.offsets()[step]);
+                if !cells[..known].contains(&next) {
+                    *cells.get_mut(known)? = next;
+                    known += 1;
+                }
+            }
+        }
+        self.around(ground, position).min_by_key(|&(_, away, _)| away).map(|(.., to)| to)
     }
 
     /// A cell further down the gradient, where all neighbours are open.
@@ -197,6 +222,6 @@ impl Field {
 }
 
 /// A distance of the field in units.
-fn to_units(ground: &Ground, distance: u32) -> Fx {
+pub(crate) fn to_units(ground: &Ground, distance: u32) -> Fx {
     Fx::from_bits((i64::from(distance) << ground.grid.shift) / i64::from(STRAIGHT))
 }

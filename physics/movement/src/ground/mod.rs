@@ -161,6 +161,15 @@ impl Ground {
         self.steps(self.grid.cell_at(position), size) != 0
     }
 
+    /// Whether a position is in the area.
+    pub(crate) fn is_inside(&self, position: Vec2) -> bool {
+        let grid = &self.grid;
+        let is_within = |at: Fx, min: i64, count: i32| {
+            (0..i64::from(count) << grid.shift).contains(&at.to_bits().saturating_sub(min))
+        };
+        is_within(position.x, grid.min[0], grid.columns) && is_within(position.y, grid.min[1], grid.rows)
+    }
+
     /// The cost of the cell of a position, 0..=15.
     #[must_use]
     pub fn cost(&self, position: Vec2) -> u8 {
