@@ -15,7 +15,7 @@ mkdir -p "$OUT"
 without='--cfg=getrandom_backend="unsupported"'
 for flags in "" "-C target-feature=+simd128"; do
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$without $flags" \
-    cargo build --quiet --locked --release --target "$target" -p testudo-tests --example crowd
+    cargo build --quiet --locked --release --target "$target" -p testudo-tests --features measure --example crowd
   cp "${CARGO_TARGET_DIR:-target}/$target/release/examples/crowd.wasm" "$OUT/crowd${flags:+-simd128}.wasm"
 done
 # Compiled at once by the optimising compiler, so that no later round is faster than the first.

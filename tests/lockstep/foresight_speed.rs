@@ -1,4 +1,4 @@
-//! Measures prediction: `cargo run --release -p testudo-tests --example foresight`. Prints the tables of docs/prediction.md.
+//! Measures prediction: `cargo run --release -p testudo-tests --features measure --example foresight`. Prints the tables of docs/prediction.md.
 
 #[path = "crowd.rs"]
 mod crowd;

@@ -1,7 +1,7 @@
 //! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second. Thread CPU time, because the
 //! machine may be busy.
 //!
-//! `cargo run --release -p testudo-tests --example movement [fields | crowd | armies | far]`
+//! `cargo run --release -p testudo-tests --features measure --example movement [fields | crowd | armies | far]`
 
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
 //! Shared helpers of the workspace's tests: scenes that several tests build, and what must hold for any bytes.
 
 pub mod counting;
+#[cfg(feature = "checks")]
 pub mod fuzz;
+#[cfg(feature = "checks")]
 pub mod pairs;
 pub mod scenes;
 pub mod threads;

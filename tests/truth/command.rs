@@ -1,5 +1,5 @@
 //! Measurements, and tests that take too long for a test run:
-//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000`, `... -- wide 1 5000`, `... -- pile-up` and `... -- unusual`.
+//! `cargo run --release -p testudo-tests --features measure --example truths -- scenes 1 10000`, `... -- wide 1 5000`, `... -- pile-up` and `... -- unusual`.
 
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]

@@ -1,7 +1,7 @@
 //! Truths about bodies of very different masses where much else happens: gravity that turns, rates that change in every frame, lifts, teleports,
 //! walls behind light bodies.
 //!
-//! `cargo run --release -p testudo-tests --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
+//! `cargo run --release -p testudo-tests --features measure --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
 
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 

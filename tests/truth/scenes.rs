@@ -511,7 +511,7 @@ impl Materials {
     }
 }
 
-/// Every 250th of ten thousand scenes. `cargo run --release -p testudo-tests --example truths -- scenes` plays them all.
+/// Every 250th of ten thousand scenes. `cargo run --release -p testudo-tests --features measure --example truths -- scenes` plays them all.
 #[test]
 fn random_scenes_keep_the_laws() {
     keep_the_laws((1..=40).map(|part| 250 * part));

@@ -1,7 +1,7 @@
 //! Truths about what games do seldom: platforms that reverse under their load, teleports beside sensors, gravity that turns, worlds whose edge is
 //! the floor, places far from the origin, terrain that is replaced under sleepers, calls that change nothing.
 //!
-//! `cargo run --release -p testudo-tests --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
+//! `cargo run --release -p testudo-tests --features measure --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
 
 use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Filter, Fx, PolygonDef, Vec2, World, WorldDef};
 

@@ -134,6 +134,8 @@ fn a_relay_serves_the_page_and_says_where() {
     assert_eq!(get(&page), "the page");
     let answer = asked(&page, "/../testudo-secret");
     assert!(!answer.contains("not for the world"), "{answer}");
+    let answer = asked(&page, "/nothing");
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     for length in [300, 9_000] {
         let answer = asked(&page, &format!("/{}", "a".repeat(length)));
         assert!(answer.starts_with("HTTP/1.1 414"), "it was 500: {answer}");

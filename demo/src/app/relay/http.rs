@@ -1,20 +1,20 @@
-//! A router for HTTP on a thread of its own, with limits: connections at once, and time for each.
+//! A server for HTTP on a thread of its own, with limits: connections at once, and time for each.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::Request;
-use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use http_body_util::Either;
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
@@ -35,6 +35,15 @@ const ALL_WITHIN: Duration = Duration::from_secs(250);
 /// Pause after an error of the system, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// What answers requests: a page, or files.
+pub(crate) trait Answer: Clone + Send + Sync + 'static {
+    /// What follows the head of an answer.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+
+    /// The answer to a request.
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
+}
+
 /// A running server. Dropping it ends it; whoever still reads is cut off.
 pub(crate) struct Http {
     address: SocketAddr,
@@ -47,18 +56,17 @@ impl Http {
     ///
     /// # Errors
     /// A taken port, or no thread.
-    pub(crate) fn serve(name: &str, address: SocketAddr, router: Router) -> io::Result<Self> {
+    pub(crate) fn serve(name: &str, address: SocketAddr, answers: impl Answer) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-        let router = router.layer(from_fn(refuse_long_paths));
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = thread::Builder::new().name(name.into()).spawn(move || {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    () = accept(&listener, &router) => {}
+                    () = accept(&listener, &answers) => {}
                     _ = stopped => {}
                 }
             });
@@ -73,7 +81,7 @@ impl Http {
     }
 }
 
-async fn accept(listener: &tokio::net::TcpListener, router: &Router) {
+async fn accept(listener: &tokio::net::TcpListener, answers: &impl Answer) {
     let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let visitors = Visitors::default();
     while let Ok(permit) = Arc::clone(&free).acquire_owned().await {
@@ -82,8 +90,9 @@ async fn accept(listener: &tokio::net::TcpListener, router: &Router) {
             continue;
         };
         let Some(visit) = Visit::begin(&visitors, address.ip().to_canonical()) else { continue };
-        let service = TowerToHyperService::new(router.clone());
+        let answers = answers.clone();
         tokio::spawn(async move {
+            let service = service_fn(|request| with_short_path(&answers, request));
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
             // A client that breaks off is no concern of ours.
@@ -125,12 +134,22 @@ impl Drop for Visit {
     }
 }
 
-/// No file has such a name; the system's error about it would look like one of ours.
-async fn refuse_long_paths(request: Request, next: Next) -> Response {
+/// No file has a longer name; the system's error about it would look like one of ours.
+async fn with_short_path<A: Answer>(
+    answers: &A,
+    request: Request<Incoming>,
+) -> Result<Response<Either<String, A::Body>>, Infallible> {
     if request.uri().path().len() > PATH_BYTES_MAX {
-        return StatusCode::URI_TOO_LONG.into_response();
+        return Ok(only(StatusCode::URI_TOO_LONG).map(Either::Left));
     }
-    next.run(request).await
+    Ok(answers.answer(request).await.map(Either::Right))
+}
+
+/// An answer that is no more than its status.
+pub(crate) fn only<B: Default>(status: StatusCode) -> Response<B> {
+    let mut answer = Response::default();
+    *answer.status_mut() = status;
+    answer
 }
 
 impl Drop for Http {

@@ -5,10 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::Router;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
-use axum::routing::get;
+use hyper::body::Incoming;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -21,7 +20,7 @@ use testudo_lockstep::service::relay::forwarding::Spread;
 use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::transport::sealed::SealedStats;
 
-use crate::app::relay::http::Http;
+use crate::app::relay::http::{Answer, Http, only};
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -96,12 +95,7 @@ impl Metrics {
         let help = "The longest forwarding time of each room in the last ten seconds";
         registry.register_with_unit("forwarding_room_worst", help, Unit::Seconds, worst.clone());
 
-        let registry = Arc::new(registry);
-        let page = move || {
-            let registry = Arc::clone(&registry);
-            async move { text(&registry) }
-        };
-        let http = Http::serve("metrics", address, Router::new().route("/metrics", get(page)))?;
+        let http = Http::serve("metrics", address, Page(Arc::new(registry)))?;
         Ok(Self { http, rooms, connections, states, totals, forwarding, turns, worst })
     }
 
@@ -136,10 +130,29 @@ fn set(quantiles: &Quantiles, spread: Spread) {
     }
 }
 
-fn text(registry: &Registry) -> impl IntoResponse + use<> {
-    let mut text = String::new();
-    match encode(&mut text, registry) {
-        Ok(()) => (StatusCode::OK, [(header::CONTENT_TYPE, TYPE)], text),
-        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, [(header::CONTENT_TYPE, "text/plain")], String::new()),
+/// Answers with the counters.
+#[derive(Clone)]
+struct Page(Arc<Registry>);
+
+impl Answer for Page {
+    type Body = String;
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<String> {
+        if request.uri().path() != "/metrics" {
+            return only(StatusCode::NOT_FOUND);
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let mut refusal = only(StatusCode::METHOD_NOT_ALLOWED);
+            refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET,HEAD"));
+            return refusal;
+        }
+        let mut answer = Response::<String>::default();
+        match encode(answer.body_mut(), &self.0) {
+            Ok(()) => {
+                answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TYPE));
+                answer
+            }
+            Err(_) => only(StatusCode::INTERNAL_SERVER_ERROR),
+        }
     }
 }

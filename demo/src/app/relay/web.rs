@@ -1,15 +1,18 @@
 //! The browser page, as files of a folder that `demo/web/build.sh` has made.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use axum::Router;
-use axum::http::{HeaderValue, header};
+use http_body_util::Either;
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, HeaderValue};
+use hyper::{Request, Response, StatusCode};
 use tower_http::services::ServeDir;
-use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::services::fs::ServeFileSystemResponseBody;
 
 use crate::app::error::MatchError;
-use crate::app::relay::http::Http;
+use crate::app::relay::http::{Answer, Http, only};
 
 /// Serves a folder with a page at `http://ADDRESS/`. Files that are there in a smaller form, as `FILE.gz`, are sent in that form.
 ///
@@ -19,10 +22,32 @@ pub(crate) fn serve(address: SocketAddr, folder: &Path) -> Result<Http, MatchErr
     if !folder.join("index.html").is_file() {
         return Err(MatchError::NoPage(folder.to_owned()));
     }
-    // A newer page belongs to a newer relay: browsers ask each time whether it has changed.
-    let fresh =
-        SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    let files = ServeDir::new(folder).precompressed_gzip();
-    let router = Router::new().fallback_service(files).layer(fresh);
-    Http::serve("web", address, router).map_err(|error| MatchError::Bind { address, error })
+    let files = Files(ServeDir::new(folder).precompressed_gzip());
+    Http::serve("web", address, files).map_err(|error| MatchError::Bind { address, error })
+}
+
+/// The files of a page.
+#[derive(Clone)]
+struct Files(ServeDir);
+
+impl Answer for Files {
+    type Body = Either<ServeFileSystemResponseBody, String>;
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Self::Body> {
+        let mut answer = match self.0.clone().try_call(request).await {
+            Ok(file) => file.map(Either::Left),
+            Err(error) => only(status(error.kind())).map(Either::Right),
+        };
+        // A newer page belongs to a newer relay: browsers ask each time whether it has changed.
+        answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        answer
+    }
+}
+
+/// What the answer about a file is that cannot be read.
+fn status(error: ErrorKind) -> StatusCode {
+    match error {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory => StatusCode::NOT_FOUND,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
 }
