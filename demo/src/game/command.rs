@@ -4,9 +4,10 @@ use testudo_physics::math::isqrt_u64;
 
 use crate::game::Game;
 use crate::game::field::{SPACING, files_for};
-use crate::game::order::{Command, GROUPS, Order, Selection};
+use crate::game::order::{Command, Order};
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
+use crate::game::selection::{GROUPS, Selection};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Way};
 
 /// How units line up.
