@@ -4,6 +4,7 @@ pub(crate) mod def;
 pub(crate) mod field;
 pub(crate) mod filter;
 pub(crate) mod id;
+pub(crate) mod indexed;
 pub(crate) mod material;
 pub(crate) mod ordered;
 pub(crate) mod record;

@@ -1,7 +1,6 @@
 //! Where a body is stored in its world.
 
-use alloc::vec::Vec;
-use core::ops::{Index, IndexMut};
+use crate::body::indexed::indexed_by;
 
 /// The number of a body in the arrays of its world, counted from 0. Users see it as [`BodyId::index`](crate::BodyId::index). In memory it is
 /// the number itself, so kernels gather and compare with it.
@@ -51,38 +50,4 @@ impl SlotPair {
 /// What is stored by slot only. Its arrays take a slot as it is, and no other index.
 pub(crate) trait BySlot {}
 
-impl<T: BySlot> Index<Slot> for [T] {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, slot: Slot) -> &T {
-        &self[slot.at()]
-    }
-}
-
-impl<T: BySlot> IndexMut<Slot> for [T] {
-    #[inline(always)]
-    #[track_caller]
-    fn index_mut(&mut self, slot: Slot) -> &mut T {
-        &mut self[slot.at()]
-    }
-}
-
-impl<T: BySlot> Index<Slot> for Vec<T> {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, slot: Slot) -> &T {
-        &self.as_slice()[slot]
-    }
-}
-
-impl<T: BySlot> IndexMut<Slot> for Vec<T> {
-    #[inline(always)]
-    #[track_caller]
-    fn index_mut(&mut self, slot: Slot) -> &mut T {
-        &mut self.as_mut_slice()[slot]
-    }
-}
+indexed_by!(Slot, BySlot);

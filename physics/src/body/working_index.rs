@@ -1,7 +1,6 @@
 //! The numbers of bodies in the working arrays of a step.
 
-use alloc::vec::Vec;
-use core::ops::{Index, IndexMut};
+use crate::body::indexed::indexed_by;
 
 /// A body of a step, see [`Working`](crate::step::working::Working): the lane of a moving one; behind these the dummy and the bodies at rest.
 /// In memory it is the number itself, so kernels gather with it.
@@ -28,30 +27,4 @@ impl WorkingIndex {
 /// What is stored by working index only. Its arrays take such an index as it is, and no other.
 pub(crate) trait ByWorkingIndex {}
 
-impl<T: ByWorkingIndex> Index<WorkingIndex> for [T] {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, body: WorkingIndex) -> &T {
-        &self[body.at()]
-    }
-}
-
-impl<T: ByWorkingIndex> IndexMut<WorkingIndex> for [T] {
-    #[inline(always)]
-    #[track_caller]
-    fn index_mut(&mut self, body: WorkingIndex) -> &mut T {
-        &mut self[body.at()]
-    }
-}
-
-impl<T: ByWorkingIndex> Index<WorkingIndex> for Vec<T> {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, body: WorkingIndex) -> &T {
-        &self.as_slice()[body]
-    }
-}
+indexed_by!(WorkingIndex, ByWorkingIndex);

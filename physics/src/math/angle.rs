@@ -48,12 +48,6 @@ impl Angle {
         Self((turns.to_bits() << 16) as u32)
     }
 
-    /// The angle in turns, 0 up to but not including 1, rounded down.
-    #[must_use]
-    pub const fn to_turns(self) -> Fx {
-        Fx::from_bits((self.0 >> 16) as i64)
-    }
-
     /// An angle in degrees, rounded to the nearest step, modulo whole turns.
     #[must_use]
     pub const fn from_degrees(degrees: i32) -> Self {
@@ -298,7 +292,6 @@ mod tests {
         assert_eq!(Angle::from_degrees(-1), -Angle::from_degrees(1));
         assert_eq!(Angle::from_degrees(i32::MIN), Angle::from_degrees(i32::MIN.rem_euclid(360)));
         assert_eq!(Angle::from_turns(Fx::lit("-3.25")), -Angle::QUARTER);
-        assert_eq!((-Angle::QUARTER).to_turns(), Fx::lit("0.75"));
     }
 
     #[test]

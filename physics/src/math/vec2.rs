@@ -151,24 +151,6 @@ impl Vec2 {
         )
     }
 
-    /// The vector shortened by `amount` in the same direction; zero if it is not longer than that. A negative amount changes nothing.
-    #[must_use]
-    pub const fn move_toward_zero(self, amount: Fx) -> Self {
-        if amount.to_bits() <= 0 {
-            return self;
-        }
-        let (length, _) = self.raw_length();
-        let amount = amount.to_bits() as u64;
-        if amount >= length {
-            return Self::ZERO;
-        }
-        let (part, of) = ((length - amount) as i128, length as i128);
-        Self::from_raw(
-            div_nearest(self.x.to_bits() as i128 * part, of) as i64,
-            div_nearest(self.y.to_bits() as i128 * part, of) as i64,
-        )
-    }
-
     /// The vector, shortened to `max` if it is longer. The result is never longer than `max`, because its components are rounded toward
     /// zero. Zero for a negative `max`.
     #[must_use]
@@ -335,7 +317,6 @@ mod tests {
         assert_eq!(zero.normalize(), zero);
         assert_eq!(zero.angle(), Angle::ZERO);
         assert_eq!(zero.clamp_length(Fx::ONE), zero);
-        assert_eq!(zero.move_toward_zero(Fx::ONE), zero);
         assert_eq!(Vec2::from_ints(3, 4).clamp_length(-Fx::ONE), zero);
     }
 
@@ -345,9 +326,6 @@ mod tests {
         assert_eq!((v.length(), v.length_squared()), (Fx::from_num(50), Fx::from_num(2_500)));
         assert_eq!(v.clamp_length(Fx::from_num(5)), Vec2::from_ints(-3, 4));
         assert_eq!(v.clamp_length(Fx::from_num(50)), v);
-        assert_eq!(v.move_toward_zero(Fx::from_num(45)), Vec2::from_ints(-3, 4));
-        assert_eq!(v.move_toward_zero(Fx::from_num(50)), Vec2::ZERO);
-        assert_eq!(v.move_toward_zero(-Fx::ONE), v);
         assert_eq!(v.normalize(), Vec2::new(Fx::lit("-0.6"), Fx::lit("0.8")));
         assert_eq!(raw(3, -4).normalize(), Vec2::new(Fx::lit("0.6"), Fx::lit("-0.8")), "however short");
     }
@@ -388,14 +366,6 @@ mod tests {
                 let reached = clamped.raw_length().0 + 3;
                 prop_assert!(reached >= max.to_bits() as u64, "{clamped:?} of {max}");
             }
-        }
-
-        #[test]
-        fn shortened_vectors_lose_the_amount(x: i64, y: i64, amount in 0..=i64::MAX, shift in 16..63) {
-            let (v, amount) = (raw(x >> shift, y >> shift), Fx::from_bits(amount >> shift));
-            let (before, after) = (v.length(), v.move_toward_zero(amount).length());
-            let expected = (before - amount).max(Fx::ZERO);
-            prop_assert!(after.abs_diff(expected) <= Fx::from_bits(3) || amount == 0, "{after} for {expected}");
         }
 
         #[test]

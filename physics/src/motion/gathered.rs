@@ -5,7 +5,7 @@ use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Body, Shell};
 use crate::body::slot::Slot;
-use crate::contact::cache::Owned;
+use crate::contact::cached::Owned;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::each;
 use crate::solve::solver::Velocity;

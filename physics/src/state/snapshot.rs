@@ -9,7 +9,7 @@ use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
 use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain::{CORNERS_MAX, Piece};
-use crate::contact::cache::{Owner, RestingContact};
+use crate::contact::cached::{Owner, RestingContact};
 use crate::contact::ignored::IgnoredPairs;
 use crate::math::aabb::Aabb;
 use crate::math::rng::Pcg32;

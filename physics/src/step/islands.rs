@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::body::record::{Body, Shell, flag};
 use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
-use crate::contact::cache::RestingContact;
+use crate::contact::cached::RestingContact;
 use crate::math::copy::clone_in_place;
 use crate::math::sets::DisjointSets;
 use crate::solve::coloring::Batches;

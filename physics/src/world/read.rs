@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::{flag, fx, vec2};
 use crate::body::slot::Slot;
 use crate::body::view::BodyRef;
-use crate::contact::cache::RestingContact;
+use crate::contact::cached::RestingContact;
 use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
 use crate::math::vec2::Vec2;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::body::id::BodyId;
 use crate::body::record::flag;
 use crate::body::slot::{Slot, SlotPair};
-use crate::contact::cache::RestingContact;
+use crate::contact::cached::RestingContact;
 use crate::math::num::FPS_MAX;
 use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};

@@ -1,0 +1,118 @@
+//! What the cache keeps of contacts: of moving bodies by owner, of resting ones one by one.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use fearless_simd::prelude::*;
+use fearless_simd::u32x8;
+
+use crate::body::slot::{BySlot, Slot};
+use crate::body::working_index::ByWorkingIndex;
+use crate::math::boxes::LANES;
+use crate::math::copy::clone_in_place;
+
+/// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
+#[derive(Debug, Default)]
+pub(crate) struct CachedContacts {
+    /// Slots of the other bodies.
+    pub(crate) others: Vec<Slot>,
+    /// Impulses of the last frame, raw units per second of closing speed; not negative.
+    pub(crate) impulses: Vec<i32>,
+    /// Friction impulses, likewise; empty if no body has friction.
+    pub(crate) slides: Vec<i32>,
+}
+
+clone_in_place!(CachedContacts: others, impulses, slides);
+
+impl CachedContacts {
+    pub(crate) fn len(&self) -> usize {
+        self.impulses.len()
+    }
+
+    /// Others and impulses, equally many.
+    #[inline(always)]
+    pub(super) fn near(&self) -> (&[Slot], &[i32]) {
+        let len = self.others.len().min(self.impulses.len());
+        (&self.others[..len], &self.impulses[..len])
+    }
+
+    pub(super) fn resize(&mut self, len: usize) {
+        self.others.clear();
+        self.others.resize(len, Slot::NONE);
+        self.impulses.clear();
+        self.impulses.resize(len, 0);
+        self.slides.clear();
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.others.truncate(len);
+        self.impulses.truncate(len);
+        self.slides.truncate(len);
+    }
+}
+
+/// A body that owns the next `count` contacts of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Owner {
+    pub(crate) slot: Slot,
+    pub(crate) count: u32,
+}
+
+/// Where the contacts of one owner are: from `start` to before `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Owned {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl ByWorkingIndex for Owned {}
+impl BySlot for Owned {}
+
+impl Owned {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A contact between bodies that do not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RestingContact {
+    pub(crate) owner: Slot,
+    pub(crate) other: Slot,
+    pub(crate) impulse: i32,
+    /// Friction impulse.
+    pub(crate) slide: i32,
+}
+
+/// Merges a sorted list into another one, from the end: what stands between two newcomers moves as a block. `newcomers` is empty afterwards.
+pub(super) fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
+    let mut left = sorted.len();
+    sorted.extend_from_slice(newcomers);
+    while let Some(newcomer) = newcomers.pop() {
+        let place = sorted[..left].partition_point(|contact| *contact <= newcomer);
+        let shift = newcomers.len() + 1;
+        sorted.copy_within(place..left, place + shift);
+        sorted[place + shift - 1] = newcomer;
+        left = place;
+    }
+}
+
+/// Index of a contact among the first eight of one owner, and 0; or any index, and all ones if it is not there. About every other pair is new,
+/// which no branch predicts, so there is none.
+#[inline(always)]
+pub(super) fn look_up<S: Simd>(
+    simd: S,
+    (others, _): (&[Slot], &[i32]),
+    Owned { start, end }: Owned,
+    other: Slot,
+) -> (u32, u32) {
+    let (count, first) = (end - start, start as usize);
+    let near = others.get(first..first + LANES).and_then(<[Slot]>::as_array::<LANES>);
+    let Some(near) = near else { return (start, u32::MAX) };
+    let equal = u32x8::load_array_ref(simd, bytemuck::cast_ref(near)).simd_eq(other.0).to_bitmask() as u32;
+    let equal = equal & ((1 << count.min(LANES as u32)) - 1);
+    let lane = equal.trailing_zeros() & (LANES as u32 - 1);
+    (start + lane, u32::from(equal != 0).wrapping_sub(1))
+}
