@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use crate::lexer::{Token, closing, tokens};
+use crate::lexer::{Token, closing};
 use crate::tree::{Finding, Tree};
 
 /// Where a ban may be lifted: a file, and in it the module to which the attribute belongs, or none for the whole file or a function. Keep it
@@ -55,8 +55,8 @@ const LINTS: [&str; 9] = [
 /// A ban is lifted at an edge, with a reason, and nowhere else.
 pub(crate) fn bans_are_lifted_at_edges_only(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree.rust_files("") {
-        let tokens = tokens(text);
+    for (path, _) in tree.rust_files("") {
+        let tokens = tree.tokens(path);
         for (at, token) in tokens.iter().enumerate() {
             let lifts = token.is_name("allow") || token.is_name("expect") || token.is_name("warn");
             if !lifts || !tokens.get(at + 1).is_some_and(|next| next.is_sign("(")) {

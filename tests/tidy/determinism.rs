@@ -1,6 +1,6 @@
 //! Items that are forbidden in simulation code because they differ between two machines or two runs, and that clippy cannot find.
 
-use crate::lexer::{Kind, Token, closing, tokens};
+use crate::lexer::{Kind, Token, closing};
 use crate::tree::{Finding, Tree};
 
 /// Code that must give the same bits on every machine, its unit tests included. What else may not stand there is banned by `clippy.toml`.
@@ -27,8 +27,8 @@ fn in_scope(path: &str, scope: &[&str]) -> bool {
 pub(crate) fn simulation_has_no_float_literals(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let files = tree.rust_files("").filter(|(path, _)| in_scope(path, &SIMULATION) && !FLOATS.contains(path));
-    for (path, text) in files {
-        let literals = tokens(text).into_iter().filter(|token| token.kind == Kind::Float);
+    for (path, _) in files {
+        let literals = tree.tokens(path).into_iter().filter(|token| token.kind == Kind::Float);
         findings.extend(literals.map(|token| Finding {
             path: path.to_string(),
             line: token.line,
@@ -95,7 +95,7 @@ pub(crate) fn state_has_fixed_widths(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.rust_files("").filter(|(path, _)| in_scope(path, &STATE)) {
         let lines: Vec<&str> = text.lines().collect();
-        let tokens = tokens(text);
+        let tokens = tree.tokens(path);
         for at in 0..tokens.len() {
             let declares = tokens[at].is_name("struct") || tokens[at].is_name("enum");
             if !declares || !tokens.get(at + 1).is_some_and(|name| name.kind == Kind::Name) {

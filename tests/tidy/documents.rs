@@ -1,6 +1,6 @@
 //! What the documents claim: files that exist, commands that CI runs, versions that have a reason, snapshots with owners.
 
-use crate::lexer::{Kind, tokens};
+use crate::lexer::Kind;
 use crate::tree::{Finding, Tree};
 
 /// The one command that tests everything: the README names it and `.ci/run` runs it.
@@ -108,8 +108,8 @@ pub(crate) fn versions_have_reasons(tree: &Tree) -> Vec<Finding> {
     let changelog = tree.text("CHANGELOG.md").unwrap_or_default();
     let mut findings = Vec::new();
     for (src, name) in VERSIONS {
-        for (path, text) in tree.rust_files(src) {
-            let tokens = tokens(text);
+        for (path, _) in tree.rust_files(src) {
+            let tokens = tree.tokens(path);
             let declared = tokens.windows(6).find(|window| {
                 window[0].is_name("const") && window[1].is_name(name) && window[5].kind == Kind::Integer
             });

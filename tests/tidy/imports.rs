@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lexer::tokens;
 use crate::paths::{module_of_file, paths};
 use crate::tree::{Finding, Tree};
 
@@ -44,10 +43,10 @@ fn imports(tree: &Tree, src: &str) -> Vec<Import> {
     let known = modules(tree, src);
     let exports = root_exports(tree, src, &known);
     let mut found = Vec::new();
-    for (path, text) in tree.rust_files(src) {
+    for (path, _) in tree.rust_files(src) {
         let module = module_of_file(&path[src.len()..]);
         let Some(&from) = module.first() else { continue };
-        for used in paths(&tokens(text)) {
+        for used in paths(&tree.tokens(path)) {
             let Some(target) = used.inside_crate(&module) else { continue };
             let bare_keyword = used.segments.len() == 1;
             let name = target.first().copied().unwrap_or("*");
@@ -75,7 +74,7 @@ fn modules<'a>(tree: &'a Tree, src: &str) -> BTreeSet<&'a str> {
 fn root_exports<'a>(tree: &'a Tree, src: &str, known: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
     let mut exports = BTreeMap::new();
     for root in ["lib.rs", "main.rs"] {
-        for used in paths(&tokens(tree.text(&format!("{src}{root}")).unwrap_or_default())) {
+        for used in paths(&tree.tokens(&format!("{src}{root}"))) {
             let inside = used.inside_crate(&[]).unwrap_or(used.segments);
             if let [module, .., name] = inside[..]
                 && known.contains(module)
@@ -222,8 +221,8 @@ pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
         let inside = path.strip_prefix("demo/src/").map(module_of_file);
         inside.is_some_and(|module| module.first().is_some_and(|top| GAMES.contains(top)))
     };
-    for (path, text) in tree.rust_files("demo/src/").filter(|(path, _)| in_a_game(path)) {
-        for used in paths(&tokens(text)) {
+    for (path, _) in tree.rust_files("demo/src/").filter(|(path, _)| in_a_game(path)) {
+        for used in paths(&tree.tokens(path)) {
             if used.segments.len() > 1 && NOT_IN_GAME.contains(&used.segments[0]) {
                 findings.push(Finding {
                     path: path.to_string(),

@@ -1,6 +1,6 @@
 //! Sizes of files, things left undone, and where programs may be.
 
-use crate::lexer::{test_module_lines, tokens};
+use crate::lexer::test_module_lines;
 use crate::tree::{Finding, Tree};
 
 /// Longest file, its unit tests not counted.
@@ -17,7 +17,7 @@ pub(crate) fn files_are_short(tree: &Tree) -> Vec<Finding> {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;
         }
-        let lines = text.lines().count() - test_module_lines(&tokens(text));
+        let lines = text.lines().count() - test_module_lines(&tree.tokens(path));
         if lines > LINES_MAX {
             findings.push(Finding {
                 path: path.to_string(),
@@ -175,9 +175,9 @@ fn lockstep_carries_any_game(tree: &Tree) -> Vec<Finding> {
                     .into(),
         })
         .collect();
-    for (path, text) in tree.rust_files("lockstep/src/").filter(|(path, _)| *path != BRIDGE) {
+    for (path, _) in tree.rust_files("lockstep/src/").filter(|(path, _)| *path != BRIDGE) {
         let named =
-            tokens(text).iter().find(|token| token.is_name("testudo_physics")).map(|token| token.line);
+            tree.tokens(path).iter().find(|token| token.is_name("testudo_physics")).map(|token| token.line);
         findings.extend(named.map(|line| Finding {
             path: path.into(),
             line,
@@ -225,8 +225,8 @@ const DENIED: [(&str, &str, &[&str]); 6] = [
 pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for src in ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/src/"] {
-        for (path, text) in tree.rust_files(src).filter(|(path, _)| !is_audited(path)) {
-            findings.extend(tokens(text).iter().filter(|token| token.is_name("unsafe")).map(|token| {
+        for (path, _) in tree.rust_files(src).filter(|(path, _)| !is_audited(path)) {
+            findings.extend(tree.tokens(path).iter().filter(|token| token.is_name("unsafe")).map(|token| {
                 Finding {
                     path: path.into(),
                     line: token.line,

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::imports::find_cycle;
-use crate::lexer::tokens;
 use crate::paths::{module_of_file, paths};
 use crate::tree::{Finding, Tree};
 
@@ -13,9 +12,9 @@ type Module<'a> = Vec<&'a str>;
 /// Where each `mod.rs` in `src` says that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.
 fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
     let mut exports = BTreeMap::new();
-    for (path, text) in tree.rust_files(src).filter(|(path, _)| path.ends_with("/mod.rs")) {
+    for (path, _) in tree.rust_files(src).filter(|(path, _)| path.ends_with("/mod.rs")) {
         let folder = module_of_file(&path[src.len()..]);
-        for used in paths(&tokens(text)) {
+        for used in paths(&tree.tokens(path)) {
             // `use terms::Terms` or `use self::terms::Terms`, not what comes from elsewhere.
             let inside = used
                 .inside_crate(&folder)
@@ -42,10 +41,10 @@ fn edges(tree: &Tree, src: &str, depth: usize) -> Edges {
         tree.rust_files(src).map(|(path, _)| module_of_file(&path[src.len()..])).collect();
     let exports = exports(tree, src);
     let mut edges = Edges::new();
-    for (path, text) in tree.rust_files(src) {
+    for (path, _) in tree.rust_files(src) {
         let file = module_of_file(&path[src.len()..]);
         let cut = |module: &[&str]| module[..module.len().min(depth)].join("::");
-        for used in paths(&tokens(text)) {
+        for used in paths(&tree.tokens(path)) {
             let Some(mut target) = used.inside_crate(&file).filter(|target| !target.is_empty()) else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Sizes of functions and structures: a function fits a screen, a structure is one noun.
 
-use crate::lexer::{Kind, Token, closing, tokens, without_tests};
+use crate::lexer::{Kind, Token, closing, without_tests};
 use crate::tree::{Finding, Tree};
 
 /// Longest function, from its name to its last bracket.
@@ -49,11 +49,11 @@ pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exce
     let mut findings = Vec::new();
     let mut needed = vec![false; exceptions.len()];
     let product = ["physics/src/", "lockstep/src/", "demo/src/"];
-    for (path, text) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
+    for (path, _) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;
         }
-        for item in items(&without_tests(&tokens(text))) {
+        for item in items(&without_tests(&tree.tokens(path))) {
             if item.measured <= item.size.limit() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! What a test may not do: wait, race for a port, or try other values each time. Below tests/, `tests/clippy.toml` bans most of it.
 
-use crate::lexer::{Kind, tokens};
+use crate::lexer::Kind;
 use crate::paths::paths;
 use crate::tree::{Finding, Tree};
 
@@ -17,8 +17,8 @@ pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
     let is_test = |path: &str| {
         TESTS.iter().any(|p| path.starts_with(p)) && !NO_TESTS.iter().any(|p| path.starts_with(p))
     };
-    for (path, text) in tree.rust_files("").filter(|(path, _)| is_test(path)) {
-        let tokens = tokens(text);
+    for (path, _) in tree.rust_files("").filter(|(path, _)| is_test(path)) {
+        let tokens = tree.tokens(path);
         // Where clippy's bans are lifted.
         let is_edge = path.starts_with("demo/tests/");
         let mut report = |line: usize, message: String| {

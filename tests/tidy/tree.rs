@@ -4,12 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
+
+use crate::lexer::{Piece, Token, pieces, tokens_at};
 
 /// Every file of the repository by its path from the root (with `/`), with its text where it is text.
 #[derive(Default)]
 pub(crate) struct Tree {
-    texts: BTreeMap<String, String>,
+    texts: BTreeMap<String, Text>,
     paths: BTreeSet<String>,
+}
+
+/// A text, and where its tokens are, once they are asked for.
+struct Text {
+    text: String,
+    pieces: OnceLock<Vec<Piece>>,
+}
+
+impl Text {
+    fn new(text: String) -> Self {
+        Self { text, pieces: OnceLock::new() }
+    }
 }
 
 /// One broken rule: its place, the problem, and what to do instead.
@@ -32,8 +47,13 @@ const SKIPPED_FOLDERS: [&str; 3] = [".git", "target", "node_modules"];
 const TEXT_ENDINGS: [&str; 9] = ["rs", "toml", "md", "snap", "sh", "js", "mjs", "html", "yml"];
 
 impl Tree {
-    /// Reads the repository that this test program was built in.
-    pub(crate) fn of_repository() -> Tree {
+    /// The repository that this test program was built in, read once.
+    pub(crate) fn of_repository() -> &'static Tree {
+        static TREE: LazyLock<Tree> = LazyLock::new(Tree::read_repository);
+        &TREE
+    }
+
+    fn read_repository() -> Tree {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut tree = Tree::default();
         tree.walk(&root, "");
@@ -50,7 +70,7 @@ impl Tree {
         let mut tree = Tree::default();
         for (path, text) in files {
             tree.paths.insert((*path).to_string());
-            tree.texts.insert((*path).to_string(), (*text).to_string());
+            tree.texts.insert((*path).to_string(), Text::new((*text).to_string()));
         }
         tree
     }
@@ -76,19 +96,26 @@ impl Tree {
         let ending = path.rsplit('.').next().unwrap_or_default();
         if TEXT_ENDINGS.contains(&ending) || path.starts_with(".ci/") {
             let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"));
-            self.texts.insert(path.clone(), text);
+            self.texts.insert(path.clone(), Text::new(text));
         }
         self.paths.insert(path);
     }
 
     /// Text of one file.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
-        self.texts.get(path).map(String::as_str)
+        self.texts.get(path).map(|text| text.text.as_str())
+    }
+
+    /// The tokens of a Rust file; none if there is no such file.
+    pub(crate) fn tokens(&self, path: &str) -> Vec<Token<'_>> {
+        self.texts.get(path).map_or_else(Vec::new, |Text { text, pieces: places }| {
+            tokens_at(text, places.get_or_init(|| pieces(text)))
+        })
     }
 
     /// All text files, in the order of their paths.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+        self.texts.iter().map(|(path, text)| (path.as_str(), text.text.as_str()))
     }
 
     /// Rust files below a prefix.
