@@ -1,9 +1,11 @@
-//! A game's own action: compact ranges of unit ids, values that are checked on decoding, and what happens to an invalid action.
+//! A game's own action: compact ranges of unit ids, values that are checked on decoding, and what happens to an invalid action. And what takes
+//! more than a frame: marches as [`FrameObjects`].
 //! `cargo run -p testudo-lockstep --example custom_action`
 
+use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Instant, PlayerId, Session, SessionConfig,
-    Simulation, SubmitError,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, FrameObject, FrameObjects, Instant,
+    PlayerId, Session, SessionConfig, Simulation, SubmitError,
 };
 
 /// An order names its units by a range of ids, so an order for 5,000 units is as small as one for a single unit.
@@ -43,23 +45,63 @@ impl Action for Order {
     }
 }
 
+/// Units on the march: they act in every frame until they arrive.
+#[derive(Default)]
+struct March {
+    first: u32,
+    count: u32,
+    frames_left: u32,
+}
+
+impl FrameObject<u32> for March {
+    fn frame(&mut self, arrived: &mut u32, _frames_per_second: u32) -> bool {
+        self.frames_left -= 1;
+        *arrived += if self.frames_left == 0 { self.count } else { 0 };
+        self.frames_left == 0
+    }
+}
+
+impl State for March {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("first", &mut self.first)?;
+        v.number("count", &mut self.count)?;
+        v.number_in("frames left", &mut self.frames_left, 1..=1_000)
+    }
+}
+
 #[derive(Default)]
 struct Game {
-    orders: Vec<(PlayerId, Order)>,
-    frames: u32,
+    marches: FrameObjects<March>,
+    arrived: u32,
 }
 
 impl Simulation for Game {
     type Action = Order;
     fn apply(&mut self, player: PlayerId, order: &Order) {
-        println!("frame {}: player {player} {order:?}", self.frames);
-        self.orders.push((player, *order));
+        println!("player {player} {order:?}, {} on the march", self.marches.len());
+        match *order {
+            Order::March { first, count, x, y } => {
+                let frames_left = 1 + u32::from(x.unsigned_abs().max(y.unsigned_abs())) / 100;
+                self.marches.add(March { first, count, frames_left });
+            }
+            Order::Halt { first, count } => {
+                self.marches.retain(|_, march| (march.first, march.count) != (first, count));
+            }
+        }
     }
-    fn step(&mut self, _frames_per_second: u32) {
-        self.frames += 1;
+    fn step(&mut self, frames_per_second: u32) {
+        self.marches.run(&mut self.arrived, frames_per_second);
     }
     fn checksum(&mut self) -> u64 {
-        u64::from(self.frames) << 32 | self.orders.len() as u64
+        state::digest(self)
+    }
+}
+
+impl State for Game {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        self.marches.visit(v)?;
+        v.object("game", 0);
+        v.number("arrived", &mut self.arrived)
     }
 }
 
@@ -70,7 +112,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut driver = Driver::new(Game::default(), Session::single(config, now)?);
     let session = driver.session_mut();
     session.submit(&Order::March { first: 0, count: 5_000, x: -120, y: 300 })?;
-    session.submit(&Order::Halt { first: 17, count: 1 })?;
+    session.submit(&Order::March { first: 5_000, count: 1, x: 100, y: 100 })?;
+    session.submit(&Order::Halt { first: 5_000, count: 1 })?;
     // An order that its own decoder would refuse is refused at once, because every peer would refuse it.
     let wrong = session.submit(&Order::Halt { first: UNIT_MAX + 1, count: 1 });
     assert_eq!(wrong, Err(SubmitError::NotCanonical));
@@ -78,6 +121,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         driver.advance(now);
         now += Duration::from_millis(16);
     }
-    assert_eq!(driver.simulation().orders.len(), 2);
+    assert_eq!(driver.simulation().arrived, 5_000, "one was halted");
     Ok(())
 }
