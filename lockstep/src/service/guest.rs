@@ -483,11 +483,8 @@ impl<D: Dial> Guest<D> {
             return;
         }
         // The connection was tried again and again while the middle was silent: that was long enough.
-        let is_lost = match failure {
-            Failure::ConnectionLost(_) => !self.is_cut_off(),
-            Failure::Dropped | Failure::JoinTimeout | Failure::NoState => true,
-            _ => false,
-        };
+        let is_lost = matches!(failure, Failure::Dropped | Failure::JoinTimeout | Failure::NoState)
+            || matches!(failure, Failure::ConnectionLost(_)) && !self.is_cut_off();
         if is_lost && self.has_played && !self.is_leaving && self.returns < RETURNS_MAX {
             self.returns += 1;
             self.ask_again(now, Duration::ZERO, None);

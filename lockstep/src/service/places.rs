@@ -7,8 +7,8 @@
 //! [`Places::bind`] tells the session whose links these are. From then on a peer plays only in the place that its secret opens.
 
 use core::fmt;
-use core::net::IpAddr;
 
+use crate::service::bucket::Bucket;
 use crate::session::AnySession;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -98,37 +98,6 @@ impl Place {
             is_shut: false,
             arrivals: Bucket::default(),
         }
-    }
-}
-
-/// A limit of how often something happens. It starts full.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bucket {
-    /// When it is full again.
-    full_at: Instant,
-}
-
-impl Bucket {
-    /// Takes one out: `burst` may be taken at once, and one more after each gap.
-    ///
-    /// # Errors
-    /// It is empty for so long.
-    pub(crate) fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), Duration> {
-        let full_at = self.full_at.max(now) + gap;
-        let ahead = full_at.since(now);
-        if ahead > gap.times(burst) {
-            return Err(ahead - gap.times(burst));
-        }
-        self.full_at = full_at;
-        Ok(())
-    }
-}
-
-/// What one customer of a network provider can choose from: an address of version 4, or a /64 network of version 6.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-        address => address,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Joining a running match: what a session does with the state that it gets, and with the state that it is asked for.
 
 use crate::pace::alignment::Alignment;
-use crate::pace::pacing::Meter;
+use crate::pace::meter::Meter;
 use crate::packet::{CHUNK_BYTES, Manifest, Transfer};
 use crate::session::checksum::fold_checksum;
 use crate::session::comparison::Comparison;

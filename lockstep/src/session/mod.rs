@@ -58,7 +58,8 @@ use crate::signed::roster::Roster;
 use crate::signed::statement::Statement;
 
 use crate::pace::alignment::Alignment;
-use crate::pace::pacing::{Meter, Planner, TurnPlan};
+use crate::pace::meter::Meter;
+use crate::pace::pacing::{Planner, TurnPlan};
 use crate::packet::{Bye, PayloadFormat, TurnsPacket};
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;

@@ -408,12 +408,11 @@ mod tests {
     fn battle(seed: u64) -> Skirmish {
         let link = LinkConfig::new().latency(Duration::from_millis(100)).loss_ppm(20_000);
         let terms = Terms { setup: Setup { players: 2, units: 60, seed, map: None }, turns: 1_000 };
-        let pilots = vec![Pilot::Bot(Level::Hard); 2];
         let mut skirmish = Skirmish::new(SkirmishSpec {
             terms,
             link,
             pace: Pace::Adaptive,
-            pilots,
+            pilots: vec![Pilot::Bot(Level::Hard); 2],
             replay: ReplayFile::None,
         })
         .unwrap();

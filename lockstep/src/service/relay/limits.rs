@@ -1,6 +1,6 @@
 //! What a relay allows.
 
-use crate::service::places::Bucket;
+use crate::service::bucket::Bucket;
 use crate::value::time::{Duration, Instant};
 
 /// Limits of a relay. Whatever clients do, it uses no more than this.

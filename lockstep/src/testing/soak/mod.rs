@@ -53,6 +53,7 @@
 
 mod judge;
 mod ledger;
+mod nodes;
 mod plan;
 mod running;
 #[cfg(test)]

@@ -11,18 +11,16 @@ use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
 use crate::testing::soak::judge::{Client, Finding, Judged, News, judge};
 use crate::testing::soak::ledger::Ledger;
+use crate::testing::soak::nodes::{identity, name_of, secret_of, session, submit_orders};
 use crate::testing::soak::plan::{Plan, What};
 use crate::testing::soak::trace::Trace;
 use crate::testing::soak::{Faults, SoakGame, SoakReport};
 use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// A game without progress for this long is stuck for good: several times the longest wait for a player, silence, and linger.
 const PATIENCE: Duration = Duration::from_secs(150);
-
-/// Orders that a player sometimes submits at once.
-const BURST: u32 = 5;
 
 /// Secrets of players who take another player's place are larger by this.
 const STRANGER: u8 = 100;
@@ -497,65 +495,6 @@ impl<'a, G: SoakGame> Running<'a, G> {
     }
 }
 
-/// Players first, then the relay, then watchers.
-fn identity(plan: &Plan, node: u32) -> Identity {
-    match u8::try_from(node) {
-        Ok(player) if player < plan.players => Identity::Player(PlayerId(player)),
-        _ if plan.topology == Topology::Relay && node == plan.centre() => Identity::Relay,
-        _ => Identity::Watcher,
-    }
-}
-
-fn name_of(plan: &Plan, node: u32) -> String {
-    match identity(plan, node) {
-        Identity::Player(player) => format!("player {player}"),
-        Identity::Watcher => format!("watcher {node}"),
-        Identity::Relay => "relay".into(),
-    }
-}
-
-/// The secret by which the middle of the star recognises a node's player.
-fn secret_of(node: u32) -> u8 {
-    node as u8 + 1
-}
-
 fn recorded<G: SoakGame>(game: &G, header: &ReplayHeader) -> Recorded<G::Game> {
     Recorded::new(game.start(), header).keyframe_every(0)
-}
-
-fn session<A: crate::Action>(
-    plan: &Plan,
-    header: &ReplayHeader,
-    node: u32,
-    start: Instant,
-    secret: u8,
-) -> Result<Session<A>, ConfigError> {
-    let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
-    let mut session = Session::new(config, identity(plan, node), start)?;
-    match plan.topology {
-        Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
-        Topology::Host | Topology::Relay if node != plan.centre() => session.connect(PeerId(plan.centre())),
-        Topology::Host | Topology::Relay => {}
-    }
-    Ok(session)
-}
-
-/// Before a turn begins: submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.
-fn submit_orders<A: crate::Action + Clone>(
-    plan: &Plan,
-    ledger: &mut Ledger<A>,
-    player: PlayerId,
-    turn: Turn,
-    session: &mut Session<A>,
-    order: impl Fn(Turn) -> Option<A>,
-) {
-    let is_burst = (turn.0 + u32::from(player.0)).is_multiple_of(plan.burst_every);
-    for extra in 0..if is_burst { BURST } else { 1 } {
-        // The order that the bot would give in another turn, in the present situation.
-        if let Some(order) = order(Turn(turn.0 + extra * plan.turns))
-            && session.submit(&order).is_ok()
-        {
-            ledger.accept(player.0, order);
-        }
-    }
 }

@@ -67,6 +67,7 @@
 //! connect: the client reports [`LostReason::NoAnswer`].
 
 mod background;
+mod certificate;
 mod client;
 mod config;
 mod crowd;
@@ -75,6 +76,7 @@ mod host;
 mod inbox;
 mod outbox;
 mod quic;
+mod reception;
 mod relay;
 mod server;
 mod stream;

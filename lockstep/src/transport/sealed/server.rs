@@ -3,33 +3,27 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use indexmap::IndexMap;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use wtransport::endpoint::IncomingSession;
 use wtransport::endpoint::endpoint_side::Server;
-use wtransport::{Connection, Endpoint, Identity, SendStream, ServerConfig, VarInt};
+use wtransport::{Endpoint, ServerConfig, VarInt};
 
 use super::background::{self, Background, FAREWELL, FLUSH};
-use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
-use super::crowd::{Admission, Crowd, Ticket};
+use super::certificate::{VALID_BEFORE, identity};
+use super::config::{ANSWER_BYTES_MAX, SealedConfig, std_time};
+use super::crowd::Crowd;
 use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::outbox::{Outbox, Outgoing};
 use super::quic;
-use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, REFUSED, read_all, write_all};
+use super::reception::{Decision, Other, Shared, admit_all};
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
-
-/// How long a certificate is valid, in days. Browsers take a certificate by its hash only if it is valid for 14 days at most.
-const VALID_DAYS: u32 = 13;
-
-/// How much of it lies in the past, for clients whose clocks are behind: a day.
-const VALID_BEFORE: core::time::Duration = core::time::Duration::from_secs(86_400);
 
 /// Datagrams of connections that have not been accepted yet, and handshakes that wait to be looked at: bytes for each, and in all.
 const INCOMING_BYTES_MAX: u64 = 16_384;
@@ -48,7 +42,7 @@ pub enum SealedEvent {
         peer: PeerId,
         /// Where it comes from, at first: connections survive a change of address.
         address: SocketAddr,
-        /// What the client says, at most [`GREETING_BYTES_MAX`] bytes. Whoever knows the server's address can send it.
+        /// What the client says, at most [`GREETING_BYTES_MAX`](super::GREETING_BYTES_MAX) bytes. Whoever knows the server's address can send it.
         bytes: Vec<u8>,
     },
     /// A packet of an accepted connection, at most [`PACKET_BYTES_MAX`] bytes.
@@ -128,44 +122,6 @@ struct Peer {
     datagrams: Datagrams,
     decision: mpsc::Sender<Decision>,
     is_accepted: bool,
-}
-
-#[derive(Debug)]
-enum Decision {
-    Accept(Vec<u8>),
-    Refuse(Vec<u8>),
-    /// After it was accepted: another connection has its place.
-    Displace,
-}
-
-/// What the tasks have in common.
-#[derive(Debug)]
-struct Shared {
-    inbox: Inbox<Other>,
-    outbox: Outbox,
-    crowd: Arc<Crowd>,
-    greeting_timeout: core::time::Duration,
-    next_peer: Mutex<u32>,
-    retried: AtomicU64,
-    ignored: AtomicU64,
-    refused: AtomicU64,
-    failed: AtomicU64,
-    greetings: AtomicU64,
-    packets_received: AtomicU64,
-    too_long: AtomicU64,
-}
-
-/// What arrives besides packets.
-#[derive(Debug)]
-enum Other {
-    Greeting {
-        peer: PeerId,
-        address: SocketAddr,
-        bytes: Vec<u8>,
-        datagrams: Datagrams,
-        decision: mpsc::Sender<Decision>,
-    },
-    Closed(PeerId),
 }
 
 impl SealedServer {
@@ -378,19 +334,6 @@ impl Drop for SealedBatch<'_> {
     }
 }
 
-/// A fresh key on the curve P-256 and a certificate signed with it, with its hash. Its names mean nothing: clients compare the hash.
-fn identity(start: SystemTime) -> io::Result<(Identity, [u8; 32])> {
-    let identity = Identity::self_signed_builder()
-        .subject_alt_names(["localhost"])
-        .not_before(start.into())
-        .validity_days(VALID_DAYS)
-        .build()
-        .map_err(io::Error::other)?;
-    let hash =
-        identity.certificate_chain().as_slice().first().map(|certificate| *certificate.hash().as_ref());
-    hash.map(|hash| (identity, hash)).ok_or_else(|| io::Error::other("no certificate"))
-}
-
 fn set_up(mut server: ServerConfig, config: &SealedConfig) -> ServerConfig {
     quic::set_up_server(server.quic_endpoint_config_mut());
     server
@@ -402,148 +345,8 @@ fn set_up(mut server: ServerConfig, config: &SealedConfig) -> ServerConfig {
     server
 }
 
-/// Looks at every handshake. An address that has not shown that it receives what is sent to it gets a small packet and no memory.
-async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>) {
-    loop {
-        let incoming = endpoint.accept().await;
-        if !incoming.remote_address_validated() {
-            count(&shared.retried);
-            incoming.retry();
-            continue;
-        }
-        match shared.crowd.admit(incoming.remote_address().ip(), Instant::now()) {
-            Admission::Granted(ticket) => {
-                tokio::spawn(serve(incoming, Arc::clone(shared), ticket));
-            }
-            Admission::Later => {
-                count(&shared.ignored);
-                incoming.ignore();
-            }
-            Admission::Full => {
-                count(&shared.refused);
-                incoming.refuse();
-            }
-        }
-    }
-}
-
-/// The life of one connection; before it is accepted, it may have to give way.
-async fn serve(incoming: IncomingSession, shared: Arc<Shared>, ticket: Ticket) {
-    let evicted = ticket.evicted();
-    tokio::select! {
-        () = evicted.notified() => count(&shared.failed),
-        () = attend(incoming, &shared, ticket) => {}
-    }
-}
-
-async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) {
-    let Ok(Some((connection, bytes, mut stream))) =
-        timeout(shared.greeting_timeout, greeting(incoming)).await
-    else {
-        count(&shared.failed);
-        return;
-    };
-    let peer = shared.number();
-    let (decision, mut decisions) = mpsc::channel(1);
-    let address = connection.remote_address();
-    let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-    let datagrams = Datagrams::of(&connection);
-    let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), decision };
-    if !shared.inbox.offer(greeting) {
-        count(&shared.failed);
-        return;
-    }
-    count(&shared.greetings);
-    let _farewell = Farewell { peer, shared };
-    let decision = tokio::select! {
-        decision = timeout(shared.greeting_timeout, decisions.recv()) => decision.ok().flatten(),
-        _ = connection.closed() => None,
-    };
-    let mut code = CLOSED;
-    match decision {
-        Some(Decision::Accept(_)) if !ticket.accept() => {
-            count(&shared.refused);
-            code = CLOSED_FULL;
-        }
-        Some(Decision::Accept(answer)) => tokio::select! {
-            () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
-            last = decisions.recv() => {
-                code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
-                sleep(FLUSH).await;
-            }
-        },
-        Some(Decision::Refuse(answer)) => {
-            let _ = timeout(shared.greeting_timeout, say(&mut stream, REFUSED, &answer)).await;
-            // The client closes when it has read the answer.
-            let _ = timeout(shared.greeting_timeout, connection.closed()).await;
-        }
-        Some(Decision::Displace) | None => count(&shared.failed),
-    }
-    connection.close(VarInt::from_u32(code), b"");
-}
-
-/// Reports the end of a connection, also if a task ends by a panic in the library.
-struct Farewell<'a> {
-    peer: PeerId,
-    shared: &'a Shared,
-}
-
-impl Drop for Farewell<'_> {
-    fn drop(&mut self) {
-        self.shared.inbox.push(Other::Closed(self.peer));
-    }
-}
-
-/// Makes the connection and reads its greeting.
-async fn greeting(incoming: IncomingSession) -> Option<(Connection, Vec<u8>, SendStream)> {
-    let connection = incoming.await.ok()?.accept().await.ok()?;
-    let (send, mut receive) = connection.accept_bi().await.ok()?;
-    let bytes = read_all(&mut receive, GREETING_BYTES_MAX).await?;
-    Some((connection, bytes, send))
-}
-
-/// Answers the greeting and receives packets until the connection ends.
-async fn converse(
-    datagrams: &Datagrams,
-    stream: &mut SendStream,
-    answer: &[u8],
-    peer: PeerId,
-    shared: &Shared,
-) {
-    if say(stream, ACCEPTED, answer).await.is_none() {
-        return;
-    }
-    let take = |packet: &[u8]| {
-        count(&shared.packets_received);
-        if packet.len() > PACKET_BYTES_MAX {
-            count(&shared.too_long);
-        } else {
-            shared.inbox.push_packet(peer, packet);
-        }
-    };
-    while datagrams.receive(take).await {}
-}
-
-async fn say(stream: &mut SendStream, decision: u8, answer: &[u8]) -> Option<()> {
-    write_all(stream, &[&[decision], answer]).await
-}
-
 fn cut(answer: &[u8]) -> Vec<u8> {
     answer[..answer.len().min(ANSWER_BYTES_MAX + 1)].to_vec()
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-impl Shared {
-    /// A number that no connection has had, for 2^31 connections. The upper half of the numbers belongs to other transports.
-    fn number(&self) -> PeerId {
-        let mut next = self.next_peer.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = *next;
-        *next = (number + 1) & (u32::MAX >> 1);
-        PeerId(number)
-    }
 }
 
 #[cfg(test)]

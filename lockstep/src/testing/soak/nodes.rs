@@ -1,0 +1,72 @@
+//! Who is behind the number of a node, its session, and the orders that its bot submits.
+
+use crate::replay::ReplayHeader;
+use crate::session::Session;
+use crate::session::config::{ConfigError, Topology};
+use crate::testing::soak::ledger::Ledger;
+use crate::testing::soak::plan::Plan;
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::time::Instant;
+
+/// Orders that a player sometimes submits at once.
+const BURST: u32 = 5;
+
+/// Players first, then the relay, then watchers.
+pub(super) fn identity(plan: &Plan, node: u32) -> Identity {
+    match u8::try_from(node) {
+        Ok(player) if player < plan.players => Identity::Player(PlayerId(player)),
+        _ if plan.topology == Topology::Relay && node == plan.centre() => Identity::Relay,
+        _ => Identity::Watcher,
+    }
+}
+
+pub(super) fn name_of(plan: &Plan, node: u32) -> String {
+    match identity(plan, node) {
+        Identity::Player(player) => format!("player {player}"),
+        Identity::Watcher => format!("watcher {node}"),
+        Identity::Relay => "relay".into(),
+    }
+}
+
+/// The secret by which the middle of the star recognises a node's player.
+pub(super) fn secret_of(node: u32) -> u8 {
+    node as u8 + 1
+}
+
+pub(super) fn session<A: Action>(
+    plan: &Plan,
+    header: &ReplayHeader,
+    node: u32,
+    start: Instant,
+    secret: u8,
+) -> Result<Session<A>, ConfigError> {
+    let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
+    let mut session = Session::new(config, identity(plan, node), start)?;
+    match plan.topology {
+        Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
+        Topology::Host | Topology::Relay if node != plan.centre() => session.connect(PeerId(plan.centre())),
+        Topology::Host | Topology::Relay => {}
+    }
+    Ok(session)
+}
+
+/// Before a turn begins: submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.
+pub(super) fn submit_orders<A: Action + Clone>(
+    plan: &Plan,
+    ledger: &mut Ledger<A>,
+    player: PlayerId,
+    turn: Turn,
+    session: &mut Session<A>,
+    order: impl Fn(Turn) -> Option<A>,
+) {
+    let is_burst = (turn.0 + u32::from(player.0)).is_multiple_of(plan.burst_every);
+    for extra in 0..if is_burst { BURST } else { 1 } {
+        // The order that the bot would give in another turn, in the present situation.
+        if let Some(order) = order(Turn(turn.0 + extra * plan.turns))
+            && session.submit(&order).is_ok()
+        {
+            ledger.accept(player.0, order);
+        }
+    }
+}
