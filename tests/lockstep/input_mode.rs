@@ -1,24 +1,10 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
+use crate::toy::Keys;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId,
-    PlayerId, Session, SessionConfig, SessionPhase, TurnStatus,
+    Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+    TurnStatus,
 };
-
-/// Six keys.
-struct Keys(u8);
-
-impl Action for Keys {
-    const MAX_BITS: u32 = 6;
-
-    fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(self.0.into(), 6);
-    }
-
-    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(6)? as u8))
-    }
-}
 
 /// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
 const HEAD_BYTES: usize = 11;
@@ -29,7 +15,7 @@ const CHECKSUM_BITS: usize = 32 + 4 + 9;
 const FRAME: Duration = Duration::from_micros(16_667);
 
 /// A player and a watcher, both in the match.
-fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
+fn pair(config: &SessionConfig) -> (Instant, Session<Keys<6>>, Session<Keys<6>>) {
     let mut now = Instant::ZERO;
     let mut player = Session::host(config.clone(), now).unwrap();
     let mut watcher = Session::new(config.clone(), Identity::Watcher, now).unwrap();
@@ -45,7 +31,7 @@ fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
 }
 
 /// Passes on the packets of one peer; returns the length of the longest one.
-fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<Keys>) -> usize {
+fn pass(now: Instant, from: &mut Session<Keys<6>>, name: PeerId, to: &mut Session<Keys<6>>) -> usize {
     let (mut packet, mut longest) = (Vec::new(), 0);
     while from.poll_transmit(now, &mut packet).is_some() {
         longest = longest.max(packet.len());

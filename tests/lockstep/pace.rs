@@ -1,25 +1,11 @@
 //! Input mode, and turns that follow the network.
 
-use crate::toy::{Toy, bot, terrible, toy_match};
+use crate::toy::{Keys, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, Blame, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock,
-    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
+    Blame, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session, SessionConfig,
+    SessionPhase, Simulation, Topology, VirtualMatch,
 };
-
-/// Buttons of one frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Buttons(u8);
-
-impl Action for Buttons {
-    const MAX_BITS: u32 = 8;
-    fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(u64::from(self.0), 8);
-    }
-    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(8)? as u8))
-    }
-}
 
 #[derive(Clone, Default)]
 struct Pad {
@@ -29,8 +15,8 @@ struct Pad {
 }
 
 impl Simulation for Pad {
-    type Action = Buttons;
-    fn apply(&mut self, player: PlayerId, action: &Buttons) {
+    type Action = Keys<8>;
+    fn apply(&mut self, player: PlayerId, action: &Keys<8>) {
         self.log.push((self.frames, player.0, action.0));
         self.sum = self.sum.rotate_left(7) ^ u64::from(action.0) ^ (u64::from(player.0) << 32);
     }
@@ -57,7 +43,7 @@ fn pad_match(link: LinkConfig, frames: u32, turns_ahead: u32) -> VirtualMatch<Pa
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
         // A button changes every 20 frames.
         let player = session.player().unwrap();
-        crate::toy::give(session, &Buttons((turn.0 / 20) as u8 ^ player.0));
+        crate::toy::give(session, &Keys((turn.0 / 20) as u8 ^ player.0));
     });
     assert!(over);
     game

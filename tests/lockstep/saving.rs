@@ -1,11 +1,10 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
-use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
+use crate::toy::{Keys, Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Failure, Identity, Instant,
-    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor,
-    Topology, TurnStatus, VirtualMatch,
+    ConfigError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, SavedMatch,
+    SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, TurnStatus, VirtualMatch,
 };
 
 const SEED: u64 = 5;
@@ -177,24 +176,8 @@ fn two_requests_make_one_save_and_the_last_turns_can_be_saved() {
     assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
 }
 
-/// A held key: input mode.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Keys(u8);
-
-impl Action for Keys {
-    const MAX_BITS: u32 = 6;
-
-    fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(u64::from(self.0), 6);
-    }
-
-    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(6)? as u8))
-    }
-}
-
 /// Runs turns of a single player by hand; returns the inputs that ran.
-fn run_keys(session: &mut Session<Keys>, turns: u32) -> Vec<u8> {
+fn run_keys(session: &mut Session<Keys<6>>, turns: u32) -> Vec<u8> {
     let now = Instant::ZERO;
     session.handle_timeout(now);
     let mut ran = Vec::new();

@@ -39,6 +39,22 @@ impl Action for Order {
     }
 }
 
+/// Keys that are held, as so many bits: for input mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Keys<const BITS: u32>(pub(crate) u8);
+
+impl<const BITS: u32> Action for Keys<BITS> {
+    const MAX_BITS: u32 = BITS;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.0.into(), BITS);
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(BITS)? as u8))
+    }
+}
+
 /// State: a value per player, a hash of history, and (not hashed) the full log of actions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toy {
@@ -185,6 +201,11 @@ pub(crate) fn terrible() -> LinkConfig {
         .reorder_ppm(100_000)
         .reorder_hold(Duration::from_millis(80))
         .corrupt_ppm(10_000)
+}
+
+/// A network that only takes its time.
+pub(crate) fn latency(ms: u64) -> LinkConfig {
+    LinkConfig::new().latency(Duration::from_millis(ms))
 }
 
 /// All peers of a match with their links opened; node number = player number, then the relay, then watchers.

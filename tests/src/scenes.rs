@@ -7,6 +7,8 @@
 //!
 //! A scene is a pure function of its size: the generator is seeded by a constant, and nothing reads a clock.
 
+use testudo_physics::Pcg32;
+
 /// One unit of length, or one unit per second, with 16 fraction bits.
 pub const ONE: i32 = 1 << 16;
 
@@ -26,27 +28,20 @@ const JITTER: i32 = ONE / 10;
 /// Free space that is kept around immovable boxes at the start, beyond the disc's radius.
 const BOX_CLEARANCE: i32 = ONE / 8;
 
-/// PCG32 (XSH-RR, M. E. O'Neill 2014): small, and the same numbers everywhere.
+/// The physics' generator in a stream of its own.
 #[derive(Clone, Debug)]
-pub struct Generator {
-    state: u64,
-}
+pub struct Generator(Pcg32);
 
 impl Generator {
     /// A generator whose sequence depends on `seed` only.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut generator = Self { state: seed.wrapping_add(PCG_INCREMENT) };
-        generator.next_u32();
-        generator
+        Self(Pcg32::new(seed, 721_347_520_444_481_703))
     }
 
     /// The next 32 bits.
     pub fn next_u32(&mut self) -> u32 {
-        let old = self.state;
-        self.state = old.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(PCG_INCREMENT);
-        let mixed = (((old >> 18) ^ old) >> 27) as u32;
-        mixed.rotate_right((old >> 59) as u32)
+        self.0.next_u32()
     }
 
     /// A value in `low..=high`.
@@ -66,8 +61,6 @@ impl Generator {
         [x, self.between(min[1], max[1])]
     }
 }
-
-const PCG_INCREMENT: u64 = 1_442_695_040_888_963_407;
 
 /// Outline of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod messages;
 mod places;
 mod returns;
 mod roles;
+mod rosters;
 mod signed;
 mod slow;
 mod states;

@@ -3,8 +3,9 @@
 
 use super::deliver;
 use super::forgers::{below, near, packet};
-use crate::changing_places::{Troubled, phases, returned};
+use crate::changing_places::returned;
 use crate::joining::middle_of;
+use crate::troubled::{Troubled, phases};
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, Transfer, Want};
 use testudo_lockstep::{Pace, PlayerId, SessionPhase, Topology};
 use testudo_tests::scenes::Generator;

@@ -3,24 +3,23 @@
 
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, terrible, toy_match};
-use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, SignedEnd, TurnsPacket};
+use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
 use testudo_lockstep::{
-    Contradiction, EndReason, Entry, Event, Extra, Failure, Identity, Instant, Outlier, Payload, PlayerId,
-    Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict,
-    VirtualMatch,
+    Contradiction, EndReason, Entry, Event, Extra, Identity, Instant, Outlier, Payload, PlayerId, Proof,
+    Roster, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict, VirtualMatch,
 };
 
-const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
+pub(super) const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
 
 fn player(number: u8) -> Identity {
     Identity::Player(PlayerId(number))
 }
 
-fn signed(players: u8, topology: Topology) -> SessionConfig {
+pub(super) fn signed(players: u8, topology: Topology) -> SessionConfig {
     config(players, topology).signed()
 }
 
-fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
+pub(super) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
     std::iter::from_fn(|| game.poll_event(node)).collect()
 }
 
@@ -119,27 +118,31 @@ fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() 
 
 /// A statement about each of the next turns, under the author's own key.
 fn lie(game: &mut VirtualMatch<Toy>, victim: usize, author: u8) {
+    let next = game.drivers()[victim].session().next_turn().0;
+    (next..next + 8).for_each(|turn| state(game, victim, author, Turn(turn), author));
+}
+
+/// An invented statement of a turn, signed by somebody and sent by that one.
+fn state(game: &mut VirtualMatch<Toy>, victim: usize, author: u8, turn: Turn, signer: u8) {
     let session = game.drivers()[victim].session();
-    let (roster, next) = (session.roster().unwrap().clone(), session.next_turn().0);
-    let players = session.config().players;
-    for turn in (next..next + 8).map(Turn) {
-        let mut statement = Statement {
-            author: PlayerId(author),
-            turn,
-            live: (1 << players) - 1,
-            own: [1; 8],
-            all: [2; 12],
-            checksum: 3,
-            agreed: [0; 8],
-            since: None,
-            signature: [0; 64],
-        };
-        statement.sign(&roster, &key_of(author));
-        let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
-        let acks = (0..players).map(|_| next).collect();
-        let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
-        deliver(game, victim, u32::from(author), &Packet::Turns(Box::new(packet)));
-    }
+    let (roster, next, players) =
+        (session.roster().unwrap().clone(), session.next_turn().0, session.config().players);
+    let mut statement = Statement {
+        author: PlayerId(author),
+        turn,
+        live: (1 << players) - 1,
+        own: [1; 8],
+        all: [2; 12],
+        checksum: 3,
+        agreed: [0; 8],
+        since: None,
+        signature: [0; 64],
+    };
+    statement.sign(&roster, &key_of(signer));
+    let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
+    let acks = (0..players).map(|_| next).collect();
+    let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
+    deliver(game, victim, u32::from(signer), &Packet::Turns(Box::new(packet)));
 }
 
 #[test]
@@ -272,26 +275,10 @@ fn nobody_states_anything_for_somebody_else() {
     for topology in TOPOLOGIES {
         let mut game = toy_match(&signed(3, topology), 0, 1, slow());
         run(&mut game, 4_000);
-        let roster = game.drivers()[0].session().roster().unwrap().clone();
-        let next = game.drivers()[0].session().next_turn();
-        let mut statement = Statement {
-            author: PlayerId(1),
-            turn: next,
-            live: 7,
-            own: [1; 8],
-            all: [2; 12],
-            checksum: 3,
-            agreed: [0; 8],
-            since: None,
-            signature: [0; 64],
-        };
-        // Player 2 signs in the name of player 1.
-        statement.sign(&roster, &key_of(2));
-        let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
-        let acks = (0..3).map(|_| next.0).collect();
-        let packet = TurnsPacket { base: next.0, acks, signed, ..TurnsPacket::default() };
         let receiver = if topology == Topology::Relay { 3 } else { 0 };
-        deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+        let next = game.drivers()[0].session().next_turn();
+        // Player 2 signs in the name of player 1.
+        state(&mut game, receiver, 1, next, 2);
         assert_eq!(game.drivers()[receiver].session().stats().statements_invalid, 1);
         super::assert_unharmed(&mut game, &format!("{topology:?}"));
         for node in 0..3 {
@@ -471,96 +458,6 @@ fn the_honest_are_never_accused_whatever_happens() {
         }
         assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished, "seed {seed}");
     }
-}
-
-#[test]
-fn all_have_the_same_roster_before_the_first_turn() {
-    for topology in TOPOLOGIES {
-        let watchers = if topology == Topology::Mesh { 0 } else { 2 };
-        let mut game = toy_match(&signed(4, topology), watchers, 1, terrible());
-        run(&mut game, 6_000);
-        let fingerprint = game.drivers()[0].session().roster().unwrap().fingerprint();
-        for node in 0..game.drivers().len() {
-            let told = events(&mut game, node);
-            let at = |wanted: fn(&Event) -> bool| told.iter().position(wanted);
-            let roster = at(|event| matches!(event, Event::Roster(_)));
-            if game.drivers()[node].session().player().is_some() {
-                assert!(roster.unwrap() < at(|event| matches!(event, Event::Started)).unwrap());
-            }
-            assert_eq!(game.drivers()[node].session().roster().unwrap().fingerprint(), fingerprint, "{node}");
-        }
-    }
-}
-
-/// The host sends a guest another key than a player has sent. (The guest notices its own key. Another player's is noticed only by people who compare
-/// fingerprints.)
-#[test]
-fn whose_key_was_exchanged_does_not_play() {
-    for exchanged in [1, 2] {
-        let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
-        let mut until = 0;
-        while game.drivers()[0].session().roster().is_none() {
-            until += 10;
-            run(&mut game, until);
-        }
-        let honest = game.drivers()[0].session().roster().unwrap().clone();
-        let mut roster: Vec<Option<Seat>> = honest.seats().collect();
-        roster[exchanged] = Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 });
-        let told = Roster::new(0, &roster).unwrap();
-        assert_ne!(told.fingerprint(), honest.fingerprint());
-        let keys = Some(Box::new(LobbyKeys { own: roster[0], mark: Some(told.mark()), roster }));
-        let lobby = Lobby { ready: true, keys, ..Lobby::default() };
-        deliver(&mut game, 1, 0, &Packet::Lobby(lobby));
-        let guest = game.drivers()[1].session();
-        if exchanged == 1 {
-            assert_eq!(guest.phase(), SessionPhase::Failed(Failure::OtherRoster));
-        } else {
-            assert_eq!(guest.roster().unwrap().fingerprint(), told.fingerprint());
-        }
-    }
-}
-
-/// A player of a mesh sends one key to one peer and another to the other, and tells both that it has the same roster.
-#[test]
-fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
-    for lies in [false, true] {
-        let mut game = toy_match(&signed(3, Topology::Mesh), 0, 1, slow());
-        let mut until = 0;
-        while !game.drivers()[0].session().present_players().contains(&PlayerId(2)) {
-            until += 5;
-            run(&mut game, until);
-        }
-        game.net_mut().set_link(2, 0, slow().loss_ppm(1_000_000));
-        for until in (until..3_000).step_by(20) {
-            run(&mut game, until);
-            let told = game.drivers()[1].session().roster().and_then(|roster| roster.seats().nth(2)?);
-            let own = if lies { Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 }) } else { told };
-            let mark = game.drivers()[0].session().roster().map(Roster::mark);
-            let keys = Some(Box::new(LobbyKeys { own, mark, roster: Vec::new() }));
-            let echo = Some(Echo { sent_us: game.now().as_micros() as u32, held_us: 0 });
-            deliver(&mut game, 0, 2, &Packet::Lobby(Lobby { ready: true, echo, keys, ..Lobby::default() }));
-        }
-        let started = |node: usize| game.drivers()[node].session().phase() == SessionPhase::Running;
-        assert_eq!([0, 1].map(started), [!lies; 2]);
-    }
-}
-
-#[test]
-fn a_match_without_keys_and_one_with_keys_are_two() {
-    let key = |player: u8| signed(2, Topology::Host).player_key(key_of(player));
-    let plain = config(2, Topology::Host);
-    for (host, guest, fits) in
-        [(key(0), key(1), true), (key(0), plain.clone(), false), (plain.clone(), key(1), false)]
-    {
-        let now = Instant::ZERO;
-        let mut host = testudo_lockstep::Session::<crate::toy::Order>::host(host, now).unwrap();
-        let mut guest =
-            testudo_lockstep::Session::join(guest, PlayerId(1), testudo_lockstep::PeerId(0), now).unwrap();
-        super::introduce(&mut host, &mut guest, testudo_lockstep::PeerId(1), now);
-        assert_eq!(guest.phase() == SessionPhase::Lobby, fits);
-    }
-    let no_key = testudo_lockstep::Session::<crate::toy::Order>::host(plain.signed(), Instant::ZERO);
-    assert_eq!(no_key.unwrap_err(), testudo_lockstep::ConfigError::NoKey);
 }
 
 /// Each signature of an end was checked, also where nothing would be taken of the entries.

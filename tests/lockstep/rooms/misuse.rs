@@ -1,0 +1,195 @@
+//! Members that want more than their share of a relay: of its time, its memory, or other members' places.
+
+use testudo_lockstep::service::greeting::{Answer, Refused};
+use testudo_lockstep::service::places::Secret;
+use testudo_lockstep::service::relay::limits::Limits;
+use testudo_lockstep::service::removal::Removal;
+use testudo_lockstep::{PeerId, PlayerId};
+
+use super::world::{World, agreement, come, limits, open};
+use super::{Match, assert_agreed, gather};
+
+/// What is too much is not looked at. A peer that does not stop is disconnected.
+#[test]
+fn a_connection_that_floods_is_closed() {
+    let mut world = World::new(Limits::default(), 16);
+    let game = gather(&mut world, 1, 3, 200);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+    let connection = world.clients[game.players[2]].connection;
+    for _ in 0..20_000 {
+        world.inject(connection, b"\x0f");
+    }
+    world.step();
+    assert!(world.clients[game.players[2]].is_closed);
+    assert!(!world.clients[game.players[1]].is_closed);
+    let rest = Match { players: game.players[..2].to_vec(), ..game };
+    assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
+    assert_agreed(&world, &rest, "without the one who floods");
+}
+
+/// Its own orders are among the packets that are not looked at. The others waited until it was cut off, and then for its drop.
+#[test]
+fn a_member_that_floods_keeps_the_others_waiting_no_longer_than_it_is_tolerated() {
+    for rate in [1_500_u32, 2_000, 4_000, 20_000] {
+        let mut world = World::new(Limits::default(), 16);
+        let game = gather(&mut world, 1, 3, 300);
+        assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+        let stalled = |world: &World| world.session(game.players[0]).stats().stalled_frames;
+        let (before, connection) = (stalled(&world), world.clients[game.players[2]].connection);
+        for step in 0..2_000 {
+            // A step takes 5 ms.
+            for _ in step * rate / 200..(step + 1) * rate / 200 {
+                world.inject(connection, b"\x0f");
+            }
+            world.step();
+        }
+        assert!(world.clients[game.players[2]].is_closed, "{rate}");
+        // Packets are lost while there are too many: until there were 1,000 too many. Twenty frames per second; one more may pass until everybody
+        // knows of the drop, and one was under way.
+        let most = (20 * 1_000_u32).div_ceil(rate - 1_000) + 2;
+        let stalled = stalled(&world) - before;
+        assert!(stalled <= u64::from(most), "{rate} packets per second: {stalled} frames of at most {most}");
+        let rest = Match { players: game.players[..2].to_vec(), ..game };
+        assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
+        assert_agreed(&world, &rest, "without the one who floods");
+    }
+}
+
+/// Eight rooms, and memory for one state: whoever comes late waits for the others, and everybody comes in.
+#[test]
+fn states_of_all_rooms_have_one_limit() {
+    use std::cell::Cell;
+
+    let most = Cell::new(0);
+    let mut size = u64::MAX;
+    for is_limited in [false, true] {
+        let mut world = World::new(limits(|limits| limits.states_bytes_max = size), 14);
+        let games: Vec<Match> = (0..8).map(|room| gather(&mut world, room, 2, 4_000)).collect();
+        let plays = |world: &World, client: usize| world.copy(client).frames > 100;
+        assert!(world.until(60, |world| games.iter().all(|game| plays(world, game.players[0]))));
+        most.set(0);
+        let late: Vec<usize> = games.iter().map(|game| world.come(game.watch)).collect();
+        let is_in = world.until(60, |world| {
+            most.set(most.get().max(world.rooms.states()));
+            late.iter().all(|client| plays(world, *client))
+        });
+        assert!(is_in, "limited: {is_limited}");
+        if is_limited {
+            assert!((1..=size).contains(&most.get()), "{} of {size} bytes", most.get());
+        } else {
+            // Of one state and a half.
+            size = most.get() * 3 / 16;
+            assert!(size > 0);
+        }
+    }
+}
+
+/// Only the player that opened the room removes players, and each is removed once.
+#[test]
+fn who_has_opened_a_room_removes_players() {
+    let mut world = World::new(Limits::default(), 17);
+    let (first, opened) = world.open(1, agreement(3, 200));
+    let secrets = opened.secrets.players;
+    let second = world.come(secrets[1]);
+    assert!(!world.until(2, |_| false));
+    let ask = |world: &mut World, client: usize, player: u8, secret: Secret| {
+        let session = world.clients[client].driver.session_mut();
+        Removal { player: PlayerId(player), secret }.ask(session).unwrap();
+        let _ = world.until(2, |_| false);
+    };
+    ask(&mut world, second, 2, [5; 16]);
+    ask(&mut world, first, 0, [5; 16]);
+    ask(&mut world, first, 3, [5; 16]);
+    assert!(matches!(world.greet_from(1, &come(secrets[2])).1.answer, Answer::Come(_)));
+    let wrong = Answer::Refused(Refused::WrongSecret);
+    assert_eq!(world.greet_from(1, &come([5; 16])).1.answer, wrong);
+
+    ask(&mut world, first, 1, [6; 16]);
+    assert!(world.clients[second].is_closed && !world.clients[first].is_closed);
+    assert_eq!(world.greet_from(1, &come(secrets[1])).1.answer, wrong);
+    let instead = world.come([6; 16]);
+    let third = world.come(secrets[2]);
+    ask(&mut world, first, 1, [6; 16]);
+    assert!(world.until(10, |world| world.copy(third).frames > 20));
+    assert!(!world.clients[instead].is_closed, "the second question was about somebody else");
+
+    ask(&mut world, first, 2, [7; 16]);
+    assert!(world.clients[third].is_closed);
+    for secret in [secrets[2], [7; 16]] {
+        let answer = world.greet_from(1, &come(secret)).1.answer;
+        let removed = Answer::Refused(Refused::Removed);
+        assert_eq!(answer, if secret == [7; 16] { wrong.clone() } else { removed });
+    }
+    assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
+    let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };
+    assert_agreed(&world, &rest, "without the player that was removed");
+}
+
+/// A player that gave a place the secret of another room, and then another one, took the other room's secret away and could use it for its own room.
+#[test]
+fn who_has_opened_a_room_takes_no_secret_of_another() {
+    let mut world = World::new(Limits::default(), 23);
+    let (_, other) = world.open(1, agreement(2, 200));
+    let (first, opened) = world.open(2, agreement(2, 200));
+    assert_ne!(other.welcome.session_id, opened.welcome.session_id);
+    let _ = world.until(2, |_| false);
+    for secret in [other.secrets.watchers, [9; 16], other.secrets.watchers] {
+        let session = world.clients[first].driver.session_mut();
+        Removal { player: PlayerId(1), secret }.ask(session).unwrap();
+        let _ = world.until(2, |_| false);
+        match world.greet_from(3, &come(other.secrets.watchers)).1.answer {
+            Answer::Come(welcome) => assert_eq!(welcome.session_id, other.welcome.session_id, "{secret:?}"),
+            answer => panic!("{answer:?}"),
+        }
+    }
+}
+
+/// One customer has a whole network of addresses of version 6.
+#[test]
+fn the_addresses_of_one_network_share_their_rooms_and_a_quarter_of_the_states() {
+    let few = limits(|limits| limits.rooms_per_address_max = 2);
+    let mut world = World::new(few, 9);
+    let mut from = |last: u16| {
+        let address = std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, last).into();
+        let (connection, now) = (PeerId(1_000 + u32::from(last)), world.now);
+        world.rooms.greet(connection, address, &open(agreement(2, 100)), now, &mut || [last as u8; 16]).answer
+    };
+    assert!(matches!((from(1), from(2)), (Answer::Opened(_), Answer::Opened(_))));
+    assert_eq!(from(3), Answer::Refused(Refused::TooManyRooms));
+
+    // Eight peers come at once, to rooms from eight addresses or from one.
+    let mut most = [0, 0];
+    let mut one = 0;
+    for (most, address) in most.iter_mut().zip([|room| room, |_| 7]) {
+        let limited = |limits: &mut Limits| {
+            if one > 0 {
+                (limits.state_bytes_max, limits.states_bytes_max) = (2 * one as u32, 16 * one);
+            }
+        };
+        let mut world = World::new(limits(limited), 14);
+        let games: Vec<Match> = (0..8).map(|room| gather(&mut world, address(room), 2, 4_000)).collect();
+        let plays = |world: &World, client: usize| world.copy(client).frames > 100;
+        assert!(world.until(60, |world| games.iter().all(|game| plays(world, game.players[0]))));
+        let late: Vec<usize> = games.iter().map(|game| world.come(game.watch)).collect();
+        let seen = std::cell::Cell::new(0);
+        let is_in = world.until(60, |world| {
+            seen.set(world.rooms.states().max(seen.get()));
+            late.iter().all(|client| plays(world, *client))
+        });
+        assert!(is_in);
+        *most = seen.get();
+        // Of eight states at once.
+        one = one.max(most.div_ceil(8));
+    }
+    assert!(most[1] <= 4 * one && most[0] > 7 * one, "{most:?}, a state has {one} bytes");
+}
+
+/// A game whose turns are too large for the relay's memory gets no room.
+#[test]
+fn turns_have_a_size_that_the_relay_allows() {
+    let mut world = World::new(limits(|limits| limits.turn_bytes_max = 100), 23);
+    let refused = Answer::Refused(Refused::TurnTooLarge { bytes: 256, max: 100 });
+    assert_eq!(world.greet_from(3, &open(agreement(2, 100))).1.answer, refused);
+    let mut world = World::new(limits(|limits| limits.turn_bytes_max = 256), 23);
+    assert!(matches!(world.greet_from(3, &open(agreement(2, 100))).1.answer, Answer::Opened(_)));
+}
