@@ -114,7 +114,7 @@ fn units_on_drawn_maps_arrive_and_the_others_are_told() {
 /// A unit passed its aim by a tenth of a unit, into a cell from which the path leads back, and swung around it until it gave up.
 #[test]
 fn no_unit_swings_around_its_aim() {
-    all_arrive(&[(Kind::Rocks, 4_100_290), (Kind::Rocks, 4_100_585)]);
+    all_arrive(&[(Kind::Rocks, 4_100_290), (Kind::Rocks, 4_100_585), (Kind::Rocks, 7_500_795)]);
 }
 
 /// A unit was pushed into a pocket from which no step leads, a hand's breadth behind a corner, and was told that its goal is unreachable.

@@ -149,7 +149,9 @@ fn is_on_the_way(
     let position = walker.place();
     let away = raw(aim - position, (1 << 31) - 1);
     let (cell, far) = (ground.cell().to_bits(), away[0].abs().max(away[1].abs()));
-    if far <= cell / 4 {
+    // Beside its cell a path may lead back to where the unit comes from.
+    let is_there = ground.grid.cell_at(position) == ground.grid.cell_at(aim);
+    if far <= if is_there { cell / 4 } else { cell / 64 } {
         return false;
     }
     if mover.is_straight && walker.sight.velocity == walker.takes {
