@@ -45,7 +45,7 @@ impl Crowd {
         }
         if going > 0 {
             let there = self.walkers.iter().filter(|walker| !walker.is_gone).map(|walker| &walker.sight);
-            self.squares.fill(there, largest.saturating_mul(8));
+            self.squares.fill(there, largest.saturating_mul(4));
         }
         for &number in &thinkers {
             self.trade_post(number as usize);

@@ -2,7 +2,10 @@
 
 use testudo_physics::{EXTENT_MAX, Fx, SPEED_MAX, Vec2};
 
-use crate::steer::raw::{raw, vec2};
+use crate::steer::raw::{dot, length, raw, vec2};
+
+/// Units that come nearer to each other by less than this part of a unit's speed go side by side.
+const SIDE_BY_SIDE: i64 = 8;
 
 /// What steering knows of one unit at the start of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +73,20 @@ impl Sight {
     }
 
     /// Whether this unit may touch another one within so many ms, if it goes as it would like and the other one as it does. Not so if
-    /// they stay apart on one axis.
+    /// they stay apart on one axis, or come nearer to each other by less than an eighth of its speed, as marchers side by side do.
     pub(crate) fn may_meet(&self, other: &Self, within_ms: u32) -> bool {
         let touch = i64::from(self.radius) + i64::from(other.radius);
-        (0..2).all(|axis| {
-            let between = i64::from(other.position[axis]) - i64::from(self.position[axis]);
-            let closing = (i64::from(self.wish[axis]) - i64::from(other.velocity[axis])) * between.signum();
-            between.abs() - touch <= closing.max(0) * i64::from(within_ms) / 1_000
-        })
+        let between = [0, 1].map(|axis| i64::from(other.position[axis]) - i64::from(self.position[axis]));
+        let closing = [0, 1].map(|axis| i64::from(self.wish[axis]) - i64::from(other.velocity[axis]));
+        let is_near = (0..2).all(|axis| {
+            let closing = closing[axis] * between[axis].signum();
+            (between[axis].abs() - touch) * 1_000 <= closing.max(0) * i64::from(within_ms)
+        });
+        is_near && {
+            let wish = self.wish.map(i64::from);
+            let (least, along) = (length(wish) / SIDE_BY_SIDE, dot(closing, between));
+            along > 0 && along / length(between).max(1) >= least
+        }
     }
 
     pub(crate) fn place(&self) -> Vec2 {
