@@ -9,16 +9,30 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 const PACKAGES: [&str; 3] = ["physics", "movement", "lockstep"];
 
+/// Where cargo starts this program in place of rustdoc, this names rustdoc.
+const RUSTDOC: &str = "TESTUDO_SURFACE_RUSTDOC";
+
 fn main() -> ExitCode {
+    if let Some(rustdoc) = std::env::var_os(RUSTDOC) {
+        return document(&rustdoc);
+    }
     let update = std::env::args().any(|argument| argument == "--update");
+    let folder = match documents() {
+        Ok(folder) => folder,
+        Err(error) => {
+            eprintln!("surface: {error}");
+            return ExitCode::from(2);
+        }
+    };
     let mut same = true;
     for package in PACKAGES {
-        match check(package, update) {
+        match check(package, &folder, update) {
             Ok(differences) => same &= differences == 0,
             Err(error) => {
                 eprintln!("surface of {package}: {error}");
@@ -30,10 +44,9 @@ fn main() -> ExitCode {
 }
 
 /// Compares one package's items with its list, or writes the list. Returns the number of differing lines.
-fn check(package: &str, update: bool) -> Result<usize, Box<dyn Error>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let list = here.join(format!("{package}.txt"));
-    let items = public_items(package, &here.join("../.."))?;
+fn check(package: &str, folder: &Path, update: bool) -> Result<usize, Box<dyn Error>> {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{package}.txt"));
+    let items = public_items(&folder.join(format!("testudo_{package}.json")))?;
     if update {
         std::fs::write(&list, &items)?;
         println!("{package}: {} public items written", items.lines().count());
@@ -58,24 +71,50 @@ fn check(package: &str, update: bool) -> Result<usize, Box<dyn Error>> {
     Ok(differences)
 }
 
-/// The public items of a package with all its features, one a line, sorted.
-fn public_items(package: &str, workspace: &Path) -> Result<String, Box<dyn Error>> {
-    // A folder of its own: build scripts ask for RUSTC_BOOTSTRAP, and where it changes, everything that needs them is built again.
+/// Has rustdoc describe the packages with all their features, and returns the folder of what it wrote.
+///
+/// The command is that of the section `doc` of `.ci/run`: both find what other builds of the workspace have compiled.
+fn documents() -> Result<PathBuf, Box<dyn Error>> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
-    let target = target.join("surface").join("items");
-    let name = format!("testudo-{package}");
-    // The JSON format of rustdoc is unstable; a stable compiler gives it when asked in this way.
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .current_dir(workspace)
-        .env("RUSTC_BOOTSTRAP", "1")
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // Build scripts look at what cargo has told this program about its own package, too, and would run again.
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            cargo.env_remove(name);
+        }
+    }
+    let status = cargo
+        .current_dir(&workspace)
         .env("CARGO_TARGET_DIR", &target)
-        .args(["rustdoc", "--quiet", "--lib", "--all-features", "-p", &name, "--"])
-        .args(["-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"])
+        .env(RUSTDOC, std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
+        .env("RUSTDOC", std::env::current_exe()?)
+        .env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow")
+        .args(["doc", "--quiet", "--workspace", "--all-features", "--no-deps"])
         .status()?;
     if !status.success() {
         return Err("rustdoc failed".into());
     }
-    let json = target.join("doc").join(format!("testudo_{package}.json"));
+    Ok(target.join("doc"))
+}
+
+/// Does what cargo asks of rustdoc, for the packages that have a list.
+///
+/// The JSON format of rustdoc is unstable; a stable rustdoc gives it when asked in this way. Cargo and the compiler must not see the variable:
+/// build scripts ask for it, and where it changes, everything that needs them is built again.
+fn document(rustdoc: &OsStr) -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let other = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
+    let is_listed = |name: &OsString| PACKAGES.iter().any(|package| *name == *format!("testudo_{package}"));
+    if other.is_some_and(|name| !is_listed(name)) {
+        return ExitCode::SUCCESS;
+    }
+    let status = Command::new(rustdoc).args(arguments).env("RUSTC_BOOTSTRAP", "1").status();
+    if status.as_ref().is_ok_and(ExitStatus::success) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The public items that a description of rustdoc names, one a line, sorted.
+fn public_items(json: &Path) -> Result<String, Box<dyn Error>> {
     let api = public_api::Builder::from_rustdoc_json(json)
         .omit_blanket_impls(true)
         .omit_auto_trait_impls(true)
