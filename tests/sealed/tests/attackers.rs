@@ -12,14 +12,14 @@ use crate::people::{client, meet, server};
 use crate::{next_event, next_of, until};
 
 /// A runtime that runs on a thread of its own until the tests end.
-fn runtime() -> Handle {
+pub(crate) fn runtime() -> Handle {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let handle = runtime.handle().clone();
     std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
     handle
 }
 
-fn config_of(server: &SealedServer) -> ClientConfig {
+pub(crate) fn config_of(server: &SealedServer) -> ClientConfig {
     ClientConfig::builder()
         .with_bind_address("127.0.0.1:0".parse().unwrap())
         .with_server_certificate_hashes([server.certificate_hash().into()])
@@ -46,7 +46,7 @@ fn assert_gone(server: &mut SealedServer, failed: u64) {
 
 /// A client that keeps to the rules is let in as if nothing had been.
 #[track_caller]
-fn assert_healthy(server: &mut SealedServer) {
+pub(crate) fn assert_healthy(server: &mut SealedServer) {
     let mut client = client(server, b"healthy", &SealedConfig::new());
     let peer = meet(server, &mut client, b"healthy");
     client.send(b"ping");

@@ -6,6 +6,7 @@ mod network;
 mod people;
 mod places;
 mod strangers;
+mod wire;
 
 use testudo_lockstep::Duration;
 use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedEvent, SealedServer};

@@ -2,21 +2,20 @@
 
 use core::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
+use quinn::{ConnectionError, Endpoint, TransportErrorCode};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use wtransport::endpoint::endpoint_side::Client;
-use wtransport::error::{ConnectingError, ConnectionError};
-use wtransport::{ClientConfig, Connection, Endpoint, VarInt};
 
 use super::background::{FAREWELL, FLUSH, Owner, SealedThread, Stop};
 use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
 use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::quic;
-use super::stream::{ACCEPTED, CLOSED_DISPLACED, CLOSED_FULL, read_all, write_all};
+use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, write_all};
+use super::webtransport::Session;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
@@ -110,6 +109,10 @@ struct Shared {
     /// Set when the server has accepted.
     datagrams: OnceLock<Datagrams>,
 }
+
+/// Alerts of TLS (RFC 8446, section 6) that a certificate causes.
+const CERTIFICATE_EXPIRED: u8 = 45;
+const UNKNOWN_CA: u8 = 48;
 
 /// The one peer of a client.
 const SERVER: PeerId = PeerId(0);
@@ -219,19 +222,19 @@ async fn run(
         connected = connect_first(&addresses, hash, &config) => connected,
         _ = &mut stop => return last.event = None,
     };
-    let (endpoint, connection) = match connected {
+    let (endpoint, mut session) = match connected {
         Ok(connected) => connected,
         Err(reason) => return last.event = Some(ClientEvent::Lost(reason)),
     };
     tokio::select! {
-        event = converse(&connection, &greeting, &config, &shared) => last.event = Some(event),
+        event = converse(&mut session, &greeting, &config, &shared) => last.event = Some(event),
         _ = stop => {
             last.event = None;
             sleep(FLUSH).await;
         }
     }
     drop(last);
-    endpoint.close(VarInt::from_u32(0), b"");
+    endpoint.close(CLOSED.into(), b"");
     let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
@@ -252,7 +255,7 @@ async fn connect_first(
     addresses: &[SocketAddr],
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint<Client>, Connection), LostReason> {
+) -> Result<(Endpoint, Session), LostReason> {
     let mut attempts = JoinSet::new();
     for (place, address) in (0_u32..).zip(addresses) {
         let (address, config) = (*address, config.clone());
@@ -285,7 +288,7 @@ async fn reach(
     address: SocketAddr,
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint<Client>, Connection), LostReason> {
+) -> Result<(Endpoint, Session), LostReason> {
     let mut attempts = JoinSet::new();
     let [.., last] = AGAIN_AFTER;
     let mut pauses = AGAIN_AFTER.into_iter().chain(std::iter::repeat(last));
@@ -310,40 +313,35 @@ async fn connect(
     address: SocketAddr,
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint<Client>, Connection), LostReason> {
-    let any = match address {
-        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
-    };
-    let mut client =
-        ClientConfig::builder().with_bind_address(any).with_server_certificate_hashes([hash.into()]).build();
-    client.quic_config_mut().transport_config(quic::transport(config));
-    quic::set_up_client(client.quic_endpoint_config_mut());
-    let endpoint = Endpoint::client(client).map_err(|_| LostReason::Unreachable)?;
-    match endpoint.connect(format!("https://{address}/")).await {
-        Ok(connection) => Ok((endpoint, connection)),
-        Err(error) => Err(why_not(&error)),
+) -> Result<(Endpoint, Session), LostReason> {
+    let unreachable = LostReason::Unreachable;
+    let endpoint = quic::dial(address, hash, config).map_err(|_| unreachable)?;
+    let connecting = endpoint.connect(address, &address.ip().to_string()).map_err(|_| unreachable)?;
+    let connection = connecting.await.map_err(|error| why_not(&error))?;
+    match Session::open(connection.clone(), address).await {
+        Some(session) => Ok((endpoint, session)),
+        None => Err(connection.close_reason().map_or(LostReason::Broken, |error| why_not(&error))),
     }
 }
 
 /// Greets and receives packets until the connection ends. Returns the last event.
 async fn converse(
-    connection: &Connection,
+    session: &mut Session,
     greeting: &[u8],
     config: &SealedConfig,
     shared: &Shared,
 ) -> ClientEvent {
-    let decision = match timeout(std_time(config.connect_timeout), greet(connection, greeting)).await {
+    let decision = match timeout(std_time(config.connect_timeout), greet(session, greeting)).await {
         Ok(Some(decision)) => decision,
-        Ok(None) => return ClientEvent::Lost(why_lost(connection).await),
+        Ok(None) => return ClientEvent::Lost(why_lost(session)),
         Err(_) => return ClientEvent::Lost(LostReason::NoAnswer),
     };
+    let datagrams = Datagrams::of(session);
     match decision.split_first() {
         Some((&ACCEPTED, answer)) => {
-            let datagrams = Datagrams::of(connection);
             // Without a connection there are no packets either.
             let _ = datagrams.send(datagrams.plug());
-            let _ = shared.datagrams.set(datagrams);
+            let _ = shared.datagrams.set(datagrams.clone());
             shared.inbox.push(ClientEvent::Accepted(answer.to_vec()));
         }
         Some((_, answer)) => return ClientEvent::Refused(answer.to_vec()),
@@ -354,71 +352,64 @@ async fn converse(
             shared.inbox.push_packet(SERVER, packet);
         }
     };
-    let datagrams = Datagrams::of(connection);
-    while datagrams.receive(take).await {}
-    ClientEvent::Lost(why_lost(connection).await)
+    let receive = async { while datagrams.receive(take).await {} };
+    tokio::select! {
+        () = receive => {}
+        () = session.over() => {}
+    }
+    ClientEvent::Lost(why_lost(session))
 }
 
-async fn greet(connection: &Connection, greeting: &[u8]) -> Option<Vec<u8>> {
-    let (mut send, mut receive) = connection.open_bi().await.ok()?.await.ok()?;
+async fn greet(session: &Session, greeting: &[u8]) -> Option<Vec<u8>> {
+    let (mut send, mut receive) = session.open_stream().await?;
     write_all(&mut send, &[greeting]).await?;
-    read_all(&mut receive, ANSWER_BYTES_MAX + 1).await
+    receive.read_to_end(ANSWER_BYTES_MAX + 1).await.ok()
 }
 
 /// Why a connection ended. One that is still there was of no use.
-async fn why_lost(connection: &Connection) -> LostReason {
-    match timeout(core::time::Duration::ZERO, connection.closed()).await {
-        Ok(error) => why(&error),
-        Err(_) => LostReason::Broken,
-    }
+fn why_lost(session: &Session) -> LostReason {
+    session.connection.close_reason().map_or(LostReason::Broken, |error| why(&error))
 }
 
-fn why_not(error: &ConnectingError) -> LostReason {
+/// Why none came about.
+fn why_not(error: &ConnectionError) -> LostReason {
     match error {
-        ConnectingError::ConnectionError(ConnectionError::TimedOut) => LostReason::NoAnswer,
-        ConnectingError::ConnectionError(ConnectionError::ConnectionClosed(error))
-            if error.to_string().contains("refused") =>
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
         {
             LostReason::Full
         }
-        // The server has given up waiting for a part of the handshake.
-        ConnectingError::ConnectionError(
-            ConnectionError::ConnectionClosed(_) | ConnectionError::ApplicationClosed(_),
-        ) => LostReason::NoAnswer,
-        ConnectingError::ConnectionError(error) => why(error),
-        ConnectingError::SessionRejected => LostReason::Full,
-        _ => LostReason::Unreachable,
+        // Or the server has given up waiting for a part of the handshake.
+        ConnectionError::TimedOut
+        | ConnectionError::ConnectionClosed(_)
+        | ConnectionError::ApplicationClosed(_) => LostReason::NoAnswer,
+        error => why(error),
     }
 }
 
 fn why(error: &ConnectionError) -> LostReason {
     match error {
         ConnectionError::TimedOut => LostReason::TimedOut,
-        ConnectionError::ApplicationClosed(close) if close.code() == VarInt::from_u32(CLOSED_DISPLACED) => {
+        ConnectionError::Reset => LostReason::Forgotten,
+        ConnectionError::ApplicationClosed(close) if close.error_code == CLOSED_DISPLACED.into() => {
             LostReason::Displaced
         }
-        ConnectionError::ApplicationClosed(close) if close.code() == VarInt::from_u32(CLOSED_FULL) => {
+        ConnectionError::ApplicationClosed(close) if close.error_code == CLOSED_FULL.into() => {
             LostReason::Full
         }
         ConnectionError::ConnectionClosed(_)
         | ConnectionError::ApplicationClosed(_)
         | ConnectionError::LocallyClosed => LostReason::Closed,
-        ConnectionError::QuicProto(error) => why_protocol(&error.to_string()),
-        _ => LostReason::Broken,
-    }
-}
-
-/// The library tells these errors apart by their text only, as the one of a refusal; it holds the code of RFC 9000, for TLS 256 plus the number of the alert.
-fn why_protocol(error: &str) -> LostReason {
-    const CERTIFICATE_EXPIRED: &str = "(code: 301)";
-    const UNKNOWN_CA: &str = "(code: 304)";
-    if error.ends_with(CERTIFICATE_EXPIRED) {
-        LostReason::Expired
-    } else if error.ends_with(UNKNOWN_CA) {
-        LostReason::OtherServer
-    } else if error.contains("reset") {
-        LostReason::Forgotten
-    } else {
-        LostReason::Broken
+        ConnectionError::TransportError(error)
+            if error.code == TransportErrorCode::crypto(CERTIFICATE_EXPIRED) =>
+        {
+            LostReason::Expired
+        }
+        ConnectionError::TransportError(error) if error.code == TransportErrorCode::crypto(UNKNOWN_CA) => {
+            LostReason::OtherServer
+        }
+        ConnectionError::TransportError(_)
+        | ConnectionError::VersionMismatch
+        | ConnectionError::CidsExhausted => LostReason::Broken,
     }
 }

@@ -74,12 +74,14 @@ mod crowd;
 mod datagram;
 mod host;
 mod inbox;
+mod number;
 mod outbox;
 mod quic;
 mod reception;
 mod relay;
 mod server;
 mod stream;
+mod webtransport;
 
 pub use background::SealedThread;
 pub use client::{ClientEvent, LostReason, SealedClient};

@@ -3,17 +3,18 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use socket2::{Domain, Protocol, Socket, Type};
-use wtransport::config::QuicTransportConfig;
-use wtransport::quinn::congestion::{Controller, ControllerFactory};
-use wtransport::quinn::{
-    AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, VarInt,
+use quinn::congestion::{Controller, ControllerFactory};
+use quinn::{
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig,
+    IdleTimeout, ServerConfig, TokioRuntime, TransportConfig, VarInt,
 };
+use socket2::{Domain, Protocol, Socket, Type};
 
+use super::certificate;
 use super::config::{SealedConfig, std_time};
 
 /// Largest UDP payload. Every path of the internet carries it, so nothing has to be found out, and nothing is lost for its size.
@@ -38,12 +39,19 @@ const STREAM_BYTES_MAX: u32 = 32_768;
 /// Streams that a peer may have open at once: the session and the greeting in both directions, and those of HTTP/3 in one.
 const STREAMS_MAX: u32 = 8;
 
+/// Datagrams of connections that have not been accepted yet, and handshakes that wait to be looked at: bytes for each, and in all.
+const INCOMING_BYTES_MAX: u64 = 16_384;
+const INCOMING_ALL_BYTES_MAX: u64 = 1 << 20;
+
+/// Greatest number of handshakes that wait to be looked at.
+const INCOMING_MAX: usize = 256;
+
 /// Bytes of a server's socket in each direction, as far as the system grants them: a system's usual 200 kB are full after some 200 small packets, which
 /// a relay's guests may send in the same millisecond.
 const SOCKET_BYTES: usize = 4 << 20;
 
 /// A server's socket. The address `[::]` takes both versions of IP.
-pub(crate) fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
+fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() && address.ip().is_unspecified() {
         socket.set_only_v6(false)?;
@@ -55,10 +63,10 @@ pub(crate) fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
+fn transport(config: &SealedConfig) -> Arc<TransportConfig> {
     let mut acks = AckFrequencyConfig::default();
     acks.ack_eliciting_threshold(VarInt::from_u32(ACK_EVERY)).max_ack_delay(Some(ACK_WITHIN));
-    let mut transport = QuicTransportConfig::default();
+    let mut transport = TransportConfig::default();
     transport
         .max_idle_timeout(IdleTimeout::try_from(std_time(config.idle_timeout)).ok())
         .keep_alive_interval(Some(std_time(config.keep_alive)))
@@ -143,12 +151,37 @@ impl ConnectionIdGenerator for ShortNumber {
     }
 }
 
-/// Settings of a server's socket.
-pub(crate) fn set_up_server(endpoint: &mut EndpointConfig) {
-    endpoint.cid_generator(|| Box::new(ShortNumber { hash: RandomState::new(), count: 0 }));
+/// A server's side of QUIC with a fresh certificate, and the hash of it.
+pub(crate) fn server(config: &SealedConfig, start: SystemTime) -> io::Result<(ServerConfig, [u8; 32])> {
+    let (tls, hash) = certificate::server(start)?;
+    let mut server = ServerConfig::with_crypto(tls);
+    server
+        .transport_config(transport(config))
+        .max_incoming(INCOMING_MAX)
+        .incoming_buffer_size(INCOMING_BYTES_MAX)
+        .incoming_buffer_size_total(INCOMING_ALL_BYTES_MAX);
+    Ok((server, hash))
 }
 
-/// Settings of a client's socket.
-pub(crate) fn set_up_client(endpoint: &mut EndpointConfig) {
+/// A socket that takes connections. Call it inside of a runtime.
+pub(crate) fn listen(address: SocketAddr, server: ServerConfig) -> io::Result<Endpoint> {
+    let mut endpoint = EndpointConfig::default();
+    endpoint.cid_generator(|| Box::new(ShortNumber { hash: RandomState::new(), count: 0 }));
+    Endpoint::new(endpoint, Some(server), socket(address)?, Arc::new(TokioRuntime))
+}
+
+/// A socket for a connection to this address, to a server whose certificate has this hash. Call it inside of a runtime.
+pub(crate) fn dial(address: SocketAddr, hash: [u8; 32], config: &SealedConfig) -> io::Result<Endpoint> {
+    let any: IpAddr = match address {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let mut client = ClientConfig::new(certificate::client(hash)?);
+    client.transport_config(transport(config));
+    let mut endpoint = EndpointConfig::default();
     endpoint.cid_generator(|| Box::new(NoNumber));
+    let socket = UdpSocket::bind((any, 0))?;
+    let mut endpoint = Endpoint::new(endpoint, None, socket, Arc::new(TokioRuntime))?;
+    endpoint.set_default_client_config(client);
+    Ok(endpoint)
 }

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use quinn::{Endpoint, Incoming, SendStream};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use wtransport::endpoint::IncomingSession;
-use wtransport::endpoint::endpoint_side::Server;
-use wtransport::{Connection, Endpoint, SendStream, VarInt};
 
 use super::background::FLUSH;
 use super::config::GREETING_BYTES_MAX;
@@ -17,7 +15,8 @@ use super::crowd::{Admission, Crowd, Ticket};
 use super::datagram::Datagrams;
 use super::inbox::Inbox;
 use super::outbox::Outbox;
-use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, REFUSED, read_all, write_all};
+use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, REFUSED, write_all};
+use super::webtransport::Session;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 
@@ -60,12 +59,12 @@ pub(super) enum Other {
 }
 
 /// Looks at every handshake. An address that has not shown that it receives what is sent to it gets a small packet and no memory.
-pub(super) async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>) {
-    loop {
-        let incoming = endpoint.accept().await;
+pub(super) async fn admit_all(endpoint: &Endpoint, shared: &Arc<Shared>) {
+    while let Some(incoming) = endpoint.accept().await {
         if !incoming.remote_address_validated() {
             count(&shared.retried);
-            incoming.retry();
+            // Whose address is not validated may be asked.
+            let _ = incoming.retry();
             continue;
         }
         match shared.crowd.admit(incoming.remote_address().ip(), Instant::now()) {
@@ -85,7 +84,7 @@ pub(super) async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>)
 }
 
 /// The life of one connection; before it is accepted, it may have to give way.
-async fn serve(incoming: IncomingSession, shared: Arc<Shared>, ticket: Ticket) {
+async fn serve(incoming: Incoming, shared: Arc<Shared>, ticket: Ticket) {
     let evicted = ticket.evicted();
     tokio::select! {
         () = evicted.notified() => count(&shared.failed),
@@ -93,8 +92,8 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, ticket: Ticket) {
     }
 }
 
-async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) {
-    let Ok(Some((connection, bytes, mut stream))) =
+async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
+    let Ok(Some((mut session, bytes, mut stream))) =
         timeout(shared.greeting_timeout, greeting(incoming)).await
     else {
         count(&shared.failed);
@@ -102,9 +101,9 @@ async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) 
     };
     let peer = shared.number();
     let (decision, mut decisions) = mpsc::channel(1);
-    let address = connection.remote_address();
+    let address = session.connection.remote_address();
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-    let datagrams = Datagrams::of(&connection);
+    let datagrams = Datagrams::of(&session);
     let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), decision };
     if !shared.inbox.offer(greeting) {
         count(&shared.failed);
@@ -114,7 +113,7 @@ async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) 
     let _farewell = Farewell { peer, shared };
     let decision = tokio::select! {
         decision = timeout(shared.greeting_timeout, decisions.recv()) => decision.ok().flatten(),
-        _ = connection.closed() => None,
+        () = session.over() => None,
     };
     let mut code = CLOSED;
     match decision {
@@ -124,6 +123,7 @@ async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) 
         }
         Some(Decision::Accept(answer)) => tokio::select! {
             () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
+            () = session.over() => {}
             last = decisions.recv() => {
                 code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
                 sleep(FLUSH).await;
@@ -132,11 +132,11 @@ async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) 
         Some(Decision::Refuse(answer)) => {
             let _ = timeout(shared.greeting_timeout, say(&mut stream, REFUSED, &answer)).await;
             // The client closes when it has read the answer.
-            let _ = timeout(shared.greeting_timeout, connection.closed()).await;
+            let _ = timeout(shared.greeting_timeout, session.over()).await;
         }
         Some(Decision::Displace) | None => count(&shared.failed),
     }
-    connection.close(VarInt::from_u32(code), b"");
+    session.connection.close(code.into(), b"");
 }
 
 /// Reports the end of a connection, also if a task ends by a panic in the library.
@@ -152,11 +152,10 @@ impl Drop for Farewell<'_> {
 }
 
 /// Makes the connection and reads its greeting.
-async fn greeting(incoming: IncomingSession) -> Option<(Connection, Vec<u8>, SendStream)> {
-    let connection = incoming.await.ok()?.accept().await.ok()?;
-    let (send, mut receive) = connection.accept_bi().await.ok()?;
-    let bytes = read_all(&mut receive, GREETING_BYTES_MAX).await?;
-    Some((connection, bytes, send))
+async fn greeting(incoming: Incoming) -> Option<(Session, Vec<u8>, SendStream)> {
+    let session = Session::accept(incoming.await.ok()?).await?;
+    let (stream, bytes) = session.accept_stream(GREETING_BYTES_MAX).await?;
+    Some((session, bytes, stream))
 }
 
 /// Answers the greeting and receives packets until the connection ends.

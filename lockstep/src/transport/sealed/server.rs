@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use indexmap::IndexMap;
+use quinn::Endpoint;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use wtransport::endpoint::endpoint_side::Server;
-use wtransport::{Endpoint, ServerConfig, VarInt};
 
 use super::background::{self, Background, FAREWELL, FLUSH};
-use super::certificate::{VALID_BEFORE, identity};
+use super::certificate::VALID_BEFORE;
 use super::config::{ANSWER_BYTES_MAX, SealedConfig, std_time};
 use super::crowd::Crowd;
 use super::datagram::Datagrams;
@@ -21,16 +20,10 @@ use super::inbox::{Inbox, Item};
 use super::outbox::{Outbox, Outgoing};
 use super::quic;
 use super::reception::{Decision, Other, Shared, admit_all};
+use super::stream::CLOSED;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
-
-/// Datagrams of connections that have not been accepted yet, and handshakes that wait to be looked at: bytes for each, and in all.
-const INCOMING_BYTES_MAX: u64 = 16_384;
-const INCOMING_ALL_BYTES_MAX: u64 = 1 << 20;
-
-/// Greatest number of handshakes that wait to be looked at.
-const INCOMING_MAX: usize = 256;
 
 /// What happened on a server's connections.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,7 +88,7 @@ pub struct SealedStats {
 pub struct SealedServer {
     peers: IndexMap<PeerId, Peer>,
     shared: Arc<Shared>,
-    endpoint: Door,
+    endpoint: Endpoint,
     config: SealedConfig,
     address: SocketAddr,
     certificate_hash: [u8; 32],
@@ -105,15 +98,6 @@ pub struct SealedServer {
     lot: Vec<Outgoing>,
     // Last, so that connections still have their thread when they are dropped.
     _background: Background,
-}
-
-/// The endpoint, which the library does not show.
-struct Door(Arc<Endpoint<Server>>);
-
-impl core::fmt::Debug for Door {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Door").finish_non_exhaustive()
-    }
 }
 
 /// A connection that has greeted. Dropping it closes the connection, because its task waits for a second decision.
@@ -138,12 +122,11 @@ impl SealedServer {
     /// With a certificate that is valid from this time on.
     fn bind_since(address: SocketAddr, config: &SealedConfig, start: SystemTime) -> io::Result<Self> {
         config.check()?;
-        let (identity, certificate_hash) = identity(start)?;
+        let (server, certificate_hash) = quic::server(config, start)?;
         let runtime = background::runtime()?;
         let endpoint = {
             let _inside = runtime.enter();
-            let server = ServerConfig::builder().with_bind_socket(quic::socket(address)?);
-            Arc::new(Endpoint::server(set_up(server.with_identity(identity).build(), config))?)
+            quic::listen(address, server)?
         };
         let address = endpoint.local_addr()?;
         let shared = Arc::new(Shared {
@@ -160,7 +143,7 @@ impl SealedServer {
             packets_received: AtomicU64::new(0),
             too_long: AtomicU64::new(0),
         });
-        let (tasks, door) = (Arc::clone(&shared), Arc::clone(&endpoint));
+        let (tasks, door) = (Arc::clone(&shared), endpoint.clone());
         let background = Background::run(runtime, |stop| async move {
             tokio::select! {
                 () = admit_all(&door, &tasks) => {}
@@ -168,15 +151,14 @@ impl SealedServer {
                 _ = stop => {}
             }
             tasks.outbox.send(&mut Vec::new());
-            // Nobody accepts any more: after `close`, `accept` would panic.
             sleep(FLUSH).await;
-            door.close(VarInt::from_u32(0), b"");
+            door.close(CLOSED.into(), b"");
             let _ = timeout(FAREWELL, door.wait_idle()).await;
         })?;
         Ok(Self {
             peers: IndexMap::new(),
             shared,
-            endpoint: Door(endpoint),
+            endpoint,
             config: config.clone(),
             address,
             certificate_hash,
@@ -205,10 +187,8 @@ impl SealedServer {
     /// # Errors
     /// The library cannot make one; the present one stays.
     pub fn renew_certificate(&mut self) -> io::Result<()> {
-        let (identity, certificate_hash) = identity(SystemTime::now() - VALID_BEFORE)?;
-        // The socket stays; the address is not used.
-        let server = ServerConfig::builder().with_bind_default(0).with_identity(identity).build();
-        self.endpoint.0.reload_config(set_up(server, &self.config), false)?;
+        let (server, certificate_hash) = quic::server(&self.config, SystemTime::now() - VALID_BEFORE)?;
+        self.endpoint.set_server_config(Some(server));
         self.certificate_hash = certificate_hash;
         Ok(())
     }
@@ -332,17 +312,6 @@ impl Drop for SealedBatch<'_> {
     fn drop(&mut self) {
         self.server.shared.outbox.push(&mut self.server.lot);
     }
-}
-
-fn set_up(mut server: ServerConfig, config: &SealedConfig) -> ServerConfig {
-    quic::set_up_server(server.quic_endpoint_config_mut());
-    server
-        .quic_config_mut()
-        .transport_config(quic::transport(config))
-        .max_incoming(INCOMING_MAX)
-        .incoming_buffer_size(INCOMING_BYTES_MAX)
-        .incoming_buffer_size_total(INCOMING_ALL_BYTES_MAX);
-    server
 }
 
 fn cut(answer: &[u8]) -> Vec<u8> {

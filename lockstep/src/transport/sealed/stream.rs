@@ -1,6 +1,6 @@
 //! The one stream of a connection: the client's greeting until its end, then the server's decision, one byte, and answer until its end.
 
-use wtransport::{RecvStream, SendStream};
+use quinn::SendStream;
 
 pub(crate) const REFUSED: u8 = 0;
 pub(crate) const ACCEPTED: u8 = 1;
@@ -12,23 +12,10 @@ pub(crate) const CLOSED_DISPLACED: u32 = 1;
 /// As many are accepted as may be.
 pub(crate) const CLOSED_FULL: u32 = 2;
 
-/// Reads a stream to its end. None if it breaks off or has more bytes than `max`.
-pub(crate) async fn read_all(stream: &mut RecvStream, max: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 1_024];
-    while let Some(length) = stream.read(&mut buffer).await.ok()? {
-        if bytes.len() + length > max {
-            return None;
-        }
-        bytes.extend_from_slice(&buffer[..length]);
-    }
-    Some(bytes)
-}
-
 /// Writes bytes and ends the stream, without waiting until they have arrived.
 pub(crate) async fn write_all(stream: &mut SendStream, parts: &[&[u8]]) -> Option<()> {
     for part in parts {
         stream.write_all(part).await.ok()?;
     }
-    stream.quic_stream_mut().finish().ok()
+    stream.finish().ok()
 }
