@@ -5,8 +5,8 @@ use testudo_physics::{Fx, World};
 use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::wish::{APPROACH, PATIENCE_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
-use crate::steer::Yielding;
-use crate::steer::raw::{dot, length, raw, resized};
+use crate::steer::raw::{Raw, dot, length, raw, resized};
+use crate::steer::{Sight, Yielding};
 
 /// Of the units that lost their patience, one in this many has a higher rank, in turns of so many ms. Those of lower rank cannot hold it, and there are
 /// few enough of them that they do not hold each other.
@@ -32,6 +32,26 @@ const OFF_MS: u32 = 1_000;
 
 /// Less than this part of a unit's speed is no difference between two velocities.
 const MATTERS: i64 = 8;
+
+/// What a unit chooses among its neighbours, raw units.
+struct Choice {
+    velocity: Raw,
+    right_ms: u16,
+    /// The speed that it would like.
+    speed: i64,
+    /// Whether somebody is in its way.
+    is_bounded: bool,
+    /// Whether somebody may come in its way.
+    company: Company,
+}
+
+/// Those of its group around a unit.
+struct Ahead {
+    /// How long those have waited at least that go first, ms.
+    least_stalled: u32,
+    /// With whom it trades its post.
+    partner: Option<u32>,
+}
 
 impl Crowd {
     /// Decides the velocity that a unit takes until it thinks again, and what becomes of its order.
@@ -60,7 +80,7 @@ impl Crowd {
         }
         let mover = &self.movers[number];
         if let Task::Pursue(_) = mover.task {
-            self.look_around(number, (largest, rate), elapsed, false);
+            let _ = self.look_around(number, (largest, rate), elapsed, false);
             return self.set_rank(world, number, false);
         }
         let body = walker.body;
@@ -73,8 +93,11 @@ impl Crowd {
         if is_within(radius / 4) {
             return self.end(world, number, MoveEvent::Arrived(body));
         }
-        let least_stalled = self.look_around(number, (largest, rate), elapsed, !is_within(radius * QUEUE));
-        if let Some(event) = self.note_progress(number, elapsed, least_stalled) {
+        let ahead = self.look_around(number, (largest, rate), elapsed, !is_within(radius * QUEUE));
+        if let Some(other) = ahead.partner {
+            return self.trade_posts(number, other as usize);
+        }
+        if let Some(event) = self.note_progress(number, elapsed, ahead.least_stalled) {
             return self.end(world, number, event);
         }
         let mover = &mut self.movers[number];
@@ -88,48 +111,94 @@ impl Crowd {
         self.set_rank(world, number, spans > 0 && turn.is_multiple_of(RANK_EVERY));
     }
 
-    /// Gives way to the neighbours. Returns how long those have waited at least that are before it, ms.
-    fn look_around(&mut self, number: usize, (largest, rate): (i32, u32), elapsed: u32, queues: bool) -> u32 {
-        let prey = match self.movers[number].task {
+    /// Gives way to the neighbours.
+    fn look_around(
+        &mut self,
+        number: usize,
+        (largest, rate): (i32, u32),
+        elapsed: u32,
+        queues: bool,
+    ) -> Ahead {
+        let right_ms = &mut self.walkers[number].sight.right_ms;
+        *right_ms = right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
+        let (choice, ahead) = self.choose(number, largest, queues);
+        let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
+        let before = core::mem::replace(&mut walker.takes, choice.velocity.map(|part| part as i32));
+        walker.sight.right_ms = choice.right_ms;
+        mover.is_straight = walker.takes == walker.sight.wish;
+        let company = if walker.sight.left == i64::MAX {
+            // It waits for its path, which the search may find in this frame.
+            Company::HeldUp(0)
+        } else if choice.is_bounded {
+            // Near its place each moment counts, and where nobody gets on; in a queue far from there, or among those who fight, little changes in one.
+            let waits = !mover.is_going() || queues && mover.stalled_ms < PATIENCE_MS;
+            let changes = is_other(walker.takes, before, choice.speed);
+            Company::HeldUp(match (waits, changes) {
+                (true, false) => elapsed,
+                (true, true) => THINK_MS / 2,
+                (false, _) => 0,
+            })
+        } else {
+            choice.company
+        };
+        let pause = Self::pause(rate, mover.straight, choice.speed, company);
+        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause);
+        ahead
+    }
+
+    /// The velocity that a unit chooses among its neighbours.
+    fn choose(&self, number: usize, largest: i32, queues: bool) -> (Choice, Ahead) {
+        let (me, mover) = (&self.walkers[number].sight, &self.movers[number]);
+        let prey = match mover.task {
             Task::Pursue(pursuit) => self.place_of(pursuit.prey),
             Task::Stand(_) | Task::Go(_) => None,
         };
-        let (walker, movers) = (&mut self.walkers[number], &mut self.movers);
-        let sight = &mut walker.sight;
-        sight.right_ms = sight.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
-        let mut yielding = Yielding::new(sight, movers[number].pushes);
-        let reach = yielding.reach(largest);
-        let (mut least_stalled, mut company) = (u32::MAX, Company::Alone);
-        self.squares.near(sight.position, reach, |other| {
-            if other.unit as usize == number || Some(other.unit as usize) == prey {
+        let matters = |other: &Sight| other.unit as usize != number && Some(other.unit as usize) != prey;
+        let trades = mover.may_trade() && mover.stalled_ms > 0;
+        // Who comes nearer has not waited, however long the others have.
+        let waits = queues && !mover.comes_nearer(me.radius);
+        let mut ahead = Ahead { least_stalled: u32::MAX, partner: None };
+        let mut yielding = Yielding::new(me, mover.pushes);
+        let (reach, close) = (yielding.reach(largest), yielding.close(largest));
+        let mut meets = false;
+        self.squares.around(me.position, (reach, close), |square| {
+            let only_close = meets && !waits && yielding.is_plain(square.party);
+            if only_close && !square.is_close {
                 return;
             }
-            if company == Company::Alone && sight.may_meet(other, 2 * THINK_MS) {
-                company = Company::Near;
+            for other in square.within(me.position, if only_close { close } else { reach }) {
+                if !matters(other) {
+                    continue;
+                }
+                yielding.mind(other);
+                if other.group == me.group {
+                    let is_close = me.is_within(other, close);
+                    self.note_ahead(&mut ahead, (number, other), waits, trades && is_close);
+                }
+                meets = meets || yielding.is_bounded() || me.may_meet(other, 2 * THINK_MS);
             }
-            if queues && other.is_going && other.group == sight.group && other.left < sight.left {
-                least_stalled = least_stalled.min(movers[other.unit as usize].stalled_ms);
-            }
-            yielding.mind(other);
         });
-        let pursues = matches!(movers[number].task, Task::Pursue(_));
-        if pursues {
+        if prey.is_some() {
             yielding.keep_straight();
         }
         let (is_bounded, speed) = (yielding.is_bounded(), yielding.speed());
         let (velocity, right_ms) = yielding.decide();
-        let before = core::mem::replace(&mut walker.takes, velocity.map(|part| part as i32));
-        walker.sight.right_ms = right_ms;
-        movers[number].is_straight = walker.takes == walker.sight.wish;
-        if is_bounded {
-            // Near its place each moment counts, and where nobody gets on; in a queue far from there, or among those who fight, little changes in one.
-            let waits = pursues || queues && movers[number].stalled_ms < PATIENCE_MS;
-            let may_rest = waits && !is_other(walker.takes, before, speed);
-            company = Company::HeldUp(if may_rest { elapsed } else { 0 });
+        let company = if meets { Company::Near } else { Company::Alone };
+        (Choice { velocity, right_ms, speed, is_bounded, company }, ahead)
+    }
+
+    /// Notes a neighbour of the same group, if it goes first or gains by a trade.
+    fn note_ahead(&self, ahead: &mut Ahead, (number, other): (usize, &Sight), waits: bool, trades: bool) {
+        let me = &self.walkers[number].sight;
+        if waits && other.is_going && other.left < me.left {
+            ahead.least_stalled = ahead.least_stalled.min(self.movers[other.unit as usize].stalled_ms);
         }
-        let pause = Self::pause(rate, movers[number].straight, speed, company);
-        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause);
-        least_stalled
+        if trades
+            && ahead.partner.is_none_or(|partner| other.unit < partner)
+            && self.gains_by_trade(number, other)
+        {
+            ahead.partner = Some(other.unit);
+        }
     }
 
     /// Notes whether a unit comes nearer to its post, and whether it is content or gives up.
@@ -141,7 +210,7 @@ impl Crowd {
         if mover.best < from && mover.setbacks < SETBACKS_MAX {
             (mover.best, mover.is_back) = (from, true);
         }
-        if mover.to_go < mover.best - radius / 2 {
+        if mover.comes_nearer(walker.sight.radius) {
             mover.setbacks = mover.setbacks.saturating_add(core::mem::take(&mut mover.is_back).into());
             (mover.best, mover.stalled_ms) = (mover.to_go, 0);
         } else if walker.sight.left != i64::MAX {

@@ -102,6 +102,16 @@ impl Mover {
         self.aim.is_none_or(|aim| aim == self.post)
     }
 
+    /// Whether it is nearer to its post than ever by more than half of its radius (raw units).
+    pub(crate) fn comes_nearer(&self, radius: i32) -> bool {
+        self.to_go < self.best - Fx::from_bits(i64::from(radius) / 2)
+    }
+
+    /// Whether it may ask others to trade posts.
+    pub(crate) fn may_trade(&self) -> bool {
+        self.is_going() && self.goes_to_post()
+    }
+
     /// Whether its post is a place in rows.
     pub(crate) fn is_in_rows(&self) -> bool {
         matches!(self.task, Task::Stand(Some(errand)) | Task::Go(errand) if errand.in_rows)

@@ -4,10 +4,9 @@ use testudo_physics::World;
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveEvent, Task};
-use crate::steer::raw::vec2;
 
-/// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that. One that is held up thinks after half of it; far from its
-/// place, or in pursuit, after twice as long each time if nothing has changed, up to twice this time.
+/// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that. One that is held up near its place, or for
+/// long, thinks after half of it; far from its place, or in pursuit, after this time, and after twice this time while nothing changes.
 pub(super) const THINK_MS: u32 = 250;
 
 /// Units that are gone keep their places among the others until they are a quarter, and at least so many.
@@ -33,7 +32,7 @@ impl Crowd {
     pub fn step(&mut self, world: &mut World, frames_per_second: u32) {
         let rate = frames_per_second.clamp(1, testudo_physics::FPS_MAX);
         self.events.clear();
-        let largest = self.look(world);
+        let largest = self.look(world, rate);
         let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.
         let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
@@ -45,31 +44,26 @@ impl Crowd {
         }
         if going > 0 {
             let there = self.walkers.iter().filter(|walker| !walker.is_gone).map(|walker| &walker.sight);
-            self.squares.fill(there, largest.saturating_mul(4));
-        }
-        for &number in &thinkers {
-            self.trade_post(number as usize);
+            self.squares.sort(there, largest.saturating_mul(4));
         }
         for &number in &thinkers {
             self.decide(world, number as usize, largest, rate);
         }
-        thinkers.iter().for_each(|&number| self.hashes[number as usize] = CHANGED);
-        self.thinkers = thinkers;
-        for walker in self.walkers.iter().filter(|walker| !walker.is_gone) {
-            let next = walker.next_velocity(rate);
-            if next != walker.sight.velocity {
-                // The body exists: `look` has removed the others.
-                let _ = world.set_velocity(walker.body, vec2(next.map(i64::from)));
-            }
+        for &number in &thinkers {
+            self.hashes[number as usize] = CHANGED;
+            self.walkers[number as usize].drive(world, rate);
         }
+        self.thinkers = thinkers;
         self.flows.search(&self.ground, self.cells_per_frame);
     }
 
-    /// Reads where everybody is, notes who thinks, and removes units whose bodies are gone. Returns the greatest radius, raw units.
-    fn look(&mut self, world: &World) -> i32 {
+    /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Returns the greatest radius, raw
+    /// units.
+    fn look(&mut self, world: &mut World, rate: u32) -> i32 {
         let frame = self.frame();
         self.close_gaps();
         self.thinkers.clear();
+        self.squares.clear();
         let mut largest = 1;
         for (number, walker) in (0_u32..).zip(&mut self.walkers) {
             if walker.is_gone {
@@ -87,8 +81,11 @@ impl Crowd {
             sight.velocity = [velocity.x, velocity.y].map(|part| part.to_bits() as i32);
             sight.unit = number;
             largest = largest.max(sight.radius);
+            self.squares.note(sight.position);
             if walker.thinks_in(frame) {
                 self.thinkers.push(number);
+            } else {
+                walker.drive(world, rate);
             }
         }
         largest

@@ -2,6 +2,7 @@
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, Task};
+use crate::steer::Sight;
 use crate::steer::raw::dot;
 
 /// A unit that has not come nearer for this long trades its post with one that stands in its way, ms.
@@ -14,23 +15,8 @@ const TRADES_MAX: u8 = 16;
 impl Crowd {
     /// Two units of one order that are near each other trade their posts if both get nearer by it: so nobody has to pass one that goes the other way, or
     /// one that stands already.
-    pub(super) fn trade_post(&mut self, number: usize) {
-        let mover = &self.movers[number];
-        let Task::Go(errand) = mover.task else { return };
-        if !mover.goes_to_post() {
-            return;
-        }
-        let me = &self.walkers[number].sight;
-        // Surfaces are less than a radius apart.
-        let reach = me.radius.saturating_mul(4);
-        let mut partner: Option<usize> = None;
-        self.squares.near(me.position, reach, |other| {
-            let other = other.unit as usize;
-            if partner.is_none_or(|partner| other < partner) && self.gains_by_trade(number, other) {
-                partner = Some(other);
-            }
-        });
-        let Some(other) = partner else { return };
+    pub(super) fn trade_posts(&mut self, number: usize, other: usize) {
+        let Task::Go(errand) = self.movers[number].task else { return };
         let posts = (self.movers[number].post, self.movers[other].post);
         (self.movers[other].post, self.movers[number].post) = posts;
         let frame = self.frame();
@@ -50,13 +36,12 @@ impl Crowd {
         }
         self.hashes[other] = CHANGED;
         // The other one looks for its new way in the next frame, and so does this one: it has the way to its old post.
-        self.walkers[other].thinks = frame.wrapping_add(1);
-        self.movers[number].straight = 0;
+        [number, other].iter().for_each(|&at| self.walkers[at].thinks = frame.wrapping_add(1));
     }
 
     /// Whether a unit that goes gains by trading its post with another one of its order.
-    fn gains_by_trade(&self, number: usize, other: usize) -> bool {
-        let (mine, theirs) = (&self.movers[number], &self.movers[other]);
+    pub(super) fn gains_by_trade(&self, number: usize, them: &Sight) -> bool {
+        let (mine, theirs) = (&self.movers[number], &self.movers[them.unit as usize]);
         let (Task::Go(errand), Task::Go(other_errand) | Task::Stand(Some(other_errand))) =
             (mine.task, theirs.task)
         else {
@@ -67,10 +52,10 @@ impl Crowd {
         } else {
             mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= TRADE_MS
         };
-        if other == number || !may_ask || errand.group != other_errand.group || mine.size != theirs.size {
+        if !may_ask || errand.group != other_errand.group || mine.size != theirs.size {
             return false;
         }
-        let (me, them) = (&self.walkers[number].sight, &self.walkers[other].sight);
+        let me = &self.walkers[number].sight;
         let apart = [0, 1].map(|axis| i64::from(me.position[axis]) - i64::from(them.position[axis]));
         let touch = i64::from(me.radius) * 2 + i64::from(them.radius);
         let posts = mine.post - theirs.post;

@@ -1,8 +1,9 @@
 //! What changes in every frame for each unit: small, because all of it is read in each frame.
 
-use testudo_physics::{BodyId, Fx, Vec2};
+use testudo_physics::{BodyId, Fx, Vec2, World};
 
 use crate::steer::Sight;
+use crate::steer::raw::{at_most, vec2};
 
 /// What others see of a unit, and what it does until it thinks again. Raw units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +54,24 @@ impl Walker {
         self.sight.place()
     }
 
+    /// Tells the body its velocity.
+    #[inline(always)]
+    pub(crate) fn drive(&self, world: &mut World, rate: u32) {
+        let next = self.next_velocity(rate);
+        if next != self.sight.velocity {
+            // The body exists: `look` has removed the others.
+            let _ = world.set_velocity(self.body, vec2(next.map(i64::from)));
+        }
+    }
+
     /// The velocity after this frame.
-    pub(crate) fn next_velocity(&self, rate: u32) -> [i32; 2] {
+    fn next_velocity(&self, rate: u32) -> [i32; 2] {
         if self.takes == self.sight.velocity {
             return self.sight.velocity;
         }
         let change = [0, 1].map(|axis| i64::from(self.takes[axis]) - i64::from(self.sight.velocity[axis]));
         let most = i64::from(self.acceleration.unsigned_abs() / rate);
-        let change = crate::steer::raw::at_most(change, most);
+        let change = at_most(change, most);
         // Two speeds within the limit have a mean within it.
         [0, 1].map(|axis| self.sight.velocity[axis] + change[axis] as i32)
     }

@@ -18,7 +18,17 @@ impl Ground {
         let way = to - from;
         let steps = (way.x.abs().max(way.y.abs()).to_bits() >> self.grid.shift << 1) + 1;
         let part = |step: i64| from + Vec2::new(way.x * step / steps, way.y * step / steps);
-        (1..=steps).rev().map(part).find(|place| self.sees(from, *place, size)).unwrap_or(from)
+        let sees = |step: i64| self.sees(from, part(step), size);
+        if sees(steps) {
+            return to;
+        }
+        // It sees the first of these, and not the second one.
+        let (mut seen, mut hidden) = (0, steps);
+        while hidden - seen > 1 {
+            let middle = (seen + hidden) / 2;
+            if sees(middle) { seen = middle } else { hidden = middle }
+        }
+        part(seen)
     }
 
     /// As [`Ground::sees`], and no cell between the two ends is so narrow that units must keep to its anchor.

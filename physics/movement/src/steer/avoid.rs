@@ -5,6 +5,7 @@ use testudo_physics::math::isqrt_u64;
 
 use crate::steer::near::{Going, Neighbour, Sight};
 use crate::steer::raw::{ONE, Raw, at_most, cross, dot, length, minus, vec2};
+use crate::steer::squares::{Party, along};
 
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;
@@ -66,6 +67,8 @@ pub(crate) struct Yielding<'a> {
     pushes: bool,
     wish: Raw,
     speed: i64,
+    /// Where others go that do not come towards it.
+    along: u8,
     /// How much it goes to its left, raw units per second.
     aside: i64,
     right_ms: u16,
@@ -78,7 +81,17 @@ impl<'a> Yielding<'a> {
     pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
         let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
-        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0 }
+        Self {
+            me,
+            pushes,
+            wish,
+            speed: length(wish),
+            along: along(me.wish),
+            aside: 0,
+            right_ms,
+            bounds,
+            count: 0,
+        }
     }
 
     /// How far a neighbour may be that matters, from centre to centre, raw units.
@@ -87,6 +100,17 @@ impl<'a> Yielding<'a> {
             .radius
             .saturating_add(largest)
             .saturating_add(self.me.radius / MARGIN as i32 + self.speed as i32 / 2)
+    }
+
+    /// The same for units of a plain square, see [`Self::is_plain`].
+    pub(crate) fn close(&self, largest: i32) -> i32 {
+        self.me.radius.saturating_add(largest).saturating_add(self.me.radius / MARGIN as i32)
+    }
+
+    /// Whether those in a square matter only if they are close.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, party: Party) -> bool {
+        party.is_plain(self.along, self.right_ms.saturating_add(RIGHT_LESS_MS))
     }
 
     /// Looks at a neighbour.
