@@ -1,0 +1,1 @@
+//! Nothing but the standard library: what a dependency would bring that does without `#![no_std]`.
