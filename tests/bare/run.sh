@@ -20,7 +20,8 @@ for target in "${targets[@]}"; do
 done
 if ((${#targets[@]} == 0)); then echo "bare: no bare target is installed; built for this machine only"; fi
 
-# The control: with the standard library the same program must be refused.
+# The control: with a dependency that brings the standard library the same program must be refused. A package of its own does, because the physics
+# with its feature `std` would be built once more.
 if refused=$(cargo build --locked --features std 2>&1); then
   echo "bare: FAILED: the control builds, so this check sees nothing" >&2
   exit 1

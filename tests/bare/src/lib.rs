@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
+#[cfg(feature = "std")]
+use testudo_std as _;
+
 use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 
 /// Has no memory: nobody runs this program.
