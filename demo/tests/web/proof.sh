@@ -9,8 +9,8 @@ cd "$(dirname "$0")/../../.."
 . demo/tests/web/stage.sh
 stage
 
-# WebGL by software; no traffic of the browser's own.
-options=(--headless=new --no-sandbox --user-data-dir="$WORK/profile" --window-size=1280,860 --use-gl=angle
+# WebGL by software; no traffic of the browser's own. A small window: the proof compares checksums, and drawing costs more than the match.
+options=(--headless=new --no-sandbox --user-data-dir="$WORK/profile" --window-size=640,430 --use-gl=angle
   --use-angle=swiftshader --enable-unsafe-swiftshader --disable-background-networking --no-first-run
   --disable-component-update)
 # proof ADDRESS PROGRAM: the match that the address names, with this program and no other.
