@@ -10,6 +10,8 @@ import time
 from browser import Browser
 from notes import Failed
 
+# What is looked at for clashes has the size of a usual window. Elsewhere drawing by software would cost more than the match.
+LARGE, SMALL = (1280, 860), (640, 430)
 PROGRAM, ADDRESS, WORK, REPLAY = sys.argv[1:5]
 # What stands in the middle of a page that cannot go on.
 STEP = "document.getElementById('step')?.textContent"
@@ -25,8 +27,8 @@ def check(holds, text):
         raise Failed(text)
 
 
-def started(name, options=()):
-    return Browser(PROGRAM, os.path.join(WORK, name), options=options)
+def started(name, options=(), size=SMALL):
+    return Browser(PROGRAM, os.path.join(WORK, name), size, options)
 
 
 def calm(browser, where):
@@ -40,7 +42,7 @@ def keep(browser, name):
 
 
 def with_mouse():
-    browser = started("mouse")
+    browser = started("mouse", size=LARGE)
     browser.open(ADDRESS + "/?seed=7&units=60&map=lakes&loss=20&latency_ms=80")
     browser.wait("the first picture", lambda: browser.last("places"), 150)
     first = browser.last("places")["at"] - browser.value("performance.timeOrigin")
@@ -93,11 +95,10 @@ def with_mouse():
     browser.wait("six changes of the speed", lambda: browser.count(event="speed_percent") == before + 6)
 
     say("a page that moves to finer pixels stays as large as it is, and is drawn with all of them")
-    size = (1280, 860)
-    browser.emulate(size, 1, False)
+    browser.emulate(LARGE, 1, False)
     browser.wait("the whole page", lambda: browser.last("places")["places"]["view 1"][3] > 650)
     before = browser.last("places")["places"]
-    browser.emulate(size, 2, False)
+    browser.emulate(LARGE, 2, False)
     browser.wait("twice the pixels", lambda: browser.value("glcanvas.width == 2 * glcanvas.clientWidth"))
     time.sleep(2)
     after = browser.last("places")["places"]
@@ -106,8 +107,11 @@ def with_mouse():
     browser.until("a selection", lambda: browser.click(browser.place("choose all")), selected)
     calm(browser, "finer pixels")
     keep(browser, "finer")
-    browser.emulate(size, 1, False)
+    browser.emulate(LARGE, 1, False)
     browser.wait("the pixels of before", lambda: browser.value("glcanvas.width == glcanvas.clientWidth"))
+    # (No check of what lies over what follows.)
+    browser.emulate(SMALL, 1, False)
+    browser.wait("the small page", lambda: browser.last("places")["places"]["view 1"][2] <= SMALL[0])
 
     say("G and a digit name a group: Ctrl and a digit belong to the browser")
     def group():
