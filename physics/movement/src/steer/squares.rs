@@ -123,12 +123,12 @@ impl Squares {
         (reach, close): (i32, i32),
         mut each: impl FnMut(Square<'_>),
     ) {
-        let own = position.map(|part| part >> self.shift);
         let low = |reach: i32| position.map(|part| part.saturating_sub(reach) >> self.shift);
         let high = |reach: i32| position.map(|part| part.saturating_add(reach) >> self.shift);
         let (first, close_first, close_last) = (low(reach), low(close), high(close));
         // Not the same square twice.
         let last = [0, 1].map(|axis| high(reach)[axis].min(first[axis] + SIDE as i32 - 1));
+        let own = [0, 1].map(|axis| (position[axis] >> self.shift).min(last[axis]));
         let [first_column, last_column] = [first[0], last[0]].map(|column| column as u32 % SIDE);
         // The numbers from the first to the last one, but the own one before all others.
         let from_own = |axis: usize, at: i32| {
@@ -249,6 +249,27 @@ mod tests {
             }
         }
         assert!(plain > 1_000 && near > 10_000, "{plain} plain squares, {near} units looked at");
+    }
+
+    /// A unit of 1,000 units per second looks further than there are squares.
+    #[test]
+    fn nobody_is_met_twice_however_far_one_looks() {
+        let units = crowd(5, 24, 20 * ONE);
+        let mut squares = Squares::default();
+        units.iter().for_each(|unit| squares.note(unit.position));
+        squares.sort(units.iter(), (2 * ONE) as i32);
+        for me in units.iter().step_by(7) {
+            for reach in [3, 60, 127, 128, 129, 255, 256, 500, 4_000].map(|reach| reach * ONE as i32) {
+                let mut met = Vec::new();
+                squares.around(me.position, (reach, reach), |square| {
+                    met.extend(square.within(me.position, reach).map(|other| other.unit));
+                });
+                met.sort_unstable();
+                let near: Vec<u32> =
+                    units.iter().filter(|unit| me.is_within(unit, reach)).map(|unit| unit.unit).collect();
+                assert_eq!(met, near, "{reach} around {:?}", me.position);
+            }
+        }
     }
 
     #[test]
