@@ -134,6 +134,22 @@ fn those_who_charge_each_other_meet_and_a_wall_is_reached_at_its_nearest_point()
     assert!((at.x + Fx::lit("2.5")).abs() < Fx::ONE / 4 && (at.y - y).abs() < Fx::ONE, "{at:?}");
 }
 
+/// Whom it pursues need not be a unit: on its way to a wall it kept to its right, as those do that are sent.
+#[test]
+fn who_pursues_a_wall_dodges_nobody_who_comes_towards_it() {
+    let starts = [Vec2::from_ints(-20, 0), Vec2::new(Fx::from_num(-4), Fx::from_num(5) / 4)];
+    let (mut world, mut crowd, units) = field(&starts);
+    let wall = world.bodies().map(|body| body.id()).find(|body| !units.contains(body)).unwrap();
+    crowd.pursue(units[0], wall, Fx::from_num(2)).unwrap();
+    let goal = Vec2::new(Fx::from_num(-20), starts[1].y);
+    crowd.send(units[1], goal, goal).unwrap();
+    for frame in 0..120 {
+        step(&mut world, &mut crowd);
+        assert_eq!(place(&world, units[0]).y, Fx::ZERO, "frame {frame}");
+    }
+    assert!(place(&world, units[0]).x > place(&world, units[1]).x, "they have passed each other");
+}
+
 #[test]
 fn costly_ground_slows_who_walks_on_it() {
     let [free, swamp] = [false, true].map(|is_swamp| {

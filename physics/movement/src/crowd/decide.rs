@@ -178,7 +178,7 @@ impl Crowd {
                 meets = meets || yielding.is_bounded() || me.may_meet(other, 2 * THINK_MS);
             }
         });
-        if prey.is_some() {
+        if !mover.is_going() {
             yielding.keep_straight();
         }
         let (is_bounded, speed) = (yielding.is_bounded(), yielding.speed());

@@ -96,10 +96,7 @@ impl<'a> Yielding<'a> {
 
     /// How far a neighbour may be that matters, from centre to centre, raw units.
     pub(crate) fn reach(&self, largest: i32) -> i32 {
-        self.me
-            .radius
-            .saturating_add(largest)
-            .saturating_add(self.me.radius / MARGIN as i32 + self.speed as i32 / 2)
+        self.close(largest).saturating_add(self.speed as i32 / 2)
     }
 
     /// The same for units of a plain square, see [`Self::is_plain`].
