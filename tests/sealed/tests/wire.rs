@@ -210,6 +210,24 @@ fn who_breaks_the_rules_of_http_is_let_go() {
     assert_healthy(&mut server);
 }
 
+/// 1,024 bytes behind the longest numbers that there are; one more is too long, see below.
+#[test]
+fn the_longest_greeting_behind_the_longest_head_is_let_in() {
+    let mut server = server(&SealedConfig::new());
+    let runtime = runtime();
+    let head = b"\xc0\0\0\0\0\0\0\x41\xc0\0\0\0\0\0\0\0";
+    let greeting = [&head[..], &[7; 1_024]].concat();
+    let _client = runtime.block_on(async {
+        let client = ByHand::begin(&server, &[CONTROL], &request()).await;
+        let (mut send, answer) = client.connection.open_bi().await.unwrap();
+        send.write_all(&greeting).await.unwrap();
+        send.finish().unwrap();
+        (client, answer)
+    });
+    let SealedEvent::Greeting { bytes, .. } = next_event(&mut server) else { panic!("no greeting") };
+    assert_eq!(bytes, [7; 1_024]);
+}
+
 /// The session is there, but what follows is not its stream, or is too long.
 #[test]
 fn a_greeting_belongs_to_its_session() {
