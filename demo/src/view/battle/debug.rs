@@ -53,12 +53,8 @@ impl Layers {
         if routes {
             draw_routes(batch, game, view);
         }
-        let options = DebugDrawOptions::new()
-            .shapes(sleepers)
-            .aabbs(boxes)
-            .tree_cells(cells)
-            .contacts(contacts)
-            .velocities(velocities);
+        let options = DebugDrawOptions::new().shapes(sleepers).aabbs(boxes).tree_cells(cells);
+        let options = options.contacts(contacts).velocities(velocities);
         game.world().debug_draw(&mut Painter { batch, view }, options);
     }
 }

@@ -86,13 +86,7 @@ fn field(game: &Game) -> Rect {
 
 /// The largest camera in front of which nothing is covered; otherwise a large one in front of which little is. `half` is what it shows to all
 /// sides; by `room` its middle may move and stays on the field.
-fn uncovered(
-    widest: Camera,
-    [half, room]: [Vec2; 2],
-    view: Rect,
-    sights: &[Sight],
-    covers: &[Rect],
-) -> Camera {
+fn uncovered(wide: Camera, [half, room]: [Vec2; 2], view: Rect, sights: &[Sight], covers: &[Rect]) -> Camera {
     let hidden = |camera: Camera| -> f32 {
         let view = View { rect: view, camera };
         let of = |(at, half, weight): &Sight| {
@@ -102,19 +96,19 @@ fn uncovered(
         };
         sights.iter().map(of).sum()
     };
-    let (mut best, mut least) = (widest, f32::INFINITY);
-    let mut scale = widest.scale;
+    let (mut best, mut least) = (wide, f32::INFINITY);
+    let mut scale = wide.scale;
     for _ in 0..SCALES {
         // How far everything may move without leaving the view, units.
         let slack = (view.size() / scale / 2.0 - half).max(Vec2::ZERO).min(room);
         for (x, y) in nearest_first() {
             let aside = vec2(x as f32, y as f32) / SIDEWAYS as f32 * slack;
-            let camera = Camera::new(widest.centre + aside, scale);
+            let camera = Camera::new(wide.centre + aside, scale);
             let hidden = hidden(camera);
             if hidden <= 0.0 {
                 return camera;
             }
-            let cost = hidden + SMALLER_IS_WORSE * (1.0 - scale / widest.scale);
+            let cost = hidden + SMALLER_IS_WORSE * (1.0 - scale / wide.scale);
             if cost < least {
                 (best, least) = (camera, cost);
             }

@@ -79,10 +79,8 @@ mod tests {
         let rect = Rect::new(0.0, 0.0, 1_360.0, 860.0);
         let view = View { rect, camera: opening::camera(&game, rect, None, &[]) };
         let mut own = Chosen::default();
-        own.choose(
-            game.unit_looks().filter(|look| look.army == 0).map(|look| (look.index, look.body)),
-            false,
-        );
+        let looks = game.unit_looks().filter(|look| look.army == 0);
+        own.choose(looks.map(|look| (look.index, look.body)), false);
         let shapes = |game: &Game, chosen: &Chosen| {
             let mut batch = Batch::blind();
             draw(&mut batch, game, &view, 0, chosen);

@@ -31,12 +31,8 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, beyond: bool) {
     let half = place(game.field_half());
     let whole = half + Vec2::splat(MARGIN * character(game));
     let shown = if beyond { whole } else { half };
-    let part = Rect::new(
-        0.5 - 0.5 * shown.x / whole.x,
-        0.5 - 0.5 * shown.y / whole.y,
-        shown.x / whole.x,
-        shown.y / whole.y,
-    );
+    let Vec2 { x, y } = shown / whole;
+    let part = Rect::new(0.5 - 0.5 * x, 0.5 - 0.5 * y, x, y);
     batch.picture(key(game), view.rect_at(Vec2::ZERO, shown), part, || begin(game, whole));
 }
 

@@ -167,12 +167,8 @@ fn flag(batch: &mut Batch, at: Vec2, size: f32, seconds: f32, color: Color) {
 fn block(batch: &mut Batch, rect: Rect, top: Color, side: Color) {
     let depth = (rect.w.min(rect.h) * 0.16).clamp(1.0, 10.0);
     let shadow = rect.center() + Vec2::splat(depth * 0.9);
-    batch.stretched(
-        Sprite::Tile,
-        shadow,
-        rect.size() / 2.0 + Vec2::splat(depth * 0.5),
-        faded(BACKDROP, 0.35),
-    );
+    let wide = rect.size() / 2.0 + Vec2::splat(depth * 0.5);
+    batch.stretched(Sprite::Tile, shadow, wide, faded(BACKDROP, 0.35));
     batch.stretched(Sprite::Stain, shadow, rect.size() * 0.85, faded(BACKDROP, 0.5));
     batch.block(rect, side);
     let face = Rect::new(rect.x + depth * 0.5, rect.y + depth * 0.3, rect.w - depth, rect.h - depth * 1.2);

@@ -201,6 +201,10 @@ mod tests {
         chosen
     }
 
+    fn chosen_by(choice: &Chosen) -> Vec<Member> {
+        choice.units.clone().into_iter().collect()
+    }
+
     /// The units that the orders reach if none moves.
     fn reached(orders: &[Order], own: &[Own]) -> BTreeSet<u32> {
         let is_meant = |order: &Order, own: &Own| match &order.units {
@@ -252,20 +256,16 @@ mod tests {
         let mut choice = chosen([1, 2]);
         choice.choose(members([3]), true);
         choice.choose(members([1]), true);
-        assert_eq!(Vec::from_iter(choice.units.clone()), members([2, 3]));
+        assert_eq!(chosen_by(&choice), members([2, 3]));
         choice.choose(members([3, 4]), true);
-        assert_eq!(Vec::from_iter(choice.units.clone()), members([2, 3, 4]));
+        assert_eq!(chosen_by(&choice), members([2, 3, 4]));
         choice.choose(members([2, 4]), true);
-        assert_eq!(
-            Vec::from_iter(choice.units.clone()),
-            members([3]),
-            "a box over who is chosen lets them go"
-        );
+        assert_eq!(chosen_by(&choice), members([3]), "a box over who is chosen lets them go");
         choice.choose(members([2]), true);
         choice.assign(5);
         choice.choose(members([9]), false);
         choice.recall(5, &own[3..], false);
-        assert_eq!(Vec::from_iter(choice.units.clone()), members([3]), "unit 2 has fallen");
+        assert_eq!(chosen_by(&choice), members([3]), "unit 2 has fallen");
         choice.recall(1, &own, false);
         assert_eq!(choice.len(), 20, "the army's own groups have keys, too");
     }
@@ -278,15 +278,13 @@ mod tests {
         choice.assign(5);
         own[2].body = BodyId::from_bits(1 << 40 | 2);
         choice.keep(&own);
-        assert_eq!(Vec::from_iter(choice.units.clone()), members([1]));
+        assert_eq!(chosen_by(&choice), members([1]));
         assert!(!choice.contains(own[2].member()));
         choice.choose([], false);
         choice.recall(5, &own, false);
-        assert_eq!(Vec::from_iter(choice.units.clone()), members([1]));
+        assert_eq!(chosen_by(&choice), members([1]));
         choice.choose([own[2].member()], true);
-        assert_eq!(
-            choice.orders(&own, Command::Stop, true)[0].units,
-            Selection::Units(Ranges::new([(1, 2)]).unwrap())
-        );
+        let both = Selection::Units(Ranges::new([(1, 2)]).unwrap());
+        assert_eq!(choice.orders(&own, Command::Stop, true)[0].units, both);
     }
 }

@@ -114,10 +114,8 @@ impl Side {
                 log.order(player, turn, &order, self.chosen.len());
             }
         }
-        let attacks = matches!(
-            told.command,
-            Command::Attack(_) | Command::Strike(_) | Command::Line { attacks: true, .. }
-        );
+        use Command::{Attack, Line, Strike};
+        let attacks = matches!(told.command, Attack(_) | Strike(_) | Line { attacks: true, .. });
         if is_given && !matches!(told.command, Command::Assign(_)) {
             self.answer = Some(if attacks { Cue::Attack } else { Cue::Order });
         }

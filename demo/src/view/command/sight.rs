@@ -38,14 +38,9 @@ impl Sight<'_> {
         let game = self.shown.truth;
         let looks = game.unit_looks().filter(|look| look.army == self.player);
         let own = looks.filter_map(|look| {
-            let position = game.world().body(look.body)?.position();
-            Some(Own {
-                index: look.index,
-                body: look.body,
-                place: Point::from_vec2(position),
-                groups: look.groups,
-                stance: look.stance,
-            })
+            let UnitLook { index, body, groups, stance, .. } = look;
+            let place = Point::from_vec2(game.world().body(body)?.position());
+            Some(Own { index, body, place, groups, stance })
         });
         own.collect()
     }

@@ -58,11 +58,8 @@ impl Touches {
             [] => *self = Self::default(),
             [at] => {
                 self.pair = None;
-                self.single = if has_begun {
-                    Some((at, 0.0))
-                } else {
-                    self.single.map(|(from, since)| (from, since + seconds))
-                };
+                let before = self.single.map(|(from, since)| (from, since + seconds));
+                self.single = if has_begun { Some((at, 0.0)) } else { before };
                 self.single = self.single.filter(|(from, _)| !self.is_pinching && from.distance(at) < STILL);
                 has_held = self.single.is_some_and(|(_, since)| since >= HELD);
                 if has_held {
@@ -93,10 +90,8 @@ mod tests {
 
     fn held(places: &[Vec2]) -> usize {
         let (mut touches, mut camera) = (Touches::default(), Camera::new(Vec2::ZERO, 10.0));
-        let pictures = places.iter().enumerate();
-        pictures
-            .filter(|(n, at)| touches.follow(&[**at], *n == 0, &mut camera, VIEW, PICTURE).has_held)
-            .count()
+        let mut is_held = |n, at| touches.follow(&[at], n == 0, &mut camera, VIEW, PICTURE).has_held;
+        places.iter().enumerate().filter(|(n, at)| is_held(*n, **at)).count()
     }
 
     #[test]

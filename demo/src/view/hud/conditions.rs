@@ -69,14 +69,10 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, link: LinkConfig, conditions: &Condi
 }
 
 fn values_of(link: &LinkConfig) -> [f32; 5] {
-    let percent = |ppm: u32| (ppm / 10_000) as f32;
-    [
-        link.latency.as_millis() as f32,
-        link.jitter.as_millis() as f32,
-        percent(link.loss_ppm),
-        percent(link.duplicate_ppm),
-        percent(link.reorder_ppm),
-    ]
+    let [latency, jitter] = [link.latency, link.jitter].map(|time| time.as_millis() as f32);
+    let parts = [link.loss_ppm, link.duplicate_ppm, link.reorder_ppm];
+    let [loss, duplicates, reorder] = parts.map(|ppm| (ppm / 10_000) as f32);
+    [latency, jitter, loss, duplicates, reorder]
 }
 
 fn link_of(values: [f32; 5], link: LinkConfig) -> LinkConfig {

@@ -148,10 +148,8 @@ mod tests {
     fn who_walks_away_from_a_fight_is_told() {
         let mut game = Game::new(Setup { players: 2, units: 20, seed: 1, map: None }).unwrap();
         let mut side = Side::default();
-        side.chosen.choose(
-            game.unit_looks().filter(|look| look.army == 0).map(|look| (look.index, look.body)),
-            false,
-        );
+        let looks = game.unit_looks().filter(|look| look.army == 0);
+        side.chosen.choose(looks.map(|look| (look.index, look.body)), false);
         let mut frame = 0;
         // Plays for some seconds; whether the hint was seen.
         let mut play = |game: &mut Game, side: &mut Side, seconds: u64| {

@@ -34,16 +34,9 @@ impl Hearing {
         self.has_met = false;
     }
 
-    /// Plays what has happened since the last picture, `seconds` of real time ago. `player` is the person's.
-    pub(crate) fn listen(
-        &mut self,
-        side: &mut Side,
-        view: &View,
-        player: u8,
-        seconds: f32,
-        log: &mut OrderLog,
-    ) {
-        self.sounds.pass(seconds);
+    /// Plays what has happened since the last picture, `real` seconds ago. `player` is the person's.
+    pub(crate) fn listen(&mut self, side: &mut Side, view: &View, player: u8, real: f32, log: &mut OrderLog) {
+        self.sounds.pass(real);
         if let Some(cue) = side.answer.take() {
             self.play(cue, 1.0, log);
         }

@@ -16,18 +16,22 @@ use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::widgets::card;
 use crate::view::widgets::ui::{Ui, numbered};
 
-/// Size of the command for the others.
-const HUGE: f32 = 26.0;
+/// Sizes of the command for the others; it has the first that there is room for.
+const COMMAND: [f32; 4] = [26.0, LARGE, SIZE, SMALL];
 
-/// Number of players with their own line; up to sixteen fit, in two columns.
+/// Most players in one column, height of a row, and the width from which on there may be two columns, pixels.
 const ROWS: u8 = 8;
 const ROW: f32 = 22.0;
+const WIDE: f32 = 600.0;
 
-/// Side of the small QR code.
-const QR: f32 = 92.0;
+/// Height of what is always there: title, what to do, buttons, the gap above these, and the margins, pixels.
+const LEAST: f32 = 30.0 + 26.0 + 32.0 + GAP + 2.0 * MARGIN;
+const GAP: f32 = 8.0;
+const MARGIN: f32 = 12.0;
+const PLATE: f32 = 48.0;
 
-/// Width of the button with a player's team.
-const TEAM_WIDTH: f32 = 28.0;
+/// Greatest side of the small QR code: two pixels for each of 49 squares.
+const QR: f32 = 98.0;
 
 /// Names of the buttons next to the players: to copy the command, to remove the player, and to change the team.
 const BUTTONS: [[&str; 16]; 3] = [numbered!("copy"), numbered!("remove"), numbered!("team")];
@@ -47,131 +51,199 @@ pub(crate) enum Wish {
     },
 }
 
+/// Where everything in the lobby is, one below the other. What there is no room for has no height.
+struct Plan {
+    card: Rect,
+    title: Rect,
+    /// What to do, and a small button beside it.
+    lead: [Rect; 2],
+    /// What the next player needs, on its plate, and the button beside it.
+    plate: Rect,
+    code: [Rect; 2],
+    qr: Rect,
+    hint: Rect,
+    team: Rect,
+    /// Team, name, state and button of each player.
+    rows: Vec<[Rect; 4]>,
+    /// Leave, words, ready.
+    buttons: [Rect; 3],
+}
+
+/// A rectangle without the right end of this width, and that end, with a gap in between.
+fn cut(rect: Rect, wide: f32) -> [Rect; 2] {
+    [Rect { w: rect.w - wide - GAP, ..rect }, Rect { x: rect.right() - wide, w: wide, ..rect }]
+}
+
+impl Plan {
+    /// For so many players. Whoever has codes may have a `page` for them, which asks for a QR code.
+    fn new(around: Rect, players: u8, page: Option<bool>) -> Self {
+        let (has_code, most) = (page.is_some(), around.h - 8.0 - LEAST);
+        let least = f32::from(players) * ROW + if has_code { PLATE } else { 0.0 };
+        let columns = if around.w >= WIDE && (players > ROWS || least > most) { 2 } else { 1 };
+        let rows = players.div_ceil(columns);
+        let row = (most / f32::from(rows)).min(ROW);
+        let mut room = most - f32::from(rows) * row;
+        let parts = [(has_code, PLATE), (true, 18.0), (has_code, 24.0), (true, 24.0)];
+        let [plate, team, hint, air] = parts.map(|(is_wanted, high)| {
+            let high = if is_wanted && high <= room { high } else { 0.0 };
+            room -= high;
+            high
+        });
+        let card = card::middle(around, 720.0, around.h - 8.0 - room);
+        let side = if card.w < WIDE { MARGIN } else { 2.0 * MARGIN };
+        let mut line = Rect::new(card.x + side, card.y + MARGIN, card.w - 2.0 * side, 0.0);
+        let heights = [30.0, 26.0, plate, hint, team, f32::from(rows) * row, air + GAP, 32.0];
+        let [title, lead, plate, hint, team, list, _, bottom] = heights.map(|high| {
+            line = Rect { y: line.bottom(), h: high, ..line };
+            line
+        });
+        let side = (lead.h + plate.h + hint.h).min(QR);
+        let (words, qr) = match cut(Rect { h: side, ..lead }, side) {
+            [words, qr] if page == Some(true) && plate.h > 0.0 => (words.w, qr),
+            _ => (lead.w, Rect::default()),
+        };
+        let [lead, plate, hint] = [lead, plate, hint].map(|line| Rect { w: words, ..line });
+        let code = Rect::new(plate.x + 14.0, plate.y + 9.0, plate.w - 23.0, 30.0);
+        let wide = (list.w - f32::from(columns - 1) * 2.0 * GAP) / f32::from(columns);
+        let rows = (0..players).map(|player| {
+            let [column, n] = [player / rows, player % rows].map(f32::from);
+            let y = list.y + n * row + 1.0;
+            let (mut left, room) = (list.x + column * (wide + 2.0 * GAP), wide - 100.0 - 3.0 * GAP);
+            [28.0, (room * 0.56).min(190.0), (room * 0.44).min(130.0), 72.0].map(|part| {
+                left += part + GAP;
+                Rect::new(left - part - GAP, y, part, row - 2.0)
+            })
+        });
+        let [rest, ready] = cut(bottom, 150.0);
+        let [between, leave] = cut(rest, 110.0);
+        Self {
+            card,
+            title,
+            lead: if has_code { cut(lead, 96.0) } else { [lead, Rect::default()] },
+            plate,
+            code: if plate.h > 0.0 { cut(code, 78.0) } else { Default::default() },
+            qr,
+            hint,
+            team,
+            rows: rows.collect(),
+            buttons: [Rect { x: rest.x, ..leave }, Rect { x: rest.x + 110.0 + GAP, ..between }, ready],
+        }
+    }
+}
+
 /// Draws the lobby over the field.
 pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<Wish> {
     if qr.draw_large(ui, around) {
         return None;
     }
-    let terms = seat.terms();
-    let rows = terms.setup.players.min(ROWS);
-    let card = frame(ui, around, 244.0 + f32::from(rows) * ROW);
-    let x = card.x + 28.0;
-    let title = ui.pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
+    let (terms, setup) = (seat.terms(), seat.terms().setup);
+    let plan = Plan::new(around, setup.players, seat.codes().map(Codes::has_page));
+    frame(ui, around, plan.card);
+    let end = ui.pen.strong("Waiting for players", plan.title.x, plan.title.y + 20.0, LARGE, TEXT) + 12.0;
     let length =
         if terms.turns == TURNS_MAX { "no turn limit".into() } else { format!("{} turns", terms.turns) };
-    let setup = terms.setup;
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
-    // (On a phone it lay over the title.)
-    if title + ui.pen.width(&what, SMALL) + 12.0 < card.right() - 28.0 {
-        ui.pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
-    }
+    let beside = Rect { x: end, w: plan.title.right() - end, ..plan.title };
+    ui.pen.fit([what], beside, Align::Right, SMALL, TEXT_DIM);
     match seat.codes() {
-        Some(codes) => invitation(ui, card, (codes, seat), qr),
+        Some(codes) => invitation(ui, &plan, (codes, seat), qr),
         None => {
-            let text = "You have a place. The battle begins when all players are here and ready.";
-            ui.pen.text(text, x, card.y + 84.0, SIZE, TEXT);
+            let long = "You have a place. The battle begins when all players are here and ready.";
+            let lines = [long, "You have a place. Others are missing, or not ready.", "You have a place."];
+            ui.pen.fit(lines, plan.lead[0], Align::Left, SIZE, TEXT);
         }
     }
-    let asked = players(ui, Rect::new(x, card.y + 174.0, card.w - 56.0, f32::from(rows) * ROW), seat);
-    if seat.codes().is_some() {
+    let asked = players(ui, &plan, seat);
+    let [leave, between, ready] = plan.buttons;
+    if seat.are_all_friends() {
+        let lines = ["All are in one team: teams would not count", "All in one team"];
+        ui.pen.fit(lines, between, Align::Middle, SMALL, WARN);
+    } else if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
-        if x + 140.0 + ui.pen.width(&text, SMALL) < card.right() - 196.0 {
-            ui.pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
-        }
+        ui.pen.fit([text], between, Align::Middle, SMALL, TEXT_DIM);
     }
-    if seat.are_all_friends() {
-        let text = "All are in one team: teams would not count";
-        ui.pen.text(text, x + 270.0, card.y + card.h - 30.0, SMALL, WARN);
-    }
-    let button = Rect::new(card.x + card.w - 188.0, card.y + card.h - 50.0, 160.0, 32.0);
     let is_ready = seat.session().is_ready(seat.player());
     let word = if is_ready { "Wait for me" } else { "I am ready" };
-    if !seat.is_watching() && ui.button("ready", button, word, !is_ready) {
+    if !seat.is_watching() && ui.button("ready", ready, word, !is_ready) {
         return Some(Wish::Ready(!is_ready));
     }
-    if leave(ui, card) { Some(Wish::Leave) } else { asked }
+    if ui.button("leave", leave, "Leave", false) { Some(Wish::Leave) } else { asked }
 }
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
 pub(crate) fn draw_asking(ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
-    let card = frame(ui, around, 150.0);
+    let card = card::middle(around, 720.0, 170.0);
+    frame(ui, around, card);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
-    ui.pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
+    let line = Rect::new(card.x + 28.0, card.y + 42.0, card.w - 56.0, 22.0);
+    let y = ui.pen.wrapped(&format!("Asking {host} for a place{dots}"), line, LARGE, TEXT) + 8.0;
     let text = "No answer yet. The attempt ends by itself, after half a minute at the latest.";
-    ui.pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
-    leave(ui, card)
+    ui.pen.wrapped(text, Rect { y, ..line }, SIZE, TEXT_DIM);
+    ui.button("leave", Rect::new(line.x, card.bottom() - 46.0, 110.0, 32.0), "Leave", false)
 }
 
-fn frame(ui: &mut Ui, around: Rect, height: f32) -> Rect {
+fn frame(ui: &mut Ui, around: Rect, card: Rect) {
     ui.pen.fill(around, faded(BACKDROP, 0.5));
-    let card = card::middle(around, 720.0, height);
     ui.cover(around);
     ui.card("lobby", card, PANEL, (4.0, LINE));
-    card
-}
-
-fn leave(ui: &mut Ui, card: Rect) -> bool {
-    let button = Rect::new(card.x + 28.0, card.y + card.h - 50.0, 120.0, 32.0);
-    ui.button("leave", button, "Leave", false)
 }
 
 /// What the next player has to type, or to open. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
 /// (The large field had the watchers' link, which no player needs.)
-fn invitation(ui: &mut Ui, card: Rect, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
-    let x = card.x + 28.0;
+fn invitation(ui: &mut Ui, plan: &Plan, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
     let missing = codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)));
-    let link = missing.and_then(|(_, code)| codes.link(code));
-    let picture = link.as_ref().map_or(0.0, |_| QR + 12.0);
-    let plate = Rect::new(x, card.y + 82.0, card.w - 56.0 - picture, 46.0);
-    if let Some(link) = &link {
-        qr.draw_small(ui, link, Rect::new(plate.right() + 12.0, card.y + 52.0, QR, QR));
+    if let Some(link) = missing.and_then(|(_, code)| codes.link(code)).filter(|_| plan.qr.h > 0.0) {
+        qr.draw_small(ui, &link, plan.qr);
     }
-    let plain = codes.players.first().filter(|_| !codes.is_sealed);
-    ui.pen.fill(plate, PANEL_RAISED);
-    let button = Rect::new(plate.x + plate.w - 86.0, plate.y + 8.0, 78.0, 30.0);
-    let line = match plain {
+    let ([lead, small], [text, button]) = (plan.lead, plan.code);
+    ui.pen.fill(plan.plate, PANEL_RAISED);
+    let (line, button) = match codes.players.first().filter(|_| !codes.is_sealed) {
         Some((_, code)) => {
-            ui.pen.text("Not sealed. The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
             let line = codes.command(code);
-            ui.pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
-            line
+            let lines = ["Not sealed. The other players type this:", "The others type this:"];
+            ui.pen.fit(lines, lead, Align::Left, SIZE, TEXT_DIM);
+            let size = COMMAND.into_iter().find(|size| ui.pen.width(&line, *size) <= text.w);
+            if let Some(size) = size {
+                ui.pen.label(&line, text, Align::Left, size, SELECTION);
+            }
+            (line, if plan.plate.h > 0.0 { button } else { small })
         }
         None => {
             let what = if codes.has_page() { "link" } else { "command" };
-            let each = ui.pen.text(&format!("Send each player a {what}."), x, card.y + 72.0, SIZE, TEXT_DIM);
+            let lines = [format!("Send each player a {what}."), format!("Send {what}s:")];
+            ui.pen.fit(lines, lead, Align::Left, SIZE, TEXT_DIM);
             let (whose, code) = match missing {
-                Some((player, code)) => (format!("Player {}'s {what} is ready", player + 1), code),
-                None => (format!("A {what} to watch is ready"), &codes.watch),
+                Some((player, code)) => (format!("Player {}'s {what}", player + 1), code),
+                None => (format!("A {what} to watch"), &codes.watch),
             };
-            ui.pen.text(&whose, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
-            let small = Rect::new(each + 12.0, card.y + 57.0, 96.0, 20.0);
-            if missing.is_some() {
+            ui.pen.fit([format!("{whose} is ready"), whose], text, Align::Left, SIZE, TEXT);
+            if missing.is_some() || plan.plate.h == 0.0 {
                 ui.copy("copy watch", small, "For watchers", &codes.command(&codes.watch));
             }
-            codes.command(code)
+            (codes.command(code), button)
         }
     };
-    ui.copy("copy", button, "Copy", &line);
-    let said = if codes.address.ip().is_loopback() {
-        help_out(seat.is_relayed(), codes.has_page())
-    } else {
-        [""; 2]
-    };
-    let said = ui.pen.fitting(said, SMALL, plate.w).unwrap_or_default();
-    ui.pen.text(said, x, card.y + 145.0, SMALL, TEXT_DIM);
+    if button.h > 0.0 {
+        ui.copy("copy", button, "Copy", &line);
+    }
+    if codes.address.ip().is_loopback() {
+        let said = help_out(seat.is_relayed(), codes.has_page());
+        ui.pen.fit(said, plan.hint, Align::Left, SMALL, TEXT_DIM);
+    }
 }
 
 /// What helps where only this computer can reach the match, and a shorter form. (A page was told to call `testudo host`, which it cannot.)
 fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
+    let relay = "Only this computer can reach this relay";
     match (is_relayed, has_page) {
-        (true, _) => [
-            if has_page {
-                "Only this computer can reach this. For others: testudo relay --bind 0.0.0.0:4433, and the page by https"
-            } else {
-                "Only this computer can reach this relay. For others start it with: testudo relay --bind 0.0.0.0:4433"
-            },
-            "Only this computer can reach this relay",
+        (true, true) => [
+            "Only this computer can reach this. For others: testudo relay --bind 0.0.0.0:4433, and the page by https",
+            relay,
+        ],
+        (true, false) => [
+            "Only this computer can reach this relay. For others start it with: testudo relay --bind 0.0.0.0:4433",
+            relay,
         ],
         (false, _) => [
             "Only this computer can reach this address. For others use: testudo host --bind 0.0.0.0:0",
@@ -181,37 +253,35 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 }
 
 /// The players who have joined and those who have not. Returns what the person wants with one of them.
-fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
+fn players(ui: &mut Ui, plan: &Plan, seat: &Seat) -> Option<Wish> {
     let mut asked = None;
-    ui.pen.text("team", rect.x, rect.y - 9.0, SMALL, TEXT_DIM);
+    ui.pen.fit(["team"], plan.team, Align::Left, SMALL, TEXT_DIM);
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
-    for player in (0..seat.terms().setup.players).map(PlayerId) {
-        let column = f32::from(player.0 / ROWS);
-        let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
-        let [copy, remove, team] = BUTTONS.map(|names| names[usize::from(player.0)]);
-        if let Some(next) = team_of(ui, team, Rect::new(x, y - 15.0, TEAM_WIDTH, 20.0), seat, player) {
+    for (player, [team, name, state, button]) in (0..).map(PlayerId).zip(plan.rows.iter().copied()) {
+        let [copy, remove, team_name] = BUTTONS.map(|names| names[usize::from(player.0)]);
+        if let Some(next) = team_of(ui, team_name, team, seat, player) {
             asked = Some(Wish::Team { player, team: next });
         }
-        let x = x + TEAM_WIDTH + 8.0;
         let is_host = player == seat.host_player();
-        let name = match seat.name(player) {
+        let called = match seat.name(player) {
             Some(name) => name,
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
         };
-        let named = ui.pen.strong(&name, x, y, SIZE, army(player.0));
+        let shorter = called.char_indices().rev().map(|(at, _)| &called[..at]);
+        let called = core::iter::once(&called[..]).chain(shorter);
+        ui.pen.fit(called, name, Align::Left, SIZE, army(player.0));
         let is_own = player == seat.player() && !seat.is_watching();
         let is_here = is_own || seat.session().is_here(player);
-        let (text, color) = match (is_here, seat.session().is_ready(player)) {
-            (true, true) if is_own => ("you are ready", GOOD),
-            (true, false) if is_own => ("you are not ready", WARN),
-            (true, true) => ("ready", GOOD),
-            (true, false) => ("here, asks to wait", WARN),
-            (false, _) => ("not here yet", TEXT_DIM),
+        let (states, color) = match (is_here, seat.session().is_ready(player)) {
+            (true, true) if is_own => (["you are ready", "ready"], GOOD),
+            (true, false) if is_own => (["you are not ready", "not ready"], WARN),
+            (true, true) => (["ready", ""], GOOD),
+            (true, false) => (["here, asks to wait", "not ready"], WARN),
+            (false, _) => (["not here yet", "not here"], TEXT_DIM),
         };
-        let end = ui.pen.text(text, (x + 112.0).max(named + 12.0), y, SIZE, color);
+        ui.pen.fit(states, state, Align::Left, SIZE, color);
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
-        let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);
         if is_here {
             if seat.may_kick() && ui.button(remove, button, "Remove", false) {
                 asked = Some(Wish::Remove(player));
@@ -238,6 +308,34 @@ fn team_of(ui: &mut Ui, name: &'static str, rect: Rect, seat: &Seat, player: Pla
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::paint::screen::misplaced;
+
+    /// (On a phone held sideways the QR code lay over "I am ready".)
+    #[test]
+    fn nothing_lies_over_anything_from_a_small_phone_to_a_large_window() {
+        let sideways = [(640.0, 328.0), (640.0, 360.0), (667.0, 375.0), (740.0, 360.0), (844.0, 390.0)];
+        let others = [(640.0, 430.0), (360.0, 640.0), (390.0, 844.0), (800.0, 600.0), (3_840.0, 2_160.0)];
+        for (width, height) in sideways.into_iter().chain(others) {
+            for (players, page) in [2, 3, 4, 8, 16]
+                .into_iter()
+                .flat_map(|players| [None, Some(false), Some(true)].map(|page| (players, page)))
+            {
+                let what = format!("{width}x{height}, {players} players, page: {page:?}");
+                let around = Rect::new(0.0, 44.0, width, height - if height > width { 146.0 } else { 44.0 });
+                let plan = Plan::new(around, players, page);
+                let single = [plan.title, plan.qr, plan.hint, plan.team];
+                let parts = [&single, &plan.lead[..], &plan.code, &plan.buttons, plan.rows.as_flattened()];
+                let parts: Vec<Rect> = parts.concat().into_iter().filter(|part| part.h > 0.0).collect();
+                assert_eq!(misplaced(plan.card, &parts), None, "{what}");
+                assert_eq!(misplaced(around, &[plan.card]), None, "{what}");
+                let small = parts.iter().find(|part| part.w < 28.0 || part.h < 14.0);
+                assert_eq!(small, None, "{what}");
+                let has_code = plan.code[1].h > 0.0;
+                assert!(has_code || page.is_none() || players > 8, "{what}: no place for a code");
+                assert_eq!(plan.qr.h > 0.0, has_code && page == Some(true), "{what}");
+            }
+        }
+    }
 
     #[test]
     fn whoever_plays_through_a_relay_is_not_told_to_host() {

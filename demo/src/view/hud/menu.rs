@@ -56,8 +56,9 @@ const ROW_LEAST: f32 = 23.0;
 /// Height of a row that a finger finds, pixels.
 const ROW_FINGER: f32 = 35.0;
 
-/// Width of a card with two columns, pixels.
+/// Width of a card with two columns, and of what is around it at least, pixels.
 const WIDE: f32 = 720.0;
+const WIDE_FROM: f32 = 600.0;
 
 /// Number of rows, and the height of everything else.
 const ROWS: f32 = 6.0;
@@ -130,7 +131,7 @@ impl Menu {
     pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
         // On a phone that lies on its side there are two columns. (Rows were 18 pixels high: too low for a finger.)
         let fits = |columns: f32| ((around.h - 8.0 - REST) * columns / ROWS).min(ROW);
-        let columns = if fits(1.0) < ROW_FINGER && around.w >= WIDE { 2.0 } else { 1.0 };
+        let columns = if fits(1.0) < ROW_FINGER && around.w >= WIDE_FROM { 2.0 } else { 1.0 };
         let high = fits(columns).max(ROW_LEAST);
         let (wide, tall) = match self.friends {
             Some(_) => (480.0, friends::HEIGHT),
@@ -179,16 +180,10 @@ impl Menu {
 }
 
 /// A row of buttons, one of which is lit: the chosen one.
-fn choose<T: Copy + PartialEq>(
-    ui: &mut Ui,
-    rect: Rect,
-    title: &str,
-    offers: &[Offer<'_, T>],
-    chosen: &mut T,
-) {
-    ui.pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
+fn choose<T: Copy + PartialEq>(ui: &mut Ui, rect: Rect, name: &str, offers: &[Offer<'_, T>], chosen: &mut T) {
+    ui.pen.label(name, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
     let row = Rect { x: rect.x + NAMES, w: rect.w - NAMES, ..rect };
-    let buttons = offers.iter().map(|(name, word, offer)| (*name, *word, *chosen == *offer));
+    let buttons = offers.iter().map(|(script, word, offer)| (*script, *word, *chosen == *offer));
     if let Some(n) = ui.row(row, 6.0, buttons) {
         *chosen = offers[n].2;
     }

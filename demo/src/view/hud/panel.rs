@@ -33,17 +33,13 @@ pub(crate) enum Wish {
 }
 
 /// The background of a panel, its columns of these widths, and the rest of the width for a graph, if that is enough.
-pub(crate) fn columns<const N: usize>(
-    ui: &mut Ui,
-    rect: Rect,
-    widths: [f32; N],
-) -> ([Rect; N], Option<Rect>) {
+pub(crate) fn columns<const N: usize>(ui: &mut Ui, rect: Rect, wide: [f32; N]) -> ([Rect; N], Option<Rect>) {
     ui.pen.fill(rect, PANEL);
     draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
     ui.cover(rect);
     let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
     let mut left = inner.x;
-    let columns = widths.map(|width| {
+    let columns = wide.map(|width| {
         let column = Rect::new(left, inner.y, width - 24.0, inner.h);
         left += width;
         column

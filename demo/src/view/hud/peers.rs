@@ -4,7 +4,7 @@ use macroquad::math::Rect;
 use testudo_lockstep::{Blame, PlayerId, SessionPhase};
 
 use crate::app::{Sample, Seat};
-use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
+use crate::view::hud::panel::{about, columns, comparison, count, curves, list, verdict, waiting};
 use crate::view::paint::palette::{TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -72,12 +72,8 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     let here = checksum.map_or_else(|| "not known yet".into(), |checksum| format!("{checksum:016x}"));
     let verdict = verdict(turns, "turn", seat.divergent_turn(), seat.is_doubtful());
     let y = comparison(pen, rect, "Checksums", &[("here", here)], &verdict);
-    about(
-        pen,
-        rect.x,
-        y + 26.0,
-        ["Everybody's checksum of every turn is", "compared with everybody else's."],
-    );
+    let lines = ["Everybody's checksum of every turn is", "compared with everybody else's."];
+    about(pen, rect.x, y + 26.0, lines);
 }
 
 /// One line for each player.
@@ -106,8 +102,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
         pen.text(&slack, rect.x + AT[2], y, SMALL, TEXT);
         let waited = match report.delayed_turns {
             0 => "never".into(),
-            1 => format!("1 turn, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
-            turns => format!("{turns} turns, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
+            turns => format!("{}, {:.1} s", count(turns, "turn"), report.delayed.as_millis() as f64 / 1e3),
         };
         let (why, color) = match report.blame {
             None => ("", TEXT),

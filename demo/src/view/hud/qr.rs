@@ -44,13 +44,8 @@ impl Qr {
         ui.cover(around);
         draw(code, Rect { h: around.h - LINE, ..around });
         let line = Rect { y: around.bottom() - LINE, h: LINE, ..around };
-        ui.pen.label(
-            &ui.hand("Point a phone's camera at it. A click closes it."),
-            line,
-            Align::Middle,
-            SIZE,
-            TEXT,
-        );
+        let words = ui.hand("Point a phone's camera at it. A click closes it.");
+        ui.pen.label(&words, line, Align::Middle, SIZE, TEXT);
         self.is_large = !ui.area("qr large", around);
         true
     }
@@ -105,11 +100,8 @@ mod tests {
         {
             let link = format!("{address}#{}", "q7x".repeat(code / 3));
             let code = QrCode::with_error_correction_level(&link, EcLevel::L).unwrap();
-            assert!(
-                code.width() <= 65,
-                "{} squares: a small screen shows them with three pixels each",
-                code.width()
-            );
+            let squares = code.width();
+            assert!(squares <= 65, "{squares}: a small screen shows them with three pixels each");
             for screen in [(412, 690), (844, 240), (1_360, 700), (3_840, 2_000)] {
                 assert_eq!(read(&code, screen), link, "{screen:?}");
             }

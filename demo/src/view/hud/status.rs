@@ -97,12 +97,8 @@ impl Status {
             }
         }
         let about = format!("equal checksums in {}; only orders travel", count(self.turns, "turn"));
-        let room = end - after - 40.0;
-        if self.divergent_turn.is_none()
-            && !self.is_doubtful
-            && self.turns > 0
-            && ui.pen.width(&about, SMALL) < room
-        {
+        let is_good = self.divergent_turn.is_none() && !self.is_doubtful && self.turns > 0;
+        if is_good && ui.pen.width(&about, SMALL) < end - after - 40.0 {
             ui.pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
         }
         wish

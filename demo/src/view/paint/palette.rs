@@ -62,18 +62,10 @@ pub(crate) const DIFFERENT: Color = rgb(0xff_2a_4d);
 pub(crate) const WARN: Color = rgb(0xf0_c8_42);
 
 /// Sky blue, orange, reddish purple, yellow, bluish green, blue, vermilion, white.
-const ARMIES: [Color; 8] = [
-    rgb(0x56_b4_e9),
-    rgb(0xf0_a4_2a),
-    rgb(0xd8_8a_b8),
-    rgb(0xf0_e4_42),
-    rgb(0x28_b8_8e),
-    rgb(0x3f_7f_d8),
-    rgb(0xe0_6a_2a),
-    rgb(0xd8_de_e4),
-];
+const ARMIES: [u32; 8] =
+    [0x56_b4_e9, 0xf0_a4_2a, 0xd8_8a_b8, 0xf0_e4_42, 0x28_b8_8e, 0x3f_7f_d8, 0xe0_6a_2a, 0xd8_de_e4];
 
 /// Colour of an army.
 pub(crate) fn army(number: u8) -> Color {
-    ARMIES[usize::from(number) % ARMIES.len()]
+    rgb(ARMIES[usize::from(number) % ARMIES.len()])
 }

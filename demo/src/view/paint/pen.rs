@@ -135,6 +135,20 @@ impl Pen {
         forms.into_iter().find(|form| self.width(form.as_ref(), size) <= room)
     }
 
+    /// Writes the first of some forms of a text that there is room for in a rectangle, if there is one.
+    pub(crate) fn fit<T: AsRef<str>>(
+        &self,
+        forms: impl IntoIterator<Item = T>,
+        rect: Rect,
+        align: Align,
+        size: f32,
+        color: Color,
+    ) {
+        if let Some(text) = self.fitting(forms, size, rect.w).filter(|_| rect.h > 0.0) {
+            self.label(text.as_ref(), rect, align, size, color);
+        }
+    }
+
     /// Something opaque hides the texts below it.
     pub(crate) fn cover(&self, rect: Rect) {
         self.written.borrow_mut().retain(|(text, _)| !text.overlaps(&rect));

@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
+#[cfg(test)]
+use macroquad::math::Rect;
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::{screen_dpi_scale, screen_height, screen_width};
 
@@ -117,6 +119,19 @@ pub(crate) fn pixels() -> f32 {
 /// Width and height of the window.
 pub(crate) fn size() -> Vec2 {
     vec2(screen_width(), screen_height()) / factor()
+}
+
+/// What leaves a rectangle, or lies over something else in it, and what it lies over. (Less than half a pixel is rounding.)
+#[cfg(test)]
+pub(crate) fn misplaced(around: Rect, parts: &[Rect]) -> Option<[Rect; 2]> {
+    parts.iter().enumerate().find_map(|(n, part)| {
+        let seen = around.intersect(*part).unwrap_or_default();
+        let is_inside = seen.w > part.w - 0.5 && seen.h > part.h - 0.5;
+        let other = parts[..n]
+            .iter()
+            .find(|other| part.intersect(**other).is_some_and(|common| common.w > 0.5 && common.h > 0.5));
+        if is_inside { other.map(|other| [*part, *other]) } else { Some([*part, around]) }
+    })
 }
 
 #[cfg(test)]

@@ -36,14 +36,8 @@ pub(crate) struct Board {
 
 impl Board {
     pub(crate) fn new(eye: Eye, keys: Keys) -> Self {
-        Self {
-            eye,
-            sides: Default::default(),
-            score: Score::default(),
-            keys,
-            touches: Touches::default(),
-            active: 0,
-        }
+        let (sides, score, touches) = Default::default();
+        Self { eye, sides, score, keys, touches, active: 0 }
     }
 
     /// Another battle begins.

@@ -76,8 +76,7 @@ pub(crate) async fn run(
 
 /// The articles' scene, with a button that leads back to a battle.
 pub(crate) async fn visit(stage: Stage) -> Result<Stage, CubesError> {
-    let mut desk = CubesDesk::new(CubesSpec::to_play(CUBES, 1), stage)?;
-    desk.has_way_back = true;
+    let desk = CubesDesk { has_way_back: true, ..CubesDesk::new(CubesSpec::to_play(CUBES, 1), stage)? };
     let mut desk = show(desk, &Cell::new(None)).await;
     desk.note_end();
     Ok(desk.stage)

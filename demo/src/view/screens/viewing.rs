@@ -361,21 +361,16 @@ impl Viewing {
 
     /// The frame that is held on the timeline; none after its release.
     fn drag(&mut self, wanted: Option<u64>) {
-        match (wanted, self.played_before_drag) {
-            (Some(frame), before) => {
-                if before.is_none() {
-                    self.played_before_drag = Some(self.is_playing);
-                    self.is_playing = false;
-                }
-                if before.is_none() || frame != self.course.target() {
-                    self.go(frame);
-                }
-            }
-            (None, Some(was_playing)) => {
-                self.played_before_drag = None;
-                self.is_playing = was_playing;
-            }
-            (None, None) => {}
+        let Some(frame) = wanted else {
+            self.is_playing = self.played_before_drag.take().unwrap_or(self.is_playing);
+            return;
+        };
+        let begins = self.played_before_drag.is_none();
+        if begins {
+            self.played_before_drag = Some(core::mem::replace(&mut self.is_playing, false));
+        }
+        if begins || frame != self.course.target() {
+            self.go(frame);
         }
     }
 

@@ -139,6 +139,11 @@ impl Ui {
     pub(crate) fn card(&mut self, name: &'static str, card: Rect, fill: Color, (wide, line): (f32, Color)) {
         self.pen.cover(card);
         self.cover(card);
+        if fill.a == 1.0 {
+            // (A click on the menu gave the order whose button was below.)
+            self.places.retain(|_, place| !place.overlaps(&card));
+            self.held = self.held.filter(|_| !(self.left().is_pressed && card.contains(self.mouse)));
+        }
         self.note(name, card);
         self.pen.fill(card, fill);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, wide, line);
@@ -178,7 +183,10 @@ impl Ui {
             self.covers.push(reach);
         }
         let over = reach.contains(self.mouse) && self.only.is_none_or(|only| only == name);
-        if over && self.left().is_pressed {
+        // (A finger on a player's button in the lobby pressed that of the next row.)
+        let other = self.held.and_then(|held| self.places.get(held));
+        let is_nearer = rect.contains(self.mouse) || other.is_none_or(|other| !other.contains(self.mouse));
+        if over && is_nearer && self.left().is_pressed {
             self.held = Some(name);
         }
         over

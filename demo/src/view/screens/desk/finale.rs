@@ -84,16 +84,11 @@ impl Desk {
 
     /// The replay of the running battle. Says so if it has none.
     pub(super) fn so_far(&mut self) -> Option<Course> {
-        let Some(kept) = self.skirmish.replay_so_far() else {
-            self.refused = Some((
-                "This battle is not recorded: there is nothing to look back at.".to_owned(),
-                self.stage.seconds,
-            ));
-            return None;
+        let course = match self.skirmish.replay_so_far() {
+            Some(kept) => viewing::course(kept).map_err(|error| error.to_string()),
+            None => Err("This battle is not recorded: there is nothing to look back at.".to_owned()),
         };
-        viewing::course(kept)
-            .map_err(|error| self.refused = Some((error.to_string(), self.stage.seconds)))
-            .ok()
+        course.map_err(|why| self.refused = Some((why, self.stage.seconds))).ok()
     }
 
     /// The newest file among the replays of this window.

@@ -10,6 +10,7 @@ use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
+use crate::view::screens::layout::Layout;
 use crate::view::screens::network::NetworkDesk;
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
@@ -20,6 +21,9 @@ const NOTICE_HEIGHT: f32 = 28.0;
 
 /// From this width on there is room for every button of the top bar, pixels.
 const WIDE: f32 = 720.0;
+
+/// Over a lower view the lobby covers the strips above and below, too, pixels.
+const LOW: f32 = 400.0;
 
 impl NetworkDesk {
     pub(super) fn draw_all(&mut self) {
@@ -79,11 +83,10 @@ impl NetworkDesk {
         self.stage.draw_sound(sound, has_room.then(|| bar.place(hearing::SLIDER)));
         let about = match self.game.seat() {
             Some(seat) if seat.is_watching() => "watching; only orders travel".into(),
-            Some(seat) => format!(
-                "player {} of {}: bring down the enemy's keep",
-                seat.player().0 + 1,
-                seat.terms().setup.players
-            ),
+            Some(seat) => {
+                let (own, all) = (seat.player().0 + 1, seat.terms().setup.players);
+                format!("player {own} of {all}: bring down the enemy's keep")
+            }
             None => "a match over the network".into(),
         };
         bar.title(&self.stage.ui.pen, "Testudo", &about, bar.end());
@@ -105,11 +108,13 @@ impl NetworkDesk {
     fn draw_notices(&mut self) {
         let now = self.stage.seconds;
         self.notices.retain(|(_, at)| now - at < NOTICE);
-        let view = self.board.eye.layout.views[0];
-        for (n, (text, _)) in self.notices.iter().enumerate() {
-            let bar = notice_plate(view, n, self.stage.ui.pen.width(text, SMALL));
-            self.stage.ui.pen.fill(bar, faded(PANEL, 0.85));
-            self.stage.ui.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
+        let (view, pen) = (self.board.eye.layout.views[0], &self.stage.ui.pen);
+        // (On a small phone the fingerprint of the keys left the screen.)
+        let lines = self.notices.iter().flat_map(|(text, _)| pen.lines(text, view.w - 44.0, SMALL));
+        for (n, text) in lines.enumerate() {
+            let bar = notice_plate(view, n, pen.width(&text, SMALL));
+            pen.fill(bar, faded(PANEL, 0.85));
+            pen.label(&text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
         }
     }
 
@@ -181,7 +186,10 @@ impl NetworkDesk {
             leaves = lobby::draw_asking(ui, around, host, self.stage.seconds);
         } else if let Some(seat) = self.game.seat() {
             if seat.session().phase() == SessionPhase::Lobby {
-                wish = lobby::draw(ui, around, seat, &mut self.qr);
+                let Layout { top, status, .. } = self.board.eye.layout;
+                let whole = Rect { y: top.bottom(), h: status.bottom() - top.bottom(), ..around };
+                let room = if around.h < LOW { whole } else { around };
+                wish = lobby::draw(ui, room, seat, &mut self.qr);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,

@@ -5,6 +5,7 @@ use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
 
 use crate::app::share;
+use crate::game::Setup;
 use crate::view::hud::{commands, header, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
@@ -55,15 +56,9 @@ impl Viewing {
     fn draw_top(&mut self) {
         let top = self.board.eye.layout.top;
         let mut bar = TopBar::new(&mut self.stage.ui, top);
-        let setup = self.course.terms().setup;
-        let about = format!(
-            "{}, {} players, {} units each, seed {}, {} turns",
-            setup.map.map_or("Random rocks", |map| &map.name),
-            setup.players,
-            setup.units,
-            setup.seed,
-            self.course.timetable().turns()
-        );
+        let Setup { players, units, seed, map } = self.course.terms().setup;
+        let (map, turns) = (map.map_or("Random rocks", |map| &map.name), self.course.timetable().turns());
+        let about = format!("{map}, {players} players, {units} units each, seed {seed}, {turns} turns");
         self.stage.draw_help_button(bar.place(74.0));
         self.stage.draw_sound(bar.place(hearing::BUTTON), None);
         let ways: &[(&str, &str, Back)] = match self.way_back {
@@ -149,10 +144,8 @@ impl Viewing {
         if let Some(damage) = replay.damage() {
             notes.push((format!("The file is damaged: {damage}. Everything before that is sound."), WARN));
         } else if self.way_back == Some(Back::Running) {
-            notes.push((
-                "The match waits where you left it: this is what was recorded until then.".into(),
-                TEXT,
-            ));
+            let text = "The match waits where you left it: this is what was recorded until then.";
+            notes.push((text.into(), TEXT));
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }
@@ -170,9 +163,8 @@ impl Viewing {
         let (done, whole) = self.course.progress();
         if self.course.is_seeking() && self.seeking_pictures > 2 {
             let bar = Rect::new(view.x + view.w / 2.0 - 110.0, view.y + view.h - 52.0, 220.0, 34.0);
-            self.stage.ui.pen.fill(bar, faded(PANEL, 0.9));
             let text = format!("seeking, {} %", done * 100 / whole.max(1));
-            self.stage.ui.pen.label(&text, bar, Align::Middle, SIZE, TEXT);
+            self.stage.ui.pen.plate(&text, bar, SIZE, TEXT, faded(PANEL, 0.9));
         }
     }
 

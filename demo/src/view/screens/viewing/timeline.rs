@@ -162,11 +162,8 @@ fn draw_times(pen: &Pen, rect: Rect, timetable: &Timetable) {
 /// Minutes and seconds, with tenths on request.
 pub(crate) fn clock(millis: u64, tenths: bool) -> String {
     let (minutes, seconds) = (millis / 60_000, millis / 1_000 % 60);
-    if tenths {
-        format!("{minutes}:{seconds:02}.{}", millis / 100 % 10)
-    } else {
-        format!("{minutes}:{seconds:02}")
-    }
+    let part = if tenths { format!(".{}", millis / 100 % 10) } else { String::new() };
+    format!("{minutes}:{seconds:02}{part}")
 }
 
 #[cfg(test)]
