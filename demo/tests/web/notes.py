@@ -45,13 +45,15 @@ class Teller:
             with self.news:
                 return next((note for note in self.notes[before:] if test(note)), None)
 
+        why = None
         while time.monotonic() < end:
-            act()
             try:
+                # (A place may be gone in the picture that comes meanwhile.)
+                act()
                 return self.wait(what, seen, 2)
-            except Failed:
-                pass
-        raise Failed(f"'{what}' did not happen; errors: {self.errors[-3:]}; last notes: {[n['event'] for n in self.notes[-8:]]}")
+            except Failed as failure:
+                why = failure
+        raise Failed(f"'{what}' did not happen: {why}; last notes: {[n['event'] for n in self.notes[-8:]]}")
 
     def settled(self, what, act, test):
         """Does it, until the camera before and the one that has come to rest afterwards pass the test. Gives the latter."""
@@ -63,6 +65,20 @@ class Teller:
             if test(before, now):
                 return now
         raise Failed(f"not {what}: {before}, then {now}")
+
+    def clashes(self):
+        """What the newest picture says of texts that lie over each other."""
+        clash = (self.last("clash") or {"value": None})["value"]
+        return [clash] if clash else []
+
+    def patiently(self, faults, where):
+        """Asks for faults until there are none: a picture may be under way."""
+        for _ in range(40):
+            found = faults()
+            if not found:
+                return
+            time.sleep(0.5)
+        raise Failed(f"{where}: {found}")
 
     def place(self, name, across=50, down=50):
         """A point of a widget, in percent of its width and height."""

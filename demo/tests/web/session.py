@@ -7,8 +7,10 @@ import os
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "window"))
 from browser import Browser
 from notes import Failed
+from overlaps import misplaced
 
 # What is looked at for clashes has the size of a usual window. Elsewhere drawing by software would cost more than the match.
 LARGE, SMALL = (1280, 860), (640, 430)
@@ -34,6 +36,13 @@ def started(name, options=(), size=SMALL):
 def calm(browser, where):
     clash = browser.last("clash")
     check(clash is None or clash["value"] is None, f"{where}: {clash}")
+
+
+def settled_in(browser, size):
+    """In a page of this size nothing lies over anything else, once the picture has followed."""
+    told = lambda: browser.last("places")["places"]
+    browser.wait(f"a page {size[0]} wide", lambda: abs(told()["view 1"][2] - size[0]) <= 1)
+    browser.patiently(lambda: misplaced(told(), *size) + browser.clashes(), f"a page of {size}")
 
 
 def keep(browser, name):
@@ -159,6 +168,12 @@ def with_fingers():
     browser.wait("its buttons", lambda: "start" in browser.last("places")["places"])
     calm(browser, "menu")
     keep(browser, "menu")
+    # (In a page of 640x360 its rows lay over each other.)
+    for size in [(640, 360), (844, 390), (360, 640)]:
+        browser.emulate(size, 2, True)
+        settled_in(browser, size)
+    browser.emulate((412, 800), 2, True)
+    settled_in(browser, (412, 800))
     def another():
         browser.tap(browser.place("bot easy"))
         browser.tap(browser.place("map pass"))

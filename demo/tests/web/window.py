@@ -25,11 +25,12 @@ class Window(Teller):
         os.close(to_write)
         with os.fdopen(to_read) as number:
             self.display = ":" + number.readline().strip()
-        environment = dict(os.environ, DISPLAY=self.display, LIBGL_ALWAYS_SOFTWARE="1", PULSE_SERVER="unix:/nobody")
+        # Pictures are drawn by the program's own thread, ten in a second: see stage.sh in the folder of windows.
+        environment = dict(os.environ, DISPLAY=self.display, LIBGL_ALWAYS_SOFTWARE="1", LP_NUM_THREADS="0", PULSE_SERVER="unix:/nobody")
         environment["XDG_STATE_HOME"] = folder
         self.folder, self.lines = folder, []
         self.process = subprocess.Popen(
-            [program, *arguments, "--log-orders", "log", "--fps-max", "15"], cwd=folder, env=environment,
+            [program, *arguments, "--log-orders", "log", "--fps-max", "10"], cwd=folder, env=environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self._hear, daemon=True).start()
         threading.Thread(target=self._follow, daemon=True).start()
@@ -68,6 +69,11 @@ class Window(Teller):
 
     def _hand(self, *words):
         subprocess.run(["xdotool", *map(str, words)], env=dict(os.environ, DISPLAY=self.display), check=True)
+
+    def resize(self, size):
+        self.wait("the first picture", lambda: self.last("places"))
+        self._hand("search", "--name", "Testudo", "windowsize", *size)
+        self.wait("the new size", lambda: self.last("places")["places"]["view 1"][2] == size[0])
 
     def click(self, point, button="left"):
         number = {"left": 1, "right": 3}[button]

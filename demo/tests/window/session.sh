@@ -104,6 +104,7 @@ for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 
   switch help false key F1
   switch menu true key F10
   calm "$size menu"
+  nothing_overlaps "$size, menu"
   with_friends
   until_said '"event":"refused"' press "join match"
   sleep 0.3
