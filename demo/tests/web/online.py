@@ -307,6 +307,9 @@ def refusals():
     lost.open("about:blank")
     lost.open(relay.page + "#" + relay.code)
     lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)
+    # (The end of its second sentence left the page.)
+    lost.wait("its card", lambda: "card" in lost.last("places")["places"])
+    lost.patiently(lambda: misplaced(lost.last("places")["places"], *SMALL) + lost.clashes(), "a refusal")
     lost.close()
     relay.end()
 

@@ -88,6 +88,9 @@ pub(crate) enum Back {
     Here,
 }
 
+/// The verdict so far, for a window that may be closed at any time.
+pub(crate) type Told = Cell<Option<Result<bool, MatchError>>>;
+
 /// A difference as text, and the body that it is in.
 struct Shown {
     text: String,
@@ -108,7 +111,7 @@ pub(crate) async fn run(
     course: Course,
     turn: Option<u32>,
     stage: Stage,
-    told: &Cell<Option<Result<bool, MatchError>>>,
+    told: &Told,
 ) -> Result<bool, MatchError> {
     let viewing = view(Viewing::new(course, stage), turn, told).await;
     Ok(viewing.is_good())
@@ -119,7 +122,7 @@ pub(crate) async fn run(
 pub(crate) async fn visit(
     course: Course,
     stage: Stage,
-    told: &Cell<Option<Result<bool, MatchError>>>,
+    told: &Told,
     way_back: Back,
 ) -> (Stage, Option<Game>) {
     let turn = course.timetable().turns().saturating_sub(LOOK_BACK_TURNS);
@@ -130,11 +133,7 @@ pub(crate) async fn visit(
 }
 
 /// Picture after picture, until the person wants to go back.
-async fn view(
-    mut viewing: Viewing,
-    turn: Option<u32>,
-    told: &Cell<Option<Result<bool, MatchError>>>,
-) -> Viewing {
+async fn view(mut viewing: Viewing, turn: Option<u32>, told: &Told) -> Viewing {
     if let Some(turn) = turn {
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));

@@ -40,24 +40,28 @@ pub(crate) fn middle(around: Rect, wide: f32, high: f32) -> Rect {
 impl Card<'_> {
     /// Draws the card in the middle of the top of a rectangle. Gives the name of the button that was pressed.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<&'static str> {
-        let size = (620.0_f32.min(around.w - 16.0), height(self.lines.len()));
+        let wide = 620.0_f32.min(around.w - 16.0);
+        // (On a phone the end of a sentence left the screen.)
+        let lines = self.lines.iter().flat_map(|(name, value)| {
+            let left = if name.is_empty() { 0.0 } else { NAMES };
+            let lines = ui.pen.lines(value, wide - 44.0 - left, SIZE).into_iter().enumerate();
+            lines.map(move |(n, line)| (if n == 0 { *name } else { "" }, left, line))
+        });
+        let lines: Vec<_> = lines.collect();
+        let size = (wide, height(lines.len()));
         let card = Rect::new(around.x + (around.w - size.0) / 2.0, around.y + 14.0, size.0, size.1);
         ui.card("card", card, PANEL, (4.0, self.color));
         let mut x = card.x + 22.0;
         ui.pen.strong(self.title, x, card.y + 36.0, LARGE, self.color);
-        for (n, (name, value)) in self.lines.iter().enumerate() {
+        for (n, (name, left, line)) in lines.iter().enumerate() {
             let y = card.y + 64.0 + n as f32 * LINE;
             ui.pen.text(name, x, y, SIZE, TEXT_DIM);
-            ui.pen.text(value, if name.is_empty() { x } else { x + NAMES }, y, SIZE, TEXT);
+            ui.pen.text(line, x + left, y, SIZE, TEXT);
         }
-        let mut pressed = None;
-        for (name, text, width) in self.choices {
+        self.choices.iter().fold(None, |pressed, (name, text, width)| {
             let button = Rect::new(x, card.y + card.h - 44.0, *width, 30.0);
-            if ui.button(name, button, text, false) {
-                pressed = Some(*name);
-            }
             x += width + 12.0;
-        }
-        pressed
+            if ui.button(name, button, text, false) { Some(*name) } else { pressed }
+        })
     }
 }

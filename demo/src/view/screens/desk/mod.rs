@@ -31,7 +31,7 @@ use crate::view::paint::screen;
 use crate::view::screens::board::Board;
 use crate::view::screens::cubes;
 use crate::view::screens::eye::Eye;
-use crate::view::screens::viewing::{self, Back};
+use crate::view::screens::viewing::{self, Back, Told};
 use finale::{Finale, Want};
 use layout::layout;
 use spread::Alarm;
@@ -53,7 +53,7 @@ pub(crate) async fn run(
     speed_percent: u32,
     stage: Stage,
     tell: impl Fn(&NetworkMatch, &News),
-    told: &Cell<Option<Result<bool, MatchError>>>,
+    told: &Told,
 ) -> Result<bool, MatchError> {
     // Whether all copies were equal in matches with others.
     let mut agreed = true;
@@ -226,11 +226,7 @@ impl Desk {
     }
 
     /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings.
-    async fn visit(
-        self,
-        replay: Option<Course>,
-        told: &Cell<Option<Result<bool, MatchError>>>,
-    ) -> Result<Self, MatchError> {
+    async fn visit(self, replay: Option<Course>, told: &Told) -> Result<Self, MatchError> {
         let predicting = self.predicting();
         let Self { spec, page, stage, mut pace, progress, hint, skirmish, .. } = self;
         drop(skirmish);
