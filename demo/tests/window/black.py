@@ -7,10 +7,34 @@ import zlib
 
 # No ground, no button and no shadow on grass is as dark as this in all three colours.
 BLACK = 0x20
+IS_DARK = bytes(value < BLACK for value in range(256))
+
+
+def unfiltered(how, row, above):
+    """One colour of a row, from what the file has of it and from the row above. (Pixel by pixel with all colours it took seven times as long.)"""
+    if how == 0:
+        return row
+    if how == 2:
+        return bytes((value + up) & 0xFF for value, up in zip(row, above))
+    left = corner = 0
+    out = bytearray()
+    for value, up in zip(row, above):
+        if how == 1:
+            guess = left
+        elif how == 3:
+            guess = (left + up) // 2
+        else:
+            # How far the guess left + up - corner is from each of them.
+            across, down = abs(up - corner), abs(left - corner)
+            both = abs(left + up - 2 * corner)
+            guess = left if across <= down and across <= both else up if down <= both else corner
+        left, corner = (value + guess) & 0xFF, up
+        out.append(left)
+    return out
 
 
 def rows(path):
-    """The rows of a picture with four bytes for each pixel."""
+    """The rows of a picture with four bytes for each pixel: red, green and blue apart."""
     data = open(path, "rb").read()
     at, packed, size = 8, b"", None
     while at < len(data):
@@ -24,32 +48,21 @@ def rows(path):
     width, height, depth, colour = size
     assert (depth, colour) == (8, 6), f"{path}: not the kind of picture that the program saves"
     raw, step = zlib.decompress(packed), 4 * width
-    above = bytearray(step)
-    for y in range(height):
-        start = y * (step + 1)
-        how, row = raw[start], bytearray(raw[start + 1 : start + 1 + step])
-        for x in range(step) if how else ():
-            left, up = row[x - 4] if x > 3 else 0, above[x]
-            corner = above[x - 4] if x > 3 else 0
-            if how == 4:
-                guess = left + up - corner
-                away = [abs(guess - one) for one in (left, up, corner)]
-                predicted = (left, up, corner)[away.index(min(away))]
-            else:
-                predicted = (0, left, up, (left + up) // 2)[how]
-            row[x] = (row[x] + predicted) & 0xFF
-        above = row
-        yield row
+    above = [bytes(width)] * 3
+    for start in range(0, height * (step + 1), step + 1):
+        row = raw[start + 1 : start + 1 + step]
+        above = [unfiltered(raw[start], row[colour::4], above[colour]) for colour in range(3)]
+        yield above
 
 
 def main(path, left, top, width, height):
     seen = dark = 0
     for y, row in enumerate(rows(path)):
         if top <= y < top + height:
-            part = row[4 * left : 4 * (left + width)]
-            pixels = list(zip(part[0::4], part[1::4], part[2::4]))
-            seen += len(pixels)
-            dark += sum(max(pixel) < BLACK for pixel in pixels)
+            part = [bytes(colour[left : left + width]).translate(IS_DARK) for colour in row]
+            red, green, blue = (int.from_bytes(colour, "big") for colour in part)
+            seen += len(part[0])
+            dark += bin(red & green & blue).count("1")
     print(round(100 * dark / seen, 1))
 
 

@@ -160,10 +160,21 @@ patiently noted '"event":"listening"'
 code=$(sed -n 's/^join 2: //p' err)
 start guest join "$code" --bot
 both '"event":"started"'
-# Some two minutes.
+# Some two minutes, in which nothing is looked at: drawing costs more than the match.
+resize_both() {
+  local name here=$person
+  for name in host guest; do
+    at "$name"
+    xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
+  done
+  at "$here"
+}
+resize_both 640 430
 long=$((SECONDS + 400))
 until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
 both '"event":"result"'
+resize_both 1360 860
+sleep 1
 at guest
 patiently placed stay
 ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "the end: $(grep '"event":"clash"' log | tail -1)"

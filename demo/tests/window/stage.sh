@@ -101,18 +101,22 @@ until_said() {
   done
 }
 
-# switch EVENT VALUE COMMAND...: does it until the last note of this event has this value: a toggle that a slow picture saw late is not
-# pressed twice.
+# switch EVENT VALUE COMMAND...: does it until the last note of this event has this value, and waits for a few pictures that show it. A toggle that a slow
+# picture sees within a second and a half is not pressed twice.
 switch() {
   local event=$1 value=$2 end=$((SECONDS + 60))
   shift 2
-  until grep "\"event\":\"$event\"" log | tail -1 | grep -q "\"value\":$value"; do
+  until has_value "$event" "$value"; do
     alive
     ((SECONDS < end)) || fail "'$*' did not lead to $event $value"
     "$@"
-    sleep 1.5
+    for _ in {1..15}; do
+      sleep 0.1
+      if has_value "$event" "$value"; then sleep 0.7 && break; fi
+    done
   done
 }
+has_value() { grep "\"event\":\"$1\"" log | tail -1 | grep -q "\"value\":$2"; }
 
 # place NAME X Y: moves the mouse to a point of a widget, in percent of its width and height.
 place() {
