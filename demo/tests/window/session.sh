@@ -302,12 +302,14 @@ patiently placed "own keep"
 absent hint || fail "hints that were put away are back when the program starts again"
 quit 0
 
-# bots_to_the_end UNITS: minutes of game time, as fast as pictures come.
+# bots_to_the_end UNITS: minutes of game time, as fast as pictures come. Small ones: drawing costs more than the battle.
 bots_to_the_end() {
     enter skirmish --seed 1 --units "$1" --bots
     for _ in 1 2 3; do key equal && sleep 0.3; done
+    resize 640 430
     local long=$((SECONDS + 400))
     until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+    resize 1360 860
 }
 
 say "two bots bring a small battle to its end; a card says who has won, and offers another"
