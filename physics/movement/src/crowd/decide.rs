@@ -6,7 +6,7 @@ use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::wish::{APPROACH, PATIENCE_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
 use crate::steer::raw::{Raw, dot, length, raw, resized};
-use crate::steer::{Sight, Yielding};
+use crate::steer::{Party, Plain, Resident, Sight, Yielding};
 
 /// Of the units that lost their patience, one in this many has a higher rank, in turns of so many ms. Those of lower rank cannot hold it, and there are
 /// few enough of them that they do not hold each other.
@@ -47,10 +47,41 @@ struct Choice {
 
 /// Those of its group around a unit.
 struct Ahead {
-    /// How long those have waited at least that go first, ms.
-    least_stalled: u32,
+    /// How long it and those that go first have waited at least, ms, if it waits for others.
+    least_stalled: Option<u16>,
     /// With whom it trades its post.
     partner: Option<u32>,
+}
+
+/// A unit that looks at its neighbours, one after the other.
+struct Look<'a> {
+    me: &'a Sight,
+    /// Whom it pursues.
+    prey: Option<usize>,
+    yielding: Yielding<'a>,
+    ahead: Ahead,
+    /// Whether somebody is in its way, or may come there.
+    meets: bool,
+}
+
+impl Look<'_> {
+    #[inline(always)]
+    fn see(&mut self, Resident { sight: other, stalled_ms }: &Resident) {
+        if self.prey == Some(other.unit as usize) {
+            return;
+        }
+        self.yielding.mind(other);
+        let goes_first = (other.group == self.me.group) & other.is_going & (other.left < self.me.left);
+        if let Some(least) = &mut self.ahead.least_stalled {
+            *least = (*least).min(if goes_first { *stalled_ms } else { u16::MAX });
+        }
+        self.meets = self.meets || self.yielding.is_bounded() || self.me.may_meet(other, 2 * THINK_MS);
+    }
+
+    /// What does not matter to it unless it is close.
+    fn plain(&self) -> Plain {
+        Plain { stalled_ms: self.ahead.least_stalled.unwrap_or(0), ..self.yielding.plain() }
+    }
 }
 
 impl Crowd {
@@ -153,31 +184,30 @@ impl Crowd {
             Task::Pursue(pursuit) => self.place_of(pursuit.prey),
             Task::Stand(_) | Task::Go(_) => None,
         };
-        let matters = |other: &Sight| other.unit as usize != number && Some(other.unit as usize) != prey;
+        // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
+        let waits = queues && mover.stalled_ms > 0 && !mover.comes_nearer(me.radius);
+        let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None };
+        let yielding = Yielding::new(me, mover.pushes);
+        let (close, reach) = (yielding.close(largest), yielding.reach(largest));
+        let mut look = Look { me, prey, yielding, ahead, meets: false };
         let trades = mover.may_trade() && mover.stalled_ms > 0;
-        // Who comes nearer has not waited, however long the others have.
-        let waits = queues && !mover.comes_nearer(me.radius);
-        let mut ahead = Ahead { least_stalled: u32::MAX, partner: None };
-        let mut yielding = Yielding::new(me, mover.pushes);
-        let (reach, close) = (yielding.reach(largest), yielding.close(largest));
-        let mut meets = false;
-        self.squares.around(me.position, (reach, close), |square| {
-            let only_close = meets && !waits && yielding.is_plain(square.party);
-            if only_close && !square.is_close {
-                return;
-            }
-            for other in square.within(me.position, if only_close { close } else { reach }) {
-                if !matters(other) {
-                    continue;
+        self.squares.around(
+            me.position,
+            0..=close,
+            |_| true,
+            |other| {
+                look.see(other);
+                if trades && other.sight.group == me.group {
+                    self.note_partner(&mut look.ahead, number, &other.sight);
                 }
-                yielding.mind(other);
-                if other.group == me.group {
-                    let is_close = me.is_within(other, close);
-                    self.note_ahead(&mut ahead, (number, other), waits, trades && is_close);
-                }
-                meets = meets || yielding.is_bounded() || me.may_meet(other, 2 * THINK_MS);
-            }
-        });
+            },
+        );
+        if reach > close {
+            let plain = look.plain();
+            let matters = |party: Party| !party.is_plain(plain);
+            self.squares.around(me.position, close + 1..=reach, matters, |other| look.see(other));
+        }
+        let Look { mut yielding, ahead, meets, .. } = look;
         if !mover.is_going() {
             yielding.keep_straight();
         }
@@ -187,22 +217,20 @@ impl Crowd {
         (Choice { velocity, right_ms, speed, is_bounded, company }, ahead)
     }
 
-    /// Notes a neighbour of the same group, if it goes first or gains by a trade.
-    fn note_ahead(&self, ahead: &mut Ahead, (number, other): (usize, &Sight), waits: bool, trades: bool) {
-        let me = &self.walkers[number].sight;
-        if waits && other.is_going && other.left < me.left {
-            ahead.least_stalled = ahead.least_stalled.min(self.movers[other.unit as usize].stalled_ms);
-        }
-        if trades
-            && ahead.partner.is_none_or(|partner| other.unit < partner)
-            && self.gains_by_trade(number, other)
-        {
+    /// Notes a neighbour of the same group, if the unit gains by trading its post with it.
+    fn note_partner(&self, ahead: &mut Ahead, number: usize, other: &Sight) {
+        if ahead.partner.is_none_or(|partner| other.unit < partner) && self.gains_by_trade(number, other) {
             ahead.partner = Some(other.unit);
         }
     }
 
     /// Notes whether a unit comes nearer to its post, and whether it is content or gives up.
-    fn note_progress(&mut self, number: usize, elapsed: u32, least_stalled: u32) -> Option<MoveEvent> {
+    fn note_progress(
+        &mut self,
+        number: usize,
+        elapsed: u32,
+        least_stalled: Option<u16>,
+    ) -> Option<MoveEvent> {
         let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
         let radius = Fx::from_bits(walker.sight.radius.into());
         // A unit that was pushed back has another try, but not for ever.
@@ -214,30 +242,41 @@ impl Crowd {
             mover.setbacks = mover.setbacks.saturating_add(core::mem::take(&mut mover.is_back).into());
             (mover.best, mover.stalled_ms) = (mover.to_go, 0);
         } else if walker.sight.left != i64::MAX {
-            mover.stalled_ms = mover.stalled_ms.min(least_stalled).saturating_add(elapsed);
+            mover.stalled_ms = least_stalled.map_or(mover.stalled_ms, u32::from).saturating_add(elapsed);
         }
-        let spans = mover.stalled_ms / PATIENCE_MS;
+        let (stalled_ms, place, body) = (mover.stalled_ms, walker.place(), walker.body);
+        let spans = stalled_ms / PATIENCE_MS;
         if spans == 0 {
             return None;
         }
-        // Around the post, or around the goal if the post is behind a corner.
-        let away = match (!mover.goes_to_post() || mover.is_around, mover.task) {
-            (true, Task::Go(errand)) => walker.place().distance(self.ground.anchor(errand.flow.goal)),
-            _ => walker.place().distance(mover.post),
-        };
-        let is_content = if mover.is_in_rows() {
-            away <= radius / 2 + radius * CONTENT * i64::from(spans.min(5) - 1)
-        } else {
-            away <= radius * CONTENT * i64::from(spans.min(4))
-        };
-        if is_content {
+        if self.is_content(number, spans) {
+            let mover = &mut self.movers[number];
             // In rows it goes back to a place that nobody else has when there is room.
-            if !mover.is_in_rows() || away > radius {
-                mover.post = walker.place();
+            if !mover.is_in_rows() || place.distance(mover.post) > radius {
+                mover.post = place;
             }
-            return Some(MoveEvent::Arrived(walker.body));
+            return Some(MoveEvent::Arrived(body));
         }
-        (mover.stalled_ms >= GIVE_UP_MS).then_some(MoveEvent::GaveUp(walker.body))
+        (stalled_ms >= GIVE_UP_MS).then_some(MoveEvent::GaveUp(body))
+    }
+
+    /// Whether a unit that has lost its patience for the `spans`th time is near enough to its post, or to the goal if the post may be behind a corner.
+    fn is_content(&self, number: usize, spans: u32) -> bool {
+        let (mover, place) = (&self.movers[number], self.walkers[number].place());
+        let radius = Fx::from_bits(self.walkers[number].sight.radius.into());
+        let near = if mover.is_in_rows() {
+            radius / 2 + radius * CONTENT * i64::from(spans.min(5) - 1)
+        } else {
+            radius * CONTENT * i64::from(spans.min(4))
+        };
+        let is_there = place.distance(mover.post) <= near;
+        match mover.task {
+            Task::Go(errand) if !mover.goes_to_post() || mover.is_around => {
+                is_there && self.ground.sees(place, mover.post, mover.size)
+                    || place.distance(self.ground.anchor(errand.flow.goal)) <= near
+            }
+            _ => is_there,
+        }
     }
 
     /// Gives a body its higher rank, or takes it away.

@@ -117,6 +117,11 @@ impl Mover {
         matches!(self.task, Task::Stand(Some(errand)) | Task::Go(errand) if errand.in_rows)
     }
 
+    /// How long it has not come nearer, as others see it, ms.
+    pub(crate) fn stalled_ms(&self) -> u16 {
+        self.stalled_ms.min(u16::MAX.into()) as u16
+    }
+
     /// It stands from now on, done with an errand or without one.
     pub(crate) fn stand(&mut self, at: Vec2, done: Option<Errand>) {
         self.task = Task::Stand(done);

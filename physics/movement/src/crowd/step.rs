@@ -4,6 +4,7 @@ use testudo_physics::World;
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveEvent, Task};
+use crate::steer::Resident;
 
 /// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that. One that is held up near its place, or for
 /// long, thinks after half of it; far from its place, or in pursuit, after this time, and after twice this time while nothing changes.
@@ -43,7 +44,9 @@ impl Crowd {
             }
         }
         if going > 0 {
-            let there = self.walkers.iter().filter(|walker| !walker.is_gone).map(|walker| &walker.sight);
+            let units = self.walkers.iter().zip(&self.movers).filter(|(walker, _)| !walker.is_gone);
+            let there =
+                units.map(|(walker, mover)| Resident { sight: walker.sight, stalled_ms: mover.stalled_ms() });
             self.squares.sort(there, largest.saturating_mul(4));
         }
         for &number in &thinkers {

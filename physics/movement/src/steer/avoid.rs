@@ -5,12 +5,13 @@ use testudo_physics::math::isqrt_u64;
 
 use crate::steer::near::{Going, Neighbour, Sight};
 use crate::steer::raw::{ONE, Raw, at_most, cross, dot, length, minus, vec2};
-use crate::steer::squares::{Party, along};
+use crate::steer::squares::Plain;
 
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;
 
-/// Units mind each other at this part of their own radius between the surfaces, and at the way of half a second.
+/// Units mind each other at this part of their own radius between the surfaces, and at the way of half a second at the speed that they have, or would like if
+/// that is less. Who is held up does not look far.
 const MARGIN: i64 = 4;
 
 /// A unit that meets others keeps to its right for this long, ms; those beside and behind it so much shorter.
@@ -48,6 +49,8 @@ struct Bound {
 /// - one with another goal that comes towards it makes the unit keep to its right, and with it those of its group around it. So groups
 ///   that meet become lanes.
 ///
+/// A unit minds those that it may reach in half a second at the speed that it has: who is held up does not look far.
+///
 /// `pushes`: whether the unit lost its patience and presses those that stand and those with the same goal. Speeds above 1,024 units per second and radii above
 /// 4,096 units count as those.
 #[must_use]
@@ -67,8 +70,8 @@ pub(crate) struct Yielding<'a> {
     pushes: bool,
     wish: Raw,
     speed: i64,
-    /// Where others go that do not come towards it.
-    along: u8,
+    /// How far it looks ahead, raw units.
+    ahead: i64,
     /// How much it goes to its left, raw units per second.
     aside: i64,
     right_ms: u16,
@@ -80,58 +83,52 @@ impl<'a> Yielding<'a> {
     #[inline(always)]
     pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
+        let speed = length(wish);
+        let ahead = speed.min(length(me.velocity.map(i64::from))) / 2;
         let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
-        Self {
-            me,
-            pushes,
-            wish,
-            speed: length(wish),
-            along: along(me.wish),
-            aside: 0,
-            right_ms,
-            bounds,
-            count: 0,
-        }
+        Self { me, pushes, wish, speed, ahead, aside: 0, right_ms, bounds, count: 0 }
     }
 
     /// How far a neighbour may be that matters, from centre to centre, raw units.
     pub(crate) fn reach(&self, largest: i32) -> i32 {
-        self.close(largest).saturating_add(self.speed as i32 / 2)
+        self.close(largest).saturating_add(self.ahead as i32)
     }
 
-    /// The same for units of a plain square, see [`Self::is_plain`].
+    /// The same for units in a plain square, see [`Party::is_plain`](super::Party::is_plain).
     pub(crate) fn close(&self, largest: i32) -> i32 {
         self.me.radius.saturating_add(largest).saturating_add(self.me.radius / MARGIN as i32)
     }
 
-    /// Whether those in a square matter only if they are close.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self, party: Party) -> bool {
-        party.is_plain(self.along, self.right_ms.saturating_add(RIGHT_LESS_MS))
+    /// What does not matter to it unless it is close.
+    pub(crate) fn plain(&self) -> Plain {
+        Plain { group: self.me.group, right_ms: self.right_ms.saturating_add(RIGHT_LESS_MS), stalled_ms: 0 }
     }
 
-    /// Looks at a neighbour.
+    /// Looks at a neighbour. (Most of them change little. What they change is computed without a branch.)
     #[inline(always)]
     pub(crate) fn mind(&mut self, other: &Sight) {
         let (me, radius) = (self.me, i64::from(self.me.radius));
         let between = [0, 1].map(|axis| i64::from(other.position[axis]) - i64::from(me.position[axis]));
         let (square, touch) = (dot(between, between), radius + i64::from(other.radius));
-        let reach = touch + radius / MARGIN + self.speed / 2;
-        if square > reach * reach || square == 0 {
-            return;
-        }
-        if other.is_going && other.group == me.group {
-            self.right_ms = self.right_ms.max(other.right_ms.saturating_sub(RIGHT_LESS_MS));
-            let beside = touch + radius / MARGIN;
-            if other.left < me.left && !self.pushes && square <= beside * beside {
-                self.follow(other, between, square, touch);
-            }
-            return;
-        }
+        let beside = touch + radius / MARGIN;
+        let reach = beside + self.ahead;
+        let matters = (square <= reach * reach) & (square != 0);
+        let is_one_of_us = other.is_going & (other.group == me.group);
+        let right_ms = if matters & is_one_of_us { other.right_ms } else { 0 };
+        self.right_ms = self.right_ms.max(right_ms.saturating_sub(RIGHT_LESS_MS));
+        let goes_first = (other.left < me.left) & !self.pushes & (square <= beside * beside);
         let facing = dot(self.wish, between);
-        if facing <= 0 {
-            return;
+        if matters & if is_one_of_us { goes_first } else { facing > 0 } {
+            if is_one_of_us {
+                self.follow(other, between, square, touch);
+            } else {
+                self.avoid(other, between, (square, touch, facing));
+            }
         }
+    }
+
+    /// Gives way to one that it faces.
+    fn avoid(&mut self, other: &Sight, between: Raw, (square, touch, facing): (i64, i64, i64)) {
         if other.is_going {
             if dot(self.wish, other.wish.map(i64::from)) < 0 {
                 self.right_ms = RIGHT_MS;

@@ -89,12 +89,6 @@ impl Sight {
         }
     }
 
-    /// Whether another one is at most `reach` (raw units) away on both axes.
-    #[inline(always)]
-    pub(crate) fn is_within(&self, other: &Self, reach: i32) -> bool {
-        (0..2).all(|axis| self.position[axis].abs_diff(other.position[axis]) <= reach.unsigned_abs())
-    }
-
     pub(crate) fn place(&self) -> Vec2 {
         vec2(self.position.map(i64::from))
     }

@@ -1,59 +1,69 @@
 //! Who is near whom: units sorted into squares, anew in every frame.
 
 use alloc::vec::Vec;
+use core::ops::{Range, RangeInclusive};
 
 use crate::steer::near::Sight;
 
 /// Columns and rows of squares. Further away the same squares come again: a unit in a square that is not near is sorted out by its distance.
 const SIDE: u32 = 128;
 
-/// So many units in each square of a row, in the mean, are few.
-const FEW: u32 = 2;
-
 /// Who is in a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Party {
-    /// Whether all of them are on their way.
-    all_go: bool,
-    /// Where they would like to go: a bit for each eighth of the circle.
-    headings: u8,
+    /// The least and the greatest of their groups.
+    groups: [u32; 2],
     /// The longest time for which one of them keeps to its right, ms.
     right_ms: u16,
+    /// The shortest time for which one of them has not come nearer to its place, ms.
+    stalled_ms: u16,
+    /// Whether all of them are on their way.
+    all_go: bool,
 }
 
 impl Party {
-    /// Nobody knows.
-    const MIXED: Self = Self { all_go: false, headings: u8::MAX, right_ms: u16::MAX };
-
     /// Nobody.
-    const NONE: Self = Self { all_go: true, headings: 0, right_ms: 0 };
+    const NONE: Self = Self { groups: [u32::MAX, 0], right_ms: 0, stalled_ms: u16::MAX, all_go: true };
 
-    fn add(&mut self, unit: &Sight) {
-        self.all_go &= unit.is_going;
-        self.headings |= heading(unit.wish);
-        self.right_ms = self.right_ms.max(unit.right_ms);
-    }
-
-    /// Whether those that are not beside a unit do not matter to it: all of them go, nobody towards it, and nobody makes it keep to its right, because a
-    /// neighbour does that for at most `right_ms`. `along`: where those go that do not come towards it, see [`along`].
     #[inline(always)]
-    pub(crate) fn is_plain(self, along: u8, right_ms: u16) -> bool {
-        self.all_go && self.headings & !along == 0 && self.right_ms <= right_ms
+    fn add(&mut self, Resident { sight, stalled_ms }: &Resident) {
+        self.groups = [self.groups[0].min(sight.group), self.groups[1].max(sight.group)];
+        self.right_ms = self.right_ms.max(sight.right_ms);
+        self.stalled_ms = self.stalled_ms.min(*stalled_ms);
+        self.all_go &= sight.is_going;
+    }
+
+    /// Whether those that are not close to a unit do not matter to it: all of them go with it, and none keeps to its right for longer or has waited for less
+    /// than matters.
+    #[inline(always)]
+    pub(crate) fn is_plain(self, plain: Plain) -> bool {
+        self.all_go
+            & (self.groups == [plain.group; 2])
+            & (self.right_ms <= plain.right_ms)
+            & (self.stalled_ms >= plain.stalled_ms)
     }
 }
 
-/// The eighths of the circle in which there are only vectors whose dot product with this one is at least zero.
-pub(crate) fn along(wish: [i32; 2]) -> u8 {
-    let mine = heading(wish);
-    mine | mine.rotate_left(1) | mine.rotate_right(1)
+/// Neighbours that do not matter to a unit unless they are close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plain {
+    /// Its own group.
+    pub(crate) group: u32,
+    /// Who keeps to its right for at most so long, ms.
+    pub(crate) right_ms: u16,
+    /// Who has waited for at least so long, ms.
+    pub(crate) stalled_ms: u16,
 }
 
-/// The bit of the eighth of the circle in which a vector lies, no bit for zero. The dot product of two may be below zero only if they do not lie in
-/// the same eighth or in neighbouring ones.
-fn heading([x, y]: [i32; 2]) -> u8 {
-    const BITS: [u8; 8] = [1 << 0, 1 << 1, 1 << 3, 1 << 2, 1 << 7, 1 << 6, 1 << 4, 1 << 5];
-    let which = u8::from(x.unsigned_abs() < y.unsigned_abs()) | u8::from(x < 0) << 1 | u8::from(y < 0) << 2;
-    if [x, y] == [0; 2] { 0 } else { BITS[usize::from(which)] }
+/// So many units are compared with a place at once.
+const BATCH: usize = 64;
+
+/// A unit in its square.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Resident {
+    pub(crate) sight: Sight,
+    /// How long it has not come nearer to its place, ms.
+    pub(crate) stalled_ms: u16,
 }
 
 /// Units in squares, so that those near a place are found without looking at all.
@@ -68,7 +78,7 @@ pub(crate) struct Squares {
     /// By unit: its position, and its square.
     noted: Vec<([i32; 2], u16)>,
     /// In ascending order in each square.
-    residents: Vec<Sight>,
+    residents: Vec<Resident>,
     /// Their positions, close together: most of the units in the squares around a place are too far away.
     positions: Vec<[i32; 2]>,
 }
@@ -86,7 +96,7 @@ impl Squares {
     }
 
     /// Sorts the units that were noted into squares of at least `side` (raw units), at least 1. They are given once more, in the same order.
-    pub(crate) fn sort<'a>(&mut self, units: impl DoubleEndedIterator<Item = &'a Sight>, side: i32) {
+    pub(crate) fn sort(&mut self, units: impl DoubleEndedIterator<Item = Resident>, side: i32) {
         self.shift = 32 - (side.max(1) - 1).leading_zeros();
         self.starts.clear();
         self.starts.resize((SIDE * SIDE + 1) as usize, 0);
@@ -102,99 +112,86 @@ impl Squares {
             end += *start;
             *start = end;
         }
-        self.residents.resize(end as usize, Sight::default());
+        self.residents.resize(end as usize, Resident::default());
         self.positions.resize(end as usize, [0; 2]);
         // From the last one: each square's end moves down to its first unit, and the numbers ascend.
         for (unit, &(position, square)) in units.rev().zip(self.noted.iter().rev()) {
             let square = usize::from(square);
             self.starts[square] -= 1;
-            self.parties[square].add(unit);
-            self.residents[self.starts[square] as usize] = *unit;
+            self.parties[square].add(&unit);
+            self.residents[self.starts[square] as usize] = unit;
             self.positions[self.starts[square] as usize] = position;
         }
     }
 
-    /// Calls `each` for the squares in which there are units that may be at most `reach` (raw units) from a position on both axes, the position's own square
-    /// first; notes in which there may be units that are at most `close`.
+    /// Calls `each` for the units at a distance of `between` (raw units, on the axis on which it is longer) from a position, in the squares whose parties matter.
     #[inline(always)]
     pub(crate) fn around(
         &self,
         position: [i32; 2],
-        (reach, close): (i32, i32),
-        mut each: impl FnMut(Square<'_>),
+        between: RangeInclusive<i32>,
+        matters: impl Fn(Party) -> bool,
+        mut each: impl FnMut(&Resident),
     ) {
-        let low = |reach: i32| position.map(|part| part.saturating_sub(reach) >> self.shift);
-        let high = |reach: i32| position.map(|part| part.saturating_add(reach) >> self.shift);
-        let (first, close_first, close_last) = (low(reach), low(close), high(close));
+        let [least, most] = [*between.start(), *between.end()].map(i32::unsigned_abs);
+        let first = position.map(|part| part.saturating_sub_unsigned(most) >> self.shift);
+        let last = position.map(|part| part.saturating_add_unsigned(most) >> self.shift);
         // Not the same square twice.
-        let last = [0, 1].map(|axis| high(reach)[axis].min(first[axis] + SIDE as i32 - 1));
-        let own = [0, 1].map(|axis| (position[axis] >> self.shift).min(last[axis]));
-        let [first_column, last_column] = [first[0], last[0]].map(|column| column as u32 % SIDE);
-        // The numbers from the first to the last one, but the own one before all others.
-        let from_own = |axis: usize, at: i32| {
-            if at == first[axis] { own[axis] } else { at - i32::from(at <= own[axis]) }
+        let last = [0, 1].map(|axis| last[axis].min(first[axis] + SIDE as i32 - 1));
+        let is_near = |there: [i32; 2]| {
+            let away = [0, 1].map(|axis| there[axis].abs_diff(position[axis]));
+            let away = away[0].max(away[1]);
+            (least <= away) & (away <= most)
         };
         for y in first[1]..=last[1] {
-            let y = from_own(1, y);
             let row = (y as u32 % SIDE) * SIDE;
-            // Few units in a row are looked at one by one. (The squares of a row that comes again from its beginning do not follow each other.)
-            let [start, end] =
-                [first_column, last_column + 1].map(|column| self.starts[(row + column) as usize]);
-            if first_column <= last_column && end - start <= FEW * (last_column + 1 - first_column) {
-                if start < end {
-                    each(self.units(Party::MIXED, true, start, end));
-                }
-                continue;
-            }
-            let is_close_row = close_first[1] <= y && y <= close_last[1];
+            // Squares that follow each other are looked at together.
+            let (mut start, mut end) = (0, 0);
             for x in first[0]..=last[0] {
-                let x = from_own(0, x);
                 let square = (row + x as u32 % SIDE) as usize;
-                let (start, end) = (self.starts[square], self.starts[square + 1]);
-                if start < end {
-                    let is_close = is_close_row && close_first[0] <= x && x <= close_last[0];
-                    each(self.units(self.parties[square], is_close, start, end));
+                let [from, to] = [square, square + 1].map(|at| self.starts[at]);
+                if from == to || !matters(self.parties[square]) {
+                    continue;
                 }
+                if from != end {
+                    self.each_near(start..end, is_near, &mut each);
+                    start = from;
+                }
+                end = to;
+            }
+            self.each_near(start..end, is_near, &mut each);
+        }
+    }
+
+    /// Calls `each` for those of some residents that are near.
+    #[inline(always)]
+    fn each_near(
+        &self,
+        range: Range<u32>,
+        is_near: impl Fn([i32; 2]) -> bool,
+        each: &mut impl FnMut(&Resident),
+    ) {
+        let range = range.start as usize..range.end as usize;
+        let batches = self.positions[range.clone()].chunks(BATCH).zip(self.residents[range].chunks(BATCH));
+        for (positions, residents) in batches {
+            // All are compared without a branch: which of them are near follows no order.
+            let (mut near, mut count) = ([0_u8; BATCH], 0);
+            for (at, there) in positions.iter().enumerate() {
+                near[count % BATCH] = at as u8;
+                count += usize::from(is_near(*there));
+            }
+            for &at in &near[..count] {
+                each(&residents[usize::from(at)]);
             }
         }
-    }
-
-    #[inline(always)]
-    fn units(&self, party: Party, is_close: bool, start: u32, end: u32) -> Square<'_> {
-        let range = start as usize..end as usize;
-        Square {
-            party,
-            is_close,
-            positions: &self.positions[range.clone()],
-            residents: &self.residents[range],
-        }
-    }
-}
-
-/// One square, or a row of them, in which there is somebody.
-pub(crate) struct Square<'a> {
-    /// Who is there.
-    pub(crate) party: Party,
-    /// Whether some of them may be close.
-    pub(crate) is_close: bool,
-    positions: &'a [[i32; 2]],
-    residents: &'a [Sight],
-}
-
-impl<'a> Square<'a> {
-    /// The units of a square that are at most `reach` (raw units) from a position on both axes.
-    #[inline(always)]
-    pub(crate) fn within(self, position: [i32; 2], reach: i32) -> impl Iterator<Item = &'a Sight> {
-        self.positions.iter().zip(self.residents).filter_map(move |(there, resident)| {
-            let away = [0, 1].map(|axis| there[axis].abs_diff(position[axis]));
-            (away[0].max(away[1]) <= reach.unsigned_abs()).then_some(resident)
-        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Party, Sight, Squares};
+    use std::cell::Cell;
+
+    use super::{Party, Plain, Resident, Sight, Squares};
     use crate::steer::Yielding;
     use crate::steer::raw::ONE;
 
@@ -218,65 +215,93 @@ mod tests {
         (0..columns * columns).map(|number| unit(number, &mut draw)).collect()
     }
 
+    fn sorted(units: &[Sight]) -> Squares {
+        let mut squares = Squares::default();
+        units.iter().for_each(|unit| squares.note(unit.position));
+        let residents = units.iter().map(|&sight| Resident { sight, stalled_ms: 0 });
+        squares.sort(residents, (2 * ONE) as i32);
+        squares
+    }
+
     /// Whoever looks only at those close to it in plain squares decides as one that looks at everybody.
     #[test]
     fn those_in_plain_squares_do_not_matter() {
-        let (mut plain, mut near) = (0, 0);
+        let (plain, mut near) = (Cell::new(0), 0);
         for (seed, spread) in [(1, ONE), (2, ONE * 5 / 4), (3, 3 * ONE), (4, 20 * ONE)] {
             let units = crowd(seed, 24, spread);
-            let mut squares = Squares::default();
-            units.iter().for_each(|unit| squares.note(unit.position));
-            squares.sort(units.iter(), (2 * ONE) as i32);
+            let squares = sorted(&units);
             for me in units.iter().filter(|unit| unit.is_going) {
                 let mut all = Yielding::new(me, false);
                 units.iter().filter(|other| other.unit != me.unit).for_each(|other| all.mind(other));
                 let mut some = Yielding::new(me, false);
-                let (reach, close) = (some.reach(me.radius), some.close(me.radius));
-                squares.around(me.position, (reach, close), |square| {
-                    let is_plain = some.is_plain(square.party);
-                    plain += u32::from(is_plain);
-                    if is_plain && !square.is_close {
-                        return;
-                    }
-                    for other in square.within(me.position, if is_plain { close } else { reach }) {
-                        near += 1;
-                        if other.unit != me.unit {
-                            some.mind(other);
-                        }
-                    }
+                let (close, reach) = (some.close(me.radius), some.reach(me.radius));
+                squares.around(me.position, 0..=close, |_| true, |other| some.mind(&other.sight));
+                let limit = some.plain();
+                let matters = |party: Party| {
+                    plain.set(plain.get() + u32::from(party.is_plain(limit)));
+                    !party.is_plain(limit)
+                };
+                squares.around(me.position, close + 1..=reach, matters, |other| {
+                    near += 1;
+                    some.mind(&other.sight);
                 });
                 assert_eq!(some.decide(), all.decide(), "unit {} of seed {seed}", me.unit);
             }
         }
-        assert!(plain > 1_000 && near > 10_000, "{plain} plain squares, {near} units looked at");
+        assert!(
+            plain.get() > 1_000 && near > 10_000,
+            "{} plain squares, {near} units looked at",
+            plain.get()
+        );
     }
 
     /// A unit of 1,000 units per second looks further than there are squares.
     #[test]
     fn nobody_is_met_twice_however_far_one_looks() {
         let units = crowd(5, 24, 20 * ONE);
-        let mut squares = Squares::default();
-        units.iter().for_each(|unit| squares.note(unit.position));
-        squares.sort(units.iter(), (2 * ONE) as i32);
+        let squares = sorted(&units);
         for me in units.iter().step_by(7) {
             for reach in [3, 60, 127, 128, 129, 255, 256, 500, 4_000].map(|reach| reach * ONE as i32) {
                 let mut met = Vec::new();
-                squares.around(me.position, (reach, reach), |square| {
-                    met.extend(square.within(me.position, reach).map(|other| other.unit));
-                });
+                let half = reach / 2;
+                squares.around(me.position, 0..=half, |_| true, |other| met.push(other.sight.unit));
+                squares.around(me.position, half + 1..=reach, |_| true, |other| met.push(other.sight.unit));
                 met.sort_unstable();
-                let near: Vec<u32> =
-                    units.iter().filter(|unit| me.is_within(unit, reach)).map(|unit| unit.unit).collect();
+                let is_near = |other: &&Sight| {
+                    (0..2).all(|axis| me.position[axis].abs_diff(other.position[axis]) <= reach as u32)
+                };
+                let near: Vec<u32> = units.iter().filter(is_near).map(|unit| unit.unit).collect();
                 assert_eq!(met, near, "{reach} around {:?}", me.position);
             }
         }
     }
 
+    /// More units in one square than are compared at once.
     #[test]
-    fn nobody_is_plain() {
+    fn nobody_is_missed_in_a_heap() {
+        let units = crowd(6, 24, ONE / 16);
+        let squares = sorted(&units);
+        let mut met = Vec::new();
+        squares.around([0; 2], 0..=1 << 30, |_| true, |other| met.push(other.sight.unit));
+        met.sort_unstable();
+        assert_eq!(met, (0..24 * 24).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn who_stands_or_belongs_to_others_is_not_plain() {
+        let limit = |group| Plain { group, right_ms: u16::MAX, stalled_ms: 0 };
+        let unit = |group, is_going| Resident {
+            sight: Sight { group, is_going, ..Sight::default() },
+            stalled_ms: 0,
+        };
         let mut party = Party::NONE;
-        assert!(party.is_plain(0, 0));
-        party.add(&Sight::default());
-        assert!(!party.is_plain(u8::MAX, u16::MAX), "one that stands");
+        assert!(!party.is_plain(limit(1)), "nobody is of no group");
+        party.add(&unit(1, true));
+        assert!(party.is_plain(limit(1)) && !party.is_plain(limit(2)));
+        party.add(&unit(2, true));
+        assert!(!party.is_plain(limit(1)) && !party.is_plain(limit(2)), "two groups");
+        let mut party = Party::NONE;
+        party.add(&unit(1, false));
+        assert!(!party.is_plain(limit(1)), "one that stands");
     }
 }
