@@ -57,7 +57,7 @@ struct Ahead {
 struct Look<'a> {
     me: &'a Sight,
     /// Whom it pursues.
-    prey: Option<usize>,
+    prey: Option<u32>,
     yielding: Yielding<'a>,
     ahead: Ahead,
     /// Whether somebody is in its way, or may come there.
@@ -67,7 +67,7 @@ struct Look<'a> {
 impl Look<'_> {
     #[inline(always)]
     fn see(&mut self, Resident { sight: other, stalled_ms }: &Resident) {
-        if self.prey == Some(other.unit as usize) {
+        if self.prey == Some(other.unit) {
             return;
         }
         self.yielding.mind(other);
@@ -181,7 +181,7 @@ impl Crowd {
     fn choose(&self, number: usize, largest: i32, queues: bool) -> (Choice, Ahead) {
         let (me, mover) = (&self.walkers[number].sight, &self.movers[number]);
         let prey = match mover.task {
-            Task::Pursue(pursuit) => self.place_of(pursuit.prey),
+            Task::Pursue(pursuit) => self.place_of(pursuit.prey).map(|at| at as u32),
             Task::Stand(_) | Task::Go(_) => None,
         };
         // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.

@@ -33,8 +33,8 @@ impl Party {
         self.all_go &= sight.is_going;
     }
 
-    /// Whether those that are not close to a unit do not matter to it: all of them go with it, and none keeps to its right for longer or has waited for less
-    /// than matters.
+    /// Whether those that are not close to a unit do not matter to it: all of them go with it, and none keeps to its right for longer, or has waited for
+    /// less, than matters.
     #[inline(always)]
     pub(crate) fn is_plain(self, plain: Plain) -> bool {
         self.all_go
@@ -124,7 +124,8 @@ impl Squares {
         }
     }
 
-    /// Calls `each` for the units at a distance of `between` (raw units, on the axis on which it is longer) from a position, in the squares whose parties matter.
+    /// Calls `each` for the units at a distance of `between` (raw units, on the axis on which it is longer) from a position, in the squares whose parties
+    /// matter.
     #[inline(always)]
     pub(crate) fn around(
         &self,
