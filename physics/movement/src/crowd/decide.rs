@@ -188,7 +188,7 @@ impl Crowd {
         let waits = queues && mover.stalled_ms > 0 && !mover.comes_nearer(me.radius);
         let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None };
         let yielding = Yielding::new(me, mover.pushes);
-        let (close, reach) = (yielding.close(largest), yielding.reach(largest));
+        let close = yielding.close(largest);
         let mut look = Look { me, prey, yielding, ahead, meets: false };
         let trades = mover.may_trade() && mover.stalled_ms > 0;
         self.squares.around(
@@ -202,6 +202,7 @@ impl Crowd {
                 }
             },
         );
+        let reach = look.yielding.reach(largest);
         if reach > close {
             let plain = look.plain();
             let matters = |party: Party| !party.is_plain(plain);
@@ -260,7 +261,7 @@ impl Crowd {
         (stalled_ms >= GIVE_UP_MS).then_some(MoveEvent::GaveUp(body))
     }
 
-    /// Whether a unit that has lost its patience for the `spans`th time is near enough to its post, or to the goal if the post may be behind a corner.
+    /// Whether a unit that has lost its patience for the `spans`th time is near enough to its post.
     fn is_content(&self, number: usize, spans: u32) -> bool {
         let (mover, place) = (&self.movers[number], self.walkers[number].place());
         let radius = Fx::from_bits(self.walkers[number].sight.radius.into());
@@ -269,14 +270,14 @@ impl Crowd {
         } else {
             radius * CONTENT * i64::from(spans.min(4))
         };
-        let is_there = place.distance(mover.post) <= near;
-        match mover.task {
+        // Around the post, or around the goal if the post is behind a corner.
+        let middle = match mover.task {
             Task::Go(errand) if !mover.goes_to_post() || mover.is_around => {
-                is_there && self.ground.sees(place, mover.post, mover.size)
-                    || place.distance(self.ground.anchor(errand.flow.goal)) <= near
+                self.ground.anchor(errand.flow.goal)
             }
-            _ => is_there,
-        }
+            _ => mover.post,
+        };
+        place.distance(middle) <= near
     }
 
     /// Gives a body its higher rank, or takes it away.

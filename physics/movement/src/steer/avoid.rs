@@ -10,8 +10,7 @@ use crate::steer::squares::Plain;
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;
 
-/// Units mind each other at this part of their own radius between the surfaces, and at the way of half a second at the speed that they have, or would like if
-/// that is less. Who is held up does not look far.
+/// Units mind each other at this part of their own radius between the surfaces, and at the way of half a second.
 const MARGIN: i64 = 4;
 
 /// A unit that meets others keeps to its right for this long, ms; those beside and behind it so much shorter.
@@ -49,8 +48,6 @@ struct Bound {
 /// - one with another goal that comes towards it makes the unit keep to its right, and with it those of its group around it. So groups
 ///   that meet become lanes.
 ///
-/// A unit minds those that it may reach in half a second at the speed that it has: who is held up does not look far.
-///
 /// `pushes`: whether the unit lost its patience and presses those that stand and those with the same goal. Speeds above 1,024 units per second and radii above
 /// 4,096 units count as those.
 #[must_use]
@@ -64,14 +61,12 @@ pub fn give_way(unit: &Neighbour, me: &Going, neighbours: &[Neighbour], pushes: 
     Step { velocity: vec2(velocity), right_ms: right_ms.into() }
 }
 
-/// A unit that looks at its neighbours one by one. Their order does not matter.
+/// A unit that looks at its neighbours one by one. Their order matters only if more than [`BOUNDS_MAX`] bound it: the first of them count.
 pub(crate) struct Yielding<'a> {
     me: &'a Sight,
     pushes: bool,
     wish: Raw,
     speed: i64,
-    /// How far it looks ahead, raw units.
-    ahead: i64,
     /// How much it goes to its left, raw units per second.
     aside: i64,
     right_ms: u16,
@@ -83,15 +78,19 @@ impl<'a> Yielding<'a> {
     #[inline(always)]
     pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
-        let speed = length(wish);
-        let ahead = speed.min(length(me.velocity.map(i64::from))) / 2;
         let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
-        Self { me, pushes, wish, speed, ahead, aside: 0, right_ms, bounds, count: 0 }
+        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0 }
     }
 
-    /// How far a neighbour may be that matters, from centre to centre, raw units.
+    /// How far a neighbour may be that matters, from centre to centre, raw units. Call it after a look at those that are close: who is held up by them gets no
+    /// further in half a second than the speed takes it that it has.
     pub(crate) fn reach(&self, largest: i32) -> i32 {
-        self.close(largest).saturating_add(self.ahead as i32)
+        let speed = if self.is_bounded() {
+            self.speed.min(length(self.me.velocity.map(i64::from)))
+        } else {
+            self.speed
+        };
+        self.close(largest).saturating_add(speed as i32 / 2)
     }
 
     /// The same for units in a plain square, see [`Party::is_plain`](super::Party::is_plain).
@@ -111,7 +110,7 @@ impl<'a> Yielding<'a> {
         let between = [0, 1].map(|axis| i64::from(other.position[axis]) - i64::from(me.position[axis]));
         let (square, touch) = (dot(between, between), radius + i64::from(other.radius));
         let beside = touch + radius / MARGIN;
-        let reach = beside + self.ahead;
+        let reach = beside + self.speed / 2;
         let matters = (square <= reach * reach) & (square != 0);
         let is_one_of_us = other.is_going & (other.group == me.group);
         let right_ms = if matters & is_one_of_us { other.right_ms } else { 0 };
