@@ -219,7 +219,10 @@ fn a_full_server_says_so() {
     assert!(server.stats().refused >= 1);
     drop(first);
     assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
-    until("the place is free", || server.stats().connections == 0);
+    until("the place is free", || {
+        server.wait(Duration::from_millis(10));
+        server.stats().connections == 0
+    });
     let mut third = client(&server, b"third", &config);
     meet(&mut server, &mut third, b"third");
 }

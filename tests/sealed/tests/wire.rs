@@ -163,7 +163,10 @@ fn a_client_by_the_book_is_let_in() {
     assert_eq!(next_event(&mut server), SealedEvent::Packet { peer, bytes: b"ping".to_vec() });
     client.request.0.finish().unwrap();
     assert_eq!(next_event(&mut server), SealedEvent::Closed { peer });
-    until("the place is free", || server.stats().connections == 0);
+    until("the place is free", || {
+        server.wait(Duration::from_millis(10));
+        server.stats().connections == 0
+    });
 }
 
 /// What is wrong, the streams in one direction, and the one in both.
