@@ -12,7 +12,7 @@ stage
 # WebGL by software; no traffic of the browser's own. A small window: the proof compares checksums, and drawing costs more than the match.
 options=(--headless=new --no-sandbox --user-data-dir="$WORK/profile" --window-size=640,430 --use-gl=angle
   --use-angle=swiftshader --enable-unsafe-swiftshader --disable-background-networking --no-first-run
-  --disable-component-update)
+  --disable-component-update --webgl-antialiasing-mode=none)
 # proof ADDRESS PROGRAM: the match that the address names, with this program and no other.
 proof() {
   : >"$WORK/requests"
