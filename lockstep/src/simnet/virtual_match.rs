@@ -151,6 +151,7 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// The time on a peer's own clock.
+    #[cfg(feature = "testing")]
     pub(crate) fn local_time(&self, peer: usize) -> Instant {
         self.clocks[peer].local(self.now)
     }
