@@ -1,6 +1,8 @@
 //! Crowds: which units arrive, when, and where they stand then.
 
-use testudo_movement::{Crowd, CrowdDef, GIVE_UP_MS, GroundDef, MoveEvent, MoverDef, Order};
+use testudo_movement::{
+    Crowd, CrowdDef, FlowError, GIVE_UP_MS, GroundDef, MoveError, MoveEvent, MoverDef, Order,
+};
 use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 use crate::maps::{HALF, KINDS, draw, square};
@@ -253,6 +255,35 @@ fn who_sets_out_goes_around_one_that_stands_near() {
         assert_eq!(scene.gave_up, [], "{ahead} {aside}");
     }
     assert!(touched <= 6, "{touched} of 180");
+}
+
+/// All think in the same frame. Some that thought later were run into by those behind them.
+#[test]
+fn an_army_sets_out_without_a_touch() {
+    let mut scene = Scene::new(open_world(), HALF * 4);
+    let units = scene.block([-100, -20], 25, 1_000);
+    scene.go(&units, Vec2::from_ints(90, 40));
+    for _ in 0..RATE {
+        scene.step();
+        assert_eq!(scene.world.contacts().count(), 0, "frame {}", scene.frame);
+    }
+}
+
+#[test]
+fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
+    let mut scene = Scene::new(open_world(), HALF);
+    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
+    let [first, second] = [-5, 5].map(|x| scene.add(Vec2::from_ints(x, 0)));
+    let goals = [Vec2::from_ints(20, 20), Vec2::from_ints(20, -20)];
+    scene.go(&[first, second], goals[0]);
+    scene.step();
+    let refused = scene.crowd.order(&scene.world, &[first], &Order::go(goals[1]));
+    assert_eq!(refused, Err(MoveError::Flow(FlowError::TooMany { max: 1 })), "the other one uses it");
+    scene.go(&[first, second], goals[1]);
+    for _ in 0..30 * RATE {
+        scene.step();
+    }
+    assert_eq!(scene.arrived.len(), 2);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
 pub fn digest<S: State>(state: &mut S) -> u64 {
     let mut digest = Digest::new();
     walk(state, &mut digest);
-    digest.hash.write(&digest.pending[..digest.filled]);
+    digest.hash_pending();
     digest.hash.finish()
 }
 
@@ -96,12 +96,18 @@ impl Digest {
 
     #[inline(always)]
     fn put<T: Number>(&mut self, value: T) {
-        if self.filled + 8 > PENDING_BYTES {
-            self.hash.write(&self.pending[..self.filled]);
-            self.filled = 0;
+        if self.filled > PENDING_BYTES - 8 {
+            self.hash_pending();
         }
         self.pending[self.filled..self.filled + 8].copy_from_slice(&value.to_bits().to_le_bytes());
         self.filled += T::BITS.div_ceil(8) as usize;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hash_pending(&mut self) {
+        self.hash.write(&self.pending[..self.filled]);
+        self.filled = 0;
     }
 }
 

@@ -30,9 +30,6 @@ const OFF_RADII: i64 = 2;
 const OFF_PART: i64 = 2;
 const OFF_MS: u32 = 1_000;
 
-/// Less than this part of a unit's speed is no difference between two velocities.
-const MATTERS: i64 = 8;
-
 /// What a unit chooses among its neighbours, raw units.
 struct Choice {
     velocity: Raw,
@@ -41,6 +38,8 @@ struct Choice {
     speed: i64,
     /// Whether somebody is in its way.
     is_bounded: bool,
+    /// Whether all of those in its way go where it goes.
+    is_queued: bool,
     /// Whether somebody may come in its way.
     company: Company,
 }
@@ -104,7 +103,7 @@ impl Crowd {
             let company = match (walker.takes == [0; 2], pursues) {
                 (true, false) => Company::Alone,
                 (true, true) => Company::Near,
-                (false, _) => Company::HeldUp(0),
+                (false, _) => Company::HeldUp,
             };
             walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
             return;
@@ -154,21 +153,20 @@ impl Crowd {
         *right_ms = right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
         let (choice, ahead) = self.choose(number, largest, queues);
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
-        let before = core::mem::replace(&mut walker.takes, choice.velocity.map(|part| part as i32));
+        walker.takes = choice.velocity.map(|part| part as i32);
         walker.sight.right_ms = choice.right_ms;
         mover.is_straight = walker.takes == walker.sight.wish;
         let company = if walker.sight.left == i64::MAX {
             // It waits for its path, which the search may find in this frame.
-            Company::HeldUp(0)
+            Company::HeldUp
         } else if choice.is_bounded {
-            // Near its place each moment counts, and where nobody gets on; in a queue far from there, or among those who fight, little changes in one.
+            // Near its place each moment counts, and where nobody gets on. Far from there, or among those who fight, little changes soon, and in a queue less.
             let waits = !mover.is_going() || queues && mover.stalled_ms < PATIENCE_MS;
-            let changes = is_other(walker.takes, before, choice.speed);
-            Company::HeldUp(match (waits, changes) {
-                (true, false) => elapsed,
-                (true, true) => THINK_MS / 2,
-                (false, _) => 0,
-            })
+            match (waits, choice.is_queued) {
+                (true, true) => Company::Queue(elapsed),
+                (true, false) => Company::Near,
+                (false, _) => Company::HeldUp,
+            }
         } else {
             choice.company
         };
@@ -212,10 +210,10 @@ impl Crowd {
         if !mover.is_going() {
             yielding.keep_straight();
         }
-        let (is_bounded, speed) = (yielding.is_bounded(), yielding.speed());
+        let (is_bounded, is_queued, speed) = (yielding.is_bounded(), yielding.is_queued(), yielding.speed());
         let (velocity, right_ms) = yielding.decide();
         let company = if meets { Company::Near } else { Company::Alone };
-        (Choice { velocity, right_ms, speed, is_bounded, company }, ahead)
+        (Choice { velocity, right_ms, speed, is_bounded, is_queued, company }, ahead)
     }
 
     /// Notes a neighbour of the same group, if the unit gains by trading its post with it.
@@ -330,9 +328,4 @@ impl Crowd {
         let speed = mover.def.speed.to_bits().min(far * APPROACH);
         walker.takes = resized(away, far, speed).map(|part| part as i32);
     }
-}
-
-/// Whether two velocities differ by so much of a speed that it matters, raw units per second.
-fn is_other(one: [i32; 2], other: [i32; 2], speed: i64) -> bool {
-    (0..2).any(|axis| i64::from(one[axis].abs_diff(other[axis])) > speed / MATTERS)
 }

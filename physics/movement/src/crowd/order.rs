@@ -7,7 +7,7 @@ use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
 use crate::flow::{FlowError, FlowId, NO_FIELD};
-use crate::ground::SIZES_MAX;
+use crate::ground::{SIZES_MAX, SizeClass};
 use crate::group::{Formation, assign, places};
 
 /// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
@@ -40,9 +40,8 @@ impl Crowd {
         let mut flows = [None; SIZES_MAX as usize];
         for &at in &group {
             let size = self.movers[at].size;
-            let flow = &mut flows[usize::from(size.0)];
-            if flow.is_none() {
-                *flow = Some(self.flows.to(&self.ground, order.goal, size)?);
+            if flows[usize::from(size.0)].is_none() {
+                flows[usize::from(size.0)] = Some(self.field_of(&group, &flows, order.goal, size)?);
             }
         }
         let positions: Vec<Vec2> = group
@@ -75,6 +74,28 @@ impl Crowd {
             self.hashes[at] = CHANGED;
         }
         Ok(())
+    }
+
+    /// The field for the units of one size in a group. If all are in use, it takes the place of one that only the group used. `new`: its other fields.
+    fn field_of(
+        &mut self,
+        group: &[usize],
+        new: &[Option<FlowId>],
+        goal: Vec2,
+        size: SizeClass,
+    ) -> Result<FlowId, FlowError> {
+        let field = self.flows.to(&self.ground, goal, size);
+        let Err(FlowError::TooMany { .. }) = field else { return field };
+        let units = self.movers.iter().zip(&self.walkers).enumerate();
+        let others = units.filter(|(at, (_, walker))| !walker.is_gone && group.binary_search(at).is_err());
+        let used = others.filter_map(|(_, (mover, _))| match mover.task {
+            Task::Go(errand) => Some(errand.flow),
+            Task::Stand(_) | Task::Pursue(_) => None,
+        });
+        let mut needed: Vec<FlowId> = used.chain(new.iter().copied().flatten()).collect();
+        needed.sort_unstable();
+        let may_go = |field, _| needed.binary_search(&field).is_err();
+        self.flows.claim(&self.ground, goal, size, may_go)
     }
 
     /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that

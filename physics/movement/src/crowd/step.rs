@@ -6,8 +6,8 @@ use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveEvent, Task};
 use crate::steer::Resident;
 
-/// A unit thinks again after this time, ms; one that nobody comes near in twice this time after that. One that is held up near its place, or for
-/// long, thinks after half of it; far from its place, or in pursuit, after this time, and after twice this time while nothing changes.
+/// A unit thinks again after this time, ms: one that nobody comes near after twice this time, one that waits in a queue after a growing time between the two,
+/// and one that is held up near its place, or has waited for long, after half of it.
 pub(super) const THINK_MS: u32 = 250;
 
 /// Units that are gone keep their places among the others until they are a quarter, and at least so many.
@@ -20,8 +20,10 @@ pub(super) enum Company {
     Alone,
     /// Somebody may come near.
     Near,
-    /// Somebody is in the way; for so long, in ms, nothing has changed.
-    HeldUp(u32),
+    /// Somebody is in the way.
+    HeldUp,
+    /// It waits behind others that go where it goes, or among those who fight; so long ago, in ms, it thought last.
+    Queue(u32),
 }
 
 impl Crowd {
@@ -112,8 +114,9 @@ impl Crowd {
     pub(super) fn pause(rate: u32, far: i64, speed: i64, company: Company) -> u32 {
         let longest = match company {
             Company::Alone => 2 * THINK_MS,
+            Company::Queue(ms) => (2 * ms).clamp(THINK_MS, 2 * THINK_MS),
             Company::Near => THINK_MS,
-            Company::HeldUp(for_ms) => for_ms.saturating_mul(2).clamp(THINK_MS / 2, 2 * THINK_MS),
+            Company::HeldUp => THINK_MS / 2,
         };
         let longest = (rate * longest / 1_000).max(1);
         if far >= speed * i64::from(longest) / i64::from(rate) {

@@ -36,12 +36,12 @@ impl Walker {
         }
     }
 
-    /// It goes with a group from now on, and thinks in the frame that comes next, or in one of the three after it: units that get an order together take
-    /// turns. Until then the others know that it will go, and do not take it for one that stands.
+    /// It goes with a group from now on, and thinks in the frame that comes next, as all who get the same order: if some of them set out later, those behind
+    /// run into them. Until then the others know that it will go, and do not take it for one that stands.
     pub(crate) fn set_out(&mut self, group: u32, frame: u32) {
         let sight = &mut self.sight;
         (sight.is_going, sight.group, sight.left, sight.wish) = (true, group, i64::MAX, [0; 2]);
-        self.thinks = frame.wrapping_add(self.body.index() % 4);
+        self.thinks = frame;
         self.thought = frame;
     }
 

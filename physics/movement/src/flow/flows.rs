@@ -156,6 +156,18 @@ impl Flows {
     /// # Errors
     /// [`FlowError`]: no open ground near the goal, or too many goals.
     pub fn to(&mut self, ground: &Ground, goal: Vec2, size: SizeClass) -> Result<FlowId, FlowError> {
+        let frame = self.frame;
+        self.claim(ground, goal, size, |_, last| last.wrapping_add(1) < frame)
+    }
+
+    /// As [`Flows::to`]. `may_go`: whether another field can be given up for it, by its name and the frame in which it was used last.
+    pub(crate) fn claim(
+        &mut self,
+        ground: &Ground,
+        goal: Vec2,
+        size: SizeClass,
+        may_go: impl Fn(FlowId, u64) -> bool,
+    ) -> Result<FlowId, FlowError> {
         let cell = ground.nearest_open_cell(goal, size).ok_or(FlowError::NoGround { goal })?;
         let known = self.fields.iter().position(|used| used.field.goal == cell && used.field.size == size);
         if let Some(index) = known {
@@ -171,8 +183,10 @@ impl Flows {
             self.fields.push(Used::new(field, self.frame));
             self.fields.len() - 1
         } else {
-            let unused =
-                self.fields.iter().enumerate().filter(|(_, used)| used.last.wrapping_add(1) < self.frame);
+            let unused = self.fields.iter().enumerate().filter(|&(index, used)| {
+                let Field { goal, size, .. } = used.field;
+                may_go(FlowId { index: index as u16, goal, size }, used.last)
+            });
             let oldest = unused.min_by_key(|(index, used)| (used.last, *index));
             let (index, _) = oldest.ok_or(FlowError::TooMany { max: self.max })?;
             let used = &mut self.fields[index];

@@ -105,6 +105,7 @@ impl Grid {
     }
 
     /// Column and row of a position; for one outside of the area, those of the nearest cell.
+    #[inline]
     pub(crate) fn place(&self, position: Vec2) -> [i32; 2] {
         let [x, y] = [position.x, position.y].map(Fx::to_bits);
         // Positions are at most 2^31 raw units from each other.

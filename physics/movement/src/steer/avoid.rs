@@ -72,6 +72,8 @@ pub(crate) struct Yielding<'a> {
     right_ms: u16,
     bounds: [Bound; BOUNDS_MAX],
     count: u32,
+    /// Whether one that stands is among them.
+    stands: bool,
 }
 
 impl<'a> Yielding<'a> {
@@ -79,7 +81,7 @@ impl<'a> Yielding<'a> {
     pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
         let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
-        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0 }
+        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0, stands: false }
     }
 
     /// How far a neighbour may be that matters, from centre to centre, raw units. Call it after a look at those that are close: who is held up by them gets no
@@ -136,6 +138,7 @@ impl<'a> Yielding<'a> {
             // Around it: the nearer it is to the middle of the way, the more.
             let distance = isqrt_u64(square as u64) as i64;
             let lean = facing / distance / 2;
+            self.stands = true;
             self.aside += if cross(self.wish, between) > 0 { -lean } else { lean };
             self.bound(other.unit, between, distance, (distance - touch).max(0) * CLOSING);
         }
@@ -171,6 +174,11 @@ impl<'a> Yielding<'a> {
     /// Whether somebody is in the way.
     pub(crate) fn is_bounded(&self) -> bool {
         self.count > 0
+    }
+
+    /// Whether all of those in the way go where it goes.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.is_bounded() && !self.stands
     }
 
     /// The velocity to take, raw units per second, and how long the unit keeps to its right.

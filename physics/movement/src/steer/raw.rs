@@ -41,6 +41,7 @@ pub(crate) fn resized(v: Raw, from: i64, to: i64) -> Raw {
 }
 
 /// A vector shortened to `most` if it is longer.
+#[inline(always)]
 pub(crate) fn at_most(v: Raw, most: i64) -> Raw {
     if dot(v, v) <= most * most { v } else { resized(v, length(v) + 1, most) }
 }

@@ -73,7 +73,7 @@ pub(crate) struct Squares {
     shift: u32,
     /// By square: where its units begin; one more at the end.
     starts: Vec<u32>,
-    /// By square: who is there.
+    /// By square that is not empty: who is there.
     parties: Vec<Party>,
     /// By unit: its position, and its square.
     noted: Vec<([i32; 2], u16)>,
@@ -100,12 +100,15 @@ impl Squares {
         self.shift = 32 - (side.max(1) - 1).leading_zeros();
         self.starts.clear();
         self.starts.resize((SIDE * SIDE + 1) as usize, 0);
-        self.parties.clear();
         self.parties.resize((SIDE * SIDE) as usize, Party::NONE);
         for (position, square) in &mut self.noted {
             let [x, y] = position.map(|part| (part >> self.shift) as u32 % SIDE);
             *square = (y * SIDE + x) as u16;
-            self.starts[usize::from(*square)] += 1;
+            let count = &mut self.starts[usize::from(*square)];
+            if *count == 0 {
+                self.parties[usize::from(*square)] = Party::NONE;
+            }
+            *count += 1;
         }
         let mut end = 0;
         for start in &mut self.starts {
@@ -139,10 +142,14 @@ impl Squares {
         let last = position.map(|part| part.saturating_add_unsigned(most) >> self.shift);
         // Not the same square twice.
         let last = [0, 1].map(|axis| last[axis].min(first[axis] + SIDE as i32 - 1));
+        // Up to 2^30, further than anybody looks, one comparison tells for both directions, although it wraps.
+        let most = most.min(1 << 30);
         let is_near = |there: [i32; 2]| {
-            let away = [0, 1].map(|axis| there[axis].abs_diff(position[axis]));
-            let away = away[0].max(away[1]);
-            (least <= away) & (away <= most)
+            let way = [0, 1].map(|axis| there[axis].wrapping_sub(position[axis]) as u32);
+            let is_within = |reach: u32| {
+                (way[0].wrapping_add(reach) <= 2 * reach) & (way[1].wrapping_add(reach) <= 2 * reach)
+            };
+            is_within(most) & (least == 0 || !is_within(least - 1))
         };
         for y in first[1]..=last[1] {
             let row = (y as u32 % SIDE) * SIDE;
