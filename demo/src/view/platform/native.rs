@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
+use std::pin::Pin;
 use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
@@ -15,8 +16,7 @@ use crate::pair::{CubesError, CubesSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::stage::Stage;
 use crate::view::platform::conf::conf;
-use crate::view::screens::cubes;
-use crate::view::screens::{desk, network, viewing};
+use crate::view::screens::{cubes, desk, network, viewing};
 
 /// The speed at which the match begins, percent.
 const REAL_TIME: u32 = 100;
@@ -110,7 +110,7 @@ fn stage(options: WindowOptions) -> Stage {
     stage
 }
 
-/// Opens a window and shows pictures until it is closed. The last report is the result.
+/// Opens a window and shows pictures until it is closed. The last report is the result. (A future in a box: the library is compiled for each type of it.)
 fn show<E: 'static>(
     pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
 ) -> Result<bool, WindowError<E>> {
@@ -127,11 +127,11 @@ fn show<E: 'static>(
     // The library panics where the display has no way to draw; after the first picture a panic is a fault of this program.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let future = async move {
+    let future: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
         panic::set_hook(hook);
         has_started.set(true);
         told.set(Some(pictures(Rc::clone(&told)).await));
-    };
+    });
     let entered =
         panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(backend), future)));
     match (entered, started.get()) {
