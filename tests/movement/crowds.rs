@@ -271,6 +271,21 @@ fn an_army_sets_out_without_a_touch() {
     }
 }
 
+/// While units took turns after an order, the next order came before three of four had thought.
+#[test]
+fn who_gets_an_order_in_each_frame_goes() {
+    let mut scene = Scene::new(open_world(), HALF);
+    let units = scene.block([-20, -5], 4, 16);
+    let starts: Vec<Vec2> = units.iter().map(|&unit| scene.place(unit)).collect();
+    for _ in 0..2 * RATE {
+        scene.go(&units, Vec2::from_ints(20, 0));
+        scene.step();
+    }
+    for (&unit, start) in units.iter().zip(starts) {
+        assert!(scene.place(unit).distance(start) > Fx::ONE, "{unit:?} stands at {start:?}");
+    }
+}
+
 #[test]
 fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
     let mut scene = Scene::new(open_world(), HALF);

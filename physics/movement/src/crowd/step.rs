@@ -22,7 +22,7 @@ pub(super) enum Company {
     Near,
     /// Somebody is in the way.
     HeldUp,
-    /// It waits behind others that go where it goes, or among those who fight; so long ago, in ms, it thought last.
+    /// It waits behind others, all of which go where it goes; so long ago, in ms, it thought last.
     Queue(u32),
 }
 

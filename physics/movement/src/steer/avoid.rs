@@ -72,7 +72,7 @@ pub(crate) struct Yielding<'a> {
     right_ms: u16,
     bounds: [Bound; BOUNDS_MAX],
     count: u32,
-    /// Whether one that stands is among them.
+    /// Whether it goes around one that stands.
     stands: bool,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Yielding<'a> {
         self.count > 0
     }
 
-    /// Whether all of those in the way go where it goes.
+    /// Whether somebody is in the way, and all of those go where it goes.
     pub(crate) fn is_queued(&self) -> bool {
         self.is_bounded() && !self.stands
     }
