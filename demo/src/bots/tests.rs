@@ -35,7 +35,7 @@ fn members_of_a_team_do_not_fight_each_other_and_win_together() {
 
 #[test]
 fn bots_depend_on_nothing_but_state_seed_player_and_turn() {
-    let mut game = Game::new(Setup { players: 3, units: 20, seed: 5, map: None }).unwrap();
+    let mut game = Game::new(Setup { players: 3, units: 80, seed: 5, map: None }).unwrap();
     let mut kinds = Vec::new();
     for turn in 0..200 {
         for player in (0..3).map(PlayerId) {

@@ -21,11 +21,11 @@ impl Game {
         match self.struck_near(number) {
             Some(_) if is_there => {}
             Some(assailant) => {
-                // The enemy stands while it strikes, so all who come share one route. (The way to the building ended on its near side.)
-                let place = self.terrain.nearest_free(self.scratch.places[assailant as usize]);
-                let place = self.terrain.middle(self.terrain.cell(place));
-                let route = self.route_for(number, place, place);
-                self.units[number as usize].task = Task::Aid(Way { place, route });
+                // The enemy stands while it strikes. (The way to the building ended on its near side.)
+                let place = self.terrain().nearest_free(self.scratch.places[assailant as usize]);
+                let way = Way { place, goal: place };
+                self.units[number as usize].task = Task::Aid(way);
+                self.go(number, way);
             }
             None if is_there => self.done(number, post),
             None => {}

@@ -3,16 +3,19 @@
 //! Each structure is destructured without `..`, so that a new field does not compile until it is shown here or explicitly left out.
 //! The walk over the units runs in every frame; inlined, it is a list of stores.
 
-use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_physics::{BodyId, Rate};
+use core::cell::RefCell;
+
+use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
+use testudo_movement::{Crowd, CrowdNumber};
+use testudo_physics::{BodyId, Rate, World};
 
 use crate::game::army::Army;
 use crate::game::building::Building;
+use crate::game::field::Field;
 use crate::game::point::Point;
-use crate::game::routes::RouteId;
 use crate::game::teams::{TEAMS_MAX, Teams};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit, Way};
-use crate::game::{Game, ground};
+use crate::game::{Game, terrain};
 
 impl Game {
     /// Hash of everything that decides how the match goes on, including the checksum of the frame before. So it covers every frame, and a
@@ -24,7 +27,6 @@ impl Game {
 
 impl State for Game {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
-        let standing = self.standing();
         // The setup and the field are the same for all peers; the scratch memory lasts for one frame.
         let Self {
             setup,
@@ -36,18 +38,18 @@ impl State for Game {
             armies,
             teams,
             buildings,
-            routes,
+            crowd,
             units,
             before,
             checksum: _,
             is_checksum_old: _,
-            terrain: _,
             is_predicted: _,
             stand_in: _,
-            scratch: _,
+            scratch,
         } = self;
         let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };
         v.part(world)?;
+        v.part(&mut Marching { crowd, field, world, buffer: RefCell::new(&mut scratch.hashed) })?;
         v.object("game", 0);
         v.number("frame", frame)?;
         let (mut state, mut stream) = dice.state();
@@ -63,8 +65,6 @@ impl State for Game {
             v.object("building", index);
             building.visit(v)?;
         }
-        v.object("game", 0);
-        routes.visit(v, |standing| ground(field, buildings, standing))?;
         for (index, unit) in (0..).zip(units) {
             v.object("unit", index);
             unit.visit(v, limits)?;
@@ -72,14 +72,72 @@ impl State for Game {
         // Last, because it follows from everything else.
         v.object("game", 0);
         v.number("checksum of the frame before", before)?;
-        if self.standing() != standing {
-            self.survey_ground();
-        }
         if V::WRITES {
             self.is_checksum_old = false;
             self.checksum = self.hash_state();
         }
         Ok(())
+    }
+}
+
+/// No destination.
+const NOWHERE: Way = Way { place: Point::ZERO, goal: Point::ZERO };
+
+/// The crowd as a part of the state. It is restored with the world that was restored just before it.
+struct Marching<'a> {
+    crowd: &'a mut Crowd,
+    field: &'a Field,
+    world: &'a World,
+    /// Kept from frame to frame.
+    buffer: RefCell<&'a mut Vec<u8>>,
+}
+
+impl Part for Marching<'_> {
+    fn digest(&self) -> u64 {
+        self.crowd.checksum_in(&mut self.buffer.borrow_mut())
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.crowd.save(out);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let loaded = Crowd::load(&terrain::crowd_def(self.field), self.world, bytes);
+        *self.crowd = loaded.map_err(|error| StateError::Part {
+            what: match error {
+                testudo_movement::StateError::Invalid { what } => what,
+                _ => "the crowd was saved by another version, or is damaged",
+            },
+        })?;
+        Ok(())
+    }
+
+    fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
+        self.crowd.visit_numbers(&mut |CrowdNumber { kind, index, name, value, bytes, .. }| {
+            each(Leaf { kind, index, name, bits: 8 * bytes, value: value.into() });
+        });
+    }
+
+    fn flip_bit(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
+        let mut found = None;
+        self.crowd.visit_numbers(&mut |number| {
+            if (number.kind, number.index, number.name) == (leaf.kind, leaf.index, leaf.name) {
+                found.get_or_insert(number);
+            }
+        });
+        let number = found.filter(|number| bit < 8 * number.bytes).ok_or(StateError::NoSuchBit { bit })?;
+        let mut bytes = Vec::new();
+        self.crowd.save(&mut bytes);
+        bytes[number.at as usize + bit as usize / 8] ^= 1 << (bit % 8);
+        let mut again = Vec::new();
+        let before = self.crowd.clone();
+        self.load(&bytes)?;
+        self.crowd.save(&mut again);
+        if again == bytes {
+            return Ok(());
+        }
+        *self.crowd = before;
+        Err(StateError::Part { what: "a number of the crowd cannot have this bit" })
     }
 }
 
@@ -159,11 +217,6 @@ impl Unit {
             body,
             hit_points,
             reload_ms,
-            jammed_ms,
-            anchor,
-            stalled_ms,
-            camp,
-            camp_ms,
             running_ms,
             task,
             errands,
@@ -175,11 +228,6 @@ impl Unit {
         v.number("hit_points", hit_points)?;
         v.number("groups", groups)?;
         v.number("reload_ms", reload_ms)?;
-        v.number("jammed_ms", jammed_ms)?;
-        v.number("stalled_ms", stalled_ms)?;
-        visit_point(anchor, v, ["anchor.x", "anchor.y"])?;
-        v.number("camp_ms", camp_ms)?;
-        visit_point(camp, v, ["camp.x", "camp.y"])?;
         v.number("running_ms", running_ms)?;
         v.number("away_ms", away_ms)?;
         visit_point(post, v, ["post.x", "post.y"])?;
@@ -189,7 +237,7 @@ impl Unit {
         let mut length = errands.len() as u8;
         v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
         if errands.len() != usize::from(length) {
-            let none = Errand { deed: Deed::March, place: Point::ZERO, goal: Point::ZERO };
+            let none = Errand { deed: Deed::March, way: NOWHERE };
             errands.resize(length.into(), none);
         }
         for errand in errands {
@@ -222,7 +270,6 @@ fn visit_stance<V: Visit>(stance: &mut Stance, v: &mut V) -> Result<(), StateErr
 /// The task's kind, then the fields of this kind.
 #[inline(always)]
 fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
-    const NOWHERE: Way = Way { place: Point::ZERO, route: None };
     let (mut kind, mut to, mut back, mut foe) = match *task {
         Task::Hold => (0_u8, NOWHERE, NOWHERE, None),
         Task::March(way) => (1, way, NOWHERE, None),
@@ -233,12 +280,10 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
     };
     v.number_in("task", &mut kind, 0..=5)?;
     if kind != 0 {
-        visit_point(&mut to.place, v, ["goal.x", "goal.y"])?;
-        RouteId::visit(&mut to.route, v, "route")?;
+        visit_way(&mut to, v, ["place.x", "place.y"], ["goal.x", "goal.y"])?;
     }
     if kind == 3 {
-        visit_point(&mut back.place, v, ["back.x", "back.y"])?;
-        RouteId::visit(&mut back.route, v, "back.route")?;
+        visit_way(&mut back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])?;
     }
     if kind == 4 {
         visit_foe(&mut foe, v, limits, ["foe.kind", "foe"])?;
@@ -256,7 +301,7 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
 }
 
 fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Result<(), StateError> {
-    let Errand { deed, place, goal } = errand;
+    let Errand { deed, way } = errand;
     let (mut attacks, mut foe) = match *deed {
         Deed::March => (false, None),
         Deed::Attack => (true, None),
@@ -264,8 +309,7 @@ fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Res
     };
     v.number("errand.attacks", &mut attacks)?;
     visit_foe(&mut foe, v, limits, ["errand.foe.kind", "errand.foe"])?;
-    visit_point(place, v, ["errand.x", "errand.y"])?;
-    visit_point(goal, v, ["errand.goal.x", "errand.goal.y"])?;
+    visit_way(way, v, ["errand.x", "errand.y"], ["errand.goal.x", "errand.goal.y"])?;
     *deed = match (attacks, foe) {
         (false, None) => Deed::March,
         (true, None) => Deed::Attack,
@@ -273,6 +317,17 @@ fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Res
         (true, Some(_)) => return Err(StateError::Part { what: "an errand is two things at a time" }),
     };
     Ok(())
+}
+
+#[inline(always)]
+fn visit_way<V: Visit>(
+    Way { place, goal }: &mut Way,
+    v: &mut V,
+    of_place: [&'static str; 2],
+    of_goal: [&'static str; 2],
+) -> Result<(), StateError> {
+    visit_point(place, v, of_place)?;
+    visit_point(goal, v, of_goal)
 }
 
 #[inline(always)]

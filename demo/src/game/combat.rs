@@ -5,7 +5,7 @@ use crate::game::point::{Point, UNIT, squared};
 use crate::game::unit::{Foe, Stance, Task, Way};
 
 /// Every unit looks around once in this many frames; the units take turns.
-const LOOK_EVERY: u32 = 8;
+pub(super) const LOOK_EVERY: u32 = 8;
 
 /// A building's wall this far (raw) out of reach is as good as seen.
 const WALL: i32 = 3 * UNIT;
@@ -14,16 +14,16 @@ const WALL: i32 = 3 * UNIT;
 const CHARGE_AFTER_MS: u16 = 1_500;
 
 impl Game {
-    /// Notes the positions and velocities of the living units.
-    pub(super) fn survey(&mut self) {
+    /// Notes the positions of the living units, and how they run.
+    pub(super) fn survey(&mut self, elapsed_ms: u16) {
         let scratch = &mut self.scratch;
         scratch.grid.clear();
         scratch.assailants.fill(None);
-        for (number, unit) in (0..).zip(&self.units) {
+        for (number, unit) in (0..).zip(&mut self.units) {
             let Some(body) = unit.body.and_then(|id| self.world.body(id)) else { continue };
             let place = Point::from_vec2(body.position());
             scratch.places[number as usize] = place;
-            scratch.velocities[number as usize] = Point::from_vec2(body.velocity());
+            unit.run(Point::from_vec2(body.velocity()), elapsed_ms);
             scratch.grid.add(number, unit.army, place);
             if let Some(Foe::Building(building)) = unit.target {
                 scratch.assailants[building as usize].get_or_insert(number);
@@ -33,7 +33,7 @@ impl Game {
     }
 
     /// Some of the units look for enemies.
-    pub(super) fn look_around(&mut self) {
+    pub(super) fn look_around(&mut self, elapsed_ms: u16) {
         let turn = (self.frame % u64::from(LOOK_EVERY)) as u32;
         for number in (turn..self.units.len() as u32).step_by(LOOK_EVERY as usize) {
             let unit = &self.units[number as usize];
@@ -70,6 +70,8 @@ impl Game {
                 self.come_to_aid(number);
             }
             self.follow(number);
+            self.heed(number);
+            self.back_to_the_post(number, elapsed_ms);
         }
     }
 
@@ -81,17 +83,19 @@ impl Game {
         let range = self.units[number as usize].kind.stats().range;
         let near = if let Foe::Building(_) = foe { range + WALL } else { range };
         place.distance_squared(aim) <= squared(near)
-            || self.terrain.sees(self.terrain.cell(place), self.terrain.cell(self.terrain.nearest_free(aim)))
+            || self.terrain().sees(place, self.terrain().nearest_free(aim))
     }
 
-    /// A unit whose target is out of sight, and that has gone to the target's last position, goes to its present position.
+    /// A unit that has gone to where its enemy was, and does not fight it there, goes to where it is now.
     fn follow(&mut self, number: u32) {
-        if let Task::Strike { foe, way: Way { route: None, .. } } = self.units[number as usize].task
-            && let Some((_, place)) = self.foe_place(foe)
-        {
-            let place = self.terrain.nearest_free(place);
-            let route = self.route_for(number, place, place);
-            self.units[number as usize].task = Task::Strike { foe, way: Way { place, route } };
+        let unit = &self.units[number as usize];
+        let Task::Strike { foe, .. } = unit.task else { return };
+        let stands = unit
+            .body
+            .is_some_and(|body| self.crowd.is_going(body) == Some(false) && self.crowd.prey(body).is_none());
+        if let Some((_, place)) = self.foe_place(foe).filter(|_| stands) {
+            let place = self.terrain().nearest_free(place);
+            self.units[number as usize].task = Task::Strike { foe, way: Way { place, goal: place } };
         }
     }
 
@@ -180,9 +184,12 @@ impl Game {
     fn raze(&mut self, number: u32) {
         let building = &mut self.buildings[number as usize];
         let Some(body) = building.body.take() else { return };
+        let area = self.world.body(body).map(|body| body.aabb());
         // Only a damaged state names a body that is gone.
         let _ = self.world.remove_body(body);
-        self.survey_ground();
+        if let Some(area) = area {
+            self.crowd.survey_area(&self.world, area);
+        }
     }
 
     /// Armies without a keep, and armies with neither units nor recruits, are defeated: their buildings fall, and their units leave the
@@ -214,6 +221,7 @@ impl Game {
             let unit = &self.units[number];
             if unit.target.is_some_and(|foe| self.foe_place(foe).is_none()) {
                 self.units[number].target = None;
+                self.heed(number as u32);
             }
             if let Task::Strike { foe, .. } = self.units[number].task
                 && self.foe_place(foe).is_none()

@@ -6,7 +6,6 @@ use crate::game::Game;
 use crate::game::field::{SPACING, files_for};
 use crate::game::order::{Command, Order};
 use crate::game::point::Point;
-use crate::game::routes::RouteId;
 use crate::game::selection::{GROUPS, Selection};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Way};
 
@@ -115,19 +114,12 @@ impl Game {
         }
     }
 
-    /// Sends units to their places in a formation. Those that cannot walk there in a straight line share a route to its centre.
+    /// Sends units to their places in a formation. They share the way to its centre.
     fn send(&mut self, army: u8, chosen: &[u32], shape: Shape, deed: Deed, is_queued: bool) {
-        let shape = shape.within(self.field.half);
-        let goal = self.terrain.nearest_free(shape.middle());
-        let count = chosen.len() as u32;
+        let (goal, count) =
+            (self.terrain().nearest_free(shape.within(self.field.half).middle()), chosen.len() as u32);
         for (number, &unit) in (0..).zip(chosen) {
-            let place = match shape {
-                Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
-                Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
-            };
-            // No unit gets a place on the other side of a wall or a river.
-            let place = self.terrain.towards(goal, self.terrain.nearest_free(place));
-            let errand = Errand { deed, place, goal };
+            let errand = Errand { deed, way: self.way(army, shape, goal, number, count) };
             let state = &mut self.units[unit as usize];
             if is_queued && !state.task.is_idle() {
                 if state.errands.len() < ERRANDS_MAX {
@@ -140,18 +132,32 @@ impl Game {
         }
     }
 
+    /// The way to place `number` of `count` around a goal.
+    fn way(&self, army: u8, shape: Shape, goal: Point, number: u32, count: u32) -> Way {
+        let place = match shape.within(self.field.half) {
+            Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
+            Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
+        };
+        // No unit gets a place on the other side of a wall or a river.
+        let terrain = self.terrain();
+        Way { place: terrain.towards(goal, terrain.nearest_free(place)), goal }
+    }
+
     /// Sends a unit on its way.
-    fn begin(&mut self, unit: u32, Errand { deed, place, goal }: Errand) {
-        let route = self.route_for(unit, place, goal);
-        let unit = &mut self.units[unit as usize];
-        unit.task = deed.task(Way { place, route });
-        if let Some(body) = unit.body.filter(|_| unit.pushes()) {
-            let _ = self.world.set_dominance(body, 0);
-        }
-        (unit.jammed_ms, unit.stalled_ms, unit.camp_ms, unit.away_ms) = (0, 0, 0, 0);
+    fn begin(&mut self, number: u32, Errand { deed, way }: Errand) {
+        let unit = &mut self.units[number as usize];
+        let before = core::mem::replace(&mut unit.task, deed.task(way));
+        unit.away_ms = 0;
         // A unit that may fight continues its present fight.
         if deed != Deed::Attack {
             unit.target = None;
+        }
+        let goes_there =
+            before.way() == Some(&way) && unit.body.and_then(|body| self.crowd.is_going(body)) == Some(true);
+        if unit.target.is_some() {
+            self.heed(number);
+        } else if !goes_there {
+            self.go(number, way);
         }
     }
 
@@ -168,16 +174,6 @@ impl Game {
         self.units[unit as usize].settle(post);
     }
 
-    /// None if the unit can walk straight to its place; else the route to `goal`, which is near the place.
-    pub(super) fn route_for(&mut self, unit: u32, place: Point, goal: Point) -> Option<RouteId> {
-        let from = self.place_of(unit)?;
-        let path = [self.terrain.cell(from), self.terrain.cell(place)];
-        if self.scratch.straights.get(unit, path, |from, to| self.terrain.sees_evenly(from, to)) {
-            return None;
-        }
-        self.routes.to(goal, self.standing(), &self.terrain)
-    }
-
     pub(super) fn stop(&mut self, chosen: &[u32]) {
         for &number in chosen {
             let Some(post) = self.place_of(number) else { continue };
@@ -185,22 +181,18 @@ impl Game {
             unit.settle(post);
             unit.errands.clear();
             unit.target = None;
+            self.halt(number);
         }
     }
 
     /// A patrol to `to` in formation, and back to the middle of the units' present positions, also in formation.
     fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
         let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
-        self.send(army, chosen, Shape::Square(home), Deed::Attack, false);
-        let backs: Vec<Way> =
-            chosen.iter().filter_map(|unit| self.units[*unit as usize].task.way().copied()).collect();
         self.send(army, chosen, Shape::Square(to), Deed::Attack, false);
-        for (&unit, mut back) in chosen.iter().zip(backs) {
+        let (goal, count) = (self.terrain().nearest_free(home), chosen.len() as u32);
+        for (number, &unit) in (0..).zip(chosen) {
+            let back = self.way(army, Shape::Square(home), goal, number, count);
             if let Task::Attack(to) = self.units[unit as usize].task {
-                // Home is near now, and the way back is as far as the way there.
-                if to.route.is_some() && back.route.is_none() {
-                    back.route = self.routes.to(home, self.standing(), &self.terrain);
-                }
                 self.units[unit as usize].task = Task::Patrol { to, back };
             }
         }

@@ -1,6 +1,7 @@
 //! What a view needs to see of the battle. Reading changes nothing.
 
-use testudo_physics::{BodyId, BodyKind};
+use testudo_movement::MovementDraw;
+use testudo_physics::{BodyId, BodyKind, Fx, Vec2};
 
 use crate::game::building::BuildingKind;
 use crate::game::field::{Field, SPACING};
@@ -66,6 +67,16 @@ pub(crate) struct BuildingLook {
     pub(crate) hit_points_max: i32,
 }
 
+/// Where a flow field leads from each cell.
+#[derive(Default)]
+struct Arrows(Vec<(Point, Point)>);
+
+impl MovementDraw for Arrows {
+    fn arrow(&mut self, from: Vec2, to: Vec2, _: Fx) {
+        self.0.push((Point::from_vec2(from), Point::from_vec2(to)));
+    }
+}
+
 impl Game {
     /// All living units by army and number.
     pub(crate) fn unit_looks(&self) -> impl Iterator<Item = UnitLook> + '_ {
@@ -93,7 +104,7 @@ impl Game {
             Some(Leg { place: unit.task.way()?.place, attacks })
         });
         let later = unit.into_iter().flat_map(|unit| &unit.errands);
-        let later = later.map(|errand| Leg { place: errand.goal, attacks: errand.deed != Deed::March });
+        let later = later.map(|errand| Leg { place: errand.way.goal, attacks: errand.deed != Deed::March });
         now.into_iter().chain(later)
     }
 
@@ -150,7 +161,7 @@ impl Game {
         self.place_of(number).is_some_and(|place| self.is_within(place, foe, range))
     }
 
-    fn foe_body(&self, foe: Foe) -> Option<BodyId> {
+    pub(super) fn foe_body(&self, foe: Foe) -> Option<BodyId> {
         match foe {
             Foe::Unit(number) => self.units.get(number as usize)?.body,
             Foe::Building(number) => self.buildings.get(number as usize)?.body,
@@ -204,9 +215,13 @@ impl Game {
         self.numbers_of(army).filter_map(|unit| self.place_of(unit))
     }
 
-    /// The flow fields that units follow, as arrows: from where, to where.
-    pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)> + '_> + '_ {
-        self.routes.iter().map(|route| route.arrows())
+    /// The flow fields that units follow, as arrows from every second cell: from where, to where.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)>> + '_ {
+        self.crowd.live_flows().map(|flow| {
+            let mut arrows = Arrows::default();
+            self.crowd.draw_flow(flow, &mut arrows);
+            arrows.0.into_iter().step_by(2)
+        })
     }
 
     /// Numbers of an army's units, alive or not; none for an army that does not exist.

@@ -23,11 +23,8 @@ mod point;
 mod prediction;
 mod recruit;
 mod rock;
-mod route;
-mod routes;
 mod selection;
 mod setup;
-mod sights;
 mod teams;
 mod terrain;
 mod unit;
@@ -37,6 +34,7 @@ mod tests;
 
 use testudo_lockstep::state;
 use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_movement::Crowd;
 use testudo_physics::{Aabb, Rate, World, WorldDef};
 
 use army::Army;
@@ -51,10 +49,8 @@ pub(crate) use look::{BuildingLook, Leg, Scenery, UnitLook};
 pub(crate) use map::{MAP_BYTES_MAX, MAP_NAMES, Map, MapError};
 pub(crate) use order::{Command, Order};
 pub(crate) use point::{Point, UNIT, squared};
-use routes::Routes;
 pub(crate) use selection::{Area, Place, RANGES_MAX, Ranges, Selection};
 pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
-use sights::Sights;
 pub(crate) use teams::{TEAMS_MAX, Teams};
 use terrain::Terrain;
 use unit::Unit;
@@ -91,7 +87,8 @@ pub(crate) struct Game {
     teams: Teams,
     /// Buildings of all armies in ascending order, three each. Fallen ones keep their numbers.
     buildings: Vec<Building>,
-    routes: Routes,
+    /// Where units go, and how they give way to each other. Its ground is that on which they walk.
+    crowd: Crowd,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Vec<Unit>,
     /// Checksum of the frame before the last one; 0 before the first. So a state is saved between a frame and the next actions.
@@ -100,8 +97,6 @@ pub(crate) struct Game {
     checksum: u64,
     // not state: orders or players have changed something since, and no frame has followed, as in a pause
     is_checksum_old: bool,
-    // not state: a function of the field and of the standing buildings
-    terrain: Terrain,
     // not state: a prediction has no checksums
     is_predicted: bool,
     // not state: orders of an army whose player has left and is replaced by a bot
@@ -113,21 +108,19 @@ pub(crate) struct Game {
 pub(crate) type StandIn = fn(&Game, PlayerId, Turn) -> Option<Order>;
 
 /// Buffers of one frame.
-// not state: overwritten in every frame before they are read, or a function of the terrain
+// not state: overwritten in every frame before they are read
 #[derive(Clone)]
 struct Scratch {
     /// By unit number; only those of living units are valid.
     places: Vec<Point>,
-    velocities: Vec<Point>,
-    /// Whether units see their destinations on the present terrain, and ...
-    sights: Sights,
-    /// ... whether they need no route.
-    straights: Sights,
     grid: Grid,
     /// By building: an enemy who fights it.
     assailants: Vec<Option<u32>>,
     fallen: Vec<Foe>,
     chosen: Vec<u32>,
+    arrived: Vec<u32>,
+    /// What the crowd's checksum is computed from.
+    hashed: Vec<u8>,
 }
 
 impl Game {
@@ -158,14 +151,13 @@ impl Game {
                 .collect(),
             teams: Teams::default(),
             buildings: recruit::buildings(&setup, &field),
-            routes: Routes::default(),
+            crowd: Crowd::new(&terrain::crowd_def(&field))?,
             units: (0..count)
                 .map(|number| {
                     let kind = Kind::of(number % setup.units, setup.units);
                     recruit::dismissed((number / setup.units) as u8, kind)
                 })
                 .collect(),
-            terrain: Terrain::new(&field, core::iter::empty()),
             before: 0,
             checksum: 0,
             is_checksum_old: false,
@@ -173,19 +165,19 @@ impl Game {
             stand_in: None,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
-                velocities: vec![Point::ZERO; count as usize],
-                sights: Sights::new(count),
-                straights: Sights::new(count),
                 grid: Grid::new(field.half),
                 assailants: vec![None; 3 * usize::from(setup.players)],
                 fallen: Vec::new(),
                 chosen: Vec::new(),
+                arrived: Vec::new(),
+                hashed: Vec::new(),
             },
             setup,
             field,
         };
         game.furnish()?;
-        game.survey_ground();
+        game.crowd.survey(&game.world);
+        terrain::plant(&mut game.crowd, &game.world, &game.field);
         game.enlist_all()?;
         game.checksum = game.hash_state();
         Ok(game)
@@ -206,16 +198,9 @@ impl Game {
         &self.world
     }
 
-    /// Bit `n`: building `n` stands. At most three times [`ARMIES_MAX`] bits.
-    fn standing(&self) -> u64 {
-        (0..).zip(&self.buildings).map(|(number, building)| u64::from(building.stands()) << number).sum()
-    }
-
-    /// Updates the walkable ground after a building was added or has fallen.
-    fn survey_ground(&mut self) {
-        self.terrain = ground(&self.field, &self.buildings, self.standing());
-        self.scratch.sights.forget();
-        self.scratch.straights.forget();
+    /// Where units can walk.
+    fn terrain(&self) -> Terrain<'_> {
+        Terrain(self.crowd.ground())
     }
 
     /// Position of a living unit.
@@ -223,12 +208,6 @@ impl Game {
         let body = self.world.body(self.units.get(unit as usize)?.body?)?;
         Some(Point::from_vec2(body.position()))
     }
-}
-
-/// The walkable ground while certain buildings stand: bit `n` of `standing` for building `n`.
-fn ground(field: &Field, buildings: &[Building], standing: u64) -> Terrain {
-    let stand = (0..).zip(buildings).filter(|(number, _)| standing >> number & 1 == 1);
-    Terrain::new(field, stand.map(|(_, building)| building.ground))
 }
 
 impl Simulation for Game {
@@ -241,17 +220,18 @@ impl Simulation for Game {
 
     fn step(&mut self, frames_per_second: u32) {
         let elapsed_ms = self.clock.take(frames_per_second) as u16;
-        self.survey();
-        self.look_around();
+        self.survey(elapsed_ms);
+        self.look_around(elapsed_ms);
         self.fight(elapsed_ms);
         self.bury();
-        self.march(elapsed_ms, frames_per_second);
+        self.march(frames_per_second);
         self.train(frames_per_second);
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
         self.frame += 1;
         if !self.is_predicted {
             self.before = self.checksum;
+            self.crowd.hash_units();
             self.checksum = self.hash_state();
             self.is_checksum_old = false;
         }

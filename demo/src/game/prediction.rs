@@ -16,43 +16,36 @@ impl Clone for Game {
             armies: self.armies.clone(),
             teams: self.teams,
             buildings: self.buildings.clone(),
-            routes: self.routes.clone(),
+            crowd: self.crowd.clone(),
             units: self.units.clone(),
             before: self.before,
             checksum: self.checksum,
             is_checksum_old: self.is_checksum_old,
-            terrain: self.terrain.clone(),
             is_predicted: self.is_predicted,
             stand_in: self.stand_in,
             scratch: self.scratch.clone(),
         }
     }
 
-    /// A copy of a state of the same match costs little more than its bodies and units: the field is the same, and the ground changes only with
-    /// the standing buildings.
+    /// A copy of a state of the same match costs little more than its bodies and units: the field is the same, and the crowd keeps what has not
+    /// changed.
     fn clone_from(&mut self, source: &Self) {
         if self.setup != source.setup {
             *self = source.clone();
             return;
         }
-        let has_same_ground = self.standing() == source.standing();
         let Self { setup: _, field: _, world, frame, dice, clock, armies, teams, buildings, .. } = source;
         self.world.clone_from(world);
         (self.frame, self.clock, self.teams) = (*frame, *clock, *teams);
         self.dice.clone_from(dice);
         self.armies.clone_from(armies);
         self.buildings.clone_from(buildings);
-        let Self { routes, units, before, checksum, is_checksum_old, .. } = source;
-        let Self { terrain, is_predicted, stand_in, .. } = source;
-        self.routes.clone_from(routes);
+        let Self { crowd, units, before, checksum, is_checksum_old, .. } = source;
+        let Self { is_predicted, stand_in, .. } = source;
+        self.crowd.clone_from(crowd);
         self.units.clone_from(units);
         (self.before, self.checksum, self.is_checksum_old) = (*before, *checksum, *is_checksum_old);
         (self.is_predicted, self.stand_in) = (*is_predicted, *stand_in);
-        if !has_same_ground {
-            self.terrain.clone_from(terrain);
-            self.scratch.sights.forget();
-            self.scratch.straights.forget();
-        }
     }
 }
 

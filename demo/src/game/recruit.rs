@@ -80,6 +80,7 @@ impl Game {
             .mass(raw(stats.mass))
             .user(number.into());
         let body = self.world.create_body(&body)?;
+        self.crowd.add(&self.world, body, Self::mover(self.units[number as usize].kind))?;
         // Up to a tenth more or less, so that units that started together do not fall together.
         let spread = stats.hit_points / 10;
         let hit_points = stats.hit_points + self.dice.between(-spread, spread);
@@ -158,9 +159,9 @@ impl Game {
         let army = self.units[number as usize].army;
         let rally = self.armies[usize::from(army)].rally;
         let place = self.field.place(army, rally, number % self.setup.units, self.field.files);
-        let place = self.terrain.nearest_free(place);
-        let route = self.route_for(number, place, rally);
-        self.units[number as usize].task = Task::Attack(Way { place, route });
+        let way = Way { place: self.terrain().nearest_free(place), goal: rally };
+        self.units[number as usize].task = Task::Attack(way);
+        self.go(number, way);
     }
 }
 
@@ -173,11 +174,6 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         body: None,
         hit_points: 0,
         reload_ms: 0,
-        jammed_ms: 0,
-        anchor: Point::ZERO,
-        stalled_ms: 0,
-        camp: Point::ZERO,
-        camp_ms: 0,
         running_ms: 0,
         task: Task::Hold,
         errands: VecDeque::new(),

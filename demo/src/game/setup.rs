@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use testudo_movement::{GroundError, MOVEMENT_VERSION, MoveError};
 use testudo_physics::{BodyError, SIM_VERSION, WorldError, hash_bytes};
 
 use crate::game::map::Map;
@@ -13,7 +14,7 @@ pub(crate) const ARMIES_MAX: u8 = 16;
 pub(crate) const UNITS_MAX: u32 = 100_000;
 
 /// Version of the rules: with another version the same orders lead to another battle.
-const RULES_VERSION: u32 = 8;
+const RULES_VERSION: u32 = 9;
 
 /// The start of a match; it must be equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +40,10 @@ pub(crate) enum SetupError {
     World(WorldError),
     /// The physics refused a body.
     Body(BodyError),
+    /// The movement refused the field.
+    Ground(GroundError),
+    /// The movement refused a unit.
+    Unit(MoveError),
 }
 
 impl Setup {
@@ -56,9 +61,9 @@ impl Setup {
         Ok(())
     }
 
-    /// Version of everything that decides the results of orders: physics and rules.
+    /// Version of everything that decides the results of orders: physics, movement and rules.
     pub(crate) const fn sim_version() -> u32 {
-        SIM_VERSION * 1_000 + RULES_VERSION
+        (SIM_VERSION * 1_000 + MOVEMENT_VERSION) * 1_000 + RULES_VERSION
     }
 
     /// Hash of what must be equal before two peers may play, besides the session's own settings.
@@ -68,6 +73,7 @@ impl Setup {
         bytes[4..8].copy_from_slice(&RULES_VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.units.to_le_bytes());
         bytes[12] = self.players;
+        bytes[13..16].copy_from_slice(&MOVEMENT_VERSION.to_le_bytes()[..3]);
         bytes[16..24].copy_from_slice(&self.seed.to_le_bytes());
         bytes[24..].copy_from_slice(&self.map.map_or(0, |map| map.hash).to_le_bytes());
         hash_bytes(&bytes)
@@ -88,6 +94,8 @@ impl fmt::Display for SetupError {
             }
             Self::World(error) => write!(f, "{error}"),
             Self::Body(error) => write!(f, "the physics refused a body: {error:?}"),
+            Self::Ground(error) => write!(f, "{error}"),
+            Self::Unit(error) => write!(f, "{error}"),
         }
     }
 }
@@ -103,6 +111,18 @@ impl From<WorldError> for SetupError {
 impl From<BodyError> for SetupError {
     fn from(error: BodyError) -> Self {
         Self::Body(error)
+    }
+}
+
+impl From<GroundError> for SetupError {
+    fn from(error: GroundError) -> Self {
+        Self::Ground(error)
+    }
+}
+
+impl From<MoveError> for SetupError {
+    fn from(error: MoveError) -> Self {
+        Self::Unit(error)
     }
 }
 

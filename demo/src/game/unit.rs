@@ -5,21 +5,10 @@ use std::collections::VecDeque;
 use testudo_physics::BodyId;
 
 use crate::game::kind::Kind;
-use crate::game::point::{Point, UNIT, squared};
-use crate::game::routes::RouteId;
+use crate::game::point::{Point, squared};
 
 /// Greatest momentum that a unit accumulates, ms.
 const MOMENTUM_MAX_MS: u16 = 2_000;
-
-/// A unit that has moved no farther than this (raw) makes no progress.
-const PROGRESS: i32 = UNIT;
-
-/// A unit that makes no progress for this long, ms, pushes through: those in its way give way, and go back to their posts later.
-pub(crate) const PUSH_MS: u16 = 5_000;
-
-/// So does one that has come no farther than this (raw) in this time, ms: in a crowd a unit may be pushed to and fro.
-const CAMP: i32 = 4 * UNIT;
-const CAMP_MS: u16 = 12_000;
 
 /// The enemy that a unit fights. Numbers of the match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,13 +17,13 @@ pub(crate) enum Foe {
     Building(u32),
 }
 
-/// A destination and the path to it.
+/// A destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
     /// The unit's own place at the end.
     pub(crate) place: Point,
-    /// The route that it shares with others; none: straight.
-    pub(crate) route: Option<RouteId>,
+    /// The destination that the units of one order share: so they share a flow field.
+    pub(crate) goal: Point,
 }
 
 /// What to do there.
@@ -52,10 +41,7 @@ pub(crate) enum Deed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Errand {
     pub(crate) deed: Deed,
-    /// The unit's own destination.
-    pub(crate) place: Point,
-    /// The destination that the units of one order share.
-    pub(crate) goal: Point,
+    pub(crate) way: Way,
 }
 
 /// Most errands of a unit; an order queued behind these is dropped.
@@ -129,16 +115,6 @@ impl Task {
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self, Self::Hold | Self::Aid(_))
     }
-
-    /// The task of a unit that has reached its destination.
-    pub(crate) fn arrived(self) -> Self {
-        match self {
-            Self::Hold | Self::March(_) | Self::Attack(_) | Self::Aid(_) => Self::Hold,
-            Self::Patrol { to, back } => Self::Patrol { to: back, back: to },
-            // The rest of the path leads to wherever the enemy has gone.
-            Self::Strike { foe, way } => Self::Strike { foe, way: Way { route: None, ..way } },
-        }
-    }
 }
 
 /// One place in an army. When the unit falls, a recruit takes its number.
@@ -155,14 +131,6 @@ pub(crate) struct Unit {
     pub(crate) hit_points: i32,
     /// Until the next blow, ms.
     pub(crate) reload_ms: u16,
-    /// For how long it has wanted to move and hardly did, ms; stops counting at its largest value.
-    pub(crate) jammed_ms: u16,
-    /// Its position at its last progress, and for how long it has wanted to go on since then, ms.
-    pub(crate) anchor: Point,
-    pub(crate) stalled_ms: u16,
-    /// The same for a longer way.
-    pub(crate) camp: Point,
-    pub(crate) camp_ms: u16,
     /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
     pub(crate) running_ms: u16,
     pub(crate) task: Task,
@@ -171,8 +139,7 @@ pub(crate) struct Unit {
     pub(crate) stance: Stance,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
-    /// For how long it has been away from its post with nothing to do, or on its way and near its destination, ms; stops counting at its
-    /// largest value.
+    /// For how long it has been away from its post with nothing to do, ms; stops counting at its largest value.
     pub(crate) away_ms: u16,
     /// The enemy that it fights.
     pub(crate) target: Option<Foe>,
@@ -187,25 +154,6 @@ impl Unit {
         } else {
             self.running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
         };
-    }
-
-    /// Notes whether it makes progress: whether it wants to, and its position.
-    pub(crate) fn note_progress(&mut self, wants: bool, place: Point, elapsed_ms: u16) {
-        if wants && place.distance_squared(self.anchor) <= squared(PROGRESS) {
-            self.stalled_ms = self.stalled_ms.saturating_add(elapsed_ms);
-        } else {
-            (self.anchor, self.stalled_ms) = (place, 0);
-        }
-        if wants && place.distance_squared(self.camp) <= squared(CAMP) {
-            self.camp_ms = self.camp_ms.saturating_add(elapsed_ms);
-        } else {
-            (self.camp, self.camp_ms) = (place, 0);
-        }
-    }
-
-    /// Those in its way give way.
-    pub(crate) fn pushes(&self) -> bool {
-        self.stalled_ms >= PUSH_MS || self.camp_ms >= CAMP_MS
     }
 
     /// Has nothing to do any more, and stays at a place.

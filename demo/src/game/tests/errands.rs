@@ -15,24 +15,34 @@ fn is_near(game: &Game, place: Point, goal: Point, sent: u32) -> bool {
     let formation = field::files_for(sent) as i32 * field::SPACING;
     place.distance_squared(goal) <= squared(formation + 10 * UNIT) || {
         // The destination may lie in a rock; then the place next to it counts.
-        let free = game.terrain.nearest_free(goal);
+        let free = game.terrain().nearest_free(goal);
         place.distance_squared(free) <= squared(formation + 10 * UNIT)
     }
 }
 
-/// Whether free cells connect two places: a plain flood fill, independent of the routes.
+/// Whether free places, one unit from each other, connect two places: a plain flood fill, independent of the flow fields.
 fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
-    let terrain = &game.terrain;
-    let start = terrain.cell(terrain.nearest_free(from));
-    let end = terrain.cell(terrain.nearest_free(to));
-    let mut seen = vec![false; terrain.cells() as usize];
+    let (terrain, half) = (game.terrain(), game.field.half);
+    let (columns, rows) = (2 * half.x / UNIT + 1, 2 * half.y / UNIT + 1);
+    let number = |place: Point| ((place.y + half.y) / UNIT * columns + (place.x + half.x) / UNIT) as usize;
+    // Where a unit stands that is as near as can be to the middle of a square.
+    let place = |at: usize| {
+        let (x, y) = (at as i32 % columns, at as i32 / columns);
+        terrain.nearest_free(Point { x: x * UNIT + UNIT / 2 - half.x, y: y * UNIT + UNIT / 2 - half.y })
+    };
+    let [start, end] = [from, to].map(|place| number(terrain.nearest_free(place)));
+    let mut seen = vec![false; (columns * rows) as usize];
     let mut waiting = vec![start];
-    while let Some(cell) = waiting.pop() {
-        if !core::mem::replace(&mut seen[usize::from(cell)], true) {
-            waiting.extend(terrain.neighbours(cell).map(|(next, _)| next));
+    while let Some(at) = waiting.pop() {
+        if !core::mem::replace(&mut seen[at], true) {
+            let beside = [1, -1, columns, -columns].map(|step| at.wrapping_add_signed(step as isize));
+            let here = place(at);
+            waiting.extend(
+                beside.into_iter().filter(|&next| next < seen.len() && terrain.sees(here, place(next))),
+            );
         }
     }
-    seen[usize::from(end)]
+    seen[end]
 }
 
 /// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival.
