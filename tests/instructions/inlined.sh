@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Is every kernel of the physics one piece of code? A closure or function that a kernel calls instead of taking it in is compiled without the wide
+# Is every kernel of the engines one piece of code? A closure or function that a kernel calls instead of taking it in is compiled without the wide
 # instructions, and nothing but speed shows it. So: which functions do the kernels of a release build call?
 #
 #   tests/instructions/inlined.sh              builds two examples, and looks at them

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fearless_simd::{Simd, dispatch};
 
 use crate::flow::sight::look;
-use crate::flow::tile::{self, FAR, SIDE, Tile};
+use crate::flow::tile::{self, FAR, Leaks, SIDE, Tile};
 use crate::flow::tiles::Tiles;
 use crate::ground::{Cell, CellRect, Ground, SizeClass, TILE};
 
@@ -265,13 +265,21 @@ impl Field {
 
     /// Solves one tile for the present wave.
     fn visit(&mut self, ground: &Ground, tile: &mut Tile, number: u32) {
-        dispatch!(tile.level, simd => self.solve(simd, ground, tile, number));
+        let leaks = dispatch!(tile.level, simd => self.solve(simd, ground, tile, number));
+        let [columns, rows] = ground.grid.tiles();
+        let (column, row) = (number as i32 % columns, number as i32 / columns);
+        leaks.each(|x, y| {
+            let at = [column + x, row + y];
+            if (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]) {
+                self.enqueue((at[1] * columns + at[0]) as u32);
+            }
+        });
     }
 
     #[inline(always)]
-    fn solve<S: Simd>(&mut self, simd: S, ground: &Ground, tile: &mut Tile, number: u32) {
+    fn solve<S: Simd>(&mut self, simd: S, ground: &Ground, tile: &mut Tile, number: u32) -> Leaks {
         let grid = &ground.grid;
-        let [columns, rows] = grid.tiles();
+        let columns = grid.tiles()[0];
         let (column, row) = (number as i32 % columns, number as i32 / columns);
         let stride = grid.stride() as usize;
         // The first cell of the frame around the tile.
@@ -303,15 +311,7 @@ impl Field {
         let look = &mut self.tiles[number as usize];
         let is_first = !look.is_seen;
         *look = Look { next, found, waits: false, is_seen: true };
-        if !is_better && !is_first {
-            return;
-        }
-        tile.each_leak(last, |x, y| {
-            let at = [column + x, row + y];
-            if (0..columns).contains(&at[0]) && (0..rows).contains(&at[1]) {
-                self.enqueue((at[1] * columns + at[0]) as u32);
-            }
-        });
+        if is_better || is_first { tile.leaks(last) } else { Leaks::default() }
     }
 
     /// Forgets what depends on a changed part of the ground. Returns whether everything starts again.

@@ -66,6 +66,26 @@ pub(crate) enum Kind {
     Slow,
 }
 
+/// Which tiles around a tile may improve by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Leaks {
+    before: [bool; 3],
+    after: [bool; 3],
+    beside: [bool; 2],
+}
+
+impl Leaks {
+    /// The column and row of each of them, from the tile: -1..=1.
+    pub(crate) fn each(self, mut act: impl FnMut(i32, i32)) {
+        for (leaks, side, row) in [(self.before, self.beside[0], -1), (self.after, self.beside[1], 1)] {
+            (-1..).zip(leaks).filter(|(_, leaks)| *leaks).for_each(|(column, _)| act(column, row));
+            if side {
+                act(row, 0);
+            }
+        }
+    }
+}
+
 /// The three steps from a row to the next one: straight, to the column before and to the column after.
 type Steps = [u16; 3];
 
@@ -249,16 +269,21 @@ impl Tile {
     pub(crate) fn put_ground(&mut self, ground: &Ground, size: SizeClass, corner: usize) {
         let stride = ground.grid.stride() as usize;
         let (steps, costs) = (ground.all_steps(size), ground.all_costs());
-        let rows = (1..=SIDE).map(|y| corner + y * stride + 1..corner + y * stride + 1 + SIDE);
-        let (open, other) = rows.clone().fold((0xff, 0), |(open, other), row| {
-            let open = steps[row.clone()].iter().fold(open, |all, one| all & one);
-            (open, costs[row].iter().fold(other, |all, one| all | one ^ 1))
-        });
+        // Plain loops, as in `turn`.
+        let (mut open, mut other) = (0xff, 0);
+        for y in 1..SIDE + 1 {
+            let first = corner + y * stride + 1;
+            for (step, cost) in steps[first..first + SIDE].iter().zip(&costs[first..first + SIDE]) {
+                (open, other) = (open & step, other | cost ^ 1);
+            }
+        }
         if (open, other) == (0xff, 0) {
             return self.set_plain();
         }
-        for (y, row) in rows.enumerate() {
-            self.set_row(y, &steps[row.clone()], (other != 0).then_some(&costs[row]));
+        for y in 0..SIDE {
+            let first = corner + (y + 1) * stride + 1;
+            let costs = if other == 0 { None } else { Some(&costs[first..first + SIDE]) };
+            self.set_row(y, &steps[first..first + SIDE], costs);
         }
     }
 
@@ -325,19 +350,13 @@ impl Tile {
         true
     }
 
-    /// Which of the eight tiles around it may improve by distances below `end`; by column and row, -1..=1.
+    /// Which of the eight tiles around it may improve by distances below `end`: those before it, those after it, by column, and those beside it.
     #[inline(always)]
-    pub(crate) fn each_leak(&self, end: u16, mut act: impl FnMut(i32, i32)) {
-        for (is_last, sign) in [(false, -1), (true, 1)] {
-            let number = usize::from(is_last);
-            for (leaks, along) in self.upright.leaks(is_last, UPRIGHT[number], end).into_iter().zip(-1..) {
-                if leaks {
-                    act(along, sign);
-                }
-            }
-            if self.turned.leaks(is_last, TURNED[number], end)[1] {
-                act(sign, 0);
-            }
-        }
+    pub(crate) fn leaks(&self, end: u16) -> Leaks {
+        let [before, after] =
+            [self.upright.leaks(false, UPRIGHT[0], end), self.upright.leaks(true, UPRIGHT[1], end)];
+        let beside =
+            [self.turned.leaks(false, TURNED[0], end)[1], self.turned.leaks(true, TURNED[1], end)[1]];
+        Leaks { before, after, beside }
     }
 }
