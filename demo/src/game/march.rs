@@ -46,6 +46,10 @@ impl Game {
         arrived.extend(numbers);
         arrived.drain(..).for_each(|number| self.arrive(number));
         self.scratch.arrived = arrived;
+        if !self.is_predicted {
+            // Now those who have thought are still close in memory; the step of the world changes nothing of it.
+            self.crowd.hash_units();
+        }
     }
 
     /// A unit stands at its place, or as near as it can.

@@ -231,7 +231,6 @@ impl Simulation for Game {
         self.frame += 1;
         if !self.is_predicted {
             self.before = self.checksum;
-            self.crowd.hash_units();
             self.checksum = self.hash_state();
             self.is_checksum_old = false;
         }

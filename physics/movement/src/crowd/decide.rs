@@ -81,6 +81,12 @@ impl Look<'_> {
     fn plain(&self) -> Plain {
         Plain { stalled_ms: self.ahead.least_stalled.unwrap_or(0), ..self.yielding.plain() }
     }
+
+    /// Whether more of those who go and are not close change nothing: it knows that it meets somebody, and keeps to its right as long as it can, or never.
+    #[inline(always)]
+    fn has_met(&self) -> bool {
+        self.meets & (self.prey.is_some() | self.yielding.keeps_right())
+    }
 }
 
 impl Crowd {
@@ -192,8 +198,9 @@ impl Crowd {
         self.squares.around(
             me.position,
             0..=close,
-            |_| true,
-            |other| {
+            &mut look,
+            |_, _| true,
+            |look, other| {
                 look.see(other);
                 if trades && other.sight.group == me.group {
                     self.note_partner(&mut look.ahead, number, &other.sight);
@@ -203,8 +210,8 @@ impl Crowd {
         let reach = look.yielding.reach(largest);
         if reach > close {
             let plain = look.plain();
-            let matters = |party: Party| !party.is_plain(plain);
-            self.squares.around(me.position, close + 1..=reach, matters, |other| look.see(other));
+            let matters = |look: &Look<'_>, party: Party| !party.is_plain(plain, look.has_met());
+            self.squares.around(me.position, close + 1..=reach, &mut look, matters, Look::see);
         }
         let Look { mut yielding, ahead, meets, .. } = look;
         if !mover.is_going() {

@@ -24,7 +24,7 @@ use crate::steer::Squares;
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
-use state::CHANGED;
+use state::{CHANGED, GONE};
 pub use state::{CrowdNumber, MOVEMENT_VERSION, StateError};
 pub(crate) use walker::Walker;
 
@@ -216,6 +216,7 @@ impl Crowd {
     pub fn remove(&mut self, body: BodyId) -> bool {
         let Some(at) = self.place_of(body) else { return false };
         self.walkers[at].is_gone = true;
+        self.hashes[at] = GONE;
         self.gone += 1;
         true
     }

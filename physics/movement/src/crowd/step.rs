@@ -2,7 +2,7 @@
 
 use testudo_physics::World;
 
-use crate::crowd::state::CHANGED;
+use crate::crowd::state::{CHANGED, GONE};
 use crate::crowd::{Crowd, MoveEvent, Task};
 use crate::steer::Resident;
 
@@ -44,11 +44,11 @@ impl Crowd {
                 Task::Pursue(pursuit) => self.close_in(world, number as usize, pursuit, rate),
                 Task::Stand(_) | Task::Go(_) => self.wish(number as usize, rate),
             }
+            self.walkers[number as usize].stalled_ms = self.movers[number as usize].stalled_ms();
         }
         if going > 0 {
-            let units = self.walkers.iter().zip(&self.movers).filter(|(walker, _)| !walker.is_gone);
-            let there =
-                units.map(|(walker, mover)| Resident { sight: walker.sight, stalled_ms: mover.stalled_ms() });
+            let units = self.walkers.iter().filter(|walker| !walker.is_gone);
+            let there = units.map(|walker| Resident { sight: walker.sight, stalled_ms: walker.stalled_ms });
             self.squares.sort(there, largest.saturating_mul(4));
         }
         for &number in &thinkers {
@@ -56,7 +56,9 @@ impl Crowd {
         }
         for &number in &thinkers {
             self.hashes[number as usize] = CHANGED;
-            self.walkers[number as usize].drive(world, rate);
+            let walker = &mut self.walkers[number as usize];
+            walker.stalled_ms = self.movers[number as usize].stalled_ms();
+            walker.drive(world, rate);
         }
         self.thinkers = thinkers;
         self.flows.search(&self.ground, self.cells_per_frame);
@@ -77,6 +79,7 @@ impl Crowd {
             let Some(body) = world.body(walker.body) else {
                 self.events.push(MoveEvent::Gone(walker.body));
                 walker.is_gone = true;
+                self.hashes[number as usize] = GONE;
                 self.gone += 1;
                 continue;
             };

@@ -18,6 +18,9 @@ pub(crate) struct Walker {
     /// Its body is gone, or it was removed. It stays among the others until there are many like it, because all that come after it would have to move up.
     // not state: one that is gone is not saved
     pub(crate) is_gone: bool,
+    /// How long it has not come nearer to its place, ms: all units are read in each frame, and there is no need for more of them.
+    // not state: the mover's own time, as it was when the unit thought last
+    pub(crate) stalled_ms: u16,
     /// The frame in which it thinks next, and the one in which it thought last.
     pub(crate) thinks: u32,
     pub(crate) thought: u32,
@@ -31,6 +34,7 @@ impl Walker {
             takes: [0; 2],
             acceleration: acceleration.to_bits() as i32,
             is_gone: false,
+            stalled_ms: 0,
             thinks: frame,
             thought: frame,
         }

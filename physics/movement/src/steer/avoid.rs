@@ -161,6 +161,12 @@ impl<'a> Yielding<'a> {
         }
     }
 
+    /// Whether it keeps to its right for as long as anybody does.
+    #[inline(always)]
+    pub(crate) fn keeps_right(&self) -> bool {
+        self.right_ms == RIGHT_MS
+    }
+
     /// It does not keep to its right for those that come towards it.
     pub(crate) fn keep_straight(&mut self) {
         self.right_ms = 0;

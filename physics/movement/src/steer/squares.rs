@@ -33,14 +33,12 @@ impl Party {
         self.all_go &= sight.is_going;
     }
 
-    /// Whether those that are not close to a unit do not matter to it: all of them go with it, and none keeps to its right for longer, or has waited for
-    /// less, than matters.
+    /// Whether those that are not close to a unit do not matter to it: all of them go, none has waited for less than matters, and they go with it and do not
+    /// keep to their right for longer, or it has met others already that go elsewhere.
     #[inline(always)]
-    pub(crate) fn is_plain(self, plain: Plain) -> bool {
-        self.all_go
-            & (self.groups == [plain.group; 2])
-            & (self.right_ms <= plain.right_ms)
-            & (self.stalled_ms >= plain.stalled_ms)
+    pub(crate) fn is_plain(self, plain: Plain, has_met: bool) -> bool {
+        let goes_along = (self.groups == [plain.group; 2]) & (self.right_ms <= plain.right_ms);
+        self.all_go & (self.stalled_ms >= plain.stalled_ms) & (has_met | goes_along)
     }
 }
 
@@ -128,14 +126,15 @@ impl Squares {
     }
 
     /// Calls `each` for the units at a distance of `between` (raw units, on the axis on which it is longer) from a position, in the squares whose parties
-    /// matter.
+    /// matter to `seen`: what came of those before.
     #[inline(always)]
-    pub(crate) fn around(
+    pub(crate) fn around<S>(
         &self,
         position: [i32; 2],
         between: RangeInclusive<i32>,
-        matters: impl Fn(Party) -> bool,
-        mut each: impl FnMut(&Resident),
+        seen: &mut S,
+        matters: impl Fn(&S, Party) -> bool,
+        each: impl Fn(&mut S, &Resident),
     ) {
         let [least, most] = [*between.start(), *between.end()].map(i32::unsigned_abs);
         let first = position.map(|part| part.saturating_sub_unsigned(most) >> self.shift);
@@ -158,16 +157,16 @@ impl Squares {
             for x in first[0]..=last[0] {
                 let square = (row + x as u32 % SIDE) as usize;
                 let [from, to] = [square, square + 1].map(|at| self.starts[at]);
-                if from == to || !matters(self.parties[square]) {
+                if from == to || !matters(seen, self.parties[square]) {
                     continue;
                 }
                 if from != end {
-                    self.each_near(start..end, is_near, &mut each);
+                    self.each_near(start..end, is_near, |other| each(seen, other));
                     start = from;
                 }
                 end = to;
             }
-            self.each_near(start..end, is_near, &mut each);
+            self.each_near(start..end, is_near, |other| each(seen, other));
         }
     }
 
@@ -177,7 +176,7 @@ impl Squares {
         &self,
         range: Range<u32>,
         is_near: impl Fn([i32; 2]) -> bool,
-        each: &mut impl FnMut(&Resident),
+        mut each: impl FnMut(&Resident),
     ) {
         let range = range.start as usize..range.end as usize;
         let batches = self.positions[range.clone()].chunks(BATCH).zip(self.residents[range].chunks(BATCH));
@@ -205,10 +204,11 @@ mod tests {
 
     /// A jittered grid of units of two groups in drawn directions; some stand, some keep to their right.
     fn crowd(seed: u32, columns: i32, spread: i64) -> Vec<Sight> {
-        let mut state = seed;
+        let mut state = u64::from(seed);
         let mut draw = |below: i64| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            i64::from(state >> 16) % below
+            // Knuth's numbers.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as i64 % below
         };
         let unit = |number: i32, draw: &mut dyn FnMut(i64) -> i64| {
             let mut part = |at: i32| (i64::from(at) * spread + draw(ONE / 4) - 8 * ONE) as i32;
@@ -234,8 +234,9 @@ mod tests {
     /// Whoever looks only at those close to it in plain squares decides as one that looks at everybody.
     #[test]
     fn those_in_plain_squares_do_not_matter() {
-        let (plain, mut near) = (Cell::new(0), 0);
-        for (seed, spread) in [(1, ONE), (2, ONE * 5 / 4), (3, 3 * ONE), (4, 20 * ONE)] {
+        let [plain, met, near] = [const { Cell::new(0) }; 3];
+        let count = |which: &Cell<u32>, is_one: bool| which.set(which.get() + u32::from(is_one));
+        for (seed, spread) in [(1, ONE), (2, ONE * 5 / 4), (3, ONE * 5 / 4), (4, 3 * ONE), (5, 20 * ONE)] {
             let units = crowd(seed, 24, spread);
             let squares = sorted(&units);
             for me in units.iter().filter(|unit| unit.is_going) {
@@ -243,23 +244,26 @@ mod tests {
                 units.iter().filter(|other| other.unit != me.unit).for_each(|other| all.mind(other));
                 let mut some = Yielding::new(me, false);
                 let (close, reach) = (some.close(me.radius), some.reach(me.radius));
-                squares.around(me.position, 0..=close, |_| true, |other| some.mind(&other.sight));
+                let mind = |some: &mut Yielding<'_>, other: &Resident| some.mind(&other.sight);
+                squares.around(me.position, 0..=close, &mut some, |_, _| true, mind);
                 let limit = some.plain();
-                let matters = |party: Party| {
-                    plain.set(plain.get() + u32::from(party.is_plain(limit)));
-                    !party.is_plain(limit)
+                let matters = |some: &Yielding<'_>, party: Party| {
+                    let is_plain = party.is_plain(limit, some.keeps_right());
+                    count(&plain, is_plain);
+                    count(&met, is_plain && !party.is_plain(limit, false));
+                    !is_plain
                 };
-                squares.around(me.position, close + 1..=reach, matters, |other| {
-                    near += 1;
+                squares.around(me.position, close + 1..=reach, &mut some, matters, |some, other| {
+                    count(&near, true);
                     some.mind(&other.sight);
                 });
                 assert_eq!(some.decide(), all.decide(), "unit {} of seed {seed}", me.unit);
             }
         }
+        let found = [plain.get(), met.get(), near.get()];
         assert!(
-            plain.get() > 1_000 && near > 10_000,
-            "{} plain squares, {near} units looked at",
-            plain.get()
+            found[0] > 1_000 && found[1] > 1_000 && found[2] > 10_000,
+            "plain, only because it has met others, units looked at: {found:?}"
         );
     }
 
@@ -272,8 +276,10 @@ mod tests {
             for reach in [3, 60, 127, 128, 129, 255, 256, 500, 4_000].map(|reach| reach * ONE as i32) {
                 let mut met = Vec::new();
                 let half = reach / 2;
-                squares.around(me.position, 0..=half, |_| true, |other| met.push(other.sight.unit));
-                squares.around(me.position, half + 1..=reach, |_| true, |other| met.push(other.sight.unit));
+                for between in [0..=half, half + 1..=reach] {
+                    let push = |met: &mut Vec<u32>, other: &Resident| met.push(other.sight.unit);
+                    squares.around(me.position, between, &mut met, |_, _| true, push);
+                }
                 met.sort_unstable();
                 let is_near = |other: &&Sight| {
                     (0..2).all(|axis| me.position[axis].abs_diff(other.position[axis]) <= reach as u32)
@@ -290,7 +296,8 @@ mod tests {
         let units = crowd(6, 24, ONE / 16);
         let squares = sorted(&units);
         let mut met = Vec::new();
-        squares.around([0; 2], 0..=1 << 30, |_| true, |other| met.push(other.sight.unit));
+        let push = |met: &mut Vec<u32>, other: &Resident| met.push(other.sight.unit);
+        squares.around([0; 2], 0..=1 << 30, &mut met, |_, _| true, push);
         met.sort_unstable();
         assert_eq!(met, (0..24 * 24).collect::<Vec<u32>>());
     }
@@ -303,13 +310,14 @@ mod tests {
             stalled_ms: 0,
         };
         let mut party = Party::NONE;
-        assert!(!party.is_plain(limit(1)), "nobody is of no group");
+        assert!(!party.is_plain(limit(1), false), "nobody is of no group");
         party.add(&unit(1, true));
-        assert!(party.is_plain(limit(1)) && !party.is_plain(limit(2)));
+        assert!(party.is_plain(limit(1), false) && !party.is_plain(limit(2), false));
         party.add(&unit(2, true));
-        assert!(!party.is_plain(limit(1)) && !party.is_plain(limit(2)), "two groups");
+        assert!(!party.is_plain(limit(1), false) && !party.is_plain(limit(2), false), "two groups");
+        assert!(party.is_plain(limit(1), true), "it has met others");
         let mut party = Party::NONE;
         party.add(&unit(1, false));
-        assert!(!party.is_plain(limit(1)), "one that stands");
+        assert!(!party.is_plain(limit(1), false) && !party.is_plain(limit(1), true), "one that stands");
     }
 }

@@ -10,6 +10,9 @@ use crate::crowd::state::write::{self, Bytes, Sink};
 /// In the place of a hash: the unit may have changed since.
 pub(crate) const CHANGED: u64 = 0;
 
+/// In the place of a hash: the unit is gone, and no part of the state.
+pub(crate) const GONE: u64 = 1;
+
 /// More than a unit takes.
 const UNIT_MAX: usize = 256;
 
@@ -43,8 +46,8 @@ impl Crowd {
         buffer.clear();
         let mut bytes = Bytes::new(buffer);
         self.write_head(&mut bytes);
-        for (at, (walker, &hash)) in self.walkers.iter().zip(&self.hashes).enumerate() {
-            if !walker.is_gone {
+        for (at, &hash) in self.hashes.iter().enumerate() {
+            if hash != GONE {
                 let hash = if hash == CHANGED { self.hash_of(at) } else { hash };
                 bytes.put("unit", hash as i64, 8);
             }
@@ -65,12 +68,12 @@ impl Crowd {
 
     /// The next checksum hashes all units again.
     pub(in crate::crowd) fn all_change(&mut self) {
-        self.hashes.fill(CHANGED);
+        self.hashes.iter_mut().filter(|hash| **hash != GONE).for_each(|hash| *hash = CHANGED);
     }
 
     fn hash_of(&self, at: usize) -> u64 {
         let mut unit = Unit { bytes: [0; UNIT_MAX], filled: 0 };
         write::unit(&mut unit, &self.walkers[at], &self.movers[at]);
-        hash_bytes(&unit.bytes[..unit.filled]).max(CHANGED + 1)
+        hash_bytes(&unit.bytes[..unit.filled]).max(GONE + 1)
     }
 }

@@ -9,10 +9,10 @@ use core::fmt;
 
 use testudo_physics::World;
 
-use crate::crowd::{Crowd, CrowdDef, Task};
+use crate::crowd::{Crowd, CrowdDef, Task, Walker};
 use crate::flow::{Ends, Field, Used};
 use crate::ground::GroundError;
-pub(crate) use digest::CHANGED;
+pub(crate) use digest::{CHANGED, GONE};
 use read::Reader;
 pub use write::CrowdNumber;
 use write::{Bytes, Names};
@@ -106,7 +106,7 @@ impl Crowd {
                 mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);
             }
             crowd.hashes.push(CHANGED);
-            crowd.walkers.push(walker);
+            crowd.walkers.push(Walker { stalled_ms: mover.stalled_ms(), ..walker });
             crowd.movers.push(mover);
         }
         crowd.finder.fill(&crowd.walkers);
