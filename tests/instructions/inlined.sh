@@ -2,7 +2,7 @@
 # Is every kernel of the engines one piece of code? A closure or function that a kernel calls instead of taking it in is compiled without the wide
 # instructions, and nothing but speed shows it. So: which functions do the kernels of a release build call?
 #
-#   tests/instructions/inlined.sh              builds two examples, and looks at them
+#   tests/instructions/inlined.sh              builds three examples, and looks at them
 #   tests/instructions/inlined.sh PROGRAM...   looks at these, which have all kernels together
 #
 # Needs objdump (Debian: binutils) and an x86-64 processor. Exit code 3: not to be had here.
@@ -46,9 +46,9 @@ planted='0000000000001000 <<fearless_simd::Avx2 as Simd>::vectorize::vectorize_a
 
 programs=("$@")
 if (($# == 0)); then
-  # One example steps, one asks: together they have all kernels.
-  examples=(save_and_rewind selection)
-  cargo build --quiet --locked --release -p testudo-physics "${examples[@]/#/--example=}"
+  # One example steps, one asks, one finds ways: together they have all kernels.
+  examples=(save_and_rewind selection order)
+  cargo build --quiet --locked --release -p testudo-physics -p testudo-movement "${examples[@]/#/--example=}"
   programs=("${examples[@]/#/${CARGO_TARGET_DIR:-target}/release/examples/}")
 fi
 found=$(for program in "${programs[@]}"; do objdump -d -C --no-show-raw-insn "$program"; done | findings)

@@ -30,8 +30,7 @@ struct Skill {
     turns: u32,
     /// The same while an enemy comes.
     turns_pressed: u32,
-    /// Precision to which it sees a position, in units: a bot that followed every step of the enemy would need new routes all the time.
-    /// Half of it is odd, so that what it sees is the middle of a cell of the ground, and two bots that face each other see the same.
+    /// Precision to which it sees a position, in units: a bot that followed every step of the enemy would need new paths all the time.
     rough: i32,
     /// Of the units of a full army beyond the first number, one in the second number stays at home.
     guards: Option<(u32, u32)>,

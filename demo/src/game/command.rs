@@ -145,9 +145,16 @@ impl Game {
 
     /// Sends a unit on its way.
     fn begin(&mut self, number: u32, Errand { deed, way }: Errand) {
+        let strikes_on = match (self.units[number as usize].task, deed) {
+            (Task::Strike { foe, .. }, Deed::Strike(same)) => foe == same && self.chases(number, foe),
+            _ => false,
+        };
         let unit = &mut self.units[number as usize];
         let before = core::mem::replace(&mut unit.task, deed.task(way));
         unit.away_ms = 0;
+        if strikes_on {
+            return;
+        }
         // A unit that may fight continues its present fight.
         if deed != Deed::Attack {
             unit.target = None;
@@ -171,7 +178,11 @@ impl Game {
             }
             return self.begin(unit, errand);
         }
-        self.units[unit as usize].settle(post);
+        let state = &mut self.units[unit as usize];
+        state.settle(post);
+        if state.body.and_then(|body| self.crowd.is_going(body)) == Some(true) {
+            self.halt(unit);
+        }
     }
 
     pub(super) fn stop(&mut self, chosen: &[u32]) {

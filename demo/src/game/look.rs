@@ -215,8 +215,8 @@ impl Game {
         self.numbers_of(army).filter_map(|unit| self.place_of(unit))
     }
 
-    /// The flow fields that units follow, as arrows from every second cell: from where, to where.
-    pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)>> + '_ {
+    /// The flow fields, as arrows from every second cell: from where, to where.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)>> + '_ {
         self.crowd.live_flows().map(|flow| {
             let mut arrows = Arrows::default();
             self.crowd.draw_flow(flow, &mut arrows);

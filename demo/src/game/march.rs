@@ -61,7 +61,7 @@ impl Game {
             way.place
         } else if way.place == unit.post {
             // Somebody is in the way back to its post. It will try again, but not for ever: each time it gives up a quarter of the distance.
-            let quarter = |from: i32, to: i32| from + (to - from) / 4;
+            let quarter = |from: i32, to: i32| from + to / 4 - from / 4;
             Point { x: quarter(way.place.x, place.x), y: quarter(way.place.y, place.y) }
         } else {
             place
@@ -82,11 +82,12 @@ impl Game {
         }
     }
 
-    /// Sends a unit on its way.
+    /// Sends a unit on its way. If there is no open ground near the goal, as in the middle of a wide lake, it is done with its errand where it is.
     pub(super) fn go(&mut self, number: u32, Way { place, goal }: Way) {
-        if let Some(body) = self.units[number as usize].body {
-            // Refused only if there is no ground at all, or in a damaged state: it stays where it is.
-            let _ = self.crowd.send(body, goal.to_vec2(), place.to_vec2());
+        let Some(body) = self.units[number as usize].body else { return };
+        if self.crowd.send(body, goal.to_vec2(), place.to_vec2()).is_err() {
+            let post = self.place_of(number).unwrap_or(place);
+            self.done(number, post);
         }
     }
 
@@ -103,19 +104,18 @@ impl Game {
         let unit = &self.units[number as usize];
         let Some(body) = unit.body else { return };
         let prey = self.crowd.prey(body);
-        let target = unit.target.and_then(|target| Some((target, self.foe_body(target)?)));
-        let pursued = target.filter(|&(target, target_body)| match unit.task {
+        let quarry = unit.target.and_then(|target| match unit.task {
             // A marching unit attacks enemies within reach.
-            Task::March(_) => false,
-            Task::Hold => unit.stance != Stance::Hold,
-            // On its way to its enemy it strikes others in its path.
-            Task::Strike { foe, .. } => foe == target || prey == Some(target_body),
-            Task::Attack(_) | Task::Patrol { .. } | Task::Aid(_) => true,
+            Task::March(_) => None,
+            Task::Hold => Some(target).filter(|_| unit.stance != Stance::Hold),
+            // On its way to its enemy it strikes others in its path, and goes on.
+            Task::Strike { foe, .. } => Some(foe).filter(|_| foe == target || self.chases(number, foe)),
+            Task::Attack(_) | Task::Patrol { .. } | Task::Aid(_) => Some(target),
         });
-        if let Some((target, target_body)) = pursued {
+        if let Some((foe, foe_body)) = quarry.and_then(|foe| Some((foe, self.foe_body(foe)?))) {
             let reach = unit.kind.stats().range - SLACK;
-            let reach = if let Foe::Unit(_) = target { reach - UNIT_RADIUS } else { reach };
-            let _ = self.crowd.pursue(body, target_body, raw(reach));
+            let reach = if let Foe::Unit(_) = foe { reach - UNIT_RADIUS } else { reach };
+            let _ = self.crowd.pursue(body, foe_body, raw(reach));
         } else if let Some(&way) = unit.task.way() {
             if self.crowd.is_going(body) == Some(false) {
                 self.go(number, way);
@@ -123,6 +123,20 @@ impl Game {
         } else if prey.is_some() {
             self.halt(number);
         }
+    }
+
+    /// Whether a unit goes straight at an enemy, and still sees it. (A building does not go away.)
+    pub(super) fn chases(&self, number: u32, foe: Foe) -> bool {
+        let unit = &self.units[number as usize];
+        let prey = unit.body.and_then(|body| self.crowd.prey(body));
+        let is_seen = match (foe, self.place_of(number), self.foe_place(foe)) {
+            (Foe::Building(_), ..) => true,
+            (Foe::Unit(_), Some(here), Some((_, there))) => {
+                here.distance_squared(there) <= squared(unit.kind.stats().sight)
+            }
+            _ => false,
+        };
+        is_seen && prey.is_some() && prey == self.foe_body(foe)
     }
 
     /// An idle unit that was pushed or lured away from its post waits for a moment and then goes back. Called when it looks around.

@@ -14,6 +14,11 @@ const COLUMNS_MAX: i32 = 1_024;
 /// Side of the largest cells, raw.
 const CELL_MAX: i32 = 16 * UNIT;
 
+/// All flow fields together cover about so many cells (four bytes each), but there are at least 64 of them, and at most 256.
+const FIELD_CELLS: i32 = 1 << 24;
+const FIELDS_MIN: u32 = 64;
+const FIELDS_MAX: u32 = 256;
+
 /// Units are this many times slower in a wood.
 const WOOD: u8 = 2;
 
@@ -28,7 +33,10 @@ pub(super) fn crowd_def(field: &Field) -> CrowdDef {
     let corner = [field.half.x, field.half.y].map(|half| (half / cell).max(1) * cell);
     let corner = Point { x: corner[0], y: corner[1] };
     let area = Aabb { min: Point { x: -corner.x, y: -corner.y }.to_vec2(), max: corner.to_vec2() };
-    CrowdDef::new(GroundDef::new(area).cell(raw(cell)).sizes(&[raw(UNIT_RADIUS)])).slow_ground(true)
+    let cells = corner.x / cell * 2 * (corner.y / cell * 2);
+    let fields = (FIELD_CELLS / cells).unsigned_abs().clamp(FIELDS_MIN, FIELDS_MAX);
+    let ground = GroundDef::new(area).cell(raw(cell)).sizes(&[raw(UNIT_RADIUS)]);
+    CrowdDef::new(ground).slow_ground(true).fields_max(fields)
 }
 
 /// Slows the units in a field's woods.
@@ -48,7 +56,7 @@ impl Terrain<'_> {
         self.0.size_of(raw(UNIT_RADIUS))
     }
 
-    /// The position itself if a unit can stand there; else the nearest position where it can; the position itself if there is none nearby.
+    /// The position itself if its cell is open; else the nearest position where it can; the position itself if there is none nearby.
     pub(super) fn nearest_free(self, place: Point) -> Point {
         let open = self.size().and_then(|size| self.0.nearest_open(place.to_vec2(), size));
         open.map_or(place, Point::from_vec2)

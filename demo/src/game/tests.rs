@@ -3,6 +3,7 @@
 mod errands;
 mod formations;
 mod sieges;
+mod strikes;
 mod teams;
 
 use testudo_lockstep::state;

@@ -49,9 +49,9 @@ impl Layers {
         if self == Self::default() {
             return;
         }
-        let [cells, boxes, contacts, velocities, sleepers, routes] = self.0;
-        if routes {
-            draw_routes(batch, game, view);
+        let [cells, boxes, contacts, velocities, sleepers, flows] = self.0;
+        if flows {
+            draw_flows(batch, game, view);
         }
         let options = DebugDrawOptions::new().shapes(sleepers).aabbs(boxes).tree_cells(cells);
         let options = options.contacts(contacts).velocities(velocities);
@@ -59,10 +59,10 @@ impl Layers {
     }
 }
 
-/// The flow fields: from every second cell, where its units walk.
-fn draw_routes(batch: &mut Batch, game: &Game, view: &View) {
-    for (route, arrows) in game.routes().enumerate() {
-        let color = faded(army(route as u8 % 4), 0.7);
+/// The flow fields: from every fourth cell, where units walk from there.
+fn draw_flows(batch: &mut Batch, game: &Game, view: &View) {
+    for (flow, arrows) in game.flows().enumerate() {
+        let color = faded(army(flow as u8 % 4), 0.7);
         for (from, to) in arrows.step_by(2) {
             let (from, to) = (place(from), place(to));
             if view.sees(from, 1.0) && from != to {

@@ -122,7 +122,7 @@ impl Crowd {
         let body = walker.body;
         let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
         let (at_post, radius) = (dot(to_post, to_post), i64::from(walker.sight.radius));
-        let is_within = |part: i64| at_post <= part * part;
+        let is_within = |part: i64| at_post <= part.saturating_mul(part);
         if mover.is_closed {
             return self.end(world, number, MoveEvent::Unreachable(body));
         }

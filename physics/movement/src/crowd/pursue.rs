@@ -9,6 +9,9 @@ use crate::steer::raw::{length, raw, resized};
 /// Groups of units that pursue, by their bodies: each is a group of its own, because the way of one says nothing about that of another.
 const PURSUERS: u32 = 3 << 30;
 
+/// Further than any two bodies are from each other, units.
+pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
+
 impl Crowd {
     /// A unit goes straight at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface
     /// (of shapes that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. It finds no way around
@@ -18,7 +21,7 @@ impl Crowd {
     /// [`MoveError::Stranger`] if the first body is no unit.
     pub fn pursue(&mut self, unit: BodyId, prey: BodyId, reach: Fx) -> Result<(), MoveError> {
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
-        let task = Task::Pursue(Pursuit { prey, reach: reach.max(Fx::ZERO) });
+        let task = Task::Pursue(Pursuit { prey, reach: reach.clamp(Fx::ZERO, REACH_MAX) });
         let mover = &mut self.movers[at];
         if mover.task != task {
             self.hashes[at] = CHANGED;

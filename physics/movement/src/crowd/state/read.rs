@@ -3,6 +3,7 @@
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2};
 
 use crate::crowd::def::MoverDef;
+use crate::crowd::pursue::REACH_MAX;
 use crate::crowd::state::StateError;
 use crate::crowd::{Errand, Mover, Pursuit, Task, Walker};
 use crate::flow::{FlowId, Tiles};
@@ -127,7 +128,7 @@ impl Reader<'_> {
             2 => Task::Go(self.errand(ground)?),
             3 => {
                 let prey = BodyId::from_bits(self.take(8)? as u64);
-                Task::Pursue(Pursuit { prey, reach: self.length("reach", Fx::MAX)? })
+                Task::Pursue(Pursuit { prey, reach: self.length("reach", REACH_MAX)? })
             }
             _ => return Err(StateError::Invalid { what: "task" }),
         };

@@ -1,0 +1,111 @@
+//! Orders to strike, and what becomes of units that have nothing left to do, or nowhere to go.
+
+use testudo_physics::Aabb;
+
+use super::*;
+
+/// A match of 12 units each in which only some are left, and nobody is trained.
+fn only(left: &[u32]) -> Game {
+    let mut game = game(2, 12);
+    (0..24).filter(|number| !left.contains(number)).for_each(|number| game.bury_unit(number, false));
+    game.armies.iter_mut().for_each(|army| army.fallen.clear());
+    game
+}
+
+/// Puts a unit so many units in front of the first army's base, and aside.
+fn put(game: &mut Game, number: u32, ahead: i32, aside: i32) -> Point {
+    let base = game.base(0).unwrap();
+    let (fx, fy) = game.field.bases[0].forward;
+    let at = |forward: i32, side: i32| (forward * ahead * UNIT) + side * aside * UNIT / 10;
+    let place = base.offset(at(fx, -fy), at(fy, fx));
+    let unit = &mut game.units[number as usize];
+    unit.hit_points = 100_000;
+    let body = unit.body.unwrap();
+    game.world.set_position(body, place.to_vec2()).unwrap();
+    game.stop(&[number]);
+    place
+}
+
+/// A guard runs after an archer, past others that it strikes on the way. (It turned back to where the archer had been.)
+#[test]
+fn who_strikes_somebody_runs_past_others() {
+    let mut game = only(&[0, 12, 13, 14, 15, 21]);
+    for (number, ahead, aside) in [(12, 12, 13), (13, 12, -13), (14, 16, 13), (15, 16, -13)] {
+        put(&mut game, number, ahead, aside);
+    }
+    put(&mut game, 0, 0, 0);
+    let archer = put(&mut game, 21, 5, 0);
+    tell(&mut game, 1, Selection::All, Command::Stand(Stance::Hold));
+    tell(&mut game, 0, Selection::All, Command::Strike(Foe::Unit(21)));
+    let (fx, fy) = game.field.bases[0].forward;
+    let far = archer.offset(fx * 30 * UNIT, fy * 30 * UNIT);
+    let flees = Selection::Units(Ranges::one(9, 1).unwrap());
+    tell(&mut game, 1, flees, Command::Move(Place::near(far)));
+    let prey = game.units[21].body;
+    let (mut both, mut since) = (0, None);
+    for frame in 0..160 {
+        run(&mut game, 1);
+        let chases = game.units[0].body.and_then(|body| game.crowd.prey(body)) == prey;
+        since = since.or(chases.then_some(frame));
+        let [here, there] = [0, 21].map(|unit| game.place_of(unit).unwrap());
+        if since.is_none() || here.distance_squared(there) > squared(8 * UNIT) {
+            continue;
+        }
+        both += u32::from(game.units[0].target.is_some_and(|foe| foe != Foe::Unit(21)));
+        assert!(chases, "frame {frame}: the guard at {here:?} lets go of the archer at {there:?}");
+    }
+    assert!(both > 0, "the guard never struck anybody else: the test is not interesting");
+}
+
+/// (It walked on for one and a half seconds to where the archer had been.)
+#[test]
+fn whose_enemy_falls_far_away_stands() {
+    let mut game = only(&[0, 12, 21]);
+    put(&mut game, 0, 0, 0);
+    put(&mut game, 12, 40, 60);
+    put(&mut game, 21, 40, 0);
+    tell(&mut game, 0, Selection::All, Command::Strike(Foe::Unit(21)));
+    run(&mut game, 30);
+    let way = game.place_of(0).unwrap().distance_squared(game.base(0).unwrap());
+    assert!(way > squared(3 * UNIT), "the guard did not set out");
+    game.units[21].hit_points = 0;
+    game.scratch.fallen.push(Foe::Unit(21));
+    run(&mut game, 10);
+    assert_eq!(game.units[0].task, Task::Hold);
+    let here = game.place_of(0).unwrap();
+    run(&mut game, 30);
+    let there = game.place_of(0).unwrap();
+    assert!(here.distance_squared(there) <= squared(UNIT / 4), "it went on from {here:?} to {there:?}");
+}
+
+/// The same order once more while a guard strikes a building.
+#[test]
+fn the_same_strike_again_changes_nothing() {
+    let mut game = only(&[12, 0]);
+    let barracks = game.buildings[1].ground.centre;
+    let body = game.units[12].body.unwrap();
+    game.world.set_position(body, barracks.offset(6 * UNIT, 6 * UNIT).to_vec2()).unwrap();
+    let strike = Command::Strike(Foe::Building(1));
+    tell(&mut game, 1, Selection::All, strike);
+    run(&mut game, 100);
+    assert_eq!(game.units[12].target, Some(Foe::Building(1)));
+    tell(&mut game, 1, Selection::All, strike);
+    assert_eq!(game.units[12].target, Some(Foe::Building(1)), "it lets go");
+    let body = game.units[12].body.unwrap();
+    assert_eq!(game.crowd.prey(body), game.foe_body(Foe::Building(1)));
+}
+
+/// In the middle of a lake that is wider than 64 units. (Units kept such an order for ever, and those after it never began.)
+#[test]
+fn an_order_to_where_nobody_can_stand_is_over_at_once() {
+    let mut game = game(2, 12);
+    let half = game.field.half;
+    let everywhere = Aabb { min: Point { x: -half.x, y: -half.y }.to_vec2(), max: half.to_vec2() };
+    game.crowd.set_cost(&game.world, everywhere, 0);
+    for command in [Command::Move(Place::near(Point::ZERO)), Command::Patrol(Place::near(Point::ZERO))] {
+        tell(&mut game, 0, Selection::All, command);
+        run(&mut game, 1);
+        let idle = game.units[..12].iter().filter(|unit| unit.task == Task::Hold).count();
+        assert_eq!(idle, 12, "{command:?}");
+    }
+}
