@@ -16,6 +16,7 @@ impl Crowd {
     /// A unit goes straight at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface
     /// (of shapes that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. It finds no way around
     /// obstacles, and nothing ends it but another order, [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events.
+    /// A reach outside of 0..=65,536 counts as the nearest one inside.
     ///
     /// # Errors
     /// [`MoveError::Stranger`] if the first body is no unit.
