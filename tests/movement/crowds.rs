@@ -290,17 +290,17 @@ fn who_gets_an_order_in_each_frame_goes() {
 fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
     let mut scene = Scene::new(open_world(), HALF);
     scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
-    let [first, second] = [-5, 5].map(|x| scene.add(Vec2::from_ints(x, 0)));
+    let [first, second, third] = [-5, 0, 5].map(|x| scene.add(Vec2::from_ints(x, 0)));
     let goals = [Vec2::from_ints(20, 20), Vec2::from_ints(20, -20)];
-    scene.go(&[first, second], goals[0]);
+    scene.go(&[first, second, third], goals[0]);
     scene.step();
-    let refused = scene.crowd.order(&scene.world, &[first], &Order::go(goals[1]));
+    let refused = scene.crowd.order(&scene.world, &[first, second], &Order::go(goals[1]));
     assert_eq!(refused, Err(MoveError::Flow(FlowError::TooMany { max: 1 })), "the other one uses it");
-    scene.go(&[first, second], goals[1]);
+    scene.go(&[first, second, third], goals[1]);
     for _ in 0..30 * RATE {
         scene.step();
     }
-    assert_eq!(scene.arrived.len(), 2);
+    assert_eq!(scene.arrived.len(), 3);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Movement of units: paths against brute force, crowds, saved and restored matches, golden scenes.
 
+mod alone;
 mod battle;
 mod crowds;
 mod formations;

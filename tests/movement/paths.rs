@@ -1,9 +1,9 @@
 //! Lengths of paths against brute force, and partial updates against whole ones.
 
-use testudo_movement::{FlowId, Flows, Ground, GroundDef, SizeClass, Way};
-use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2};
+use testudo_movement::{Corner, FlowId, Flows, Ground, GroundDef, PathError, PathSearch, SizeClass, Way};
+use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
-use crate::maps::{HALF as HALF_SIDE, KINDS, area, draw};
+use crate::maps::{HALF as HALF_SIDE, KINDS, Kind, area, draw};
 
 /// Half the side of a map, units.
 const HALF: Fx = Fx::const_from_int(HALF_SIDE as i64);
@@ -58,9 +58,45 @@ pub(crate) fn walked(ground: &Ground, flows: &Flows, flow: FlowId, from: Vec2) -
     panic!("no end from {from:?}, now at {place:?}");
 }
 
+/// How much longer some paths are than exact ones.
+#[derive(Default)]
+struct Longer {
+    around: i32,
+    sum: Fx,
+    /// More than a twentieth and half a cell.
+    much: i32,
+    worst: Fx,
+}
+
+impl Longer {
+    /// The exact path goes from middle to middle, a walked one over anchors. Short ones say little.
+    fn note(&mut self, cell: Fx, walked: Fx, shortest: Fx) {
+        if shortest > Fx::from_num(4) {
+            self.around += 1;
+            self.sum += walked / shortest;
+            self.much += i32::from(walked > shortest * 21 / 20 + cell / 2);
+            self.worst = self.worst.max((walked - cell / 2) / shortest);
+        }
+    }
+
+    /// Beside obstacles that lie across cells, paths over anchors make small detours.
+    fn judge(&self, what: &str) {
+        let Self { around, sum, much, worst } = *self;
+        let mean = sum / i64::from(around.max(1));
+        println!(
+            "{what}: mean {mean} worst {worst} of {around}; {much} are more than a twentieth and half a cell longer"
+        );
+        assert!(around > 3_000, "{what}: {around} paths: not interesting");
+        assert!(much * 1_000 < around && worst < Fx::lit("1.25"), "{what}: {much} paths, {worst}");
+        assert!(mean <= Fx::lit("1.01"), "{what}: {mean}");
+    }
+}
+
+/// Both those of fields and those of single searches.
 #[test]
 fn paths_are_hardly_longer_than_exact_ones() {
-    let (mut around, mut longer, mut worst, mut sum) = (0, 0, Fx::ZERO, Fx::ZERO);
+    let (mut of_fields, mut single) = (Longer::default(), Longer::default());
+    let (mut search, mut looked) = (PathSearch::default(), 0);
     for seed in 0..3 {
         for kind in KINDS {
             let world = draw(kind, seed);
@@ -77,26 +113,124 @@ fn paths_are_hardly_longer_than_exact_ones() {
             for (&from, shortest) in cells.iter().zip(&shortest) {
                 let walked = walked(&ground, &flows, flow, from);
                 assert_eq!(walked.is_some(), shortest.is_some(), "{kind:?} {seed}: {from:?}");
-                let (Some(walked), Some(shortest)) = (walked, *shortest) else { continue };
-                // The exact path goes from middle to middle, a walked one over anchors.
-                if shortest > Fx::from_num(4) {
-                    around += 1;
-                    sum += walked / shortest;
-                    let allowed = shortest * 21 / 20 + ground.cell() / 2;
-                    longer += u32::from(walked > allowed);
-                    worst = worst.max((walked - ground.cell() / 2) / shortest);
-                }
+                let path = search.find(&ground, [from, cells[goal]], size(&ground), u32::MAX);
+                let path = path.ok().map(|corners| length(&ground, from, corners));
+                assert_eq!(path.is_some(), shortest.is_some(), "{kind:?} {seed}: {from:?}");
+                looked += search.cells();
+                let (Some(walked), Some(path), Some(shortest)) = (walked, path, *shortest) else { continue };
+                of_fields.note(ground.cell(), walked, shortest);
+                single.note(ground.cell(), path, shortest);
             }
         }
     }
-    println!(
-        "mean {} worst {worst} of {around}; {longer} are more than a twentieth and half a cell longer",
-        sum / around
-    );
-    assert!(around > 3_000, "{around} paths: not interesting");
-    // Beside obstacles that lie across cells, paths over anchors make small detours.
-    assert!(longer * 1_000 < around as u32 && worst < Fx::lit("1.25"), "{longer} paths, {worst}");
-    assert!(sum / around <= Fx::lit("1.01"), "{}", sum / around);
+    println!("{} cells were looked at for each single path", looked / single.around.unsigned_abs());
+    of_fields.judge("fields");
+    single.judge("single paths");
+}
+
+/// The length of a path from corner to corner. Each sees the next one, and what it says of the rest is true.
+fn length(ground: &Ground, from: Vec2, corners: &[Corner]) -> Fx {
+    let size = size(ground);
+    for pair in corners.windows(2) {
+        // A step between neighbours may pass through the corner of a third cell.
+        let is_step = pair[0].at.distance(pair[1].at) <= ground.cell() * 9 / 4;
+        assert!(is_step || ground.sees(pair[0].at, pair[1].at, size), "{pair:?} on the way from {from:?}");
+        let said = pair[0].left - pair[1].left;
+        let off = (said - pair[0].at.distance(pair[1].at)).abs();
+        // (Each length is rounded to 1/256 of a cell.)
+        assert!(off <= ground.cell() / 64, "{pair:?}: {off}");
+    }
+    assert_eq!(corners.last().unwrap().left, Fx::ZERO);
+    // It goes straight to the last one in sight each time.
+    let (mut at, mut whole, mut ahead) = (from, Fx::ZERO, corners);
+    while !ahead.is_empty() {
+        let seen = ahead.iter().take_while(|corner| ground.sees(at, corner.at, size)).count().max(1);
+        whole += at.distance(ahead[seen - 1].at);
+        (at, ahead) = (ahead[seen - 1].at, &ahead[seen..]);
+    }
+    whole
+}
+
+/// Slow ground costs what it says: paths are hardly longer than the shortest from cell to neighbour, each step as many times as long as its cell costs.
+#[test]
+fn single_paths_over_slow_ground_are_as_short_as_steps() {
+    let mut search = PathSearch::default();
+    let (mut around, mut shorter) = (0, 0);
+    for seed in 0..20 {
+        let mut rng = Pcg32::new(seed, 78);
+        let (world, mut ground) =
+            (World::new(WorldDef::new()).unwrap(), Ground::new(&GroundDef::new(area())).unwrap());
+        let place = |rng: &mut Pcg32| {
+            Vec2::new(Fx::from_num(rng.below(32)) - HALF, Fx::from_num(rng.below(32)) - HALF)
+        };
+        for _ in 0..12 {
+            let corner = place(&mut rng);
+            let size = Vec2::from_ints(2 + rng.below(9) as i32, 2 + rng.below(9) as i32);
+            ground.set_cost(&world, Aabb::from_corners(corner, corner + size), 1 + rng.below(8) as u8);
+        }
+        let middles = middles(&ground);
+        let goal = rng.below(1_024) as usize;
+        let steps = by_steps(&ground, &middles, goal);
+        for from in (0..1_024).step_by(7) {
+            let corners =
+                search.find(&ground, [middles[from], middles[goal]], size(&ground), u32::MAX).unwrap();
+            let (said, straight) = (corners[0].left, middles[from].distance(middles[goal]));
+            assert!(
+                said <= steps[from] * 33 / 32 + ground.cell() / 8,
+                "{seed} {from}: {said}, {}",
+                steps[from]
+            );
+            assert!(said >= straight - ground.cell() / 8, "{seed} {from}: {said}, {straight}");
+            around += i32::from(said > straight * 11 / 10);
+            shorter += i32::from(said < steps[from] * 99 / 100);
+        }
+    }
+    assert!(around > 500 && shorter > 500, "{around} {shorter}: not interesting");
+}
+
+/// Lengths from all cells of open ground to one, from cell to neighbour, by brute force.
+fn by_steps(ground: &Ground, middles: &[Vec2], goal: usize) -> Vec<Fx> {
+    let columns = ground.columns() as usize;
+    let mut best = vec![Fx::MAX; middles.len()];
+    best[goal] = Fx::ZERO;
+    let mut before = Vec::new();
+    while best != before {
+        before.clone_from(&best);
+        for at in 0..middles.len() {
+            let rows = (at / columns).saturating_sub(1)..=(at / columns + 1).min(ground.rows() as usize - 1);
+            let around = (at % columns).saturating_sub(1)..=(at % columns + 1).min(columns - 1);
+            for to in rows.flat_map(|row| around.clone().map(move |column| row * columns + column)) {
+                let step = middles[at].distance(middles[to]) * i64::from(ground.cost(middles[at]));
+                best[at] = best[at].min(best[to].saturating_add(step));
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn a_path_that_is_closed_or_too_long_is_told() {
+    let mut world = draw(Kind::Rocks, 4);
+    let ring = Vec2::from_ints(-9, -9);
+    for (x, y, half_x, half_y) in [(3, 0, 1, 4), (-3, 0, 1, 4), (0, 3, 4, 1), (0, -3, 4, 1)] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::from_num(half_x), Fx::from_num(half_y)));
+        world.create_body(&wall.position(ring + Vec2::from_ints(x, y))).unwrap();
+    }
+    let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
+    ground.survey(&world);
+    let mut search = PathSearch::default();
+    let far = Vec2::from_ints(14, 14);
+    for ends in [[ring, far], [far, ring]] {
+        assert_eq!(search.find(&ground, ends, size(&ground), u32::MAX), Err(PathError::Closed));
+    }
+    let ends = [Vec2::from_ints(-14, 14), Vec2::from_ints(14, -14)];
+    let whole = search.find(&ground, ends, size(&ground), u32::MAX).unwrap().to_vec();
+    let cells = search.cells();
+    assert_eq!(search.find(&ground, ends, size(&ground), cells - 1), Err(PathError::TooFar));
+    assert_eq!(search.find(&ground, ends, size(&ground), cells), Ok(&whole[..]));
+    let near = far + Vec2::new(Fx::ONE / 4, Fx::ZERO);
+    let ends = [Corner { at: far, left: Fx::ONE / 4 }, Corner { at: near, left: Fx::ZERO }];
+    assert_eq!(search.find(&ground, [far, near], size(&ground), 1), Ok(&ends[..]));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::maps::{HALF, Kind, draw, square};
 
 pub(crate) fn def() -> CrowdDef {
     CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]))
-        .fields_max(7)
-        .cells_per_frame(60)
+        .fields_max(12)
+        .cells_per_frame(400)
 }
 
 /// Units of two sizes on a map, on their way.
@@ -47,9 +47,24 @@ pub(crate) fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[Bo
         let order = if in_rows { order.formation(rows, Angle::ZERO) } else { order };
         crowd.order(world, chosen, &order).unwrap();
     }
+    if frame % 10 < 4 {
+        // Some go alone.
+        let unit = units[frame as usize * 7 % units.len()];
+        let goal = Vec2::from_ints((frame * 11 % 28) as i32 - 14, (frame * 17 % 28) as i32 - 14);
+        crowd.order(world, &[unit], &Order::go(goal)).unwrap();
+    }
     if frame == 30 || frame == 70 {
         let house = BodyDef::static_body(Shape::rect(Fx::from_num(2), Fx::ONE));
         let house = house.position(Vec2::from_ints(0, frame as i32 / 10 - 4));
+        let house = world.create_body(&house).unwrap();
+        let around = world.body(house).unwrap().aabb();
+        crowd.survey_area(world, around);
+    }
+    if frame == 48 || frame == 88 {
+        // On the goal of the one that was sent alone five frames ago.
+        let sent = frame - 5;
+        let goal = Vec2::from_ints((sent * 11 % 28) as i32 - 14, (sent * 17 % 28) as i32 - 14);
+        let house = BodyDef::static_body(Shape::rect(Fx::ONE * 2, Fx::ONE * 2)).position(goal);
         let house = world.create_body(&house).unwrap();
         let around = world.body(house).unwrap().aabb();
         crowd.survey_area(world, around);

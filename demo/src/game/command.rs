@@ -116,8 +116,9 @@ impl Game {
 
     /// Sends units to their places in a formation. They share the way to its centre.
     fn send(&mut self, army: u8, chosen: &[u32], shape: Shape, deed: Deed, is_queued: bool) {
-        let (goal, count) =
-            (self.terrain().nearest_free(shape.within(self.field.half).middle()), chosen.len() as u32);
+        let middle = shape.within(self.field.half).middle();
+        let Some(goal) = self.goal_near(middle, chosen) else { return };
+        let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
             let errand = Errand { deed, way: self.way(army, shape, goal, number, count) };
             let state = &mut self.units[unit as usize];
@@ -132,15 +133,27 @@ impl Game {
         }
     }
 
+    /// Where units that are sent to a position go: the open ground nearest to it. If there is none nearby, as in the middle of a wide lake, as far as the
+    /// nearest of them gets on a straight line. (Searched once for all of them, because a player can order it again and again.) `None` if none of them stands
+    /// on open ground.
+    fn goal_near(&self, position: Point, units: &[u32]) -> Option<Point> {
+        let terrain = self.terrain();
+        terrain.nearest_open(position).or_else(|| {
+            let places =
+                units.iter().filter_map(|&unit| self.place_of(unit)).filter(|&at| terrain.is_open(at));
+            let nearest = places.min_by_key(|place| place.distance_squared(position))?;
+            Some(terrain.towards(nearest, position))
+        })
+    }
+
     /// The way to place `number` of `count` around a goal.
     fn way(&self, army: u8, shape: Shape, goal: Point, number: u32, count: u32) -> Way {
         let place = match shape.within(self.field.half) {
             Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
             Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
         };
-        // No unit gets a place on the other side of a wall or a river.
-        let terrain = self.terrain();
-        Way { place: terrain.towards(goal, terrain.nearest_free(place)), goal }
+        // No unit gets a place in a rock, or on the other side of a wall or a river.
+        Way { place: self.terrain().towards(goal, place), goal }
     }
 
     /// Sends a unit on its way.
@@ -200,7 +213,8 @@ impl Game {
     fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
         let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
         self.send(army, chosen, Shape::Square(to), Deed::Attack, false);
-        let (goal, count) = (self.terrain().nearest_free(home), chosen.len() as u32);
+        let Some(goal) = self.goal_near(home, chosen) else { return };
+        let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
             let back = self.way(army, Shape::Square(home), goal, number, count);
             if let Task::Attack(to) = self.units[unit as usize].task {

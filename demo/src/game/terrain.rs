@@ -56,10 +56,20 @@ impl Terrain<'_> {
         self.0.size_of(raw(UNIT_RADIUS))
     }
 
-    /// The position itself if its cell is open; else the nearest position where it can; the position itself if there is none nearby.
-    pub(super) fn nearest_free(self, place: Point) -> Point {
+    /// The position itself if a unit can stand there; else the nearest position where it can, at most 32 cells away.
+    pub(super) fn nearest_open(self, place: Point) -> Option<Point> {
         let open = self.size().and_then(|size| self.0.nearest_open(place.to_vec2(), size));
-        open.map_or(place, Point::from_vec2)
+        open.map(Point::from_vec2)
+    }
+
+    /// Whether a unit can stand at a position.
+    pub(super) fn is_open(self, place: Point) -> bool {
+        self.size().is_some_and(|size| self.0.is_open(place.to_vec2(), size))
+    }
+
+    /// As [`Terrain::nearest_open`]; the position itself if there is none nearby.
+    pub(super) fn nearest_free(self, place: Point) -> Point {
+        self.nearest_open(place).unwrap_or(place)
     }
 
     /// The last position on the straight line from a free position towards `to` that a unit can walk to; `to` itself if possible.

@@ -28,9 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to look: [`Crowd`] does everything. Its parts can be used alone: [`Ground`] knows where units of each size can be, [`Flows`] the
-//! paths to goals, [`give_way`] is steering as a pure function, [`places`] and [`assign`] are formations. The package's README names methods, sources and
-//! limits.
+//! Where to look: [`Crowd`] does everything. Its parts can be used alone: [`Ground`] knows where units of each size can be, [`Flows`] the paths to goals,
+//! [`PathSearch`] one path, [`give_way`] is steering as a pure function, [`places`] and [`assign`] are formations. The package's README names methods, sources
+//! and limits.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 #![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
@@ -48,7 +48,7 @@ pub use crowd::{
     StateError,
 };
 pub use draw::MovementDraw;
-pub use flow::{FIELDS_MAX, FlowError, FlowId, Flows, Way};
+pub use flow::{Corner, FIELDS_MAX, FlowError, FlowId, Flows, PathError, PathSearch, Way};
 pub use ground::{COST_MAX, Ground, GroundDef, GroundError, SIDE_MAX, SIZES_MAX, SizeClass};
 pub use group::{Formation, assign, places};
 pub use steer::{Going, Neighbour, Step, give_way};

@@ -95,9 +95,34 @@ fn the_same_strike_again_changes_nothing() {
     assert_eq!(game.crowd.prey(body), game.foe_body(Foe::Building(1)));
 }
 
-/// In the middle of a lake that is wider than 64 units. (Units kept such an order for ever, and those after it never began.)
+/// Into a lake, 36 units from its shore. (Each unit searched the whole lake for a place, and did not go.)
 #[test]
-fn an_order_to_where_nobody_can_stand_is_over_at_once() {
+fn an_order_into_a_wide_lake_leads_to_its_shore() {
+    let mut game = game(2, 12);
+    let half = game.field.half;
+    let (left, edge) = (Point { x: -half.x, y: -half.y }, game.base(0).unwrap().x + 20 * UNIT);
+    let lake = Aabb { min: Point { x: edge, ..left }.to_vec2(), max: half.to_vec2() };
+    game.crowd.set_cost(&game.world, lake, 0);
+    let far = Point { x: edge + 36 * UNIT, y: 0 };
+    assert!(far.x < half.x && game.terrain().nearest_open(far).is_none());
+    for command in [Command::Move(Place::near(far)), Command::Attack(Place::near(far))] {
+        tell(&mut game, 0, Selection::All, command);
+        run(&mut game, 600);
+        for unit in 0..12 {
+            let place = game.place_of(unit).unwrap();
+            // (Others may push it a step into the shallows.)
+            let shore = edge - 8 * UNIT..edge + 2 * UNIT;
+            assert!(shore.contains(&place.x), "{command:?}: {unit} at {place:?}");
+            // It stands, or was pushed and goes back to its post.
+            let state = &game.units[unit as usize];
+            assert!(state.task.way().is_none_or(|way| way.place == state.post), "{command:?}: {unit}");
+        }
+    }
+}
+
+/// There is no open ground at all. (Units kept such an order for ever, and those after it never began.)
+#[test]
+fn an_order_to_where_nobody_can_stand_changes_nothing() {
     let mut game = game(2, 12);
     let half = game.field.half;
     let everywhere = Aabb { min: Point { x: -half.x, y: -half.y }.to_vec2(), max: half.to_vec2() };

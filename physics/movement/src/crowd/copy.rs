@@ -7,6 +7,9 @@ impl Clone for Crowd {
         Self {
             ground: self.ground.clone(),
             flows: self.flows.clone(),
+            paths: Default::default(),
+            paths_left: 0,
+            paths_debt: self.paths_debt,
             cells_per_frame: self.cells_per_frame,
             slows: self.slows,
             walkers: self.walkers.clone(),
@@ -18,6 +21,7 @@ impl Clone for Crowd {
             events: self.events.clone(),
             squares: self.squares.clone(),
             thinkers: self.thinkers.clone(),
+            seekers: Vec::new(),
         }
     }
 
@@ -26,6 +30,7 @@ impl Clone for Crowd {
         let Self {
             ground,
             flows,
+            paths_debt,
             cells_per_frame,
             slows,
             walkers,
@@ -44,7 +49,7 @@ impl Clone for Crowd {
             self.flows.clone_from(flows);
         }
         (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
-        self.gone = *gone;
+        (self.gone, self.paths_debt) = (*gone, *paths_debt);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);
         self.movers.clone_from(movers);

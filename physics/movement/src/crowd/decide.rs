@@ -2,9 +2,11 @@
 
 use testudo_physics::{Fx, World};
 
+use crate::crowd::mover::PATIENCE_MS;
 use crate::crowd::step::{Company, THINK_MS};
-use crate::crowd::wish::{APPROACH, PATIENCE_MS};
+use crate::crowd::wish::APPROACH;
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
+use crate::flow::ONLY_FIELD;
 use crate::steer::raw::{Raw, dot, length, raw, resized};
 use crate::steer::{Party, Plain, Resident, Sight, Yielding};
 
@@ -139,8 +141,10 @@ impl Crowd {
         let mover = &mut self.movers[number];
         let spans = mover.stalled_ms / PATIENCE_MS;
         if spans > 0 {
-            // It may hang at an edge beside its line.
-            mover.aim = None;
+            // It may hang at an edge beside its line. (To look for a path is dear: one that goes alone does so once in each span.)
+            if !mover.is_alone() || mover.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
+                mover.drop_aim();
+            }
         }
         let turn = (self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS)
             .wrapping_add(body.index().into());
@@ -162,8 +166,9 @@ impl Crowd {
         walker.takes = choice.velocity.map(|part| part as i32);
         walker.sight.right_ms = choice.right_ms;
         mover.is_straight = walker.takes == walker.sight.wish;
-        let company = if walker.sight.left == i64::MAX {
-            // It waits for its path, which the search may find in this frame.
+        let waits_for_path = walker.sight.left == i64::MAX;
+        let company = if waits_for_path {
+            // The search may find it in this frame.
             Company::HeldUp
         } else if choice.is_bounded {
             // Near its place each moment counts, and where nobody gets on. Far from there, or among those who fight, little changes soon, and in a queue less.
@@ -177,7 +182,9 @@ impl Crowd {
             choice.company
         };
         let pause = Self::pause(rate, mover.straight, choice.speed, company);
-        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause);
+        // Those that wait for their turns do not all ask in the same frames.
+        let late = u32::from(waits_for_path && mover.is_alone()) & walker.body.index();
+        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause + late);
         ahead
     }
 
@@ -239,6 +246,9 @@ impl Crowd {
     ) -> Option<MoveEvent> {
         let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
         let radius = Fx::from_bits(walker.sight.radius.into());
+        // While its path is looked for, or waits for its turn, nobody loses patience.
+        let has_failed = matches!(mover.task, Task::Go(errand) if errand.flow.index == ONLY_FIELD);
+        let counts = walker.sight.left != i64::MAX || has_failed;
         // A unit that was pushed back has another try, but not for ever.
         let from = mover.to_go - radius * PUSHED_BACK;
         if mover.best < from && mover.setbacks < SETBACKS_MAX {
@@ -247,7 +257,7 @@ impl Crowd {
         if mover.comes_nearer(walker.sight.radius) {
             mover.setbacks = mover.setbacks.saturating_add(core::mem::take(&mut mover.is_back).into());
             (mover.best, mover.stalled_ms) = (mover.to_go, 0);
-        } else if walker.sight.left != i64::MAX {
+        } else if counts {
             mover.stalled_ms = least_stalled.map_or(mover.stalled_ms, u32::from).saturating_add(elapsed);
         }
         let (stalled_ms, place, body) = (mover.stalled_ms, walker.place(), walker.body);

@@ -4,6 +4,7 @@ mod copy;
 mod decide;
 mod def;
 mod finder;
+mod leg;
 mod mover;
 mod order;
 mod pursue;
@@ -17,7 +18,7 @@ use alloc::vec::Vec;
 
 use testudo_physics::{Aabb, BodyId, BodyKind, Fx, Vec2, World};
 
-use crate::flow::{Flows, WHOLE_UP_TO};
+use crate::flow::{Flows, PathSearch, WHOLE_UP_TO};
 use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
@@ -51,7 +52,9 @@ impl CrowdDef {
         Self { fields_max, ..self }
     }
 
-    /// How many cells all searches together take in a frame, at least 1. The last wave of cells is finished, so it may be some more.
+    /// How many cells all fields together find in a frame, at least 1. The last wave of cells is finished, so it may be some more. Paths of units without a
+    /// field have as many, each cell of theirs counting as eight, and leave half to the fields. One such search takes a quarter as many of its cells at most,
+    /// or as many while all fields are in use; what is too much is missing in the next frames.
     #[must_use]
     pub fn cells_per_frame(self, cells_per_frame: u32) -> Self {
         Self { cells_per_frame: cells_per_frame.max(1), ..self }
@@ -79,6 +82,13 @@ impl CrowdDef {
 pub struct Crowd {
     pub(crate) ground: Ground,
     pub(crate) flows: Flows,
+    // not state: memory of searches
+    paths: PathSearch,
+    /// How many cells the paths of units without a field may still take in this frame.
+    // not state: set in every step before it is read
+    paths_left: u32,
+    /// How many cells they have taken too much; that many fewer are left in the frames to come.
+    pub(crate) paths_debt: u32,
     pub(crate) cells_per_frame: u32,
     pub(crate) slows: bool,
     /// In ascending order of their bodies' slots.
@@ -101,6 +111,9 @@ pub struct Crowd {
     /// Units that think in this frame.
     // not state: as above
     pub(crate) thinkers: Vec<u32>,
+    /// Those of them that look for a path without a field.
+    // not state: as above
+    seekers: Vec<u32>,
 }
 
 impl Crowd {
@@ -112,6 +125,9 @@ impl Crowd {
         Ok(Self {
             ground: Ground::new(&def.ground)?,
             flows: Flows::new(def.fields_max).whole_up_to(def.whole_up_to),
+            paths: PathSearch::default(),
+            paths_left: 0,
+            paths_debt: 0,
             cells_per_frame: def.cells_per_frame,
             slows: def.slows,
             walkers: Vec::new(),
@@ -123,6 +139,7 @@ impl Crowd {
             events: Vec::new(),
             squares: Squares::default(),
             thinkers: Vec::new(),
+            seekers: Vec::new(),
         })
     }
 
@@ -152,7 +169,12 @@ impl Crowd {
 
     /// The ground has changed: all units look for their ways again.
     fn look_again(&mut self) {
-        self.movers.iter_mut().for_each(Mover::look_again);
+        for mover in &mut self.movers {
+            mover.look_again();
+            if let Task::Go(errand) = mover.task {
+                mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
+            }
+        }
         self.all_change();
     }
 

@@ -3,8 +3,11 @@
 use testudo_physics::{BodyId, Fx, Vec2};
 
 use crate::crowd::def::MoverDef;
-use crate::flow::FlowId;
+use crate::flow::{ALONE, FlowId, NO_FIELD, ONLY_FIELD};
 use crate::ground::SizeClass;
+
+/// A unit that has not come nearer for this long has lost its patience, ms.
+pub(super) const PATIENCE_MS: u32 = 1_500;
 
 /// A unit: what it can do, where it goes, and how long it has been held up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +110,11 @@ impl Mover {
         self.to_go < self.best - Fx::from_bits(i64::from(radius) / 2)
     }
 
+    /// Whether it keeps to anchors beside obstacles, because it may hang at a corner.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.stalled_ms / PATIENCE_MS % 2 == 1
+    }
+
     /// Whether it may ask others to trade posts.
     pub(crate) fn may_trade(&self) -> bool {
         self.is_going() && self.goes_to_post()
@@ -131,7 +139,36 @@ impl Mover {
 
     /// The ground has changed: it looks for its way again.
     pub(crate) fn look_again(&mut self) {
-        (self.aim, self.is_new, self.best) = (None, true, Fx::MAX);
+        self.drop_aim();
+        (self.is_new, self.best) = (true, Fx::MAX);
+        if let Task::Go(Errand { flow: FlowId { index, .. }, .. }) = &mut self.task
+            && *index == ONLY_FIELD
+        {
+            *index = NO_FIELD;
+        }
+    }
+
+    /// Its aim may be wrong. One without a field keeps it until it has another one, because paths are looked for one after the other.
+    pub(crate) fn drop_aim(&mut self) {
+        if self.is_alone() {
+            self.is_new = true;
+        } else {
+            self.aim = None;
+        }
+    }
+
+    /// Whether it goes to a goal of its own and needs no field.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.task, Task::Go(errand) if errand.flow.index == ALONE)
+    }
+
+    /// Another unit has the same goal: it does not go alone.
+    pub(crate) fn shares_goal(&mut self) {
+        if let Task::Go(Errand { flow: FlowId { index, .. }, .. }) = &mut self.task
+            && *index == ALONE
+        {
+            *index = NO_FIELD;
+        }
     }
 
     /// Forgets what it knows of its way.

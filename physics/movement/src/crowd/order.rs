@@ -6,7 +6,7 @@ use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
-use crate::flow::{FlowError, FlowId, NO_FIELD};
+use crate::flow::{ALONE, FlowError, FlowId, NO_FIELD};
 use crate::ground::{SIZES_MAX, SizeClass};
 use crate::group::{Formation, assign, places};
 
@@ -41,7 +41,12 @@ impl Crowd {
         for &at in &group {
             let size = self.movers[at].size;
             if flows[usize::from(size.0)].is_none() {
-                flows[usize::from(size.0)] = Some(self.field_of(&group, &flows, order.goal, size)?);
+                let field = if group.len() == 1 {
+                    self.no_field(ALONE, order.goal, size)?
+                } else {
+                    self.field_of(&group, &flows, order.goal, size)?
+                };
+                flows[usize::from(size.0)] = Some(field);
             }
         }
         let positions: Vec<Vec2> = group
@@ -63,17 +68,27 @@ impl Crowd {
         let frame = self.frame();
         for (at, place) in group.into_iter().zip(given) {
             let mover = &mut self.movers[at];
-            let Some(flow) = flows[usize::from(mover.size.0)] else { continue };
+            let Some(mut flow) = flows[usize::from(mover.size.0)] else { continue };
             let pace = if order.together { slowest } else { mover.def.speed };
             mover.forget();
             (mover.is_told, mover.trades) = (false, 0);
             mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
+            if flow.index == ALONE {
+                // Its goal is its post, and not one beside it.
+                flow.goal = self.ground.nearest_open_cell(mover.post, mover.size).unwrap_or(flow.goal);
+            }
             mover.task = Task::Go(Errand { flow, group: self.orders, pace, in_rows });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
             self.walkers[at].set_out(self.orders, frame);
             self.hashes[at] = CHANGED;
         }
         Ok(())
+    }
+
+    /// A goal, and no field that leads there as long as no unit needs one. `index`: [`NO_FIELD`] or [`ALONE`].
+    fn no_field(&self, index: u16, goal: Vec2, size: SizeClass) -> Result<FlowId, FlowError> {
+        let goal = self.ground.nearest_open_cell(goal, size).ok_or(FlowError::NoGround { goal })?;
+        Ok(FlowId { index, goal, size })
     }
 
     /// The field for the units of one size in a group. If all are in use, it takes the place of one that only the group used. `new`: its other fields.
@@ -100,7 +115,7 @@ impl Crowd {
 
     /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that
     /// are sent to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not
-    /// see its place.
+    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead.
     ///
     /// # Errors
     /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.
@@ -109,9 +124,9 @@ impl Crowd {
             return Err(MoveError::Goal);
         }
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
-        let mover = &mut self.movers[at];
-        let cell = self.ground.nearest_open_cell(goal, mover.size).ok_or(FlowError::NoGround { goal })?;
-        let flow = FlowId { index: NO_FIELD, goal: cell, size: mover.size };
+        let is_alone = self.ground.grid.cell_at(goal) == self.ground.grid.cell_at(place);
+        let flow = self.no_field(if is_alone { ALONE } else { NO_FIELD }, goal, self.movers[at].size)?;
+        let (mover, cell) = (&mut self.movers[at], flow.goal);
         mover.forget();
         (mover.is_told, mover.trades) = (false, KEEPS_PLACE);
         mover.post = place;

@@ -42,20 +42,20 @@ impl Crowd {
         }
     }
 
-    /// The velocity that a unit would like that pursues a body.
+    /// The velocity that a unit would like that pursues a body. It is always known.
     pub(super) fn close_in(
         &mut self,
         world: &World,
         number: usize,
         Pursuit { prey, reach }: Pursuit,
         rate: u32,
-    ) {
+    ) -> bool {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let position = walker.place();
         let Some(prey) = world.body(prey) else {
             mover.stand(position, None);
             walker.sight.is_going = false;
-            return;
+            return true;
         };
         let (to, radius) = surface(&prey, position);
         mover.post = position;
@@ -72,6 +72,7 @@ impl Crowd {
         }
         let speed = speed.min(left.max(0) * i64::from(rate));
         sight.wish = resized(way, far, speed).map(|part| part as i32);
+        true
     }
 }
 

@@ -39,13 +39,18 @@ impl Crowd {
         let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.
         let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
+        self.seekers.clear();
         for &number in &thinkers {
-            match self.movers[number as usize].task {
+            let knows = match self.movers[number as usize].task {
                 Task::Pursue(pursuit) => self.close_in(world, number as usize, pursuit, rate),
-                Task::Stand(_) | Task::Go(_) => self.wish(number as usize, rate),
+                Task::Stand(_) | Task::Go(_) => self.wish(number as usize, rate, false),
+            };
+            if !knows {
+                self.seekers.push(number);
             }
             self.walkers[number as usize].stalled_ms = self.movers[number as usize].stalled_ms();
         }
+        self.seek(rate);
         if going > 0 {
             let units = self.walkers.iter().filter(|walker| !walker.is_gone);
             let there = units.map(|walker| Resident { sight: walker.sight, stalled_ms: walker.stalled_ms });
@@ -61,7 +66,9 @@ impl Crowd {
             walker.drive(world, rate);
         }
         self.thinkers = thinkers;
-        self.flows.search(&self.ground, self.cells_per_frame);
+        // Paths of units without a field leave half of it at least.
+        let cells = self.paths_left.max(self.cells_per_frame.div_ceil(2));
+        self.flows.search(&self.ground, cells);
     }
 
     /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Returns the greatest radius, raw

@@ -24,6 +24,12 @@ const NEAR: i32 = 3;
 /// The place of a field that is not there yet.
 pub(crate) const NO_FIELD: u16 = u16::MAX;
 
+/// The same for a unit that goes to a goal of its own, and needs none as long as a single path is enough.
+pub(crate) const ALONE: u16 = u16::MAX - 1;
+
+/// The same for a unit whose search for a single path has failed.
+pub(crate) const ONLY_FIELD: u16 = u16::MAX - 2;
+
 /// So many units may ask for a path in a frame; the others ask again.
 const ASKS_MAX: u32 = 32;
 
@@ -38,7 +44,7 @@ enum Opening {
     Closed,
 }
 
-/// Names a field. It stays valid as long as the field is used in each frame; a stale one is noticed.
+/// Names a field. It stays valid as long as the field is used in each frame or kept; a stale one is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId {
     pub(crate) index: u16,
@@ -77,7 +83,8 @@ impl core::error::Error for FlowError {}
 
 /// Flow fields, one for each goal and size of units, in a bounded number of places.
 ///
-/// A field that nobody used in this frame and the one before gives its place to a new one, the longest unused first. The searches are spread
+/// A field that nobody used in this frame and the one before, and for which nobody said that it is in use for longer ([`Flows::keep`]), gives its place to a
+/// new one, the longest unused first. The searches are spread
 /// over frames by counted cells. What a field says is a pure function of the ground, the goal, the size and of how far its search has come.
 ///
 /// On large ground a field covers corridors from those who asked to the goal, planned from tile to tile over portals (Botea, Mueller and Schaeffer,
@@ -105,8 +112,8 @@ pub struct Flows {
 #[derive(Clone, Debug)]
 pub(crate) struct Used {
     pub(crate) field: Field,
-    /// The frame in which it was used last.
-    pub(crate) last: u64,
+    /// The frame in which it was used last, or will be at the latest.
+    pub(crate) until: u64,
     /// Whether somebody in this frame stands where the search has not come yet.
     // not state: false between two frames
     pub(crate) wanted: bool,
@@ -151,16 +158,22 @@ impl Flows {
         ground.columns() * ground.rows() <= self.whole_up_to
     }
 
+    /// The field to a goal's cell, if there is one.
+    pub(crate) fn known(&self, goal: Cell, size: SizeClass) -> Option<FlowId> {
+        let index = self.fields.iter().position(|used| used.field.goal == goal && used.field.size == size)?;
+        Some(FlowId { index: index as u16, goal, size })
+    }
+
     /// The field to a goal; a new one if nobody goes there yet. If the goal is closed, it is the field to the nearest open cell.
     ///
     /// # Errors
     /// [`FlowError`]: no open ground near the goal, or too many goals.
     pub fn to(&mut self, ground: &Ground, goal: Vec2, size: SizeClass) -> Result<FlowId, FlowError> {
         let frame = self.frame;
-        self.claim(ground, goal, size, |_, last| last.wrapping_add(1) < frame)
+        self.claim(ground, goal, size, |_, until| until.wrapping_add(1) < frame)
     }
 
-    /// As [`Flows::to`]. `may_go`: whether another field can be given up for it, by its name and the frame in which it was used last.
+    /// As [`Flows::to`]. `may_go`: whether another field can be given up for it, by its name and the frame in which it was used last, or will be.
     pub(crate) fn claim(
         &mut self,
         ground: &Ground,
@@ -169,10 +182,9 @@ impl Flows {
         may_go: impl Fn(FlowId, u64) -> bool,
     ) -> Result<FlowId, FlowError> {
         let cell = ground.nearest_open_cell(goal, size).ok_or(FlowError::NoGround { goal })?;
-        let known = self.fields.iter().position(|used| used.field.goal == cell && used.field.size == size);
-        if let Some(index) = known {
-            self.fields[index].last = self.frame;
-            return Ok(FlowId { index: index as u16, goal: cell, size });
+        if let Some(known) = self.known(cell, size) {
+            self.keep(known, 0);
+            return Ok(known);
         }
         let is_whole = self.are_whole(ground);
         if !is_whole {
@@ -185,12 +197,12 @@ impl Flows {
         } else {
             let unused = self.fields.iter().enumerate().filter(|&(index, used)| {
                 let Field { goal, size, .. } = used.field;
-                may_go(FlowId { index: index as u16, goal, size }, used.last)
+                may_go(FlowId { index: index as u16, goal, size }, used.until)
             });
-            let oldest = unused.min_by_key(|(index, used)| (used.last, *index));
+            let oldest = unused.min_by_key(|(index, used)| (used.until, *index));
             let (index, _) = oldest.ok_or(FlowError::TooMany { max: self.max })?;
             let used = &mut self.fields[index];
-            (used.last, used.wanted, used.asks) = (self.frame, false, None);
+            (used.until, used.wanted, used.asks) = (self.frame, false, None);
             used.field.begin(ground, cell, size, is_whole);
             self.plan.take_if(|plan| usize::from(plan.index) == index);
             index
@@ -204,7 +216,7 @@ impl Flows {
         let Some(used) = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id)) else {
             return Way::Unknown;
         };
-        used.last = self.frame;
+        used.until = used.until.max(self.frame);
         let way =
             if careful { used.field.careful_way(ground, position) } else { used.field.way(ground, position) };
         if way != Way::Unknown {
@@ -283,7 +295,8 @@ impl Flows {
                 self.grow(ground, &plan);
             } else {
                 // Its field keeps its place as long.
-                self.fields[usize::from(plan.index)].last = self.frame;
+                let used = &mut self.fields[usize::from(plan.index)];
+                used.until = used.until.max(self.frame);
                 self.plan = Some(plan);
             }
         }
@@ -337,10 +350,10 @@ impl Flows {
         }
     }
 
-    /// Notes that a field is in use.
-    pub fn keep(&mut self, id: FlowId) {
+    /// Notes that a field is in use in this frame and for so many more.
+    pub fn keep(&mut self, id: FlowId, frames: u32) {
         if let Some(used) = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id)) {
-            used.last = self.frame;
+            used.until = used.until.max(self.frame.saturating_add(frames.into()));
         }
     }
 
@@ -413,7 +426,7 @@ impl Flows {
             if !here.field.is_as_far_as(&there.field) {
                 here.field.clone_from(&there.field);
             }
-            (here.last, here.wanted, here.asks) = (there.last, there.wanted, there.asks);
+            (here.until, here.wanted, here.asks) = (there.until, there.wanted, there.asks);
         }
         self.fields.extend_from_slice(&fields[known..]);
         let are_ready = |all: &[Sectors]| all.iter().map(Sectors::is_ready).collect::<Vec<_>>();
@@ -504,8 +517,8 @@ fn around(ground: &Ground, tile: [i32; 2], steps: i32) -> Tiles {
 
 impl Used {
     /// A field that was used last in a frame.
-    pub(crate) fn new(field: Field, last: u64) -> Self {
-        Self { field, last, wanted: false, asks: None }
+    pub(crate) fn new(field: Field, until: u64) -> Self {
+        Self { field, until, wanted: false, asks: None }
     }
 
     fn is(&self, id: FlowId) -> bool {

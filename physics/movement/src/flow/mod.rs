@@ -2,6 +2,7 @@
 
 mod field;
 mod flows;
+mod path;
 mod plan;
 mod portals;
 mod sectors;
@@ -12,8 +13,10 @@ mod way;
 
 pub(crate) use field::{Field, STRAIGHT};
 
+pub(crate) use flows::{ALONE, NO_FIELD, ONLY_FIELD, Used, WHOLE_UP_TO};
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
-pub(crate) use flows::{NO_FIELD, Used, WHOLE_UP_TO};
+pub(crate) use path::LINE_MAX;
+pub use path::{Corner, PathError, PathSearch};
 pub(crate) use plan::Ends;
 pub(crate) use tiles::Tiles;
 pub use way::Way;

@@ -250,8 +250,12 @@ impl Ground {
 
     /// The place in a cell that its steps lead to.
     pub(crate) fn anchor(&self, cell: Cell) -> Vec2 {
-        let middle = self.grid.middle(self.grid.split(cell));
-        middle + self.off_middle(self.anchors[cell as usize])
+        self.anchor_at(cell, self.grid.split(cell))
+    }
+
+    /// As [`Ground::anchor`]; the column and the row of the cell are known.
+    pub(crate) fn anchor_at(&self, cell: Cell, at: [i32; 2]) -> Vec2 {
+        self.grid.middle(at) + self.off_middle(self.anchors[cell as usize])
     }
 
     /// Whether the middle of a cell has room for the greatest unit.

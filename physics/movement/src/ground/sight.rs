@@ -36,6 +36,11 @@ impl Ground {
         self.is_line_open(from, to, size, |cell| self.is_plain(cell))
     }
 
+    /// As [`Ground::sees`], and no cell between the two ends is slow.
+    pub(crate) fn sees_level(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        self.is_line_open(from, to, size, |cell| self.cost_of(cell) == 1)
+    }
+
     /// Walks the cells of a line; asks for each between the first and the last. Where the line passes through a corner, the diagonal step must
     /// be open.
     #[inline(always)]

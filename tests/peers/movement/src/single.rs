@@ -1,7 +1,7 @@
-//! One unit and one goal: a field that ends as soon as the unit has its path, beside A* of `pathfinding`.
+//! One unit and one goal: a single path, a field that ends as soon as the unit has its path, and A* of `pathfinding`.
 
 use pathfinding::directed::astar::astar;
-use testudo_movement::{Flows, Ground, GroundDef, Way};
+use testudo_movement::{Flows, Ground, GroundDef, PathSearch, Way};
 use testudo_physics::{Aabb, Fx, Pcg32, Vec2};
 
 use crate::paths::{Grid, HALF, SIDE, at_least, median, middle, timed, world};
@@ -14,9 +14,9 @@ const CELLS_PER_FRAME: u32 = 16_384;
 
 pub(crate) fn table() {
     println!(
-        "| houses | goal, cells away | new field until its path is known | cells | over a corridor | cells | A* of `pathfinding` | cells |"
+        "| houses | goal, cells away | single path | cells | new field until its path is known | cells | over a corridor | cells | A* of `pathfinding` | cells | its path / ours |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for houses in [0, 500, 3_000] {
         let area = Aabb::from_corners(Vec2::from_ints(-HALF, -HALF), Vec2::from_ints(HALF, HALF));
         let mut ground = Ground::new(&GroundDef::new(area)).expect("a valid ground");
@@ -47,6 +47,8 @@ fn row(houses: u32, away: i32, ground: &Ground, grid: &Grid) {
     let mut rng = Pcg32::new(11, 11);
     let (mut new, mut corridor, mut single) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ours, mut narrow, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut looked, mut longer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut paths = PathSearch::default();
     // Its portals are known.
     let mut corridors = Flows::new(1).whole_up_to(0);
     while new.len() < PAIRS {
@@ -70,9 +72,15 @@ fn row(houses: u32, away: i32, ground: &Ground, grid: &Grid) {
             };
             astar(&start, successors, |&cell| at_least(cell, goal), |&cell| cell == goal)
         });
-        if path.is_none() {
-            continue;
-        }
+        let Some((_, their_length)) = path else { continue };
+        let ends = [middle(start), middle(goal)];
+        let (alone_time, length) = timed(|| {
+            let corners = paths.find(ground, ends, size, u32::MAX).expect("a path, as theirs");
+            corners.first().expect("its start").left
+        });
+        alone.push(alone_time);
+        looked.push(f64::from(paths.cells()));
+        longer.push(f64::from(their_length) / 256.0 / length.to_num::<f64>());
         single.push(time);
         theirs.push(f64::from(visited));
         let (time, cells) = search(&mut Flows::new(1), ground, middle(start), middle(goal));
@@ -89,12 +97,15 @@ fn row(houses: u32, away: i32, ground: &Ground, grid: &Grid) {
         }
     }
     println!(
-        "| {houses} | {away} | {:.3} ms | {:.0} | {:.3} ms | {:.0} | {:.3} ms | {:.0} |",
+        "| {houses} | {away} | {:.3} ms | {:.0} | {:.3} ms | {:.0} | {:.3} ms | {:.0} | {:.3} ms | {:.0} | {:.3} |",
+        median(alone),
+        median(looked),
         median(new),
         median(ours),
         median(corridor),
         median(narrow),
         median(single),
-        median(theirs)
+        median(theirs),
+        median(longer)
     );
 }

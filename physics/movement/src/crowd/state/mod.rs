@@ -9,6 +9,7 @@ use core::fmt;
 
 use testudo_physics::World;
 
+use crate::crowd::leg::debt_max;
 use crate::crowd::{Crowd, CrowdDef, Task, Walker};
 use crate::flow::{Ends, Field, Used};
 use crate::ground::GroundError;
@@ -18,7 +19,7 @@ pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 10;
+pub const MOVEMENT_VERSION: u32 = 11;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,10 @@ impl Crowd {
         }
         crowd.orders = numbers.take(4)? as u32;
         crowd.flows.frame = numbers.take(8)? as u64;
+        crowd.paths_debt = numbers.take(4)? as u32;
+        if crowd.paths_debt > debt_max(def.cells_per_frame) {
+            return Err(StateError::Invalid { what: "debt of paths" });
+        }
         crowd.load_costs(&mut numbers, &crowd.ground.obstacles_alone(world))?;
         let fields = numbers.take(4)? as u32;
         if fields > crowd.flows.max {
@@ -144,15 +149,15 @@ impl Crowd {
                 return Err(StateError::Invalid { what: "corridor" });
             }
         }
-        let last = numbers.take(8)? as u64;
-        if last > self.flows.frame {
+        let until = numbers.take(8)? as u64;
+        if until > self.flows.frame.saturating_add(u64::from(testudo_physics::FPS_MAX / 2)) {
             return Err(StateError::Invalid { what: "field" });
         }
         field.search_to(&self.ground, level, is_complete);
         if (field.level(), field.is_complete()) != (level, is_complete) {
             return Err(StateError::Invalid { what: "level of a field" });
         }
-        Ok(Used::new(field, last))
+        Ok(Used::new(field, until))
     }
 
     /// The path that is being planned: searched again as far as it was.

@@ -10,6 +10,9 @@ use crate::flow::{FlowId, Tiles};
 use crate::ground::{Cell, Ground, SizeClass};
 use crate::steer::Sight;
 
+/// Longer than any path over a ground, units.
+const PATH_MAX: Fx = Fx::const_from_int(1 << 40);
+
 /// Reads what was saved.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -134,7 +137,7 @@ impl Reader<'_> {
         };
         let post = self.point("post")?;
         let aim = if flag(3) { Some(self.point("aim")?) } else { None };
-        let beyond = self.length("path", Fx::MAX)?;
+        let beyond = self.length("path", PATH_MAX)?;
         let best = self.length("path", Fx::MAX)?;
         let (setbacks, trades) = (self.take(1)? as u8, self.take(1)? as u8);
         let [stalled_ms, off_ms] = [self.take(4)?, self.take(4)?].map(|ms| ms as u32);

@@ -112,6 +112,7 @@ impl Crowd {
         out.put("version", MOVEMENT_VERSION.into(), 4);
         out.put("orders", self.orders.into(), 4);
         out.put("frame", self.flows.frame as i64, 8);
+        out.put("paths_debt", self.paths_debt.into(), 4);
         self.write_costs(out);
         out.put("fields", self.flows.fields.len() as i64, 4);
         for (index, used) in (0..).zip(&self.flows.fields) {
@@ -157,7 +158,7 @@ impl Crowd {
     }
 }
 
-fn field(out: &mut impl Sink, Used { field, last, .. }: &Used) {
+fn field(out: &mut impl Sink, Used { field, until, .. }: &Used) {
     out.put("goal", field.goal.into(), 4);
     out.put("size", field.size.0.into(), 1);
     out.put("level", field.level().into(), 4);
@@ -168,7 +169,7 @@ fn field(out: &mut impl Sink, Used { field, last, .. }: &Used) {
         tiles(out, allowed);
         tiles(out, planned);
     }
-    out.put("last", *last as i64, 8);
+    out.put("until", *until as i64, 8);
 }
 
 /// One bit for each tile.
