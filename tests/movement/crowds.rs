@@ -290,16 +290,35 @@ fn who_gets_an_order_in_each_frame_goes() {
 fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
     let mut scene = Scene::new(open_world(), HALF);
     scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
-    let [first, second, third] = [-5, 0, 5].map(|x| scene.add(Vec2::from_ints(x, 0)));
+    let units = [-5, 0, 5, 10].map(|x| scene.add(Vec2::from_ints(x, 0)));
     let goals = [Vec2::from_ints(20, 20), Vec2::from_ints(20, -20)];
-    scene.go(&[first, second, third], goals[0]);
+    scene.go(&units, goals[0]);
     scene.step();
-    let refused = scene.crowd.order(&scene.world, &[first, second], &Order::go(goals[1]));
-    assert_eq!(refused, Err(MoveError::Flow(FlowError::TooMany { max: 1 })), "the other one uses it");
-    scene.go(&[first, second, third], goals[1]);
+    let refused = scene.crowd.order(&scene.world, &units[..2], &Order::go(goals[1]));
+    assert_eq!(refused, Err(MoveError::Flow(FlowError::TooMany { max: 1 })), "the others use it");
+    scene.go(&units, goals[1]);
     for _ in 0..30 * RATE {
         scene.step();
     }
+    assert_eq!(scene.arrived.len(), 4);
+}
+
+/// Of two units with a field one is gone. (A group was refused, because the other one used the only field.)
+#[test]
+fn an_order_takes_the_field_of_a_single_unit() {
+    let mut world = open_world();
+    let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(12)));
+    world.create_body(&wall).unwrap();
+    let mut scene = Scene::new(world, HALF);
+    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
+    scene.crowd.survey(&scene.world);
+    let units = [-9, -7, -5, -3].map(|y| scene.add(Vec2::from_ints(-8, y)));
+    scene.go(&units[..2], Vec2::from_ints(10, 0));
+    (0..RATE).for_each(|_| scene.step());
+    scene.world.remove_body(units[1]).unwrap();
+    scene.step();
+    scene.go(&units[2..], Vec2::from_ints(10, 5));
+    (0..30 * RATE).for_each(|_| scene.step());
     assert_eq!(scene.arrived.len(), 3);
 }
 

@@ -101,7 +101,9 @@ fn crowd(houses: u32) {
         start.elapsed().as_secs_f64() * 1e3
     });
     let worst = frames.fold(0.0, f64::max);
-    println!("  an order to all of them: {told:.2} ms, and the dearest of the ten frames after it {worst:.2} ms");
+    println!(
+        "  an order to all of them: {told:.2} ms, and the dearest of the ten frames after it {worst:.2} ms"
+    );
 }
 
 /// Two armies of 5,000 that march side by side over a field with rocks: their contacts show how wide they stay.

@@ -128,6 +128,16 @@ fn damaged_bytes_are_refused_or_play_on() {
     assert!(refused > 100 && taken > 100, "{refused} {taken}: not interesting");
 }
 
+/// Neighbours are looked for as far as the largest unit's size says.
+#[test]
+fn a_unit_that_is_larger_than_its_size_is_refused() {
+    let (world, crowd, _) = scene(Kind::Rocks, 8);
+    let smaller = CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.6")]));
+    assert!(Crowd::load(&def(), &world, &saved(&crowd)).is_ok());
+    let refused = Crowd::load(&smaller, &world, &saved(&crowd)).unwrap_err();
+    assert!(refused.to_string().contains("radius"), "{refused}");
+}
+
 /// Units fall and recruits come, some in the slots of the fallen: a crowd with gaps goes on as one that was restored and has none. Its checksum does not depend
 /// on which units were hashed already.
 #[test]

@@ -91,7 +91,8 @@ impl Crowd {
         Ok(FlowId { index, goal, size })
     }
 
-    /// The field for the units of one size in a group. If all are in use, it takes the place of one that only the group used. `new`: its other fields.
+    /// The field for the units of one size in a group. If all are in use, it takes the place of one that at most one other unit uses, which finds a path without.
+    /// `new`: its other fields.
     fn field_of(
         &mut self,
         group: &[usize],
@@ -103,13 +104,15 @@ impl Crowd {
         let Err(FlowError::TooMany { .. }) = field else { return field };
         let units = self.movers.iter().zip(&self.walkers).enumerate();
         let others = units.filter(|(at, (_, walker))| !walker.is_gone && group.binary_search(at).is_err());
-        let used = others.filter_map(|(_, (mover, _))| match mover.task {
-            Task::Go(errand) => Some(errand.flow),
-            Task::Stand(_) | Task::Pursue(_) => None,
-        });
-        let mut needed: Vec<FlowId> = used.chain(new.iter().copied().flatten()).collect();
-        needed.sort_unstable();
-        let may_go = |field, _| needed.binary_search(&field).is_err();
+        let mut used: Vec<FlowId> = others
+            .filter_map(|(_, (mover, _))| match mover.task {
+                Task::Go(errand) => Some(errand.flow),
+                Task::Stand(_) | Task::Pursue(_) => None,
+            })
+            .collect();
+        used.sort_unstable();
+        let users = |field| used.partition_point(|&id| id <= field) - used.partition_point(|&id| id < field);
+        let may_go = |field, _| users(field) <= 1 && !new.contains(&Some(field));
         self.flows.claim(&self.ground, goal, size, may_go)
     }
 

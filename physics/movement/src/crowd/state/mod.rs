@@ -107,6 +107,9 @@ impl Crowd {
                 return Err(StateError::Invalid { what: "order of units" });
             }
             let mut mover = numbers.mover(&crowd.ground, walker.acceleration)?;
+            if i64::from(walker.sight.radius) > crowd.ground.radius(mover.size).to_bits() {
+                return Err(StateError::Invalid { what: "radius" });
+            }
             if let Task::Go(errand) = mover.task {
                 mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);
             }
