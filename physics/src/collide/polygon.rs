@@ -67,7 +67,7 @@ pub(crate) enum Met {
 }
 
 fn wide(v: [i32; 2]) -> [i128; 2] {
-    v.map(i128::from)
+    [i128::from(v[0]), i128::from(v[1])]
 }
 
 fn minus(a: [i32; 2], b: [i32; 2]) -> [i128; 2] {
