@@ -91,8 +91,8 @@ impl Crowd {
         Ok(FlowId { index, goal, size })
     }
 
-    /// The field for the units of one size in a group. If all are in use, it takes the place of one that at most one other unit uses, which finds a path without.
-    /// `new`: its other fields.
+    /// The field for the units of one size in a group. If all are in use, it takes the place of one that at most one other unit uses, which finds a path
+    /// without. `new`: its other fields.
     fn field_of(
         &mut self,
         group: &[usize],
