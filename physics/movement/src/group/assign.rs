@@ -17,20 +17,20 @@ pub fn assign(units: &[Vec2], places: &[Vec2], ahead: Vec2) -> Vec<u32> {
     let left = ahead.perpendicular();
     // Rows as long as there are rows.
     let row = (count as u32).isqrt().max(1) as usize;
-    let by = |points: &[Vec2], axis: Vec2| {
-        let keys: Vec<Fx> = points.iter().map(|point| point.dot(axis)).collect();
-        let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        order.sort_by_key(|&point| (keys[point as usize], point));
+    let along = |points: &[Vec2], axis: Vec2| {
+        let mut order: Vec<(Fx, u32)> = points.iter().map(|point| point.dot(axis)).zip(0..).collect();
+        order.sort_unstable();
         order
     };
-    let (mut units_ahead, mut places_ahead) = (by(units, -ahead), by(&places[..count], -ahead));
-    let sides = |points: &[Vec2], order: &mut [u32]| {
-        order.sort_by_key(|&point| (points[point as usize].dot(left), point));
+    let (mut units_ahead, mut places_ahead) = (along(units, -ahead), along(&places[..count], -ahead));
+    let to_the_left = |points: &[Vec2], order: &mut [(Fx, u32)]| {
+        order.iter_mut().for_each(|(side, point)| *side = points[*point as usize].dot(left));
+        order.sort_unstable();
     };
     for (units_row, places_row) in units_ahead[..count].chunks_mut(row).zip(places_ahead.chunks_mut(row)) {
-        sides(units, units_row);
-        sides(places, places_row);
-        for (&unit, &place) in units_row.iter().zip(places_row.iter()) {
+        to_the_left(units, units_row);
+        to_the_left(places, places_row);
+        for (&(_, unit), &(_, place)) in units_row.iter().zip(places_row.iter()) {
             given[unit as usize] = place;
         }
     }

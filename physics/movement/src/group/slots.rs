@@ -67,7 +67,8 @@ pub fn places(
     }
     // Of equally near ones first those on the side of `facing`, which turns and mirrors with the scene.
     let side = Vec2::from_angle(facing);
-    found.sort_by_key(|&(distance, at)| (distance, -(at - goal).dot(side), at.y, at.x));
+    let tie = |at: Vec2| (-(at - goal).dot(side), at.y, at.x);
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
     places.extend(found.into_iter().map(|(_, at)| at));
     places.truncate(count as usize);
     // Between obstacles, where no point of the lattice has room.
