@@ -5,9 +5,12 @@ use testudo_physics::math::isqrt_u64;
 use crate::game::Game;
 use crate::game::field::{SPACING, files_for};
 use crate::game::order::{Command, Order};
-use crate::game::point::Point;
+use crate::game::point::{Point, UNIT, squared};
 use crate::game::selection::{GROUPS, Selection};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Way};
+
+/// A place that lies further than this in closed ground (raw) is exchanged for one on the other side of the goal.
+const SHORE: i32 = 4 * UNIT;
 
 /// How units line up.
 #[derive(Clone, Copy, Debug)]
@@ -139,21 +142,32 @@ impl Game {
     fn goal_near(&self, position: Point, units: &[u32]) -> Option<Point> {
         let terrain = self.terrain();
         terrain.nearest_open(position).or_else(|| {
-            let places =
-                units.iter().filter_map(|&unit| self.place_of(unit)).filter(|&at| terrain.is_open(at));
-            let nearest = places.min_by_key(|place| place.distance_squared(position))?;
-            Some(terrain.towards(nearest, position))
+            let places = units.iter().filter_map(|&unit| self.place_of(unit));
+            let nearest =
+                places.min_by_key(|place| (!terrain.is_open(*place), place.distance_squared(position)));
+            Some(terrain.towards(terrain.nearest_open(nearest?)?, position))
         })
     }
 
     /// The way to place `number` of `count` around a goal.
     fn way(&self, army: u8, shape: Shape, goal: Point, number: u32, count: u32) -> Way {
-        let place = match shape.within(self.field.half) {
-            Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
-            Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
-        };
+        let terrain = self.terrain();
         // No unit gets a place in a rock, or on the other side of a wall or a river.
-        Way { place: self.terrain().towards(goal, place), goal }
+        let place = match shape.within(self.field.half) {
+            Shape::Square(_) => {
+                let wanted = self.field.place(army, goal, number, files_for(count));
+                let place = terrain.towards(goal, wanted);
+                let is_far = !terrain.is_open(wanted) && place.distance_squared(wanted) > squared(SHORE);
+                // On the shore of a lake, one on land.
+                let opposite = goal.offset(goal.x.saturating_sub(wanted.x), goal.y.saturating_sub(wanted.y));
+                if is_far { terrain.towards(goal, opposite.clamped(self.field.half)) } else { place }
+            }
+            Shape::Line(from, to) => {
+                let wanted = line_place(from, to, number, count).clamped(self.field.half);
+                terrain.towards(goal, wanted)
+            }
+        };
+        Way { place, goal }
     }
 
     /// Sends a unit on its way.

@@ -141,9 +141,10 @@ impl Crowd {
         let mover = &mut self.movers[number];
         let spans = mover.stalled_ms / PATIENCE_MS;
         if spans > 0 {
-            // It may hang at an edge beside its line. (To look for a path is dear: one that goes alone does so once in each span.)
-            if !mover.is_alone() || mover.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
-                mover.drop_aim();
+            // It may hang at an edge beside its line. (To look for a path without a field is dear: it does so once in each span.)
+            let has_field = matches!(mover.task, Task::Go(errand) if self.flows.is_live(errand.flow));
+            if has_field || mover.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
+                mover.drop_aim(has_field);
             }
         }
         let turn = (self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS)
@@ -183,7 +184,8 @@ impl Crowd {
         };
         let pause = Self::pause(rate, mover.straight, choice.speed, company);
         // Those that wait for their turns do not all ask in the same frames.
-        let late = u32::from(waits_for_path && mover.is_alone()) & walker.body.index();
+        let has_field = matches!(mover.task, Task::Go(errand) if self.flows.is_live(errand.flow));
+        let late = u32::from(waits_for_path && !has_field) & walker.body.index();
         walker.thinks = (self.flows.frame() as u32).wrapping_add(pause + late);
         ahead
     }

@@ -4,7 +4,7 @@ use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::mover::Mover;
 use crate::crowd::{Crowd, Errand, Task, Walker};
-use crate::flow::{ALONE, Corner, FlowId, Flows, LINE_MAX, NO_FIELD, ONLY_FIELD, PathError, Way};
+use crate::flow::{ALONE, Corner, FlowId, Flows, NO_FIELD, ONLY_FIELD, PathError, Way};
 use crate::ground::{Ground, SizeClass};
 use crate::steer::raw::{raw, resized, vec2};
 
@@ -29,10 +29,13 @@ const PATH_CELLS_MIN: u32 = 32;
 /// Knuth's number for hashes (2^32 by the golden ratio): the high bits of its multiples are spread evenly.
 const SCATTER: u32 = 2_654_435_769;
 
+/// From anchor to anchor a unit looks for its way to the next corner over so many cells.
+const STEP_CELLS_MAX: u32 = 512;
+
 /// So many corners of its path ahead are looked for.
 const CORNERS: usize = 4;
 
-/// The most that a search can cost too much, by the cells of a frame.
+/// The most that frames pay for, by the cells of a frame: as much as the longest search.
 pub(super) fn debt_max(cells_per_frame: u32) -> u32 {
     cells_per_frame.max(PATH_CELLS_MIN).saturating_mul(CELLS_OF_FIELDS)
 }
@@ -62,7 +65,8 @@ impl Crowd {
         }
         let is_alone = errand.flow.index == ALONE;
         let ways = (&self.ground, &self.flows);
-        let aim = mover.aim.filter(|_| !(is_alone && mover.is_new));
+        // One without a field keeps an old aim only while it waits for its turn.
+        let aim = mover.aim.filter(|_| !mover.is_new || self.flows.is_live(errand.flow));
         if let Some(aim) = aim.filter(|&aim| is_on_the_way(ways, mover, walker, (errand.flow, aim))) {
             if aim == mover.post {
                 return Some(Leg { to: aim, left: position.distance(goal), to_go: position.distance(aim) });
@@ -114,7 +118,7 @@ impl Crowd {
         let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
         if self.paths_left == 0 {
             // It goes on to its old aim while it waits for its turn.
-            let is_ahead = |aim: &Vec2| position.distance(*aim) * 4 > ground.cell();
+            let is_ahead = |aim: &Vec2| *aim != mover.post && position.distance(*aim) * 4 > ground.cell();
             let old = mover.aim.filter(is_ahead).filter(|&aim| ground.sees(position, aim, mover.size));
             let to_aim = |to: Vec2| Way::Aim { to, left: mover.beyond + position.distance(to) };
             return Some(old.map_or(Way::Unknown, to_aim));
@@ -125,11 +129,9 @@ impl Crowd {
             self.pay(1 + (left.to_bits() >> ground.grid.shift) as u32 / LINE_CELLS);
             Some(Way::Straight { left })
         } else {
-            let lines = if is_held { 0 } else { LINE_MAX };
             let most = if is_alone { self.cells_per_frame / ALONE_PART } else { self.cells_per_frame };
-            let found = self.paths.find_lines(ground, [position, goal], mover.size, (most, lines));
-            let way = match found {
-                Ok(corners) => Some(along(ground, position, mover.size, is_held, corners)),
+            let way = match self.paths.find(ground, [position, goal], mover.size, most) {
+                Ok(corners) => Some(along(ground, position, mover.size, corners)),
                 // Who has been on its path already was pushed into a pocket.
                 Err(PathError::Closed) if mover.best == Fx::MAX => Some(Way::Closed),
                 Err(_) => None,
@@ -138,13 +140,33 @@ impl Crowd {
             way
         };
         self.movers[number].is_new &= way.is_none();
+        match way {
+            Some(Way::Aim { to, left }) if is_held => Some(self.step_to(number, to, left)),
+            way => way,
+        }
+    }
+
+    /// The first step on the way to an aim, from anchor to anchor.
+    fn step_to(&mut self, number: usize, aim: Vec2, left: Fx) -> Way {
+        let (ground, position) = (&self.ground, self.walkers[number].place());
+        let size = self.movers[number].size;
+        let steps = self.paths.find_lines(ground, [position, aim], size, (STEP_CELLS_MAX, 0));
+        let way = match steps {
+            Ok([_, next, ..]) => {
+                let left = (left - position.distance(aim)).max(Fx::ZERO) + next.left;
+                stride(ground, position, Corner { left, ..*next })
+            }
+            _ => Way::Aim { to: aim, left },
+        };
+        self.pay(self.paths.cells());
         way
     }
 
     /// Takes cells of single paths from those of this frame, and of the next ones.
     fn pay(&mut self, cells: u32) {
         let cells = cells.saturating_mul(CELLS_OF_FIELDS);
-        self.paths_debt = self.paths_debt.saturating_add(cells.saturating_sub(self.paths_left));
+        let debt = self.paths_debt.saturating_add(cells.saturating_sub(self.paths_left));
+        self.paths_debt = debt.min(debt_max(self.cells_per_frame));
         self.paths_left = self.paths_left.saturating_sub(cells);
     }
 
@@ -173,25 +195,29 @@ impl Crowd {
     }
 }
 
-/// The way to the last of the next corners of a path that is in sight. `is_held`: the unit is beside an obstacle, and goes from anchor to anchor.
-fn along(ground: &Ground, position: Vec2, size: SizeClass, is_held: bool, corners: &[Corner]) -> Way {
+/// The way to the last of the next corners of a path that is in sight.
+fn along(ground: &Ground, position: Vec2, size: SizeClass, corners: &[Corner]) -> Way {
     let [start, ahead @ ..] = corners else { return Way::Unknown };
     let to = |corner: &Corner| Way::Aim { to: corner.at, left: corner.left + position.distance(corner.at) };
     if start.at != position {
         // It was pushed against an obstacle, and goes back to where a path begins.
         return to(start);
     }
-    let Some(next) = ahead.first() else { return Way::Straight { left: position.distance(start.at) } };
     let seen = ahead.iter().take(CORNERS).take_while(|corner| ground.sees_level(position, corner.at, size));
-    if let Some(last) = seen.last().filter(|_| !is_held) {
-        return to(last);
+    match (seen.last(), ahead.first()) {
+        (Some(last), _) => to(last),
+        (None, Some(next)) => stride(ground, position, *next),
+        (None, None) => Way::Straight { left: start.left },
     }
-    // A step between neighbours leads from anchor to anchor: the unit may be beside the place from which it can make it.
+}
+
+/// A step to a neighbour, which leads from anchor to anchor: the unit may be beside the place from which it can make it.
+fn stride(ground: &Ground, position: Vec2, next: Corner) -> Way {
     let here = ground.anchor(ground.grid.cell_at(position));
-    if position.distance(here) * 4 <= ground.cell() {
-        return to(next);
-    }
-    Way::Aim { to: here, left: next.left + position.distance(here) + here.distance(next.at) }
+    let is_off =
+        position.distance(here) * 4 > ground.cell() && position.distance(next.at) > here.distance(next.at);
+    let to = if is_off { here } else { next.at };
+    Way::Aim { to, left: next.left + position.distance(to) + to.distance(next.at) }
 }
 
 /// A unit asks its field for an aim, and keeps beside the path of its group if it can.

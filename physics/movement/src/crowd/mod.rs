@@ -170,10 +170,12 @@ impl Crowd {
     /// The ground has changed: all units look for their ways again.
     fn look_again(&mut self) {
         for mover in &mut self.movers {
-            mover.look_again();
-            if let Task::Go(errand) = mover.task {
-                mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
-            }
+            let Task::Go(errand) = mover.task else {
+                mover.look_again(true);
+                continue;
+            };
+            mover.look_again(self.flows.is_live(errand.flow));
+            mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
         }
         self.all_change();
     }

@@ -138,8 +138,8 @@ impl Mover {
     }
 
     /// The ground has changed: it looks for its way again.
-    pub(crate) fn look_again(&mut self) {
-        self.drop_aim();
+    pub(crate) fn look_again(&mut self, has_field: bool) {
+        self.drop_aim(has_field);
         (self.is_new, self.best) = (true, Fx::MAX);
         if let Task::Go(Errand { flow: FlowId { index, .. }, .. }) = &mut self.task
             && *index == ONLY_FIELD
@@ -149,17 +149,12 @@ impl Mover {
     }
 
     /// Its aim may be wrong. One without a field keeps it until it has another one, because paths are looked for one after the other.
-    pub(crate) fn drop_aim(&mut self) {
-        if self.is_alone() {
-            self.is_new = true;
-        } else {
+    pub(crate) fn drop_aim(&mut self, has_field: bool) {
+        if has_field {
             self.aim = None;
+        } else {
+            self.is_new = true;
         }
-    }
-
-    /// Whether it goes to a goal of its own and needs no field.
-    pub(crate) fn is_alone(&self) -> bool {
-        matches!(self.task, Task::Go(errand) if errand.flow.index == ALONE)
     }
 
     /// Another unit has the same goal: it does not go alone.
@@ -168,6 +163,7 @@ impl Mover {
             && *index == ALONE
         {
             *index = NO_FIELD;
+            self.aim = None;
         }
     }
 

@@ -7,7 +7,7 @@ use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
 use crate::flow::{ALONE, FlowError, FlowId, NO_FIELD};
-use crate::ground::{SIZES_MAX, SizeClass};
+use crate::ground::{Cell, SIZES_MAX, SizeClass};
 use crate::group::{Formation, assign, places};
 
 /// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
@@ -91,8 +91,8 @@ impl Crowd {
         Ok(FlowId { index, goal, size })
     }
 
-    /// The field for the units of one size in a group. If all are in use, it takes the place of one that at most one other unit uses, which finds a path
-    /// without. `new`: its other fields.
+    /// The field for the units of one size in a group. If all are in use, it takes the place of one that at most one other unit uses, which looks for a
+    /// path without. `new`: its other fields.
     fn field_of(
         &mut self,
         group: &[usize],
@@ -104,15 +104,16 @@ impl Crowd {
         let Err(FlowError::TooMany { .. }) = field else { return field };
         let units = self.movers.iter().zip(&self.walkers).enumerate();
         let others = units.filter(|(at, (_, walker))| !walker.is_gone && group.binary_search(at).is_err());
-        let mut used: Vec<FlowId> = others
+        let mut used: Vec<(Cell, SizeClass)> = others
             .filter_map(|(_, (mover, _))| match mover.task {
-                Task::Go(errand) => Some(errand.flow),
+                Task::Go(errand) => Some((errand.flow.goal, errand.flow.size)),
                 Task::Stand(_) | Task::Pursue(_) => None,
             })
             .collect();
         used.sort_unstable();
-        let users = |field| used.partition_point(|&id| id <= field) - used.partition_point(|&id| id < field);
-        let may_go = |field, _| users(field) <= 1 && !new.contains(&Some(field));
+        // (Those that were sent there and have not asked for it yet count, too.)
+        let users = |goal| used.partition_point(|&at| at <= goal) - used.partition_point(|&at| at < goal);
+        let may_go = |field: FlowId, _| users((field.goal, field.size)) <= 1 && !new.contains(&Some(field));
         self.flows.claim(&self.ground, goal, size, may_go)
     }
 

@@ -32,7 +32,9 @@ impl Crowd {
             let mover = &mut self.movers[at];
             mover.aim.take_if(|aim| *aim == old);
             mover.best = mover.post.distance(self.walkers[at].place());
-            mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
+            if let Task::Go(errand) = mover.task {
+                mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
+            }
         }
         self.hashes[other] = CHANGED;
         // The other one looks for its new way in the next frame, and so does this one: it has the way to its old post.

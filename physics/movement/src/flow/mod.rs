@@ -15,7 +15,6 @@ pub(crate) use field::{Field, STRAIGHT};
 
 pub(crate) use flows::{ALONE, NO_FIELD, ONLY_FIELD, Used, WHOLE_UP_TO};
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
-pub(crate) use path::LINE_MAX;
 pub use path::{Corner, PathError, PathSearch};
 pub(crate) use plan::Ends;
 pub(crate) use tiles::Tiles;
