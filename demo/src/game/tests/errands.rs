@@ -20,40 +20,64 @@ fn is_near(game: &Game, place: Point, goal: Point, sent: u32) -> bool {
     }
 }
 
-/// Whether free places, one unit from each other, connect two places: a plain flood fill, independent of the flow fields.
-fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
-    let (terrain, half) = (game.terrain(), game.field.half);
-    let (columns, rows) = (2 * half.x / UNIT + 1, 2 * half.y / UNIT + 1);
-    let number = |place: Point| ((place.y + half.y) / UNIT * columns + (place.x + half.x) / UNIT) as usize;
-    // Where a unit stands that is as near as can be to the middle of a square.
-    let place = |at: usize| {
-        let (x, y) = (at as i32 % columns, at as i32 / columns);
-        terrain.nearest_free(Point { x: x * UNIT + UNIT / 2 - half.x, y: y * UNIT + UNIT / 2 - half.y })
-    };
-    let [start, end] = [from, to].map(|place| number(terrain.nearest_free(place)));
-    let mut seen = vec![false; (columns * rows) as usize];
-    let mut waiting = vec![start];
-    while let Some(at) = waiting.pop() {
-        if !core::mem::replace(&mut seen[at], true) {
-            let beside = [1, -1, columns, -columns].map(|step| at.wrapping_add_signed(step as isize));
-            let here = place(at);
-            waiting.extend(
-                beside.into_iter().filter(|&next| next < seen.len() && terrain.sees(here, place(next))),
-            );
+/// The squares that free places, one unit from each other, connect with a goal: a plain flood fill, independent of the flow fields.
+struct Reach {
+    goal: Point,
+    columns: i32,
+    half: Point,
+    squares: Vec<bool>,
+}
+
+impl Reach {
+    fn new(game: &Game, goal: Point) -> Self {
+        let (terrain, half) = (game.terrain(), game.field.half);
+        let (columns, rows) = (2 * half.x / UNIT + 1, 2 * half.y / UNIT + 1);
+        let mut reach = Self { goal, columns, half, squares: vec![false; (columns * rows) as usize] };
+        // Where a unit stands that is as near as can be to the middle of a square.
+        let place = |at: usize| {
+            let (x, y) = (at as i32 % columns, at as i32 / columns);
+            terrain.nearest_free(Point { x: x * UNIT + UNIT / 2 - half.x, y: y * UNIT + UNIT / 2 - half.y })
+        };
+        let mut waiting = vec![reach.square(terrain.nearest_free(goal))];
+        while let Some(at) = waiting.pop() {
+            if !core::mem::replace(&mut reach.squares[at], true) {
+                let beside = [1, -1, columns, -columns].map(|step| at.wrapping_add_signed(step as isize));
+                let here = place(at);
+                waiting.extend(beside.into_iter().filter(|&next| {
+                    next < reach.squares.len() && !reach.squares[next] && terrain.sees(place(next), here)
+                }));
+            }
         }
+        reach
     }
-    seen[end]
+
+    fn square(&self, place: Point) -> usize {
+        ((place.y + self.half.y) / UNIT * self.columns + (place.x + self.half.x) / UNIT) as usize
+    }
+
+    fn contains(&self, game: &Game, place: Point) -> bool {
+        self.squares[self.square(game.terrain().nearest_free(place))]
+    }
 }
 
 /// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival.
 fn lost(game: &Game, goals: &[Option<(Point, u32)>]) -> Vec<String> {
     let mut lost = Vec::new();
+    let mut known: Vec<Reach> = Vec::new();
     for (number, goal) in (0..).zip(goals) {
         let (Some((goal, sent)), unit) = (goal, &game.units[number as usize]) else { continue };
         let Some(place) = game.place_of(number) else { continue };
         let is_done = unit.task == Task::Hold && is_near(game, place, *goal, *sent);
         let fights = unit.target.is_some() || matches!(unit.task, Task::Aid(_));
-        if !is_done && !fights && is_reachable(game, place, *goal) {
+        if is_done || fights {
+            continue;
+        }
+        // The units of a group have one goal.
+        let at = known.iter().position(|reach| reach.goal == *goal).unwrap_or_else(|| {
+            known.push(Reach::new(game, *goal));
+            known.len() - 1
+        });
+        if known[at].contains(game, place) {
             lost.push(format!("{number} at {place:?} for {goal:?}: {:?}", unit.task));
         }
     }
