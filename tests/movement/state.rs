@@ -129,6 +129,24 @@ fn damaged_bytes_are_refused_or_play_on() {
     assert!(refused > 100 && taken > 100, "{refused} {taken}: not interesting");
 }
 
+/// A greater debt would leave no cells for paths for days.
+#[test]
+fn a_debt_of_paths_above_the_longest_search_is_refused() {
+    let (world, crowd, _) = scene(Kind::Rocks, 8);
+    let owing = |cells: u32| {
+        let mut bytes = saved(&crowd);
+        // After the version, the number of orders and the frame.
+        bytes[16..20].copy_from_slice(&cells.to_le_bytes());
+        Crowd::load(&def(), &world, &bytes)
+    };
+    // All 400 cells of a frame, each counted eight times.
+    assert!(owing(3_199).is_ok() && owing(3_200).is_ok());
+    for cells in [3_201, u32::MAX] {
+        let refused = owing(cells).unwrap_err();
+        assert!(refused.to_string().contains("debt"), "{refused}");
+    }
+}
+
 /// Neighbours are looked for as far as the largest unit's size says.
 #[test]
 fn a_unit_that_is_larger_than_its_size_is_refused() {

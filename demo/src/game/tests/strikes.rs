@@ -120,6 +120,23 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
     }
 }
 
+/// Those whose places would be in the water get others on land. (Nearly half of them got one and the same place.)
+#[test]
+fn an_army_at_a_lake_stands_on_land() {
+    let mut game = game(2, 200);
+    let half = game.field.half;
+    let edge = game.base(0).unwrap().x + 20 * UNIT;
+    let lake = Aabb { min: Point { x: edge, y: -half.y }.to_vec2(), max: half.to_vec2() };
+    game.crowd.set_cost(&game.world, lake, 0);
+    let far = Point { x: edge + 40 * UNIT, y: 0 };
+    assert!(game.terrain().nearest_open(far).is_none());
+    tell(&mut game, 0, Selection::All, Command::Move(Place::near(far)));
+    let ways: Vec<_> = game.units[..200].iter().filter_map(|unit| unit.task.way()).collect();
+    let near = ways.iter().filter(|way| way.place.distance_squared(way.goal) <= squared(2 * UNIT)).count();
+    assert!(ways.len() == 200 && near < 60, "{near} of {} at the goal itself", ways.len());
+    assert!(ways.iter().all(|way| game.terrain().is_open(way.place)));
+}
+
 /// There is no open ground at all. (Units kept such an order for ever, and those after it never began.)
 #[test]
 fn an_order_to_where_nobody_can_stand_changes_nothing() {

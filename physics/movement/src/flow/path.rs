@@ -62,9 +62,9 @@ struct Visit {
 /// for such numbers without writing it.)
 type Visits = Vec<[u32; 3]>;
 
-/// The two ends of a path, and who walks it.
+/// A search: from where to where, and who walks.
 #[derive(Clone, Copy)]
-struct Ends<'a> {
+struct Trip<'a> {
     ground: &'a Ground,
     start: Cell,
     goal: Cell,
@@ -75,13 +75,13 @@ struct Ends<'a> {
     line_max: i32,
 }
 
-impl Ends<'_> {
+impl Trip<'_> {
     /// Where a path passes through a cell.
     fn place(&self, cell: Cell) -> Vec2 {
         self.place_at(cell, self.ground.grid.split(cell))
     }
 
-    /// As [`Ends::place`]; the column and the row of the cell are known.
+    /// As [`Trip::place`]; the column and the row of the cell are known.
     fn place_at(&self, cell: Cell, at: [i32; 2]) -> Vec2 {
         match cell {
             cell if cell == self.start => self.places[0],
@@ -178,9 +178,9 @@ impl PathSearch {
         let place =
             |at: Vec2, cell: Cell| if ground.grid.cell_at(at) == cell { at } else { ground.anchor(cell) };
         let places = [place(from, start), place(to, goal)];
-        let ends = Ends { ground, start, goal, places, size, line_max };
-        self.search(ends, cells_max)?;
-        self.note_corners(ends);
+        let trip = Trip { ground, start, goal, places, size, line_max };
+        self.search(trip, cells_max)?;
+        self.note_corners(trip);
         Ok(&self.corners)
     }
 
@@ -190,15 +190,15 @@ impl PathSearch {
         self.taken
     }
 
-    fn search(&mut self, ends: Ends<'_>, cells_max: u32) -> Result<(), PathError> {
-        let cells = ends.ground.grid.len() as usize;
+    fn search(&mut self, trip: Trip<'_>, cells_max: u32) -> Result<(), PathError> {
+        let cells = trip.ground.grid.len() as usize;
         if self.visits.len() != cells || self.search == u32::MAX / 2 {
             self.visits = alloc::vec![[0; 3]; cells];
             self.search = 0;
         }
         self.search += 1;
         self.queue.clear();
-        self.offer(ends, (ends.start, ends.places[0], ends.start), 0);
+        self.offer(trip, (trip.start, trip.places[0], trip.start), 0);
         while let Some(Reverse((.., cell))) = self.queue.pop() {
             if self.visit(cell).is_none_or(|visit| visit.is_done) {
                 continue;
@@ -207,11 +207,11 @@ impl PathSearch {
                 return Err(PathError::TooFar);
             }
             self.taken += 1;
-            let Some(visit) = self.settle(ends, cell) else { continue };
-            if cell == ends.goal {
+            let Some(visit) = self.settle(trip, cell) else { continue };
+            if cell == trip.goal {
                 return Ok(());
             }
-            self.expand(ends, cell, visit);
+            self.expand(trip, cell, visit);
         }
         Err(PathError::Closed)
     }
@@ -227,26 +227,26 @@ impl PathSearch {
     }
 
     /// Offers a path to a cell, over a corner. It is taken if no path is known that is as short.
-    fn offer(&mut self, ends: Ends<'_>, (cell, place, from): (Cell, Vec2, Cell), length: u32) {
+    fn offer(&mut self, trip: Trip<'_>, (cell, place, from): (Cell, Vec2, Cell), length: u32) {
         if self.visit(cell).is_some_and(|visit| visit.length <= length) {
             return;
         }
         self.set_visit(cell, Visit { length, from, is_done: false });
-        let ahead = ends.length(place, ends.places[1]);
+        let ahead = trip.length(place, trip.places[1]);
         let ahead = ahead + ahead / HASTE;
         self.queue.push(Reverse((length.saturating_add(ahead), ahead, cell)));
     }
 
     /// Makes the path to a cell final. If the cell does not see the corner from which it was reached, its path comes from a neighbour.
-    fn settle(&mut self, ends: Ends<'_>, cell: Cell) -> Option<Visit> {
+    fn settle(&mut self, trip: Trip<'_>, cell: Cell) -> Option<Visit> {
         let mut visit = self.visit(cell)?;
-        if visit.from != cell && !ends.is_line_open(visit.from, cell) {
-            let offsets = ends.ground.grid.offsets();
+        if visit.from != cell && !trip.is_line_open(visit.from, cell) {
+            let offsets = trip.ground.grid.offsets();
             let paths = (0..8_usize).filter_map(|step| {
                 let before = cell.wrapping_add_signed(-offsets[step]);
-                let leads_here = ends.ground.steps(before, ends.size) >> step & 1 == 1;
+                let leads_here = trip.ground.steps(before, trip.size) >> step & 1 == 1;
                 let known = self.visit(before).filter(|known| leads_here && known.is_done)?;
-                Some((known.length.saturating_add(ends.step(before, cell)), before))
+                Some((known.length.saturating_add(trip.step(before, cell)), before))
             });
             if let Some(best) = paths.min() {
                 (visit.length, visit.from) = best;
@@ -258,45 +258,45 @@ impl PathSearch {
     }
 
     /// Offers paths to the neighbours of a cell.
-    fn expand(&mut self, ends: Ends<'_>, cell: Cell, Visit { length, from, .. }: Visit) {
-        let ground = ends.ground;
+    fn expand(&mut self, trip: Trip<'_>, cell: Cell, Visit { length, from, .. }: Visit) {
+        let ground = trip.ground;
         let to_corner = self.visit(from).map_or(length, |corner| corner.length);
         let [at, corner_at] = [cell, from].map(|cell| ground.grid.split(cell));
-        let [here, corner] = [ends.place_at(cell, at), ends.place_at(from, corner_at)];
-        let goes_on = ends.is_level(from) && ends.is_level(cell);
-        let (steps, offsets) = (ground.steps(cell, ends.size), ground.grid.offsets());
+        let [here, corner] = [trip.place_at(cell, at), trip.place_at(from, corner_at)];
+        let goes_on = trip.is_level(from) && trip.is_level(cell);
+        let (steps, offsets) = (ground.steps(cell, trip.size), ground.grid.offsets());
         let cost = u32::from(ground.cost_of(cell));
         for (step, (x, y)) in STEPS.into_iter().enumerate() {
             let (next, next_at) = (cell.wrapping_add_signed(offsets[step]), [at[0] + x, at[1] + y]);
             if steps >> step & 1 == 0 || self.visit(next).is_some_and(|visit| visit.is_done) {
                 continue;
             }
-            let is_near = (0..2).all(|axis| (next_at[axis] - corner_at[axis]).abs() <= ends.line_max);
-            let place = ends.place_at(next, next_at);
-            if goes_on && is_near && ends.is_level(next) {
-                let length = to_corner.saturating_add(ends.length(corner, place));
-                self.offer(ends, (next, place, from), length);
+            let is_near = (0..2).all(|axis| (next_at[axis] - corner_at[axis]).abs() <= trip.line_max);
+            let place = trip.place_at(next, next_at);
+            if goes_on && is_near && trip.is_level(next) {
+                let length = to_corner.saturating_add(trip.length(corner, place));
+                self.offer(trip, (next, place, from), length);
             } else {
-                let step = ends.length(here, place).saturating_mul(cost);
-                self.offer(ends, (next, place, cell), length.saturating_add(step));
+                let step = trip.length(here, place).saturating_mul(cost);
+                self.offer(trip, (next, place, cell), length.saturating_add(step));
             }
         }
     }
 
-    /// Notes the corners of the path that was found, at least its two ends.
-    fn note_corners(&mut self, ends: Ends<'_>) {
-        let [from, to] = ends.places;
-        let whole = self.visit(ends.goal).map_or(0, |visit| visit.length);
+    /// Notes the corners of the path that was found, at least its two trip.
+    fn note_corners(&mut self, trip: Trip<'_>) {
+        let [from, to] = trip.places;
+        let whole = self.visit(trip.goal).map_or(0, |visit| visit.length);
         self.corners.push(Corner { at: to, left: Fx::ZERO });
-        let mut cell = ends.goal;
-        while cell != ends.start
+        let mut cell = trip.goal;
+        while cell != trip.start
             && let Some(Visit { from, .. }) = self.visit(cell)
         {
             let left = self.visit(from).map_or(0, |visit| whole - visit.length);
-            self.corners.push(Corner { at: ends.place(from), left: to_units(ends.ground, left) });
+            self.corners.push(Corner { at: trip.place(from), left: to_units(trip.ground, left) });
             cell = from;
         }
-        if ends.start == ends.goal {
+        if trip.start == trip.goal {
             self.corners.push(Corner { at: from, left: from.distance(to) });
         }
         self.corners.reverse();
