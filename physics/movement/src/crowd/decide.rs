@@ -142,7 +142,7 @@ impl Crowd {
         let spans = mover.stalled_ms / PATIENCE_MS;
         if spans > 0 {
             // It may hang at an edge beside its line. (To look for a path without a field is dear: it does so once in each span.)
-            let has_field = matches!(mover.task, Task::Go(errand) if self.flows.is_live(errand.flow));
+            let has_field = mover.has_field(&self.flows);
             if has_field || mover.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
                 mover.drop_aim(has_field);
             }
@@ -184,8 +184,8 @@ impl Crowd {
         };
         let pause = Self::pause(rate, mover.straight, choice.speed, company);
         // Those that wait for their turns do not all ask in the same frames.
-        let has_field = matches!(mover.task, Task::Go(errand) if self.flows.is_live(errand.flow));
-        let late = u32::from(waits_for_path && !has_field) & walker.body.index();
+        let waits_for_turn = waits_for_path && !mover.has_field(&self.flows);
+        let late = u32::from(waits_for_turn) & walker.body.index();
         walker.thinks = (self.flows.frame() as u32).wrapping_add(pause + late);
         ahead
     }

@@ -46,7 +46,8 @@ impl CrowdDef {
         Self { ground, fields_max: 64, cells_per_frame: 16_384, whole_up_to: WHOLE_UP_TO, slows: false }
     }
 
-    /// Greatest number of goals at a time, 1..=1,024. A field takes four bytes per cell of the ground.
+    /// Greatest number of fields at a time, 1..=1,024: goals that several units share. Single units, and those for whom there is none, find paths without. A
+    /// field takes four bytes per cell of the ground.
     #[must_use]
     pub fn fields_max(self, fields_max: u32) -> Self {
         Self { fields_max, ..self }
@@ -170,12 +171,10 @@ impl Crowd {
     /// The ground has changed: all units look for their ways again.
     fn look_again(&mut self) {
         for mover in &mut self.movers {
-            let Task::Go(errand) = mover.task else {
-                mover.look_again(true);
-                continue;
-            };
-            mover.look_again(self.flows.is_live(errand.flow));
-            mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
+            mover.look_again(mover.has_field(&self.flows));
+            if let Task::Go(errand) = mover.task {
+                mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
+            }
         }
         self.all_change();
     }

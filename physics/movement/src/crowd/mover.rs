@@ -3,7 +3,7 @@
 use testudo_physics::{BodyId, Fx, Vec2};
 
 use crate::crowd::def::MoverDef;
-use crate::flow::{ALONE, FlowId, NO_FIELD, ONLY_FIELD};
+use crate::flow::{ALONE, FlowId, Flows, NO_FIELD, ONLY_FIELD};
 use crate::ground::SizeClass;
 
 /// A unit that has not come nearer for this long has lost its patience, ms.
@@ -108,6 +108,11 @@ impl Mover {
     /// Whether it is nearer to its post than ever by more than half of its radius (raw units).
     pub(crate) fn comes_nearer(&self, radius: i32) -> bool {
         self.to_go < self.best - Fx::from_bits(i64::from(radius) / 2)
+    }
+
+    /// Whether there is a field to its goal.
+    pub(crate) fn has_field(&self, flows: &Flows) -> bool {
+        matches!(self.task, Task::Go(errand) if flows.is_live(errand.flow))
     }
 
     /// Whether it keeps to anchors beside obstacles, because it may hang at a corner.
