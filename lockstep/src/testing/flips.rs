@@ -25,12 +25,14 @@ pub(super) fn stored_checksum<S: Simulation + State>(game: &mut S, saved: &[u8])
     let checksum = game.checksum();
     let mut changed = Vec::new();
     numbers.into_iter().filter(|leaf| leaf.bits == 64 && leaf.value as u64 == checksum).find(|leaf| {
-        (0..leaf.bits).any(|bit| {
-            state::load(game, saved).is_ok() && state::flip_bit(game, leaf, bit).is_ok() && {
-                state::save(game, &mut changed);
-                state::load(game, &changed).is_ok() && game.checksum() == checksum ^ (1 << bit)
-            }
-        })
+        // The first bit that is not refused tells, since the game takes or computes the number as a whole.
+        (0..leaf.bits).find_map(|bit| {
+            state::load(game, saved).ok()?;
+            state::flip_bit(game, leaf, bit).ok()?;
+            state::save(game, &mut changed);
+            state::load(game, &changed).ok()?;
+            Some(game.checksum() == checksum ^ (1 << bit))
+        }) == Some(true)
     })
 }
 
