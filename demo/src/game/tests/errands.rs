@@ -60,28 +60,26 @@ impl Reach {
     }
 }
 
-/// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival.
-fn lost(game: &Game, goals: &[Option<(Point, u32)>]) -> Vec<String> {
-    let mut lost = Vec::new();
+/// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival. As they are asked for: as long as
+/// somebody is on the way, the first one tells.
+fn lost<'a>(game: &'a Game, goals: &'a [Option<(Point, u32)>]) -> impl Iterator<Item = String> + 'a {
     let mut known: Vec<Reach> = Vec::new();
-    for (number, goal) in (0..).zip(goals) {
-        let (Some((goal, sent)), unit) = (goal, &game.units[number as usize]) else { continue };
-        let Some(place) = game.place_of(number) else { continue };
-        let is_done = unit.task == Task::Hold && is_near(game, place, *goal, *sent);
+    (0..).zip(goals).filter_map(move |(number, goal)| {
+        let ((goal, sent), unit) = ((*goal)?, &game.units[number as usize]);
+        let place = game.place_of(number)?;
+        let is_done = unit.task == Task::Hold && is_near(game, place, goal, sent);
         let fights = unit.target.is_some() || matches!(unit.task, Task::Aid(_));
         if is_done || fights {
-            continue;
+            return None;
         }
         // The units of a group have one goal.
-        let at = known.iter().position(|reach| reach.goal == *goal).unwrap_or_else(|| {
-            known.push(Reach::new(game, *goal));
+        let at = known.iter().position(|reach| reach.goal == goal).unwrap_or_else(|| {
+            known.push(Reach::new(game, goal));
             known.len() - 1
         });
-        if known[at].contains(game, place) {
-            lost.push(format!("{number} at {place:?} for {goal:?}: {:?}", unit.task));
-        }
-    }
-    lost
+        let is_lost = known[at].contains(game, place);
+        is_lost.then(|| format!("{number} at {place:?} for {goal:?}: {:?}", unit.task))
+    })
 }
 
 fn errand(seed: u64) -> Result<(), String> {
@@ -118,11 +116,11 @@ fn errand(seed: u64) -> Result<(), String> {
                 goals[unit] = None;
             }
         }
-        if frame % 100 == 99 && lost(&game, &goals).is_empty() {
+        if frame % 100 == 99 && lost(&game, &goals).next().is_none() {
             return Ok(());
         }
     }
-    let lost = lost(&game, &goals);
+    let lost: Vec<String> = lost(&game, &goals).collect();
     Err(format!(
         "seed {seed}, {} units, {:?}: {} lost, {}",
         setup.units,
