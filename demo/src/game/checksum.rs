@@ -35,6 +35,7 @@ impl State for Game {
             frame,
             dice,
             clock,
+            now_ms,
             armies,
             teams,
             buildings,
@@ -57,6 +58,7 @@ impl State for Game {
         v.number("dice.stream", &mut stream)?;
         dice.set_state(state, stream);
         visit_rate(clock, v, ["clock.rest", "clock.frames_per_second"])?;
+        v.number("now_ms", now_ms)?;
         for (index, army) in (0..).zip(armies) {
             v.object("army", index);
             army.visit(v, index * setup.units, setup.units, teams)?;
@@ -65,10 +67,7 @@ impl State for Game {
             v.object("building", index);
             building.visit(v)?;
         }
-        for (index, unit) in (0..).zip(units) {
-            v.object("unit", index);
-            unit.visit(v, limits)?;
-        }
+        v.kept("unit", units, |v, unit| unit.visit(v, limits))?;
         // Last, because it follows from everything else.
         v.object("game", 0);
         v.number("checksum of the frame before", before)?;
@@ -216,7 +215,7 @@ impl Unit {
             groups,
             body,
             hit_points,
-            reload_ms,
+            ready_ms,
             running_ms,
             task,
             errands,
@@ -227,7 +226,7 @@ impl Unit {
         } = self;
         v.number("hit_points", hit_points)?;
         v.number("groups", groups)?;
-        v.number("reload_ms", reload_ms)?;
+        v.number("ready_ms", ready_ms)?;
         v.number("running_ms", running_ms)?;
         v.number("away_ms", away_ms)?;
         visit_point(post, v, ["post.x", "post.y"])?;

@@ -19,14 +19,19 @@ impl Game {
         let scratch = &mut self.scratch;
         scratch.grid.clear();
         scratch.assailants.fill(None);
-        for (number, unit) in (0..).zip(&mut self.units) {
+        for number in 0..self.units.len() as u32 {
+            let unit = &self.units[number as usize];
             let Some(body) = unit.body.and_then(|id| self.world.body(id)) else { continue };
             let place = Point::from_vec2(body.position());
             scratch.places[number as usize] = place;
-            unit.run(Point::from_vec2(body.velocity()), elapsed_ms);
+            let running_ms = unit.momentum(Point::from_vec2(body.velocity()), elapsed_ms);
             scratch.grid.add(number, unit.army, place);
             if let Some(Foe::Building(building)) = unit.target {
                 scratch.assailants[building as usize].get_or_insert(number);
+            }
+            // Whoever writes to a unit has it hashed again.
+            if unit.running_ms != running_ms {
+                self.units[number as usize].running_ms = running_ms;
             }
         }
         scratch.grid.settle();
@@ -64,8 +69,10 @@ impl Game {
                 }),
             };
             let target = target.filter(|foe| self.can_come_at(number, *foe));
-            let unit = &mut self.units[number as usize];
-            unit.target = target;
+            if unit.target != target {
+                self.units[number as usize].target = target;
+            }
+            let unit = &self.units[number as usize];
             if target.is_none() && unit.task.is_idle() && unit.stance != Stance::Hold {
                 self.come_to_aid(number);
             }
@@ -115,20 +122,19 @@ impl Game {
 
     /// Every unit with an enemy in range strikes. All blows of a frame fall at the same time, so a unit that falls in this frame still
     /// strikes.
-    pub(super) fn fight(&mut self, elapsed_ms: u16) {
+    pub(super) fn fight(&mut self) {
+        let now_ms = self.now_ms;
         for number in 0..self.units.len() as u32 {
-            let unit = &mut self.units[number as usize];
-            unit.reload_ms = unit.reload_ms.saturating_sub(elapsed_ms);
-            let Some(target) = unit.target.filter(|_| unit.body.is_some() && unit.reload_ms == 0) else {
-                continue;
-            };
+            let unit = &self.units[number as usize];
+            let is_ready = unit.body.is_some() && unit.ready_ms <= now_ms;
+            let Some(target) = unit.target.filter(|_| is_ready) else { continue };
             let (army, kind) = (unit.army, unit.kind);
             let from = self.scratch.places[number as usize];
             if !self.is_within(from, target, kind.stats().range) {
                 continue;
             }
             let unit = &mut self.units[number as usize];
-            unit.reload_ms = kind.stats().reload_ms as u16;
+            unit.ready_ms = now_ms.saturating_add(kind.stats().reload_ms.into());
             let charge = if unit.running_ms >= CHARGE_AFTER_MS { kind.stats().charge } else { 1 };
             unit.running_ms = 0;
             self.hit(army, target, kind.stats().damage * charge);

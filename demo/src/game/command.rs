@@ -246,9 +246,10 @@ impl Game {
     }
 
     fn assign(&mut self, army: u8, chosen: &[u32], group: u8) {
-        let first = (u32::from(army) * self.setup.units) as usize;
-        for unit in &mut self.units[first..first + self.setup.units as usize] {
-            unit.groups &= !group_bit(group);
+        for unit in self.numbers_of(army) {
+            if self.units[unit as usize].groups & group_bit(group) != 0 {
+                self.units[unit as usize].groups &= !group_bit(group);
+            }
         }
         for &unit in chosen {
             self.units[unit as usize].groups |= group_bit(group);

@@ -142,12 +142,15 @@ impl Game {
     /// An idle unit that was pushed or lured away from its post waits for a moment and then goes back. Called when it looks around.
     pub(super) fn back_to_the_post(&mut self, number: u32, elapsed_ms: u16) {
         let place = self.scratch.places[number as usize];
-        let unit = &mut self.units[number as usize];
+        let unit = &self.units[number as usize];
         let is_idle = unit.task == Task::Hold && unit.target.is_none();
         if !is_idle || place.distance_squared(unit.post) <= squared(POST_WITHIN) {
-            unit.away_ms = 0;
+            if unit.away_ms != 0 {
+                self.units[number as usize].away_ms = 0;
+            }
             return;
         }
+        let unit = &mut self.units[number as usize];
         unit.away_ms = unit.away_ms.saturating_add(elapsed_ms.saturating_mul(LOOK_EVERY as u16));
         if unit.away_ms >= AWAY_MS {
             let way = Way { place: unit.post, goal: unit.post };

@@ -32,7 +32,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-use testudo_lockstep::state;
+use testudo_lockstep::state::{self, Kept};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 use testudo_movement::Crowd;
 use testudo_physics::{Aabb, Rate, World, WorldDef};
@@ -83,6 +83,8 @@ pub(crate) struct Game {
     dice: Dice,
     /// Turns frames into milliseconds.
     clock: Rate,
+    /// Since the match began, ms.
+    now_ms: u64,
     armies: Vec<Army>,
     teams: Teams,
     /// Buildings of all armies in ascending order, three each. Fallen ones keep their numbers.
@@ -90,7 +92,7 @@ pub(crate) struct Game {
     /// Where units go, and how they give way to each other. Its ground is that on which they walk.
     crowd: Crowd,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
-    units: Vec<Unit>,
+    units: Kept<Unit>,
     /// Checksum of the frame before the last one; 0 before the first. So a state is saved between a frame and the next actions.
     before: u64,
     // not state: hash of all of the above, so it covers every frame so far
@@ -144,6 +146,7 @@ impl Game {
             frame: 0,
             dice: Dice::new(setup.seed),
             clock: Rate::new(1_000),
+            now_ms: 0,
             armies: field
                 .bases
                 .iter()
@@ -157,7 +160,8 @@ impl Game {
                     let kind = Kind::of(number % setup.units, setup.units);
                     recruit::dismissed((number / setup.units) as u8, kind)
                 })
-                .collect(),
+                .collect::<Vec<_>>()
+                .into(),
             before: 0,
             checksum: 0,
             is_checksum_old: false,
@@ -220,9 +224,10 @@ impl Simulation for Game {
 
     fn step(&mut self, frames_per_second: u32) {
         let elapsed_ms = self.clock.take(frames_per_second) as u16;
+        self.now_ms = self.now_ms.saturating_add(elapsed_ms.into());
         self.survey(elapsed_ms);
         self.look_around(elapsed_ms);
-        self.fight(elapsed_ms);
+        self.fight();
         self.bury();
         self.march(frames_per_second);
         self.train(frames_per_second);

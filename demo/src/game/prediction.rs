@@ -13,6 +13,7 @@ impl Clone for Game {
             frame: self.frame,
             dice: self.dice.clone(),
             clock: self.clock,
+            now_ms: self.now_ms,
             armies: self.armies.clone(),
             teams: self.teams,
             buildings: self.buildings.clone(),
@@ -34,9 +35,10 @@ impl Clone for Game {
             *self = source.clone();
             return;
         }
-        let Self { setup: _, field: _, world, frame, dice, clock, armies, teams, buildings, .. } = source;
+        let Self { setup: _, field: _, world, frame, dice, clock, now_ms, armies, teams, buildings, .. } =
+            source;
         self.world.clone_from(world);
-        (self.frame, self.clock, self.teams) = (*frame, *clock, *teams);
+        (self.frame, self.clock, self.now_ms, self.teams) = (*frame, *clock, *now_ms, *teams);
         self.dice.clone_from(dice);
         self.armies.clone_from(armies);
         self.buildings.clone_from(buildings);

@@ -84,13 +84,13 @@ impl Game {
         // Up to a tenth more or less, so that units that started together do not fall together.
         let spread = stats.hit_points / 10;
         let hit_points = stats.hit_points + self.dice.between(-spread, spread);
-        let reload_ms = self.dice.between(0, stats.reload_ms as i32) as u16;
+        let reload_ms = self.dice.between(0, stats.reload_ms as i32).unsigned_abs();
         let unit = &mut self.units[number as usize];
         *unit = Unit {
             groups,
             body: Some(body),
             hit_points,
-            reload_ms,
+            ready_ms: self.now_ms.saturating_add(reload_ms.into()),
             post: place,
             ..dismissed(unit.army, unit.kind)
         };
@@ -173,7 +173,7 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         groups: 0,
         body: None,
         hit_points: 0,
-        reload_ms: 0,
+        ready_ms: 0,
         running_ms: 0,
         task: Task::Hold,
         errands: VecDeque::new(),

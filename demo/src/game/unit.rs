@@ -118,42 +118,45 @@ impl Task {
 }
 
 /// One place in an army. When the unit falls, a recruit takes its number.
+///
+/// What every frame reads comes first, in one line of the cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Unit {
+    /// The body in the world; none while the place waits for a recruit.
+    pub(crate) body: Option<BodyId>,
+    /// The enemy that it fights.
+    pub(crate) target: Option<Foe>,
+    /// From when on it can strike, by the time of the match, ms.
+    pub(crate) ready_ms: u64,
+    /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
+    pub(crate) running_ms: u16,
     /// The army: the player who commands it.
     pub(crate) army: u8,
     pub(crate) kind: Kind,
+    pub(crate) stance: Stance,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// The body in the world; none while the place waits for a recruit.
-    pub(crate) body: Option<BodyId>,
     /// At most 0 only between a blow and the end of its frame.
     pub(crate) hit_points: i32,
-    /// Until the next blow, ms.
-    pub(crate) reload_ms: u16,
-    /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
-    pub(crate) running_ms: u16,
-    pub(crate) task: Task,
-    /// Its later errands, the next one first; at most [`ERRANDS_MAX`].
-    pub(crate) errands: VecDeque<Errand>,
-    pub(crate) stance: Stance,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
     /// For how long it has been away from its post with nothing to do, ms; stops counting at its largest value.
     pub(crate) away_ms: u16,
-    /// The enemy that it fights.
-    pub(crate) target: Option<Foe>,
+    pub(crate) task: Task,
+    /// Its later errands, the next one first; at most [`ERRANDS_MAX`].
+    pub(crate) errands: VecDeque<Errand>,
 }
 
 impl Unit {
-    /// Gathers momentum while it runs at three quarters of its speed or more, and loses it while it does not.
-    pub(crate) fn run(&mut self, velocity: Point, elapsed_ms: u16) {
+    /// Its momentum, see [`Unit::running_ms`]: it gathers some while it runs at three quarters of its speed or more, and loses it while it does not.
+    pub(crate) fn momentum(&self, velocity: Point, elapsed_ms: u16) -> u16 {
         let quick = self.kind.stats().speed / 4 * 3;
-        self.running_ms = if velocity.distance_squared(Point::ZERO) >= squared(quick) {
+        if velocity.distance_squared(Point::ZERO) >= squared(quick) {
             self.running_ms.saturating_add(elapsed_ms).min(MOMENTUM_MAX_MS)
         } else {
             self.running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
-        };
+        }
     }
 
     /// Has nothing to do any more, and stays at a place.

@@ -36,13 +36,16 @@
 //! assert_eq!(difference.to_string(), "hit_points of unit 1: 90 and 89");
 //! ```
 
+mod hashing;
 pub mod inquiry;
+mod kept;
 mod recent;
 mod visitors;
 
 use core::fmt;
 use core::ops::RangeInclusive;
 
+pub use kept::Kept;
 pub use recent::Recent;
 pub use visitors::{digest, first_difference, flip_bit, leaves, load, save};
 
@@ -96,6 +99,23 @@ pub trait Visit: Sized {
     /// # Errors
     /// The errors of the part.
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError>;
+
+    /// A list of objects whose hashes are kept as long as nobody could have changed them. `numbers` shows the numbers of one object, and nothing else.
+    ///
+    /// # Errors
+    /// Those of `numbers`.
+    fn kept<T>(
+        &mut self,
+        kind: &'static str,
+        list: &mut Kept<T>,
+        mut numbers: impl FnMut(&mut Self, &mut T) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
+        for (index, object) in (0..).zip(list.visited(Self::WRITES)) {
+            self.object(kind, index);
+            numbers(self, object)?;
+        }
+        Ok(())
+    }
 }
 
 /// A part of a state with its own hash, snapshot and names.

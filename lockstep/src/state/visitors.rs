@@ -1,21 +1,18 @@
 //! Operations on a state that shows its numbers.
 
-use core::hash::Hasher;
 use core::ops::RangeInclusive;
 
-use twox_hash::xxhash3_64::{RawHasher, SecretBuffer};
-
-use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
+use crate::state::hashing::Hashing;
+use crate::state::{Difference, Kept, Leaf, Number, Part, State, StateError, Visit};
 
 /// Hash of the whole state (XXH3 of the numbers in the order of the walk, little-endian). Allocates nothing.
 ///
 /// [`crate::Simulation::checksum`] usually returns this.
 #[must_use]
 pub fn digest<S: State>(state: &mut S) -> u64 {
-    let mut digest = Digest::new();
+    let mut digest = Hashing::new();
     walk(state, &mut digest);
-    digest.hash_pending();
-    digest.hash.finish()
+    digest.finish()
 }
 
 /// Writes the whole state into `out`, which is cleared first.
@@ -75,43 +72,7 @@ fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
     debug_assert!(walked.is_ok(), "the state breaks its own limits: {walked:?}");
 }
 
-/// Bytes of the secret of XXH3.
-const SECRET_BYTES: usize = 192;
-
-/// Bytes that are collected before they are hashed, because one call of the hash per number would cost more than the hash.
-const PENDING_BYTES: usize = 1_024;
-
-struct Digest {
-    hash: RawHasher<[u8; SECRET_BYTES]>,
-    pending: [u8; PENDING_BYTES],
-    filled: usize,
-}
-
-impl Digest {
-    fn new() -> Self {
-        let secret = SecretBuffer::with_seed(0, [0; SECRET_BYTES])
-            .expect("the secret has the length that XXH3 asks for");
-        Self { hash: RawHasher::new(secret), pending: [0; PENDING_BYTES], filled: 0 }
-    }
-
-    #[inline(always)]
-    fn put<T: Number>(&mut self, value: T) {
-        if self.filled > PENDING_BYTES - 8 {
-            self.hash_pending();
-        }
-        self.pending[self.filled..self.filled + 8].copy_from_slice(&value.to_bits().to_le_bytes());
-        self.filled += T::BITS.div_ceil(8) as usize;
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn hash_pending(&mut self) {
-        self.hash.write(&self.pending[..self.filled]);
-        self.filled = 0;
-    }
-}
-
-impl Visit for Digest {
+impl Visit for Hashing {
     fn object(&mut self, _: &'static str, _: u32) {}
 
     #[inline(always)]
@@ -139,6 +100,20 @@ impl Visit for Digest {
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {
         self.put(part.digest());
         Ok(())
+    }
+
+    /// The hash of each object. (In an object of another kept list they are no more than their numbers.)
+    #[inline(always)]
+    fn kept<T>(
+        &mut self,
+        _: &'static str,
+        list: &mut Kept<T>,
+        mut numbers: impl FnMut(&mut Self, &mut T) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
+        if self.is_in_object() {
+            return list.visited(false).iter_mut().try_for_each(|object| numbers(self, object));
+        }
+        list.each_hash(self, &mut numbers, Self::put)
     }
 }
 
@@ -294,6 +269,71 @@ mod tests {
             v.object("toy", 0);
             v.number("on", &mut self.on)
         }
+    }
+
+    /// A list of kept lists.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    struct Lists(Kept<Kept<u64>>);
+
+    impl State for Lists {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            v.kept("list", &mut self.0, |v, list| {
+                let mut length = list.len() as u32;
+                v.number_in("length", &mut length, 0..=1_000)?;
+                if length as usize != list.len() {
+                    list.as_mut_vec().resize(length as usize, 0);
+                }
+                v.kept("entry", list, |v, number| v.number_in("number", number, 0..=99))
+            })
+        }
+    }
+
+    fn lists(lengths: &[u64]) -> Lists {
+        let list = |length: &u64| Kept::from((0..*length).map(|number| number % 100).collect::<Vec<_>>());
+        Lists(Kept::from(lengths.iter().map(list).collect::<Vec<_>>()))
+    }
+
+    /// Some of these have room behind others, and some are longer than everything that is collected.
+    #[test]
+    fn what_was_kept_is_what_would_be_computed() {
+        let lengths = [0, 1, 64, 65, 127, 128, 129, 300, 3, 63];
+        let mut lists = lists(&lengths);
+        let all_new = |lists: &Lists| Lists(Kept::from(lists.0.to_vec()));
+        for at in 0..lengths.len() {
+            let before = digest(&mut lists);
+            lists.0[at].as_mut_vec().push(7);
+            assert_eq!(digest(&mut lists), digest(&mut all_new(&lists)), "list {at}");
+            assert_ne!(digest(&mut lists), before, "list {at}");
+            lists.0[at][0] ^= 1;
+            assert_eq!(digest(&mut lists), digest(&mut all_new(&lists)), "list {at}");
+            lists.0.as_mut_vec().rotate_left(1);
+            assert_eq!(digest(&mut lists), digest(&mut all_new(&lists)), "list {at}");
+            let mut copy = Lists::default();
+            copy.0.clone_from(&lists.0);
+            assert_eq!(digest(&mut copy), digest(&mut all_new(&lists)), "list {at}");
+        }
+    }
+
+    #[test]
+    fn whoever_writes_to_a_kept_object_has_changed_it() {
+        let mut lists = lists(&[3, 0]);
+        let before = digest(&mut lists);
+        let mut bytes = Vec::new();
+        save(&mut lists, &mut bytes);
+        let mut numbers = Vec::new();
+        leaves(&mut lists, &mut |leaf| numbers.push(leaf));
+        assert_eq!(numbers.iter().map(|leaf| leaf.value).collect::<Vec<_>>(), [3, 0, 1, 2, 0]);
+        assert_eq!((numbers[3].kind, numbers[3].index, numbers[3].name), ("entry", 2, "number"));
+        flip_bit(&mut lists, &numbers[3], 2).unwrap();
+        assert_eq!(*lists.0[0], [0, 1, 6]);
+        assert_ne!(digest(&mut lists), before);
+        // What was loaded before an error counts, too.
+        bytes.truncate(bytes.len() - 1);
+        assert_eq!(load(&mut lists, &bytes), Err(StateError::TooShort));
+        assert_eq!(digest(&mut lists), before);
+        bytes[4] = 100;
+        let refused = Err(StateError::OutOfRange { name: "number", min: 0, max: 99 });
+        assert_eq!(load(&mut lists, &bytes), refused);
     }
 
     fn toy() -> Toy {
