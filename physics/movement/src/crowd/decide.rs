@@ -5,10 +5,10 @@ use testudo_physics::{Fx, World};
 use crate::crowd::mover::PATIENCE_MS;
 use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::wish::APPROACH;
-use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task};
+use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task, Walker};
 use crate::flow::ONLY_FIELD;
 use crate::steer::raw::{Raw, dot, length, raw, resized};
-use crate::steer::{Party, Plain, Resident, Sight, Yielding};
+use crate::steer::{Party, Plain, Sight, Yielding};
 
 /// Of the units that lost their patience, one in this many has a higher rank, in turns of so many ms. Those of lower rank cannot hold it, and there are
 /// few enough of them that they do not hold each other.
@@ -67,7 +67,7 @@ struct Look<'a> {
 
 impl Look<'_> {
     #[inline(always)]
-    fn see(&mut self, Resident { sight: other, stalled_ms }: &Resident) {
+    fn see(&mut self, Walker { sight: other, stalled_ms, .. }: &Walker) {
         if self.prey == Some(other.unit) {
             return;
         }
@@ -99,6 +99,7 @@ impl Crowd {
         // It thinks more often than once in a thousand frames; a damaged state may say otherwise.
         let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
+        self.movers[number].right_ms = walker.sight.right_ms;
         if !walker.sight.is_going {
             walker.takes = [0; 2];
             self.set_rank(world, number, false);
@@ -160,12 +161,10 @@ impl Crowd {
         elapsed: u32,
         queues: bool,
     ) -> Ahead {
-        let right_ms = &mut self.walkers[number].sight.right_ms;
-        *right_ms = right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
-        let (choice, ahead) = self.choose(number, largest, queues);
+        let (choice, ahead) = self.choose(number, largest, elapsed, queues);
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         walker.takes = choice.velocity.map(|part| part as i32);
-        walker.sight.right_ms = choice.right_ms;
+        mover.right_ms = choice.right_ms;
         mover.is_straight = walker.takes == walker.sight.wish;
         let waits_for_path = walker.sight.left == i64::MAX;
         let company = if waits_for_path {
@@ -191,8 +190,10 @@ impl Crowd {
     }
 
     /// The velocity that a unit chooses among its neighbours.
-    fn choose(&self, number: usize, largest: i32, queues: bool) -> (Choice, Ahead) {
-        let (me, mover) = (&self.walkers[number].sight, &self.movers[number]);
+    fn choose(&self, number: usize, largest: i32, elapsed: u32, queues: bool) -> (Choice, Ahead) {
+        let (mover, mut me) = (&self.movers[number], self.walkers[number].sight);
+        me.right_ms = me.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
+        let me = &me;
         let prey = match mover.task {
             Task::Pursue(pursuit) => self.place_of(pursuit.prey).map(|at| at as u32),
             Task::Stand(_) | Task::Go(_) => None,
@@ -210,6 +211,7 @@ impl Crowd {
             &mut look,
             |_, _| true,
             |look, other| {
+                let other = &self.walkers[other as usize];
                 look.see(other);
                 if trades && other.sight.group == me.group {
                     self.note_partner(&mut look.ahead, number, &other.sight);
@@ -220,7 +222,9 @@ impl Crowd {
         if reach > close {
             let plain = look.plain();
             let matters = |look: &Look<'_>, party: Party| !party.is_plain(plain, look.has_met());
-            self.squares.around(me.position, close + 1..=reach, &mut look, matters, Look::see);
+            self.squares.around(me.position, close + 1..=reach, &mut look, matters, |look, other| {
+                look.see(&self.walkers[other as usize]);
+            });
         }
         let Look { mut yielding, ahead, meets, .. } = look;
         if !mover.is_going() {
@@ -314,7 +318,7 @@ impl Crowd {
             (MoveEvent::Arrived(_), Task::Go(errand)) => mover.stand(mover.post, Some(errand)),
             _ => mover.stand(walker.place(), None),
         }
-        (walker.sight.is_going, walker.takes, walker.sight.right_ms) = (false, [0; 2], 0);
+        (walker.takes, mover.right_ms) = ([0; 2], 0);
         if !core::mem::replace(&mut mover.is_told, true) {
             self.events.push(event);
         }

@@ -213,6 +213,7 @@ impl Crowd {
             is_straight: false,
             stalled_ms: 0,
             off_ms: 0,
+            right_ms: 0,
         };
         mover.forget();
         let walker = Walker::new(body, radius, def.acceleration, self.frame());

@@ -56,6 +56,9 @@ pub(crate) struct Mover {
     pub(crate) stalled_ms: u32,
     /// How long it has been off its post while it stands, ms.
     pub(crate) off_ms: u32,
+    /// How long it keeps to its right, ms.
+    // not state: between two steps as the others see it
+    pub(crate) right_ms: u16,
 }
 
 /// What a unit does.

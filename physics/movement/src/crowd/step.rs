@@ -4,7 +4,6 @@ use testudo_physics::World;
 
 use crate::crowd::state::{CHANGED, GONE};
 use crate::crowd::{Crowd, MoveEvent, Task};
-use crate::steer::Resident;
 
 /// A unit thinks again after this time, ms: one that nobody comes near after twice this time, one that waits in a queue after a growing time between the two,
 /// and one that is held up near its place, or has waited for long, after half of it.
@@ -53,7 +52,7 @@ impl Crowd {
         self.seek(rate);
         if going > 0 {
             let units = self.walkers.iter().filter(|walker| !walker.is_gone);
-            let there = units.map(|walker| Resident { sight: walker.sight, stalled_ms: walker.stalled_ms });
+            let there = units.map(|walker| (&walker.sight, walker.stalled_ms));
             self.squares.sort(there, largest.saturating_mul(4));
         }
         for &number in &thinkers {
@@ -61,8 +60,10 @@ impl Crowd {
         }
         for &number in &thinkers {
             self.hashes[number as usize] = CHANGED;
-            let walker = &mut self.walkers[number as usize];
-            walker.stalled_ms = self.movers[number as usize].stalled_ms();
+            let (mover, walker) = (&self.movers[number as usize], &mut self.walkers[number as usize]);
+            // From the next frame on the others see what it has decided.
+            walker.sight.is_going &= mover.is_moving();
+            (walker.sight.right_ms, walker.stalled_ms) = (mover.right_ms, mover.stalled_ms());
             walker.drive(world, rate);
         }
         self.thinkers = thinkers;

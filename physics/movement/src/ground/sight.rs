@@ -50,7 +50,7 @@ impl Ground {
         let (along, up) = (if way[0] >= 0 { 0 } else { 4 }, if way[1] >= 0 { 2 } else { 6 });
         let aside = [[1, 3], [7, 5]][usize::from(way[1] < 0)][usize::from(way[0] < 0)];
         // From the start to the next border on each axis. A position on a border belongs to the cell after it.
-        let mut next = [0, 1].map(|axis| {
+        let next = [0, 1].map(|axis| {
             let past = from[axis] & (self.grid.side() - 1);
             if way[axis] >= 0 { self.grid.side() - past } else { past + 1 }
         });
@@ -59,27 +59,23 @@ impl Ground {
         let (mut here, last) = (cell(from), cell(to));
         let (offsets, steps) = (self.grid.offsets(), self.all_steps(size));
         let most = (way[0] >> self.grid.shift) + (way[1] >> self.grid.shift) + 4;
+        // Below 0 the border of the next column is reached first, above 0 that of the next row, at 0 both. The products fit, because a ground is at most 2^31
+        // raw units wide.
+        let mut first = next[0] * way[1] - next[1] * way[0];
+        let [column, row] = [way[1], way[0]].map(|part| part << self.grid.shift);
+        let moves = [(along, column), (aside, column - row), (up, -row)]
+            .map(|(step, change)| (1 << step, offsets[step], change));
         for _ in 0..most {
             if here == last {
                 return true;
             }
-            // The border that is reached first: the products fit, because a ground is at most 2^31 raw units wide.
-            let (across, upward) = (next[0] * way[1], next[1] * way[0]);
-            let step = match across.cmp(&upward) {
-                core::cmp::Ordering::Less => along,
-                core::cmp::Ordering::Greater => up,
-                core::cmp::Ordering::Equal => aside,
-            };
-            if across <= upward {
-                next[0] += self.grid.side();
-            }
-            if across >= upward {
-                next[1] += self.grid.side();
-            }
-            if steps[here as usize] & 1 << step == 0 {
+            // Which one follows no order, so there is no branch.
+            let (step, offset, change) = moves[usize::from(first >= 0) + usize::from(first > 0)];
+            first += change;
+            if steps[here as usize] & step == 0 {
                 return false;
             }
-            here = here.wrapping_add_signed(offsets[step]);
+            here = here.wrapping_add_signed(offset);
             if here != last && !suits(here) {
                 return false;
             }

@@ -9,4 +9,4 @@ pub(crate) use avoid::Yielding;
 pub use avoid::{Step, give_way};
 pub(crate) use near::Sight;
 pub use near::{Going, Neighbour};
-pub(crate) use squares::{Party, Plain, Resident, Squares};
+pub(crate) use squares::{Party, Plain, Squares};

@@ -26,10 +26,10 @@ impl Party {
     const NONE: Self = Self { groups: [u32::MAX, 0], right_ms: 0, stalled_ms: u16::MAX, all_go: true };
 
     #[inline(always)]
-    fn add(&mut self, Resident { sight, stalled_ms }: &Resident) {
+    fn add(&mut self, sight: &Sight, stalled_ms: u16) {
         self.groups = [self.groups[0].min(sight.group), self.groups[1].max(sight.group)];
         self.right_ms = self.right_ms.max(sight.right_ms);
-        self.stalled_ms = self.stalled_ms.min(*stalled_ms);
+        self.stalled_ms = self.stalled_ms.min(stalled_ms);
         self.all_go &= sight.is_going;
     }
 
@@ -56,14 +56,6 @@ pub(crate) struct Plain {
 /// So many units are compared with a place at once.
 const BATCH: usize = 64;
 
-/// A unit in its square.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Resident {
-    pub(crate) sight: Sight,
-    /// How long it has not come nearer to its place, ms.
-    pub(crate) stalled_ms: u16,
-}
-
 /// Units in squares, so that those near a place are found without looking at all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Squares {
@@ -75,8 +67,8 @@ pub(crate) struct Squares {
     parties: Vec<Party>,
     /// By unit: its position, and its square.
     noted: Vec<([i32; 2], u16)>,
-    /// In ascending order in each square.
-    residents: Vec<Resident>,
+    /// By square: its units in ascending order.
+    units: Vec<u32>,
     /// Their positions, close together: most of the units in the squares around a place are too far away.
     positions: Vec<[i32; 2]>,
 }
@@ -93,8 +85,9 @@ impl Squares {
         self.noted.push((position, 0));
     }
 
-    /// Sorts the units that were noted into squares of at least `side` (raw units), at least 1. They are given once more, in the same order.
-    pub(crate) fn sort(&mut self, units: impl DoubleEndedIterator<Item = Resident>, side: i32) {
+    /// Sorts the units that were noted into squares of at least `side` (raw units), at least 1. They are given once more, in the same order, with the time for
+    /// which they have not come nearer to their places (ms).
+    pub(crate) fn sort<'a>(&mut self, units: impl DoubleEndedIterator<Item = (&'a Sight, u16)>, side: i32) {
         self.shift = 32 - (side.max(1) - 1).leading_zeros();
         self.starts.clear();
         self.starts.resize((SIDE * SIDE + 1) as usize, 0);
@@ -113,14 +106,14 @@ impl Squares {
             end += *start;
             *start = end;
         }
-        self.residents.resize(end as usize, Resident::default());
+        self.units.resize(end as usize, 0);
         self.positions.resize(end as usize, [0; 2]);
         // From the last one: each square's end moves down to its first unit, and the numbers ascend.
-        for (unit, &(position, square)) in units.rev().zip(self.noted.iter().rev()) {
+        for ((sight, stalled_ms), &(position, square)) in units.rev().zip(self.noted.iter().rev()) {
             let square = usize::from(square);
             self.starts[square] -= 1;
-            self.parties[square].add(&unit);
-            self.residents[self.starts[square] as usize] = unit;
+            self.parties[square].add(sight, stalled_ms);
+            self.units[self.starts[square] as usize] = sight.unit;
             self.positions[self.starts[square] as usize] = position;
         }
     }
@@ -134,7 +127,7 @@ impl Squares {
         between: RangeInclusive<i32>,
         seen: &mut S,
         matters: impl Fn(&S, Party) -> bool,
-        each: impl Fn(&mut S, &Resident),
+        each: impl Fn(&mut S, u32),
     ) {
         let [least, most] = [*between.start(), *between.end()].map(i32::unsigned_abs);
         let first = position.map(|part| part.saturating_sub_unsigned(most) >> self.shift);
@@ -170,17 +163,12 @@ impl Squares {
         }
     }
 
-    /// Calls `each` for those of some residents that are near.
+    /// Calls `each` for those of some units that are near.
     #[inline(always)]
-    fn each_near(
-        &self,
-        range: Range<u32>,
-        is_near: impl Fn([i32; 2]) -> bool,
-        mut each: impl FnMut(&Resident),
-    ) {
+    fn each_near(&self, range: Range<u32>, is_near: impl Fn([i32; 2]) -> bool, mut each: impl FnMut(u32)) {
         let range = range.start as usize..range.end as usize;
-        let batches = self.positions[range.clone()].chunks(BATCH).zip(self.residents[range].chunks(BATCH));
-        for (positions, residents) in batches {
+        let batches = self.positions[range.clone()].chunks(BATCH).zip(self.units[range].chunks(BATCH));
+        for (positions, units) in batches {
             // All are compared without a branch: which of them are near follows no order.
             let (mut near, mut count) = ([0_u8; BATCH], 0);
             for (at, there) in positions.iter().enumerate() {
@@ -188,7 +176,7 @@ impl Squares {
                 count += usize::from(is_near(*there));
             }
             for &at in &near[..count] {
-                each(&residents[usize::from(at)]);
+                each(units[usize::from(at)]);
             }
         }
     }
@@ -198,7 +186,7 @@ impl Squares {
 mod tests {
     use std::cell::Cell;
 
-    use super::{Party, Plain, Resident, Sight, Squares};
+    use super::{Party, Plain, Sight, Squares};
     use crate::steer::Yielding;
     use crate::steer::raw::ONE;
 
@@ -226,8 +214,7 @@ mod tests {
     fn sorted(units: &[Sight]) -> Squares {
         let mut squares = Squares::default();
         units.iter().for_each(|unit| squares.note(unit.position));
-        let residents = units.iter().map(|&sight| Resident { sight, stalled_ms: 0 });
-        squares.sort(residents, (2 * ONE) as i32);
+        squares.sort(units.iter().map(|sight| (sight, 0)), (2 * ONE) as i32);
         squares
     }
 
@@ -244,7 +231,7 @@ mod tests {
                 units.iter().filter(|other| other.unit != me.unit).for_each(|other| all.mind(other));
                 let mut some = Yielding::new(me, false);
                 let (close, reach) = (some.close(me.radius), some.reach(me.radius));
-                let mind = |some: &mut Yielding<'_>, other: &Resident| some.mind(&other.sight);
+                let mind = |some: &mut Yielding<'_>, other: u32| some.mind(&units[other as usize]);
                 squares.around(me.position, 0..=close, &mut some, |_, _| true, mind);
                 let limit = some.plain();
                 let matters = |some: &Yielding<'_>, party: Party| {
@@ -255,7 +242,7 @@ mod tests {
                 };
                 squares.around(me.position, close + 1..=reach, &mut some, matters, |some, other| {
                     count(&near, true);
-                    some.mind(&other.sight);
+                    mind(some, other);
                 });
                 assert_eq!(some.decide(), all.decide(), "unit {} of seed {seed}", me.unit);
             }
@@ -277,8 +264,7 @@ mod tests {
                 let mut met = Vec::new();
                 let half = reach / 2;
                 for between in [0..=half, half + 1..=reach] {
-                    let push = |met: &mut Vec<u32>, other: &Resident| met.push(other.sight.unit);
-                    squares.around(me.position, between, &mut met, |_, _| true, push);
+                    squares.around(me.position, between, &mut met, |_, _| true, Vec::push);
                 }
                 met.sort_unstable();
                 let is_near = |other: &&Sight| {
@@ -296,8 +282,7 @@ mod tests {
         let units = crowd(6, 24, ONE / 16);
         let squares = sorted(&units);
         let mut met = Vec::new();
-        let push = |met: &mut Vec<u32>, other: &Resident| met.push(other.sight.unit);
-        squares.around([0; 2], 0..=1 << 30, &mut met, |_, _| true, push);
+        squares.around([0; 2], 0..=1 << 30, &mut met, |_, _| true, Vec::push);
         met.sort_unstable();
         assert_eq!(met, (0..24 * 24).collect::<Vec<u32>>());
     }
@@ -305,19 +290,16 @@ mod tests {
     #[test]
     fn who_stands_or_belongs_to_others_is_not_plain() {
         let limit = |group| Plain { group, right_ms: u16::MAX, stalled_ms: 0 };
-        let unit = |group, is_going| Resident {
-            sight: Sight { group, is_going, ..Sight::default() },
-            stalled_ms: 0,
-        };
+        let unit = |group, is_going| Sight { group, is_going, ..Sight::default() };
         let mut party = Party::NONE;
         assert!(!party.is_plain(limit(1), false), "nobody is of no group");
-        party.add(&unit(1, true));
+        party.add(&unit(1, true), 0);
         assert!(party.is_plain(limit(1), false) && !party.is_plain(limit(2), false));
-        party.add(&unit(2, true));
+        party.add(&unit(2, true), 0);
         assert!(!party.is_plain(limit(1), false) && !party.is_plain(limit(2), false), "two groups");
         assert!(party.is_plain(limit(1), true), "it has met others");
         let mut party = Party::NONE;
-        party.add(&unit(1, false));
+        party.add(&unit(1, false), 0);
         assert!(!party.is_plain(limit(1), false) && !party.is_plain(limit(1), true), "one that stands");
     }
 }

@@ -164,6 +164,7 @@ impl Reader<'_> {
             is_straight: flag(4),
             stalled_ms,
             off_ms,
+            right_ms: 0,
         })
     }
 }
