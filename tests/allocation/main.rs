@@ -1,6 +1,7 @@
 //! Allocations of a step: none in a steady state, and never more than stated. A counting allocator checks this.
 
-use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, World, WorldDef};
+use testudo_movement::{Crowd, CrowdDef, GroundDef, MoverDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, World, WorldDef};
 use testudo_tests::counting::Counting;
 
 #[global_allocator]
@@ -45,6 +46,51 @@ fn a_steady_step_does_not_allocate() {
     let allocations = Counting::counts().allocations - before;
     assert!(contacts > 10_000, "the crowd touches: {contacts}");
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
+}
+
+/// Units pursue one in a closed room, and others that go to and fro behind a wall: they look for paths all the time.
+#[test]
+fn a_steady_step_of_pursuers_does_not_allocate() {
+    let mut world = World::new(WorldDef::new()).expect("defaults");
+    for (at, half) in
+        [([0, 0], [1, 12]), ([20, 5], [5, 1]), ([20, -5], [5, 1]), ([15, 0], [1, 5]), ([25, 0], [1, 5])]
+    {
+        let shape = Shape::rect(Fx::from_num(half[0]), Fx::from_num(half[1]));
+        let wall = BodyDef::static_body(shape).position(Vec2::from_ints(at[0], at[1]));
+        world.create_body(&wall).expect("in range");
+    }
+    let area = Aabb::from_corners(Vec2::from_ints(-32, -32), Vec2::from_ints(32, 32));
+    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area))).expect("a good ground");
+    crowd.survey(&world);
+    let mut add = |x: i32, y: i32| {
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(x, y));
+        let unit = world.create_body(&disc).expect("in range");
+        crowd.add(&world, unit, MoverDef::default()).expect("it fits");
+        unit
+    };
+    let preys = [add(20, 0), add(6, 20), add(8, -20)];
+    let units: Vec<BodyId> = (0..30).map(|n| add(-6 - n % 5 * 2, n / 5 * 3 - 8)).collect();
+    for (n, &unit) in units.iter().enumerate() {
+        crowd.pursue(unit, preys[n % 3], Fx::ONE).expect("a unit");
+    }
+    let (mut allocations, mut looked) = (0, 0);
+    for frame in 0..1_600 {
+        if frame % 200 == 0 {
+            let y = if frame % 400 == 0 { -20 } else { 20 };
+            for (&prey, y) in preys[1..].iter().zip([y, -y]) {
+                crowd.send(prey, Vec2::from_ints(8, y), Vec2::from_ints(8, y)).expect("a unit");
+            }
+        }
+        let before = Counting::counts().allocations;
+        crowd.step(&mut world, 20);
+        if frame >= 1_200 {
+            allocations += Counting::counts().allocations - before;
+        }
+        world.step(20).expect("in range");
+        crowd.visit_numbers(&mut |number| looked += i32::from(number.name == "waits_ms" && number.value > 0));
+    }
+    assert!(looked > 5_000, "they look for paths: {looked}");
+    assert_eq!(allocations, 0, "allocations in 400 steady steps");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use testudo_movement::MOVEMENT_VERSION;
 
 use crate::maps::Kind;
-use crate::state::{play, scene};
+use crate::state::{chase, play, run, scene};
 
 #[test]
 fn rocks_with_two_sizes_and_a_swamp() {
@@ -16,4 +16,20 @@ fn rocks_with_two_sizes_and_a_swamp() {
         }
     }
     insta::assert_snapshot!("rocks", text);
+}
+
+/// In the open the world has the bits that it had before pursuers went around obstacles (version 11).
+#[test]
+fn pursuers_in_the_open_and_around_walls() {
+    let mut text = format!("version {MOVEMENT_VERSION}\n");
+    for (name, kind) in [("in the open", None), ("rooms", Some(Kind::Rooms)), ("rocks", Some(Kind::Rocks))] {
+        let (mut world, mut crowd, units) = chase(kind, 3);
+        for frame in 0..120 {
+            run(frame, &mut world, &mut crowd, &units);
+            if frame % 30 == 29 {
+                text += &format!("{name} {frame}: {:016x} {:016x}\n", crowd.checksum(), world.checksum());
+            }
+        }
+    }
+    insta::assert_snapshot!("pursuers", text);
 }

@@ -8,6 +8,7 @@ mod golden;
 mod maps;
 mod mirror;
 mod paths;
+mod pursue;
 mod sectors;
 mod state;
 mod truths;

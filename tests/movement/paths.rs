@@ -12,7 +12,7 @@ pub(crate) fn size(ground: &Ground) -> SizeClass {
     ground.size_of(Fx::ONE / 2).unwrap()
 }
 
-fn middles(ground: &Ground) -> Vec<Vec2> {
+pub(crate) fn middles(ground: &Ground) -> Vec<Vec2> {
     let half = ground.cell() / 2;
     (0..ground.rows())
         .flat_map(|y| (0..ground.columns()).map(move |x| (x, y)))
@@ -23,7 +23,7 @@ fn middles(ground: &Ground) -> Vec<Vec2> {
 }
 
 /// Exact lengths of the shortest paths from all cells to one, where every cell in sight is a neighbour.
-fn exact(ground: &Ground, cells: &[Vec2], goal: usize) -> Vec<Option<Fx>> {
+pub(crate) fn exact(ground: &Ground, cells: &[Vec2], goal: usize) -> Vec<Option<Fx>> {
     let mut best: Vec<Option<Fx>> = vec![None; cells.len()];
     let mut is_done = vec![false; cells.len()];
     best[goal] = Some(Fx::ZERO);

@@ -1,7 +1,7 @@
 //! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second. Thread CPU time, because the
 //! machine may be busy.
 //!
-//! `cargo run --release -p testudo-tests --features measure --example movement [fields | crowd | armies | far]`
+//! `cargo run --release -p testudo-tests --features measure --example movement [fields | crowd | armies | hunts | far]`
 
 use std::time::Duration;
 
@@ -157,6 +157,62 @@ fn armies(rocks: u32) {
     );
 }
 
+/// A thousand units pursue units behind walls, or five thousand units in a closed room.
+fn hunts(units: i32, is_closed: bool) {
+    const FRAMES: u32 = 1_200;
+    let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
+    let mut house = |at: [i32; 2], half: [i32; 2]| {
+        let shape = Shape::rect(Fx::from_num(half[0]), Fx::from_num(half[1]));
+        let house = BodyDef::static_body(shape).position(Vec2::from_ints(at[0], at[1]));
+        world.create_body(&house).expect("all values are in range");
+    };
+    for y in 0..12 {
+        house([0, y * 40 - 220], [1, 17]);
+    }
+    if is_closed {
+        for (at, half) in
+            [([40, 0], [1, 120]), ([200, 0], [1, 120]), ([120, 119], [80, 1]), ([120, -119], [80, 1])]
+        {
+            house(at, half);
+        }
+    }
+    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area()))).expect("a valid ground");
+    crowd.survey(&world);
+    let mut add = |at: Vec2| {
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(at);
+        let unit = world.create_body(&disc).expect("all values are in range");
+        crowd.add(&world, unit, MoverDef::default()).expect("it fits the ground");
+        unit
+    };
+    let rows = units / 100;
+    let preys: Vec<BodyId> =
+        (0..100).map(|n| add(Vec2::from_ints(80 + n % 5 * 4, n / 5 * 10 - 100))).collect();
+    let hunters: Vec<BodyId> =
+        (0..units).map(|n| add(Vec2::from_ints(-30 - n % rows * 2, n / rows * 2 - 100))).collect();
+    for (n, &unit) in hunters.iter().enumerate() {
+        crowd.pursue(unit, preys[n * 7 % 100], Fx::ONE).expect("they are units");
+    }
+    let (mut times, mut waiting) = (Vec::new(), 0);
+    for _ in 0..FRAMES {
+        let start = ThreadTime::now();
+        crowd.step(&mut world, 20);
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        world.step(20).expect("a valid rate");
+        waiting += hunters.iter().filter(|&&unit| crowd.is_waiting(unit) == Some(true)).count();
+    }
+    let near = hunters.iter().zip(0..).filter(|&(&unit, n)| {
+        let at = |unit| world.body(unit).expect("nobody is removed").position();
+        at(unit).distance(at(preys[n * 7 % 100])) < Fx::from_num(6)
+    });
+    println!(
+        "{units} pursuers, closed {is_closed}: {:.2} ms per frame, worst {:.2}, {:.1} wait for their turns, {} are near after 60 s",
+        times.iter().sum::<f64>() / f64::from(FRAMES),
+        times.iter().copied().fold(0.0, f64::max),
+        waiting as f64 / f64::from(FRAMES),
+        near.count()
+    );
+}
+
 /// One unit far away on 2,048 x 2,048 cells: planning, and the cells that are searched.
 fn far(houses: u32) {
     let half = 4 * HALF;
@@ -220,6 +276,11 @@ fn main() {
     }
     for rocks in [0, 60].into_iter().filter(|_| plays("armies")) {
         armies(rocks);
+    }
+    for (units, is_closed) in
+        [(1_000, false), (1_000, true), (5_000, true)].into_iter().filter(|_| plays("hunts"))
+    {
+        hunts(units, is_closed);
     }
     for houses in [0, 8_000, 40_000].into_iter().filter(|_| plays("far")) {
         far(houses);

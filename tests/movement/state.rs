@@ -1,20 +1,28 @@
 //! Saved crowds: a match that is restored in every turn goes on with the same bits.
 
 use testudo_movement::{Crowd, CrowdDef, FlowError, Formation, GroundDef, MoveError, MoverDef, Order};
-use testudo_physics::{Aabb, Angle, BodyDef, BodyId, Fx, Shape, Vec2, World};
+use testudo_physics::{Aabb, Angle, BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::maps::{HALF, Kind, draw, square};
 
 pub(crate) fn def() -> CrowdDef {
-    CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]))
+    def_of(HALF)
+}
+
+fn def_of(half: i32) -> CrowdDef {
+    CrowdDef::new(GroundDef::new(square(half)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]))
         .fields_max(6)
         .cells_per_frame(400)
 }
 
-/// Units of two sizes on a map, on their way.
+/// Units on a map.
 pub(crate) fn scene(kind: Kind, seed: u64) -> (World, Crowd, Vec<BodyId>) {
-    let mut world = draw(kind, seed);
-    let mut crowd = Crowd::new(&def()).unwrap();
+    people(draw(kind, seed), HALF)
+}
+
+/// Forty units of two sizes, and a swamp.
+fn people(mut world: World, half: i32) -> (World, Crowd, Vec<BodyId>) {
+    let mut crowd = Crowd::new(&def_of(half)).unwrap();
     crowd.survey(&world);
     let swamp = Aabb::from_corners(Vec2::from_ints(-4, -9), Vec2::from_ints(3, 2));
     crowd.set_cost(&world, swamp, 3);
@@ -102,18 +110,90 @@ fn a_match_restored_in_every_turn_goes_on_with_the_same_bits() {
     }
 }
 
+/// Units pursue each other on a map, or in the open.
+pub(crate) fn chase(kind: Option<Kind>, seed: u64) -> (World, Crowd, Vec<BodyId>) {
+    let (world, half) = match kind {
+        Some(kind) => (draw(kind, seed), HALF),
+        None => (World::new(WorldDef::new()).unwrap(), 4 * HALF),
+    };
+    let (world, mut crowd, units) = people(world, half);
+    for (n, &unit) in units.iter().enumerate() {
+        crowd.pursue(unit, units[(n * 7 + 20) % units.len()], Fx::ONE / 2).unwrap();
+    }
+    (world, crowd, units)
+}
+
+/// A frame of such a scene: some get another prey, and some run away.
+pub(crate) fn run(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
+    let count = units.len();
+    if frame.is_multiple_of(9) {
+        let [unit, prey] = [frame as usize * 5 % count, frame as usize * 3 % count];
+        crowd.pursue(units[unit], units[prey], Fx::from_num(frame % 4)).unwrap();
+    }
+    if frame % 6 == 1 {
+        let goal = Vec2::from_ints((frame * 13 % 28) as i32 - 14, (frame * 5 % 28) as i32 - 14);
+        crowd.send(units[frame as usize * 11 % count], goal, goal).unwrap();
+    }
+    let has_walls = world.bodies().any(|body| body.kind() == BodyKind::Static);
+    if frame == 60 && has_walls {
+        let house = BodyDef::static_body(Shape::rect(Fx::ONE * 2, Fx::ONE)).position(Vec2::from_ints(3, 3));
+        let house = world.create_body(&house).unwrap();
+        crowd.survey_area(world, world.body(house).unwrap().aabb());
+    }
+    crowd.step(world, 20);
+    world.step(20).unwrap();
+}
+
+#[test]
+fn pursuers_on_their_ways_around_walls_restored_in_every_turn_go_on_with_the_same_bits() {
+    let (mut around, mut waiting, mut owing) = (0, 0, 0);
+    for kind in [Kind::Rooms, Kind::Cave] {
+        let (mut world, mut crowd, units) = chase(Some(kind), 4);
+        let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
+        for frame in 0..160 {
+            run(frame, &mut world, &mut crowd, &units);
+            run(frame, &mut copy_world, &mut copy, &units);
+            let bytes = saved(&crowd);
+            assert_eq!(world.checksum(), copy_world.checksum(), "{kind:?} frame {frame}");
+            assert!(bytes == saved(&copy), "{kind:?} frame {frame}");
+            copy = Crowd::load(&def(), &world, &bytes).unwrap();
+            let mut state = Vec::new();
+            world.snapshot(&mut state);
+            copy_world = World::from_bytes(&state).unwrap();
+            let mut pursues = false;
+            crowd.visit_numbers(&mut |number| match number.name {
+                "task" => pursues = number.value == 3,
+                "aim.x" => around += i32::from(pursues),
+                "waits_ms" => waiting += i32::from(number.value > 0),
+                "paths_debt" => owing += i32::from(number.value > 0),
+                _ => {}
+            });
+        }
+    }
+    println!("{around} units on their ways around, {waiting} that wait, {owing} frames in debt");
+    assert!(around > 1_000 && waiting > 100 && owing > 50, "{around} {waiting} {owing}: not interesting");
+}
+
 #[test]
 fn damaged_bytes_are_refused_or_play_on() {
     let (mut world, mut crowd, units) = scene(Kind::Rocks, 8);
     for frame in 0..30 {
         play(frame, &mut world, &mut crowd, &units);
     }
-    let bytes = saved(&crowd);
+    damage(&world, &crowd, 5);
+    let (mut world, mut crowd, units) = chase(Some(Kind::Rooms), 4);
+    (0..40).for_each(|frame| run(frame, &mut world, &mut crowd, &units));
+    damage(&world, &crowd, 29);
+}
+
+/// Flips a bit in some of the bytes of a saved crowd.
+fn damage(world: &World, crowd: &Crowd, every: usize) {
+    let bytes = saved(crowd);
     let (mut refused, mut taken) = (0, 0);
-    for at in (0..bytes.len()).step_by(5) {
+    for at in (0..bytes.len()).step_by(every) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
-        match Crowd::load(&def(), &world, &damaged) {
+        match Crowd::load(&def(), world, &damaged) {
             Err(_) => refused += 1,
             Ok(mut crowd) => {
                 taken += 1;
@@ -124,9 +204,38 @@ fn damaged_bytes_are_refused_or_play_on() {
                 }
             }
         }
-        assert!(Crowd::load(&def(), &world, &bytes[..at]).is_err());
+        assert!(Crowd::load(&def(), world, &bytes[..at]).is_err());
     }
-    assert!(refused > 100 && taken > 100, "{refused} {taken}: not interesting");
+    let least = 500 / every;
+    assert!(refused > least && taken > least, "{refused} {taken}: not interesting");
+}
+
+/// A pause longer than any that a search makes would leave a unit standing.
+#[test]
+fn a_pause_of_a_pursuer_that_is_too_long_is_refused() {
+    let (mut world, mut crowd, units) = chase(Some(Kind::Rooms), 4);
+    let mut pause = None;
+    let mut frame = 0;
+    while pause.is_none() && frame < 160 {
+        frame += 1;
+        run(frame, &mut world, &mut crowd, &units);
+        crowd.visit_numbers(&mut |number| {
+            if number.name == "waits_ms" && number.value > 0 {
+                pause = Some(number.at as usize);
+            }
+        });
+    }
+    let (at, bytes) = (pause.expect("somebody waits"), saved(&crowd));
+    for (ms, is_fine) in [(3_000_u16, true), (3_001, false), (u16::MAX, false)] {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 2].copy_from_slice(&ms.to_le_bytes());
+        let loaded = Crowd::load(&def(), &world, &damaged);
+        assert_eq!(loaded.is_ok(), is_fine, "{ms}");
+    }
+    // Nobody waits who has not failed.
+    let mut damaged = bytes;
+    damaged[at - 1] = 0;
+    assert!(Crowd::load(&def(), &world, &damaged).is_err());
 }
 
 /// A greater debt would leave no cells for paths for days.

@@ -9,6 +9,7 @@ impl Clone for Crowd {
             flows: self.flows.clone(),
             paths: Default::default(),
             paths_left: 0,
+            pack: Default::default(),
             paths_debt: self.paths_debt,
             cells_per_frame: self.cells_per_frame,
             slows: self.slows,

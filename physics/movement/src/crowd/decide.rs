@@ -17,7 +17,7 @@ const RANK_MS: u64 = 500;
 
 /// A unit this near to its post, in radii, stays where it is after [`PATIENCE_MS`]; after each further span it accepts as much again. In rows only half a
 /// radius is near at first: others press, and accept the rest one span later.
-const CONTENT: i64 = 3;
+pub(super) const CONTENT: i64 = 3;
 
 /// A unit that was pushed back by more than this, in radii, counts its progress from there; so often on one order.
 const PUSHED_BACK: i64 = 8;
@@ -47,9 +47,9 @@ struct Choice {
 }
 
 /// Those of its group around a unit.
-struct Ahead {
+pub(super) struct Ahead {
     /// How long it and those that go first have waited at least, ms, if it waits for others.
-    least_stalled: Option<u16>,
+    pub(super) least_stalled: Option<u16>,
     /// With whom it trades its post.
     partner: Option<u32>,
 }
@@ -57,7 +57,7 @@ struct Ahead {
 /// A unit that looks at its neighbours, one after the other.
 struct Look<'a> {
     me: &'a Sight,
-    /// Whom it pursues.
+    /// Whom it goes straight at.
     prey: Option<u32>,
     yielding: Yielding<'a>,
     ahead: Ahead,
@@ -100,6 +100,9 @@ impl Crowd {
         let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
         self.movers[number].right_ms = walker.sight.right_ms;
+        if let Task::Pursue(pursuit) = &mut self.movers[number].task {
+            pursuit.waits_ms = pursuit.waits_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
+        }
         if !walker.sight.is_going {
             walker.takes = [0; 2];
             self.set_rank(world, number, false);
@@ -119,8 +122,7 @@ impl Crowd {
         }
         let mover = &self.movers[number];
         if let Task::Pursue(_) = mover.task {
-            let _ = self.look_around(number, (largest, rate), elapsed, false);
-            return self.set_rank(world, number, false);
+            return self.chase(world, number, (largest, rate), elapsed);
         }
         let body = walker.body;
         let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
@@ -148,13 +150,18 @@ impl Crowd {
                 mover.drop_aim(has_field);
             }
         }
-        let turn = (self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS)
-            .wrapping_add(body.index().into());
-        self.set_rank(world, number, spans > 0 && turn.is_multiple_of(RANK_EVERY));
+        let pushes = spans > 0 && self.is_its_turn(number, rate);
+        self.set_rank(world, number, pushes);
+    }
+
+    /// Whether a unit that has lost its patience presses now.
+    pub(super) fn is_its_turn(&self, number: usize, rate: u32) -> bool {
+        let turn = self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS;
+        turn.wrapping_add(self.walkers[number].body.index().into()).is_multiple_of(RANK_EVERY)
     }
 
     /// Gives way to the neighbours.
-    fn look_around(
+    pub(super) fn look_around(
         &mut self,
         number: usize,
         (largest, rate): (i32, u32),
@@ -195,8 +202,8 @@ impl Crowd {
         me.right_ms = me.right_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
         let me = &me;
         let prey = match mover.task {
-            Task::Pursue(pursuit) => self.place_of(pursuit.prey).map(|at| at as u32),
-            Task::Stand(_) | Task::Go(_) => None,
+            Task::Pursue(pursuit) if !mover.is_led() => self.place_of(pursuit.prey).map(|at| at as u32),
+            _ => None,
         };
         // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
         let waits = queues && mover.stalled_ms > 0 && !mover.comes_nearer(me.radius);
@@ -227,7 +234,7 @@ impl Crowd {
             });
         }
         let Look { mut yielding, ahead, meets, .. } = look;
-        if !mover.is_going() {
+        if !mover.is_led() {
             yielding.keep_straight();
         }
         let (is_bounded, is_queued, speed) = (yielding.is_bounded(), yielding.is_queued(), yielding.speed());
@@ -302,7 +309,7 @@ impl Crowd {
     }
 
     /// Gives a body its higher rank, or takes it away.
-    fn set_rank(&mut self, world: &mut World, number: usize, pushes: bool) {
+    pub(super) fn set_rank(&mut self, world: &mut World, number: usize, pushes: bool) {
         let mover = &mut self.movers[number];
         if core::mem::replace(&mut mover.pushes, pushes) != pushes {
             // The body exists: `look` has removed the others.

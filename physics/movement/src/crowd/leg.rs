@@ -1,6 +1,6 @@
 //! Where a unit goes now: straight to its post, on to its aim, or where its path leads.
 
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::{Fx, Vec2, World};
 
 use crate::crowd::mover::Mover;
 use crate::crowd::{Crowd, Errand, Task, Walker};
@@ -15,16 +15,16 @@ const AHEAD_CELLS: i64 = 12;
 const NEAR_CELLS: i64 = 24;
 
 /// A unit that goes alone looks for its path over this part of a frame's cells; one for which there is no field over all of them.
-const ALONE_PART: u32 = 4;
+pub(super) const ALONE_PART: u32 = 4;
 
 /// A cell of such a search counts as so many of a field. A search that takes more than are left is paid for by the frames after it.
 const CELLS_OF_FIELDS: u32 = 8;
 
 /// So many cells of a straight line cost as much as one of a search.
-const LINE_CELLS: u32 = 64;
+pub(super) const LINE_CELLS: u32 = 64;
 
 /// A search counts as one of at least so many cells.
-const PATH_CELLS_MIN: u32 = 32;
+pub(super) const PATH_CELLS_MIN: u32 = 32;
 
 /// Knuth's number for hashes (2^32 by the golden ratio): the high bits of its multiples are spread evenly.
 const SCATTER: u32 = 2_654_435_769;
@@ -33,7 +33,7 @@ const SCATTER: u32 = 2_654_435_769;
 const STEP_CELLS_MAX: u32 = 512;
 
 /// So many corners of its path ahead are looked for.
-const CORNERS: usize = 4;
+pub(super) const CORNERS: usize = 4;
 
 /// The most that frames pay for, by the cells of a frame: as much as the longest search.
 pub(super) fn debt_max(cells_per_frame: u32) -> u32 {
@@ -41,6 +41,7 @@ pub(super) fn debt_max(cells_per_frame: u32) -> u32 {
 }
 
 /// Where a unit goes now.
+#[derive(Clone, Copy)]
 pub(super) struct Leg {
     pub(super) to: Vec2,
     /// Length of its path to the goal, units.
@@ -117,11 +118,8 @@ impl Crowd {
     fn way_alone(&mut self, number: usize, goal: Vec2, is_alone: bool) -> Option<Way> {
         let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
         if self.paths_left == 0 {
-            // It goes on to its old aim while it waits for its turn.
-            let is_ahead = |aim: &Vec2| *aim != mover.post && position.distance(*aim) * 4 > ground.cell();
-            let old = mover.aim.filter(is_ahead).filter(|&aim| ground.sees(position, aim, mover.size));
             let to_aim = |to: Vec2| Way::Aim { to, left: mover.beyond + position.distance(to) };
-            return Some(old.map_or(Way::Unknown, to_aim));
+            return Some(self.old_aim(number).map_or(Way::Unknown, to_aim));
         }
         let is_held = mover.is_careful() && !ground.is_clear(position, mover.size);
         let way = if !is_held && ground.sees_level(position, goal, mover.size) {
@@ -146,8 +144,15 @@ impl Crowd {
         }
     }
 
+    /// The old aim of a unit, to which it goes on while it waits for its turn.
+    pub(super) fn old_aim(&self, number: usize) -> Option<Vec2> {
+        let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
+        let is_ahead = |aim: &Vec2| *aim != mover.post && position.distance(*aim) * 4 > ground.cell();
+        mover.aim.filter(is_ahead).filter(|&aim| ground.sees(position, aim, mover.size))
+    }
+
     /// The first step on the way to an aim, from anchor to anchor.
-    fn step_to(&mut self, number: usize, aim: Vec2, left: Fx) -> Way {
+    pub(super) fn step_to(&mut self, number: usize, aim: Vec2, left: Fx) -> Way {
         let (ground, position) = (&self.ground, self.walkers[number].place());
         let size = self.movers[number].size;
         let steps = self.paths.find_lines(ground, [position, aim], size, (STEP_CELLS_MAX, 0));
@@ -163,40 +168,41 @@ impl Crowd {
     }
 
     /// Takes cells of single paths from those of this frame, and of the next ones.
-    fn pay(&mut self, cells: u32) {
+    pub(super) fn pay(&mut self, cells: u32) {
         let cells = cells.saturating_mul(CELLS_OF_FIELDS);
         let debt = self.paths_debt.saturating_add(cells.saturating_sub(self.paths_left));
         self.paths_debt = debt.min(debt_max(self.cells_per_frame));
         self.paths_left = self.paths_left.saturating_sub(cells);
     }
 
-    /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first. If two that go alone look for a path
-    /// to the same goal, they share a field instead.
-    pub(super) fn seek(&mut self, rate: u32) {
+    /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first, and after those that go somewhere
+    /// those that pursue; last of all whoever has found no way to its prey. If two that go alone look for a path to the same goal, they share a field instead.
+    pub(super) fn seek(&mut self, world: &World, rate: u32) {
         self.paths_left = self.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.cells_per_frame);
+        self.pack.begin(self.cells_per_frame);
         let mut seekers = core::mem::take(&mut self.seekers);
-        let goal_of = |movers: &[Mover], number: u32| match movers[number as usize].task {
-            Task::Go(Errand { flow, .. }) => (flow.goal, flow.size),
-            Task::Stand(_) | Task::Pursue(_) => (0, SizeClass(0)),
-        };
-        seekers.sort_unstable_by_key(|&number| (goal_of(&self.movers, number), number));
+        let errand = |movers: &[Mover], number: u32| movers[number as usize].seeks();
+        seekers.sort_unstable_by_key(|&number| (errand(&self.movers, number), number));
         for pair in seekers.windows(2) {
-            if goal_of(&self.movers, pair[0]) == goal_of(&self.movers, pair[1]) {
+            if errand(&self.movers, pair[0]) == errand(&self.movers, pair[1]) {
                 pair.iter().for_each(|&number| self.movers[number as usize].shares_goal());
             }
         }
-        let first = (u64::from(self.frame().wrapping_mul(SCATTER)) * seekers.len() as u64) >> 32;
-        seekers.rotate_left(first as usize);
+        let scatter = u64::from(self.frame().wrapping_mul(SCATTER));
+        for equals in seekers.chunk_by_mut(|&a, &b| errand(&self.movers, a).0 == errand(&self.movers, b).0) {
+            let first = (scatter * equals.len() as u64) >> 32;
+            equals.rotate_left(first as usize);
+        }
         for &number in &seekers {
-            self.wish(number as usize, rate, true);
+            self.find_course(world, number as usize, rate, true);
         }
         self.seekers = seekers;
     }
 }
 
 /// The way to the last of the next corners of a path that is in sight.
-fn along(ground: &Ground, position: Vec2, size: SizeClass, corners: &[Corner]) -> Way {
+pub(super) fn along(ground: &Ground, position: Vec2, size: SizeClass, corners: &[Corner]) -> Way {
     let [start, ahead @ ..] = corners else { return Way::Unknown };
     let to = |corner: &Corner| Way::Aim { to: corner.at, left: corner.left + position.distance(corner.at) };
     if start.at != position {
@@ -279,7 +285,7 @@ fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
 
 /// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner. What is further ahead is looked at
 /// when the unit comes there.
-fn is_on_the_way(
+pub(super) fn is_on_the_way(
     (ground, flows): (&Ground, &Flows),
     mover: &Mover,
     walker: &Walker,

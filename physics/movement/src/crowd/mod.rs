@@ -1,5 +1,6 @@
 //! A crowd: units with orders, moved frame by frame.
 
+mod around;
 mod copy;
 mod decide;
 mod def;
@@ -22,6 +23,7 @@ use crate::flow::{Flows, PathSearch, WHOLE_UP_TO};
 use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
+use around::Pack;
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
@@ -88,6 +90,9 @@ pub struct Crowd {
     /// How many cells the paths of units without a field may still take in this frame.
     // not state: set in every step before it is read
     paths_left: u32,
+    /// What pursuers tell each other.
+    // not state: set in every step before it is read
+    pack: Pack,
     /// How many cells they have taken too much; that many fewer are left in the frames to come.
     pub(crate) paths_debt: u32,
     pub(crate) cells_per_frame: u32,
@@ -128,6 +133,7 @@ impl Crowd {
             flows: Flows::new(def.fields_max).whole_up_to(def.whole_up_to),
             paths: PathSearch::default(),
             paths_left: 0,
+            pack: Pack::default(),
             paths_debt: 0,
             cells_per_frame: def.cells_per_frame,
             slows: def.slows,
@@ -251,15 +257,19 @@ impl Crowd {
         self.place_of(body).map(|at| self.movers[at].is_going())
     }
 
-    /// Whether a unit is on its way and does not know its path yet, because the search has not come to it; it stands until then. `None` if the body is no
-    /// unit.
+    /// Whether a unit is on its way and does not know its path yet, because the search has not come to it; it stands until then. So may one that pursues a body
+    /// and does not see it. `None` if the body is no unit.
     #[must_use]
     pub fn is_waiting(&self, body: BodyId) -> Option<bool> {
         let at = self.place_of(body)?;
         let (mover, sight) = (&self.movers[at], &self.walkers[at].sight);
         // A new group: it has not thought since its order.
         let waits = |group: u32| sight.left == i64::MAX || sight.group != group;
-        Some(matches!(mover.task, Task::Go(errand) if waits(errand.group)))
+        Some(match mover.task {
+            Task::Stand(_) => false,
+            Task::Go(errand) => waits(errand.group),
+            Task::Pursue(_) => sight.left == i64::MAX,
+        })
     }
 
     /// Where a unit stands or wants to stand; `None` if the body is no unit.

@@ -68,7 +68,7 @@ pub(crate) enum Task {
     Stand(Option<Errand>),
     /// It goes to its post.
     Go(Errand),
-    /// It goes straight at a body.
+    /// It goes at a body; if it has an aim, around what is between them.
     Pursue(Pursuit),
 }
 
@@ -78,6 +78,10 @@ pub(crate) struct Pursuit {
     pub(crate) prey: BodyId,
     /// So far from the prey's surface it stands, units.
     pub(crate) reach: Fx,
+    /// Whether the last search for a way around obstacles found none.
+    pub(crate) has_failed: bool,
+    /// After such a search: how long it does not look for one again, ms.
+    pub(crate) waits_ms: u16,
 }
 
 /// A unit's part in an order.
@@ -96,6 +100,23 @@ impl Mover {
     /// Whether it is on its way.
     pub(crate) fn is_going(&self) -> bool {
         matches!(self.task, Task::Go(_))
+    }
+
+    /// Whether it follows a path, and not what it pursues.
+    pub(crate) fn is_led(&self) -> bool {
+        self.is_going() || self.is_moving() && self.aim.is_some()
+    }
+
+    /// What it looks for, if it looks for a path: in which turn, to which goal or prey, and for which size. Those that pursue come after the others, and those
+    /// that found no way last.
+    pub(crate) fn seeks(&self) -> (u8, u32, SizeClass) {
+        match self.task {
+            Task::Stand(_) => (0, 0, SizeClass(0)),
+            Task::Go(Errand { flow, .. }) => (0, flow.goal, flow.size),
+            Task::Pursue(Pursuit { prey, has_failed, waits_ms, .. }) => {
+                (1 + u8::from(has_failed && waits_ms == 0), prey.index(), self.size)
+            }
+        }
     }
 
     /// Whether it may move of its own will.
@@ -153,6 +174,14 @@ impl Mover {
             && *index == ONLY_FIELD
         {
             *index = NO_FIELD;
+        }
+        self.pause(0);
+    }
+
+    /// One that pursues looks for no way around obstacles for so long, ms.
+    pub(crate) fn pause(&mut self, ms: u16) {
+        if let Task::Pursue(pursuit) = &mut self.task {
+            pursuit.waits_ms = ms;
         }
     }
 

@@ -1,10 +1,13 @@
-//! Units that go straight at a body, and stand where they can reach it.
+//! Units that go at a body, and stand where they can reach it.
 
-use testudo_physics::{BodyId, BodyRef, Fx, Shape, Vec2, World};
+use alloc::vec::Vec;
+
+use testudo_physics::{Aabb, BodyId, BodyRef, Fx, Shape, Vec2, World};
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, MoveError, Pursuit, Task};
-use crate::steer::raw::{length, raw, resized};
+use crate::ground::{Ground, SizeClass};
+use crate::steer::raw::{length, raw, resized, vec2};
 
 /// Groups of units that pursue, by their bodies: each is a group of its own, because the way of one says nothing about that of another.
 const PURSUERS: u32 = 3 << 30;
@@ -13,21 +16,27 @@ const PURSUERS: u32 = 3 << 30;
 pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
 
 impl Crowd {
-    /// A unit goes straight at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface
-    /// (of shapes that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. It finds no way around
-    /// obstacles, and nothing ends it but another order, [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events.
-    /// A reach outside of 0..=65,536 counts as the nearest one inside.
+    /// A unit goes at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface (of shapes
+    /// that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. Nothing ends it but another order,
+    /// [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events. A reach outside of 0..=65,536 counts as the nearest one inside.
+    ///
+    /// It goes straight while cells in which it need not keep to one side lead to where it would stand, and there is room for it. Else it looks for a path to
+    /// the nearest place from which it comes within reach when its turn comes ([`Crowd::is_waiting`]), over a quarter of a frame's cells at most
+    /// ([`CrowdDef::cells_per_frame`](crate::CrowdDef::cells_per_frame)). If there is no path, or a longer one, it goes to the place nearest to the body that
+    /// it knows, stands there, and looks again after three seconds. A dead end wider than a search may hold it.
     ///
     /// # Errors
     /// [`MoveError::Stranger`] if the first body is no unit.
     pub fn pursue(&mut self, unit: BodyId, prey: BodyId, reach: Fx) -> Result<(), MoveError> {
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
-        let task = Task::Pursue(Pursuit { prey, reach: reach.clamp(Fx::ZERO, REACH_MAX) });
+        let reach = reach.clamp(Fx::ZERO, REACH_MAX);
         let mover = &mut self.movers[at];
-        if mover.task != task {
+        let goes_on = |old: &Pursuit| (old.prey, old.reach) == (prey, reach);
+        if !matches!(&mover.task, Task::Pursue(old) if goes_on(old)) {
             self.hashes[at] = CHANGED;
             mover.forget();
-            (mover.task, mover.is_told) = (task, true);
+            mover.is_told = true;
+            mover.task = Task::Pursue(Pursuit { prey, reach, has_failed: false, waits_ms: 0 });
             self.walkers[at].thinks = self.flows.frame() as u32;
         }
         Ok(())
@@ -42,27 +51,46 @@ impl Crowd {
         }
     }
 
-    /// The velocity that a unit would like that pursues a body. It is always known.
+    /// The velocity that a unit would like that pursues a body. False if it has to look for a path, and not `may_seek`.
     pub(super) fn close_in(
         &mut self,
         world: &World,
         number: usize,
-        Pursuit { prey, reach }: Pursuit,
+        pursuit: Pursuit,
         rate: u32,
+        may_seek: bool,
     ) -> bool {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let position = walker.place();
-        let Some(prey) = world.body(prey) else {
+        let Some(prey) = world.body(pursuit.prey) else {
             mover.stand(position, None);
             walker.sight.is_going = false;
             return true;
         };
-        let (to, radius) = surface(&prey, position);
-        mover.post = position;
-        let way = raw(to - position, (1 << 31) - 1);
+        let hunt = Hunt::new(&prey, pursuit, Fx::from_bits(walker.sight.radius.into()));
+        let way = raw(hunt.nearest(position) - position, (1 << 31) - 1);
         let far = length(way);
-        let left = far - (reach + radius).to_bits();
+        let left = far - hunt.within.to_bits();
+        // Who seeks has looked in this frame already.
+        if left > 0 && (may_seek || !self.sees_prey(world, number, &hunt)) {
+            let Some(leg) = self.leg_around(world, number, &hunt, may_seek) else { return false };
+            let course = (self.movers[number].def.speed, PURSUERS | self.walkers[number].body.index());
+            self.head_for(number, leg, course, rate);
+            self.walkers[number].sight.is_going = self.movers[number].aim.is_some() || leg.left == Fx::MAX;
+            return true;
+        }
+        let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
+        if mover.aim.take().is_some() {
+            mover.best = Fx::MAX;
+        }
+        if left <= 0 || self.ground.is_clear(position, mover.size) {
+            // Beside an obstacle it may hang at a corner; here only others hold it up.
+            (mover.stalled_ms, mover.best) = (0, Fx::MAX);
+        }
+        mover.pause(0);
+        mover.post = position;
         mover.straight = left;
+        mover.to_go = Fx::from_bits(left);
         let sight = &mut walker.sight;
         (sight.is_going, sight.left) = (left > 0, left.max(0));
         sight.group = PURSUERS | walker.body.index();
@@ -76,11 +104,79 @@ impl Crowd {
     }
 }
 
-/// The point of a body that is nearest to a position, and how far its surface is around that point, units.
-fn surface(body: &BodyRef<'_>, from: Vec2) -> (Vec2, Fx) {
-    if let Shape::Circle { radius } = body.shape() {
-        return (body.position(), radius);
+/// A body that is pursued, as one unit sees it.
+pub(super) struct Hunt {
+    pub(super) pursuit: Pursuit,
+    /// Its middle, or the box around a shape that is not round.
+    area: Aabb,
+    /// The unit stands where its middle is so far from there, units.
+    within: Fx,
+    /// So far from there it touches the prey, or is within reach before.
+    touch: Fx,
+    /// The unit's own radius.
+    radius: Fx,
+}
+
+impl Hunt {
+    fn new(prey: &BodyRef<'_>, pursuit: Pursuit, radius: Fx) -> Self {
+        let (area, around) = if let Shape::Circle { radius } = prey.shape() {
+            (Aabb { min: prey.position(), max: prey.position() }, radius)
+        } else {
+            (prey.aabb(), Fx::ZERO)
+        };
+        let (within, touch) = (pursuit.reach + around, pursuit.reach.max(radius) + around);
+        Self { pursuit, area, within, touch, radius }
     }
-    let aabb = body.aabb();
-    (Vec2::new(from.x.clamp(aabb.min.x, aabb.max.x), from.y.clamp(aabb.min.y, aabb.max.y)), Fx::ZERO)
+
+    /// Whether the unit has found no way, and does not look for one again yet.
+    pub(super) fn waits(&self) -> bool {
+        self.pursuit.waits_ms > 0
+    }
+
+    /// The box that a path leads to, and how near to it.
+    pub(super) fn ahead(&self) -> (Aabb, Fx) {
+        (self.area, self.within)
+    }
+
+    /// The place of the prey that is nearest to a position.
+    fn nearest(&self, from: Vec2) -> Vec2 {
+        let Aabb { min, max } = self.area;
+        Vec2::new(from.x.clamp(min.x, max.x), from.y.clamp(min.y, max.y))
+    }
+
+    /// How far it is from a position to where the unit would stand, units.
+    pub(super) fn left(&self, from: Vec2) -> Fx {
+        from.distance(self.nearest(from)) - self.touch
+    }
+
+    /// Whether a straight line leads a unit from a position to where it would stand, and there is room for it there. The cell of that place may be closed, as
+    /// often beside a building: then the line leads from cell to cell up to one cell before it.
+    pub(super) fn is_open_from(
+        &self,
+        (ground, world): (&Ground, &World),
+        from: Vec2,
+        size: SizeClass,
+        found: &mut Vec<(BodyId, Fx)>,
+    ) -> bool {
+        let way = raw(self.nearest(from) - from, (1 << 31) - 1);
+        let far = length(way);
+        let left = far - self.touch.to_bits();
+        if left <= 0 {
+            return true;
+        }
+        let on_the_line = |part: i64| from + vec2(resized(way, far, part));
+        let place = on_the_line(left);
+        let before = on_the_line((left - ground.cell().to_bits()).max(0));
+        let end = if ground.is_open(place, size) { place } else { before };
+        if end != from {
+            // One that was pushed against an obstacle goes on from where it comes free.
+            let start = ground.nearest_open(from, size);
+            if start.is_some_and(|start| !ground.sees_plainly(start, end, size)) {
+                return false;
+            }
+        }
+        let room = (self.radius, self.pursuit.prey);
+        ground.is_clear(place, size)
+            || ground.cost(place) > 0 && ground.has_room(world, [before, place], room, found)
+    }
 }

@@ -3,7 +3,7 @@
 use testudo_physics::World;
 
 use crate::crowd::state::{CHANGED, GONE};
-use crate::crowd::{Crowd, MoveEvent, Task};
+use crate::crowd::{Crowd, MoveEvent};
 
 /// A unit thinks again after this time, ms: one that nobody comes near after twice this time, one that waits in a queue after a growing time between the two,
 /// and one that is held up near its place, or has waited for long, after half of it.
@@ -40,16 +40,12 @@ impl Crowd {
         let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
         self.seekers.clear();
         for &number in &thinkers {
-            let knows = match self.movers[number as usize].task {
-                Task::Pursue(pursuit) => self.close_in(world, number as usize, pursuit, rate),
-                Task::Stand(_) | Task::Go(_) => self.wish(number as usize, rate, false),
-            };
-            if !knows {
+            if !self.find_course(world, number as usize, rate, false) {
                 self.seekers.push(number);
             }
             self.walkers[number as usize].stalled_ms = self.movers[number as usize].stalled_ms();
         }
-        self.seek(rate);
+        self.seek(world, rate);
         if going > 0 {
             let units = self.walkers.iter().filter(|walker| !walker.is_gone);
             let there = units.map(|walker| (&walker.sight, walker.stalled_ms));

@@ -6,7 +6,7 @@ use core::cmp::Reverse;
 use core::fmt;
 
 use testudo_physics::math::isqrt_u64;
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::{Aabb, Fx, Vec2};
 
 use crate::flow::way::to_units;
 use crate::ground::{Cell, Ground, STEPS, SizeClass};
@@ -67,9 +67,12 @@ type Visits = Vec<[u32; 3]>;
 struct Trip<'a> {
     ground: &'a Ground,
     start: Cell,
-    goal: Cell,
+    /// Where it ends; if any cell near a box is as good, there is none before it was found.
+    goal: Option<Cell>,
     /// The exact places, if their own cells are open.
     places: [Vec2; 2],
+    /// What is ahead is at least the way to this box, less this distance (units).
+    ahead: (Aabb, Fx),
     size: SizeClass,
     /// Columns and rows of its longest line.
     line_max: i32,
@@ -85,7 +88,7 @@ impl Trip<'_> {
     fn place_at(&self, cell: Cell, at: [i32; 2]) -> Vec2 {
         match cell {
             cell if cell == self.start => self.places[0],
-            cell if cell == self.goal => self.places[1],
+            cell if Some(cell) == self.goal => self.places[1],
             cell => self.ground.anchor_at(cell, at),
         }
     }
@@ -96,6 +99,13 @@ impl Trip<'_> {
         let way = [to.x.saturating_sub(from.x), to.y.saturating_sub(from.y)];
         let square: u64 = way.map(|part| part.to_bits().unsigned_abs().min(1 << 31).pow(2)).iter().sum();
         ((isqrt_u64(square) << 8) >> self.ground.grid.shift) as u32
+    }
+
+    /// The least length from a place to the end, in 1/256 of a cell.
+    fn ahead(&self, from: Vec2) -> u32 {
+        let (area, within) = self.ahead;
+        let to = Vec2::new(from.x.clamp(area.min.x, area.max.x), from.y.clamp(area.min.y, area.max.y));
+        self.length(from, to).saturating_sub(((within.to_bits() << 8) >> self.ground.grid.shift) as u32)
     }
 
     /// Whether the straight line between two cells is open, and nothing between them is slow.
@@ -145,6 +155,8 @@ pub struct PathSearch {
     queue: BinaryHeap<Reverse<(u32, u32, Cell)>>,
     corners: Vec<Corner>,
     taken: u32,
+    /// The least that may be ahead of a cell that the last search looked at, and this cell.
+    nearest: (u32, Cell),
 }
 
 impl PathSearch {
@@ -175,13 +187,42 @@ impl PathSearch {
         self.corners.clear();
         let open = |at: Vec2| ground.nearest_open_cell(at, size).ok_or(PathError::Closed);
         let [start, goal] = [open(from)?, open(to)?];
-        let place =
-            |at: Vec2, cell: Cell| if ground.grid.cell_at(at) == cell { at } else { ground.anchor(cell) };
-        let places = [place(from, start), place(to, goal)];
-        let trip = Trip { ground, start, goal, places, size, line_max };
-        self.search(trip, cells_max)?;
+        let places = [place_in(ground, from, start), place_in(ground, to, goal)];
+        let ahead = (Aabb { min: places[1], max: places[1] }, Fx::ZERO);
+        let trip = Trip { ground, start, goal: Some(goal), places, ahead, size, line_max };
+        self.search(trip, cells_max, |cell, _| cell == goal)?;
         self.note_corners(trip);
         Ok(&self.corners)
+    }
+
+    /// A path to the first place that is an end, of those that may be within a distance (units) of a box. [`PathSearch::corners`] are its corners.
+    ///
+    /// # Errors
+    /// [`PathError`]: there is no path, or it takes more cells. The corners are those of a path to the nearest place to the box that the search saw. There are
+    /// none if no cell near the start is open.
+    pub(crate) fn find_near(
+        &mut self,
+        ground: &Ground,
+        (from, ahead): (Vec2, (Aabb, Fx)),
+        size: SizeClass,
+        cells_max: u32,
+        mut is_end: impl FnMut(Vec2) -> bool,
+    ) -> Result<(), PathError> {
+        self.taken = 0;
+        self.corners.clear();
+        let start = ground.nearest_open_cell(from, size).ok_or(PathError::Closed)?;
+        let places = [place_in(ground, from, start); 2];
+        let trip = Trip { ground, start, goal: None, places, ahead, size, line_max: LINE_MAX };
+        let found = self.search(trip, cells_max, |_, place| is_end(place));
+        let goal = found.unwrap_or(self.nearest.1);
+        let places = [places[0], trip.place(goal)];
+        self.note_corners(Trip { goal: Some(goal), places, ..trip });
+        found.map(|_| ())
+    }
+
+    /// The corners of the last path.
+    pub(crate) fn corners(&self) -> &[Corner] {
+        &self.corners
     }
 
     /// How many cells the last search looked at.
@@ -190,7 +231,13 @@ impl PathSearch {
         self.taken
     }
 
-    fn search(&mut self, trip: Trip<'_>, cells_max: u32) -> Result<(), PathError> {
+    /// The cell where a path ends.
+    fn search(
+        &mut self,
+        trip: Trip<'_>,
+        cells_max: u32,
+        mut is_end: impl FnMut(Cell, Vec2) -> bool,
+    ) -> Result<Cell, PathError> {
         let cells = trip.ground.grid.len() as usize;
         if self.visits.len() != cells || self.search == u32::MAX / 2 {
             self.visits = alloc::vec![[0; 3]; cells];
@@ -198,8 +245,9 @@ impl PathSearch {
         }
         self.search += 1;
         self.queue.clear();
+        self.nearest = (u32::MAX, trip.start);
         self.offer(trip, (trip.start, trip.places[0], trip.start), 0);
-        while let Some(Reverse((.., cell))) = self.queue.pop() {
+        while let Some(Reverse((_, ahead, cell))) = self.queue.pop() {
             if self.visit(cell).is_none_or(|visit| visit.is_done) {
                 continue;
             }
@@ -208,8 +256,11 @@ impl PathSearch {
             }
             self.taken += 1;
             let Some(visit) = self.settle(trip, cell) else { continue };
-            if cell == trip.goal {
-                return Ok(());
+            if is_end(cell, trip.place(cell)) {
+                return Ok(cell);
+            }
+            if ahead < self.nearest.0 {
+                self.nearest = (ahead, cell);
             }
             self.expand(trip, cell, visit);
         }
@@ -232,7 +283,7 @@ impl PathSearch {
             return;
         }
         self.set_visit(cell, Visit { length, from, is_done: false });
-        let ahead = trip.length(place, trip.places[1]);
+        let ahead = trip.ahead(place);
         let ahead = ahead + ahead / HASTE;
         self.queue.push(Reverse((length.saturating_add(ahead), ahead, cell)));
     }
@@ -283,12 +334,13 @@ impl PathSearch {
         }
     }
 
-    /// Notes the corners of the path that was found, at least its two trip.
+    /// Notes the corners of the path that was found, at least its two ends.
     fn note_corners(&mut self, trip: Trip<'_>) {
         let [from, to] = trip.places;
-        let whole = self.visit(trip.goal).map_or(0, |visit| visit.length);
+        let goal = trip.goal.unwrap_or(trip.start);
+        let whole = self.visit(goal).map_or(0, |visit| visit.length);
         self.corners.push(Corner { at: to, left: Fx::ZERO });
-        let mut cell = trip.goal;
+        let mut cell = goal;
         while cell != trip.start
             && let Some(Visit { from, .. }) = self.visit(cell)
         {
@@ -296,9 +348,14 @@ impl PathSearch {
             self.corners.push(Corner { at: trip.place(from), left: to_units(trip.ground, left) });
             cell = from;
         }
-        if trip.start == trip.goal {
+        if trip.start == goal {
             self.corners.push(Corner { at: from, left: from.distance(to) });
         }
         self.corners.reverse();
     }
+}
+
+/// Where a path begins or ends in an open cell: at the place itself, if that is in it.
+fn place_in(ground: &Ground, at: Vec2, cell: Cell) -> Vec2 {
+    if ground.grid.cell_at(at) == cell { at } else { ground.anchor(cell) }
 }

@@ -8,7 +8,7 @@ mod survey;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use testudo_physics::{Aabb, Fx, QueryFilter, Vec2, World};
+use testudo_physics::{Aabb, BodyId, Fx, QueryFilter, Vec2, World};
 
 pub use def::{GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
 pub(crate) use grid::{Cell, CellRect, Grid, STEPS, TILE};
@@ -206,6 +206,23 @@ impl Ground {
             }
         }
         None
+    }
+
+    /// Whether a disc (its radius in units) has room at the end of a line among the obstacles other than one body, and none of these is in between. A little
+    /// less room is enough, as for steps. Corners that half of the disc passes count as nothing: it slides past them.
+    pub(crate) fn has_room(
+        &self,
+        world: &World,
+        [from, to]: [Vec2; 2],
+        (radius, but): (Fx, BodyId),
+        found: &mut Vec<(BodyId, Fx)>,
+    ) -> bool {
+        // The body itself may be one of the two. What is out of the range of queries is far from all obstacles.
+        let _ = world.nearest(to, 2, radius, &self.obstacles, found);
+        let has_room =
+            found.iter().all(|&(body, distance)| body == but || distance >= radius - radius / survey::SLACK);
+        let met = world.sweep_circle(from, to, radius / 2, &self.obstacles);
+        has_room && !matches!(met, Ok(Some(hit)) if hit.body != but)
     }
 
     /// Whether all steps from the cell of a position are open.

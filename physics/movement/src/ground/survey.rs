@@ -8,7 +8,7 @@ use testudo_physics::{Aabb, BodyId, Fx, Vec2, World};
 use crate::ground::{CellRect, Changes, Ground, SizeClass};
 
 /// A disc that is this part smaller than the units must pass from anchor to anchor: distances are rounded down to 1/65,536.
-const SLACK: i64 = 64;
+pub(super) const SLACK: i64 = 64;
 
 /// Steps of the search for an anchor, in 1/64 of a cell.
 const SEARCH: [i8; 4] = [16, 8, 4, 2];

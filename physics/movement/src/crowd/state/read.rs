@@ -2,6 +2,7 @@
 
 use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2};
 
+use crate::crowd::around::RETRY_MS;
 use crate::crowd::def::MoverDef;
 use crate::crowd::pursue::REACH_MAX;
 use crate::crowd::state::StateError;
@@ -131,7 +132,12 @@ impl Reader<'_> {
             2 => Task::Go(self.errand(ground)?),
             3 => {
                 let prey = BodyId::from_bits(self.take(8)? as u64);
-                Task::Pursue(Pursuit { prey, reach: self.length("reach", REACH_MAX)? })
+                let reach = self.length("reach", REACH_MAX)?;
+                let (has_failed, waits_ms) = (self.flag()?, self.take(2)? as u16);
+                if waits_ms > RETRY_MS || waits_ms > 0 && !has_failed {
+                    return Err(StateError::Invalid { what: "pause of a search" });
+                }
+                Task::Pursue(Pursuit { prey, reach, has_failed, waits_ms })
             }
             _ => return Err(StateError::Invalid { what: "task" }),
         };

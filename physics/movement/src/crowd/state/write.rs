@@ -248,10 +248,12 @@ fn mover(out: &mut impl Sink, mover: &Mover) {
             out.put("task", 2, 1);
             errand(out, present);
         }
-        Task::Pursue(Pursuit { prey, reach }) => {
+        Task::Pursue(Pursuit { prey, reach, has_failed, waits_ms }) => {
             out.put("task", 3, 1);
             out.put("prey", prey.to_bits() as i64, 8);
             length(out, "reach", *reach);
+            out.put("has_failed", (*has_failed).into(), 1);
+            out.put("waits_ms", (*waits_ms).into(), 2);
         }
     }
     point(out, ["post.x", "post.y"], *post);
