@@ -31,4 +31,3 @@ mod toy;
 mod troubled;
 mod udp;
 mod viewing;
-mod wire;
