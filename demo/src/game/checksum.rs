@@ -41,6 +41,7 @@ impl State for Game {
             buildings,
             crowd,
             units,
+            running_ms,
             before,
             checksum: _,
             is_checksum_old: _,
@@ -68,6 +69,10 @@ impl State for Game {
             building.visit(v)?;
         }
         v.kept("unit", units, |v, unit| unit.visit(v, limits))?;
+        for (index, running_ms) in (0..).zip(running_ms) {
+            v.object("unit", index);
+            v.number("running_ms", running_ms)?;
+        }
         // Last, because it follows from everything else.
         v.object("game", 0);
         v.number("checksum of the frame before", before)?;
@@ -216,7 +221,6 @@ impl Unit {
             body,
             hit_points,
             ready_ms,
-            running_ms,
             task,
             errands,
             stance,
@@ -227,7 +231,6 @@ impl Unit {
         v.number("hit_points", hit_points)?;
         v.number("groups", groups)?;
         v.number("ready_ms", ready_ms)?;
-        v.number("running_ms", running_ms)?;
         v.number("away_ms", away_ms)?;
         visit_point(post, v, ["post.x", "post.y"])?;
         visit_body(body, v, "lives")?;

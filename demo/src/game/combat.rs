@@ -24,14 +24,11 @@ impl Game {
             let Some(body) = unit.body.and_then(|id| self.world.body(id)) else { continue };
             let place = Point::from_vec2(body.position());
             scratch.places[number as usize] = place;
-            let running_ms = unit.momentum(Point::from_vec2(body.velocity()), elapsed_ms);
+            let running_ms = &mut self.running_ms[number as usize];
+            *running_ms = unit.momentum(*running_ms, Point::from_vec2(body.velocity()), elapsed_ms);
             scratch.grid.add(number, unit.army, place);
             if let Some(Foe::Building(building)) = unit.target {
                 scratch.assailants[building as usize].get_or_insert(number);
-            }
-            // Whoever writes to a unit has it hashed again.
-            if unit.running_ms != running_ms {
-                self.units[number as usize].running_ms = running_ms;
             }
         }
         scratch.grid.settle();
@@ -133,10 +130,9 @@ impl Game {
             if !self.is_within(from, target, kind.stats().range) {
                 continue;
             }
-            let unit = &mut self.units[number as usize];
-            unit.ready_ms = now_ms.saturating_add(kind.stats().reload_ms.into());
-            let charge = if unit.running_ms >= CHARGE_AFTER_MS { kind.stats().charge } else { 1 };
-            unit.running_ms = 0;
+            self.units[number as usize].ready_ms = now_ms.saturating_add(kind.stats().reload_ms.into());
+            let ran_ms = core::mem::take(&mut self.running_ms[number as usize]);
+            let charge = if ran_ms >= CHARGE_AFTER_MS { kind.stats().charge } else { 1 };
             self.hit(army, target, kind.stats().damage * charge);
         }
     }

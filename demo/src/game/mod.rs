@@ -93,6 +93,8 @@ pub(crate) struct Game {
     crowd: Crowd,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Kept<Unit>,
+    /// By unit number: for how long it has run, ms. Here, because it changes in most frames, and the rest of a unit seldom does.
+    running_ms: Vec<u16>,
     /// Checksum of the frame before the last one; 0 before the first. So a state is saved between a frame and the next actions.
     before: u64,
     // not state: hash of all of the above, so it covers every frame so far
@@ -162,6 +164,7 @@ impl Game {
                 })
                 .collect::<Vec<_>>()
                 .into(),
+            running_ms: vec![0; count as usize],
             before: 0,
             checksum: 0,
             is_checksum_old: false,

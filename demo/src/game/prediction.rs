@@ -19,6 +19,7 @@ impl Clone for Game {
             buildings: self.buildings.clone(),
             crowd: self.crowd.clone(),
             units: self.units.clone(),
+            running_ms: self.running_ms.clone(),
             before: self.before,
             checksum: self.checksum,
             is_checksum_old: self.is_checksum_old,
@@ -42,10 +43,11 @@ impl Clone for Game {
         self.dice.clone_from(dice);
         self.armies.clone_from(armies);
         self.buildings.clone_from(buildings);
-        let Self { crowd, units, before, checksum, is_checksum_old, .. } = source;
+        let Self { crowd, units, running_ms, before, checksum, is_checksum_old, .. } = source;
         let Self { is_predicted, stand_in, .. } = source;
         self.crowd.clone_from(crowd);
         self.units.clone_from(units);
+        self.running_ms.clone_from(running_ms);
         (self.before, self.checksum, self.is_checksum_old) = (*before, *checksum, *is_checksum_old);
         (self.is_predicted, self.stand_in) = (*is_predicted, *stand_in);
     }

@@ -94,6 +94,7 @@ impl Game {
             post: place,
             ..dismissed(unit.army, unit.kind)
         };
+        self.running_ms[number as usize] = 0;
         self.scratch.places[number as usize] = place;
         Ok(())
     }
@@ -174,7 +175,6 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         body: None,
         hit_points: 0,
         ready_ms: 0,
-        running_ms: 0,
         task: Task::Hold,
         errands: VecDeque::new(),
         stance: Stance::Defend,

@@ -129,8 +129,6 @@ pub(crate) struct Unit {
     pub(crate) target: Option<Foe>,
     /// From when on it can strike, by the time of the match, ms.
     pub(crate) ready_ms: u64,
-    /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
-    pub(crate) running_ms: u16,
     /// The army: the player who commands it.
     pub(crate) army: u8,
     pub(crate) kind: Kind,
@@ -149,13 +147,14 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// Its momentum, see [`Unit::running_ms`]: it gathers some while it runs at three quarters of its speed or more, and loses it while it does not.
-    pub(crate) fn momentum(&self, velocity: Point, elapsed_ms: u16) -> u16 {
+    /// Its momentum for a charge: for how long it has run, ms, where it was `running_ms` a frame before. It gathers some while it runs at three quarters of its
+    /// speed or more, and loses it twice as fast while it does not.
+    pub(crate) fn momentum(&self, running_ms: u16, velocity: Point, elapsed_ms: u16) -> u16 {
         let quick = self.kind.stats().speed / 4 * 3;
         if velocity.distance_squared(Point::ZERO) >= squared(quick) {
-            self.running_ms.saturating_add(elapsed_ms).min(MOMENTUM_MAX_MS)
+            running_ms.saturating_add(elapsed_ms).min(MOMENTUM_MAX_MS)
         } else {
-            self.running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
+            running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
         }
     }
 
