@@ -18,7 +18,7 @@ fn rocks_with_two_sizes_and_a_swamp() {
     insta::assert_snapshot!("rocks", text);
 }
 
-/// In the open the world has the bits that it had before pursuers went around obstacles (version 11).
+/// Those in the open go straight; the others look for paths.
 #[test]
 fn pursuers_in_the_open_and_around_walls() {
     let mut text = format!("version {MOVEMENT_VERSION}\n");

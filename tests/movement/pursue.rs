@@ -161,6 +161,27 @@ fn nobody_swings_before_a_closed_room() {
     assert!(part < 25, "they move in {part} % of all frames");
 }
 
+/// It stood where it was when it got another prey in the same room, and did not come back when something took it away from there.
+#[test]
+fn who_has_no_way_to_its_prey_goes_near_from_wherever_it_is() {
+    let mut world = world();
+    room(&mut world, [0, 0], 6);
+    let mut scene = Scene::new(world, 64);
+    let preys = [1, -1].map(|y| scene.add(Vec2::from_ints(-2, y)));
+    let unit = scene.add(Vec2::from_ints(-50, 0));
+    scene.go(&[unit], Vec2::from_ints(-8, 1));
+    for (&prey, seconds) in preys.iter().zip([4, 40]) {
+        (0..2 * RATE).for_each(|_| scene.step());
+        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        (0..seconds * RATE).for_each(|_| scene.step());
+    }
+    let is_near = |scene: &Scene| place(scene, unit).distance(place(scene, preys[1])) < Fx::from_num(9);
+    assert!(is_near(&scene), "it stays at {:?}", place(&scene, unit));
+    scene.world.set_position(unit, Vec2::from_ints(-30, 3)).unwrap();
+    (0..40 * RATE).for_each(|_| scene.step());
+    assert!(is_near(&scene), "it does not come back from {:?}", place(&scene, unit));
+}
+
 /// Whom it pursues may come out.
 #[test]
 fn a_door_that_opens_lets_the_pursuer_in() {

@@ -12,7 +12,7 @@ const CHANGED: u64 = 0;
 /// A list of objects with a hash of each one's numbers, which is computed again only after somebody could have changed the object. A state shows it by
 /// [`Visit::kept`](crate::state::Visit::kept).
 ///
-/// As of any list, the state shows the length first, unless it follows from the setup.
+/// As with any list, show the length first, unless it follows from the setup: the list does not do it by itself.
 ///
 /// A checksum of 5,000 units in every frame reads 5,000 hashes then, and the numbers of those that have changed. Whoever borrows an object to write has changed
 /// it, so compare before you write what is mostly the same. What an object shows has to follow from it alone: nothing behind a

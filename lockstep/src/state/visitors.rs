@@ -5,7 +5,8 @@ use core::ops::RangeInclusive;
 use crate::state::hashing::Hashing;
 use crate::state::{Difference, Kept, Leaf, Number, Part, State, StateError, Visit};
 
-/// Hash of the whole state (XXH3 of the numbers in the order of the walk, little-endian). Allocates nothing.
+/// Hash of the whole state (XXH3 of the numbers in the order of the walk, little-endian; in their place those of single objects in a
+/// [`Kept`], and that of a [`Part`]). Allocates nothing while lists keep their lengths.
 ///
 /// [`crate::Simulation::checksum`] usually returns this.
 #[must_use]

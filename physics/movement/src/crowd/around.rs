@@ -8,7 +8,7 @@ use crate::crowd::decide::CONTENT;
 use crate::crowd::leg::{ALONE_PART, CORNERS, LINE_CELLS, Leg, PATH_CELLS_MIN, along, is_on_the_way};
 use crate::crowd::mover::PATIENCE_MS;
 use crate::crowd::pursue::Hunt;
-use crate::crowd::{Crowd, Pursuit, Task};
+use crate::crowd::{Crowd, Mover, Pursuit, Task};
 use crate::flow::{ALONE, FlowId, Way};
 use crate::ground::SizeClass;
 
@@ -64,6 +64,19 @@ enum Course {
     Nowhere,
 }
 
+impl Mover {
+    /// It has found no way to its prey, and stands here from now on, as near to the end of its path as others let it.
+    fn wait_at(&mut self, place: Vec2) {
+        (self.aim, self.beyond) = (None, place.distance(self.post));
+    }
+
+    /// Whether it is at the end of its path, or no further from there than where it waited.
+    fn is_at_its_end(&self, place: Vec2, cell: Fx) -> bool {
+        let waited = if self.aim.is_none() { self.beyond } else { Fx::ZERO };
+        place.distance(self.post) <= waited + cell * END_CELLS
+    }
+}
+
 impl Course {
     fn of(way: Way) -> Self {
         if let Way::Aim { to, left } = way { Self::Way(to, left) } else { Self::Nowhere }
@@ -97,8 +110,11 @@ impl Crowd {
             return Some(leg);
         }
         let position = self.walkers[number].place();
-        if hunt.waits() && self.movers[number].goes_to_post() {
-            self.movers[number].aim = None;
+        let mover = &mut self.movers[number];
+        if hunt.waits() && mover.goes_to_post() && mover.is_at_its_end(position, self.ground.cell()) {
+            if mover.aim.is_some() {
+                mover.wait_at(position);
+            }
             return Some(Leg { to: position, left: Fx::ZERO, to_go: Fx::ZERO });
         }
         if !may_seek {
@@ -213,14 +229,16 @@ impl Crowd {
 
     /// A unit takes the path that was found last. False if that leads to no better place than that where it has waited already.
     fn follows_path(&mut self, number: usize, hunt: &Hunt, has_failed: bool) -> bool {
-        let mover = &mut self.movers[number];
+        let (mover, position) = (&mut self.movers[number], self.walkers[number].place());
         mover.is_new = false;
         if hunt.waits() {
             return true;
         }
         let post = self.paths.corners().last().map_or(mover.post, |corner| corner.at);
+        // The last search failed, too, and led here.
+        let is_same = hunt.pursuit.has_failed && mover.post.distance(post) <= self.ground.cell() * END_CELLS;
         let stays =
-            has_failed && mover.aim.is_none() && mover.post.distance(post) <= self.ground.cell() * END_CELLS;
+            has_failed && is_same && mover.aim.is_none() && mover.is_at_its_end(position, self.ground.cell());
         if let Task::Pursue(pursuit) = &mut mover.task {
             pursuit.has_failed = has_failed;
         }
@@ -255,7 +273,7 @@ impl Crowd {
             let has_failed = matches!(mover.task, Task::Pursue(pursuit) if pursuit.has_failed);
             if has_failed && walker.place().distance(mover.post) <= near {
                 // Others stand where it would wait.
-                mover.aim = None;
+                mover.wait_at(walker.place());
             }
             mover.is_new |= spans != before;
         }

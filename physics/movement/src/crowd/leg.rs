@@ -175,8 +175,9 @@ impl Crowd {
         self.paths_left = self.paths_left.saturating_sub(cells);
     }
 
-    /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first, and after those that go somewhere
-    /// those that pursue; last of all whoever has found no way to its prey. If two that go alone look for a path to the same goal, they share a field instead.
+    /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first. In five of eight frames those that go
+    /// somewhere are first and those that pursue next, in two it is the other way round, and in one whoever has found no way to its prey is first. If two that
+    /// go alone look for a path to the same goal, they share a field instead.
     pub(super) fn seek(&mut self, world: &World, rate: u32) {
         self.paths_left = self.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.cells_per_frame);
@@ -194,6 +195,14 @@ impl Crowd {
             let first = (scatter * equals.len() as u64) >> 32;
             equals.rotate_left(first as usize);
         }
+        let turns_before =
+            |turn: u8| seekers.partition_point(|&number| errand(&self.movers, number).0 < turn);
+        let first = match scatter >> 29 & 7 {
+            0 | 1 => turns_before(1),
+            2 => turns_before(2),
+            _ => 0,
+        };
+        seekers.rotate_left(first);
         for &number in &seekers {
             self.find_course(world, number as usize, rate, true);
         }

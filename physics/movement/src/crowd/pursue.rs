@@ -12,6 +12,9 @@ use crate::steer::raw::{length, raw, resized, vec2};
 /// Groups of units that pursue, by their bodies: each is a group of its own, because the way of one says nothing about that of another.
 const PURSUERS: u32 = 3 << 30;
 
+/// So many cells ahead a unit looks whether it can go straight.
+const SIGHT_CELLS: i64 = 128;
+
 /// Further than any two bodies are from each other, units.
 pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
 
@@ -83,6 +86,7 @@ impl Crowd {
         if mover.aim.take().is_some() {
             mover.best = Fx::MAX;
         }
+        mover.beyond = Fx::ZERO;
         if left <= 0 || self.ground.is_clear(position, mover.size) {
             // Beside an obstacle it may hang at a corner; here only others hold it up.
             (mover.stalled_ms, mover.best) = (0, Fx::MAX);
@@ -150,7 +154,8 @@ impl Hunt {
     }
 
     /// Whether a straight line leads a unit from a position to where it would stand, and there is room for it there. The cell of that place may be closed, as
-    /// often beside a building: then the line leads from cell to cell up to one cell before it.
+    /// often beside a building: then the line leads from cell to cell up to one cell before it. What is further than [`SIGHT_CELLS`] is looked at when the unit
+    /// comes there.
     pub(super) fn is_open_from(
         &self,
         (ground, world): (&Ground, &World),
@@ -165,6 +170,11 @@ impl Hunt {
             return true;
         }
         let on_the_line = |part: i64| from + vec2(resized(way, far, part));
+        let most = ground.cell().to_bits() * SIGHT_CELLS;
+        if left > most {
+            let start = ground.nearest_open(from, size);
+            return start.is_none_or(|start| ground.sees_plainly(start, on_the_line(most), size));
+        }
         let place = on_the_line(left);
         let before = on_the_line((left - ground.cell().to_bits()).max(0));
         let end = if ground.is_open(place, size) { place } else { before };

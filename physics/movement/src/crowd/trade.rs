@@ -26,7 +26,10 @@ impl Crowd {
             self.movers[number].stalled_ms = 0;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
-            (self.movers[other].right_ms, self.walkers[other].sight.right_ms) = (0, 0);
+            self.movers[other].right_ms = 0;
+            // One that has just arrived still goes in the eyes of the others.
+            let sight = &mut self.walkers[other].sight;
+            sight.right_ms = if sight.is_going { sight.right_ms } else { 0 };
         }
         for (at, old) in [(number, posts.0), (other, posts.1)] {
             let mover = &mut self.movers[at];
