@@ -182,6 +182,22 @@ fn who_has_no_way_to_its_prey_goes_near_from_wherever_it_is() {
     assert!(is_near(&scene), "it does not come back from {:?}", place(&scene, unit));
 }
 
+/// Where it saw only the first part of the way straight through a dead end, it turned back into it.
+#[test]
+fn who_comes_out_of_a_deep_dead_end_does_not_go_in_again() {
+    let mut world = world();
+    for y in [-3, 3] {
+        wall(&mut world, [-10, y], [Fx::from_num(80), Fx::ONE / 4]);
+    }
+    wall(&mut world, [70, 0], [Fx::ONE / 4, Fx::from_num(3)]);
+    let mut scene = Scene::new(world, 128);
+    let prey = scene.add(Vec2::from_ints(76, 0));
+    let unit = scene.add(Vec2::from_ints(-60, 0));
+    // Two hundred units around, and what it goes in before it sees the end of it.
+    let after = hunt(&mut scene, &[(unit, prey)], 150 * RATE);
+    assert!(after[0].is_some(), "it is at {:?}", place(&scene, unit));
+}
+
 /// Whom it pursues may come out.
 #[test]
 fn a_door_that_opens_lets_the_pursuer_in() {

@@ -7,7 +7,7 @@ use testudo_physics::{BodyId, Fx, Vec2, World};
 use crate::crowd::decide::CONTENT;
 use crate::crowd::leg::{ALONE_PART, CORNERS, LINE_CELLS, Leg, PATH_CELLS_MIN, along, is_on_the_way};
 use crate::crowd::mover::PATIENCE_MS;
-use crate::crowd::pursue::Hunt;
+use crate::crowd::pursue::{Hunt, SIGHT_CELLS};
 use crate::crowd::{Crowd, Mover, Pursuit, Task};
 use crate::flow::{ALONE, FlowId, Way};
 use crate::ground::SizeClass;
@@ -88,14 +88,23 @@ impl Pack {
     pub(super) fn begin(&mut self, cells_per_frame: u32) {
         (self.last, self.shares_left) = (None, (cells_per_frame / LINE_CELLS).max(1));
     }
+
+    /// Somebody else looks for a path.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
 }
 
 impl Crowd {
-    /// Whether a unit goes straight at whom it pursues. One that hangs beside an obstacle looks for a path.
+    /// Whether a unit goes straight at whom it pursues. One that hangs beside an obstacle looks for a path, and one that goes around something does so until it
+    /// sees the whole way.
     pub(super) fn sees_prey(&mut self, world: &World, number: usize, hunt: &Hunt) -> bool {
         let (mover, position) = (&self.movers[number], self.walkers[number].place());
         let hangs = mover.is_careful() && !self.ground.is_clear(position, mover.size);
-        !hangs && hunt.is_open_from((&self.ground, world), position, mover.size, &mut self.pack.found)
+        let is_far = mover.aim.is_some() && hunt.left(position) > self.ground.cell() * SIGHT_CELLS;
+        !hangs
+            && !is_far
+            && hunt.is_open_from((&self.ground, world), position, mover.size, &mut self.pack.found)
     }
 
     /// Where a unit goes that does not see its prey. `None` if it has to look for a path, and not `may_seek`.
@@ -131,7 +140,9 @@ impl Crowd {
             }
             Course::Later => return Some(Leg { to: position, left: Fx::MAX, to_go: mover.best }),
             Course::Nowhere => {
-                mover.aim = None;
+                if mover.aim.take().is_some() {
+                    mover.beyond = Fx::ZERO;
+                }
                 return Some(Leg { to: position, left: Fx::ZERO, to_go: Fx::ZERO });
             }
         };
@@ -171,6 +182,10 @@ impl Crowd {
             return self.old_aim(number).map_or(Course::Later, to_aim);
         }
         let has_failed = self.find_around(world, number, hunt, is_held);
+        if has_failed && hunt.waits() {
+            // It cannot come back to where it waited, and looks for another place.
+            self.movers[number].pause(0);
+        }
         let way = along(&self.ground, position, size, self.paths.corners());
         if !self.follows_path(number, hunt, has_failed) {
             return Course::Nowhere;
@@ -217,7 +232,10 @@ impl Crowd {
         let start = corners.first().filter(|_| self.pack.shares_left > 0)?;
         let apart = position.distance(start.at);
         let is_near = last.has_failed || apart * SHARE_PART <= start.left;
-        if !is_near || apart > ground.cell() * SHARE_CELLS {
+        // Between two places from which no path leads on it would go to and fro.
+        let end = corners.last().filter(|_| last.has_failed && hunt.pursuit.has_failed);
+        let is_worse = end.is_some_and(|end| hunt.left(end.at) >= hunt.left(self.movers[number].post));
+        if !is_near || is_worse || apart > ground.cell() * SHARE_CELLS {
             return None;
         }
         self.pack.shares_left -= 1;

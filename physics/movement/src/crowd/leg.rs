@@ -128,6 +128,7 @@ impl Crowd {
             Some(Way::Straight { left })
         } else {
             let most = if is_alone { self.cells_per_frame / ALONE_PART } else { self.cells_per_frame };
+            self.pack.forget();
             let way = match self.paths.find(ground, [position, goal], mover.size, most) {
                 Ok(corners) => Some(along(ground, position, mover.size, corners)),
                 // Who has been on its path already was pushed into a pocket.
@@ -155,6 +156,7 @@ impl Crowd {
     pub(super) fn step_to(&mut self, number: usize, aim: Vec2, left: Fx) -> Way {
         let (ground, position) = (&self.ground, self.walkers[number].place());
         let size = self.movers[number].size;
+        self.pack.forget();
         let steps = self.paths.find_lines(ground, [position, aim], size, (STEP_CELLS_MAX, 0));
         let way = match steps {
             Ok([_, next, ..]) => {
@@ -176,8 +178,8 @@ impl Crowd {
     }
 
     /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first. In five of eight frames those that go
-    /// somewhere are first and those that pursue next, in two it is the other way round, and in one whoever has found no way to its prey is first. If two that
-    /// go alone look for a path to the same goal, they share a field instead.
+    /// somewhere are first, then those that pursue, and then whoever has found no way to its prey; in two frames those that go are last, and in one whoever has
+    /// found no way is first. If two that go alone look for a path to the same goal, they share a field instead.
     pub(super) fn seek(&mut self, world: &World, rate: u32) {
         self.paths_left = self.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.cells_per_frame);
@@ -197,7 +199,8 @@ impl Crowd {
         }
         let turns_before =
             |turn: u8| seekers.partition_point(|&number| errand(&self.movers, number).0 < turn);
-        let first = match scatter >> 29 & 7 {
+        // Other bits than those above, or some would never be first.
+        let first = match scatter >> 13 & 7 {
             0 | 1 => turns_before(1),
             2 => turns_before(2),
             _ => 0,

@@ -13,7 +13,7 @@ use crate::steer::raw::{length, raw, resized, vec2};
 const PURSUERS: u32 = 3 << 30;
 
 /// So many cells ahead a unit looks whether it can go straight.
-const SIGHT_CELLS: i64 = 128;
+pub(super) const SIGHT_CELLS: i64 = 128;
 
 /// Further than any two bodies are from each other, units.
 pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
@@ -87,6 +87,9 @@ impl Crowd {
             mover.best = Fx::MAX;
         }
         mover.beyond = Fx::ZERO;
+        if let Task::Pursue(pursuit) = &mut mover.task {
+            pursuit.has_failed = false;
+        }
         if left <= 0 || self.ground.is_clear(position, mover.size) {
             // Beside an obstacle it may hang at a corner; here only others hold it up.
             (mover.stalled_ms, mover.best) = (0, Fx::MAX);
