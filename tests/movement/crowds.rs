@@ -336,6 +336,30 @@ fn a_unit_that_is_walled_in_gives_up_in_time() {
     assert_eq!(scene.gave_up.len(), 1);
 }
 
+/// Whoever was pushed beside the door went straight on, into the wall, and all waited for those in front: 250 s for a door of 15 tenths.
+#[test]
+fn three_hundred_of_one_order_go_through_a_door() {
+    for tenths in [11, 15] {
+        let mut world = open_world();
+        let half = Fx::from_num(tenths) / 20;
+        for side in [-1, 1] {
+            let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, Fx::from_num(40)));
+            world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + Fx::from_num(40)) * side))).unwrap();
+        }
+        let mut scene = Scene::new(world, 64);
+        let start = |n| Vec2::from_ints(-8 - n % 15 * 2, n / 15 * 2 - 19);
+        let units: Vec<BodyId> = (0..300).map(|n| scene.add(start(n))).collect();
+        scene.go(&units, Vec2::from_ints(40, 0));
+        let through = |scene: &Scene| units.iter().filter(|&&unit| scene.place(unit).x > Fx::ONE).count();
+        while through(&scene) < units.len() {
+            scene.step();
+            // One after the other each takes a third of a second.
+            assert!(scene.frame < 225 * RATE, "{tenths} tenths: {} of 300 are through", through(&scene));
+        }
+        println!("{tenths} tenths: through after {} s", scene.frame / RATE);
+    }
+}
+
 #[test]
 fn a_crowd_goes_through_a_narrow_door() {
     for tenths in [11, 12, 16, 30] {

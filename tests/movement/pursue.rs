@@ -367,13 +367,14 @@ fn pursuers_of_an_island_leave_others_their_paths() {
     for (n, &unit) in units.iter().enumerate() {
         scene.crowd.pursue(unit, preys[n % 8], REACH).unwrap();
     }
-    let others: Vec<BodyId> = (0..40).map(|n| scene.add(Vec2::from_ints(n * 4 - 90, 20))).collect();
+    // A house is in the way of each of them.
+    let others: Vec<BodyId> = (0..20).map(|n| scene.add(Vec2::from_ints(n * 8 - 90, 20))).collect();
     let mut waited = 0;
     for frame in 0..10 * RATE {
         if frame % RATE == RATE / 2 {
             for (n, &unit) in (0..).zip(&others) {
                 let y = if (frame / RATE).is_multiple_of(2) { -15 } else { 20 };
-                scene.go(&[unit], Vec2::from_ints(n * 4 - 90, y));
+                scene.go(&[unit], Vec2::from_ints(n * 8 - 90, y));
             }
         }
         scene.step();
@@ -387,5 +388,6 @@ fn pursuers_of_an_island_leave_others_their_paths() {
         // A quarter of a frame's cells, each counted eight times, and those who asked for room at its end.
         assert!(debt <= 2 * 16_384, "{debt} cells in frame {frame}");
     }
-    assert!(waited < 40 * 20 * 3, "the others stood for {waited} frames in all");
+    println!("the others stood for {waited} frames");
+    assert!(waited < 20 * 20 * 3, "the others stood for {waited} frames in all");
 }

@@ -1,7 +1,7 @@
 //! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second. Thread CPU time, because the
 //! machine may be busy.
 //!
-//! `cargo run --release -p testudo-tests --features measure --example movement [fields | crowd | armies | hunts | far]`
+//! `cargo run --release -p testudo-tests --features measure --example movement [fields | crowd | armies | hunts | doors | far]`
 
 use std::time::Duration;
 
@@ -213,6 +213,48 @@ fn hunts(units: i32, is_closed: bool) {
     );
 }
 
+/// Three hundred units go through a door of so many tenths of their diameter, on one order or each on its own.
+fn door(tenths: u32, is_group: bool) {
+    let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
+    let (jamb, gap) = (Fx::from_num(40), Fx::from_num(tenths) / 20);
+    for side in [-1, 1] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, jamb));
+        let wall = wall.position(Vec2::new(Fx::ZERO, (jamb + gap) * i64::from(side)));
+        world.create_body(&wall).expect("all values are in range");
+    }
+    let ground = GroundDef::new(Aabb::from_center_half(Vec2::ZERO, Vec2::from_ints(64, 64)));
+    let mut crowd = Crowd::new(&CrowdDef::new(ground)).expect("a valid ground");
+    crowd.survey(&world);
+    let units: Vec<BodyId> = (0..300)
+        .map(|n| {
+            let at = Vec2::from_ints(-8 - n % 15 * 2, n / 15 * 2 - 19);
+            let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(at);
+            let unit = world.create_body(&disc).expect("all values are in range");
+            crowd.add(&world, unit, MoverDef::default()).expect("it fits the ground");
+            unit
+        })
+        .collect();
+    for units in units.chunks(if is_group { 300 } else { 1 }) {
+        crowd.order(&world, units, &Order::go(Vec2::from_ints(40, 0))).expect("there are 64 fields");
+    }
+    let (mut through, mut contacts, mut frames, mut half) = (0, 0, 0, 0);
+    while through < units.len() && frames < 12_000 {
+        crowd.step(&mut world, 20);
+        world.step(20).expect("a valid rate");
+        contacts += world.contact_count();
+        frames += 1;
+        let place = |unit: BodyId| world.body(unit).expect("nobody is removed").position();
+        through = units.iter().filter(|&&unit| place(unit).x > Fx::ONE).count();
+        half = if through < 150 { frames } else { half };
+    }
+    println!(
+        "door of {tenths} tenths, one order {is_group}: half of 300 are through after {} s, {through} after {} s, {} contacts",
+        half / 20,
+        frames / 20,
+        contacts / frames
+    );
+}
+
 /// One unit far away on 2,048 x 2,048 cells: planning, and the cells that are searched.
 fn far(houses: u32) {
     let half = 4 * HALF;
@@ -281,6 +323,10 @@ fn main() {
         [(1_000, false), (1_000, true), (5_000, true)].into_iter().filter(|_| plays("hunts"))
     {
         hunts(units, is_closed);
+    }
+    for tenths in [11, 15, 20, 30].into_iter().filter(|_| plays("doors")) {
+        door(tenths, true);
+        door(tenths, false);
     }
     for houses in [0, 8_000, 40_000].into_iter().filter(|_| plays("far")) {
         far(houses);

@@ -2,8 +2,10 @@
 //!
 //! `MOVEMENT_SCENES=1000 cargo test --release -p testudo-tests --test movement truths -- --nocapture` plays more of them; `MOVEMENT_SEED` names the first one.
 
+use std::collections::BTreeSet;
+
 use testudo_movement::Flows;
-use testudo_physics::{Fx, Pcg32, Vec2};
+use testudo_physics::{Fx, Pcg32, Vec2, World};
 
 use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, Kind, draw};
@@ -57,9 +59,7 @@ fn crowd_on_a_map(kind: Kind, seed: u64) -> Tally {
     let mut flows = Flows::new(1);
     let flow = flows.to(&ground, *goal, size).unwrap();
     flows.search_all(&ground, flow);
-    let units: Vec<_> = starts.iter().map(|&at| scene.add(at)).collect();
-    scene.go(&units, *goal);
-    let doors = Fx::from_num(units.len() as u32 * 2) / 3;
+    let doors = Fx::from_num(starts.len() as u32 * 2) / 3;
     let limits: Vec<Option<u32>> = starts
         .iter()
         .map(|&at| {
@@ -67,26 +67,58 @@ fn crowd_on_a_map(kind: Kind, seed: u64) -> Tally {
             Some(((alone * 3 / 2 + doors) * i64::from(RATE)).to_num())
         })
         .collect();
+    // Whoever stands pressed into a rock may be pushed out of it where no path begins.
+    let mut found = Vec::new();
+    let mut is_pressed = |&at: &Vec2| {
+        scene.world.nearest(at, 1, Fx::lit("0.49"), &Default::default(), &mut found).unwrap();
+        !found.is_empty()
+    };
+    let pressed: Vec<bool> = starts.iter().map(&mut is_pressed).collect();
+    let units: Vec<_> = starts.iter().map(|&at| scene.add(at)).collect();
+    scene.go(&units, *goal);
     let longest = limits.iter().flatten().max().copied().unwrap_or(0).max(RATE) + 40 * RATE;
     for _ in 0..longest {
         scene.step();
     }
     let mut tally = Tally::default();
-    for (unit, limit) in units.iter().zip(limits) {
-        let Some(limit) = limit else {
-            // Some stand pressed into a rock where no path begins, and come free at once.
-            let came_free = scene.arrived.iter().any(|(_, body)| body == unit);
-            let told = scene.unreachable.iter().any(|&(frame, body)| body == *unit && frame <= 2 * RATE);
-            let told = told || came_free;
+    for (((unit, &start), limit), is_pressed) in units.iter().zip(starts).zip(limits).zip(pressed) {
+        let told = scene.unreachable.iter().any(|&(frame, body)| body == *unit && frame <= 2 * RATE);
+        let Some(limit) = limit.filter(|_| !(is_pressed && told)) else {
+            // Some where no path begins come free at once.
+            let told = told || scene.arrived.iter().any(|(_, body)| body == unit);
             (tally.told, tally.untold) = (tally.told + u32::from(told), tally.untold + u32::from(!told));
             continue;
         };
-        tally.reachable += 1;
         let arrived = scene.arrived.iter().find(|(_, body)| body == unit);
+        let gave_up = scene.gave_up.iter().any(|(_, body)| body == unit);
+        if gave_up && arrived.is_none() && is_in_a_pocket(&draw(kind, seed), start) {
+            tally.told += 1;
+            continue;
+        }
+        tally.reachable += 1;
         tally.arrived += u32::from(arrived.is_some());
         tally.in_time += u32::from(arrived.is_some_and(|&(frame, _)| frame <= limit));
     }
     tally
+}
+
+/// Whether a disc a little smaller than a unit, which moves by hair's breadths, gets nowhere from a place. (By cells a unit may seem to be outside of a pocket
+/// whose mouth is narrower than itself.)
+fn is_in_a_pocket(world: &World, from: Vec2) -> bool {
+    const STEPS: i64 = 64;
+    let (mut found, mut seen, mut ahead) = (Vec::new(), BTreeSet::new(), vec![[0, 0]]);
+    while let Some([x, y]) = ahead.pop() {
+        let at = from + Vec2::new(Fx::from_num(x) / STEPS, Fx::from_num(y) / STEPS);
+        world.nearest(at, 1, Fx::lit("0.49"), &Default::default(), &mut found).unwrap();
+        if found.is_empty() && seen.insert([x, y]) {
+            ahead.extend([[x + 1, y], [x - 1, y], [x, y + 1], [x, y - 1]]);
+        }
+        // Four units squared.
+        if seen.len() > 4 * 4_096 {
+            return false;
+        }
+    }
+    true
 }
 
 #[test]
@@ -130,6 +162,21 @@ fn who_is_pushed_into_a_pocket_comes_out_again() {
 #[test]
 fn nobody_trades_for_ever() {
     all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);
+}
+
+/// A unit had its post in front of a door, inside, and the last one did not get past it.
+#[test]
+fn nobody_stands_in_the_way_behind_a_door() {
+    all_arrive(&[(Kind::Rooms, 12_641_468)]);
+}
+
+/// Whoever starts in a pocket whose mouth is .96 or .89 wide gives up.
+#[test]
+fn who_starts_in_a_pocket_is_told() {
+    for seed in [10_555_420, 7_801_295] {
+        let tally = crowd_on_a_map(Kind::Rocks, seed);
+        assert!(tally.arrived == tally.reachable && tally.told > 0 && tally.untold == 0, "{tally:?}");
+    }
 }
 
 fn all_arrive(scenes: &[(Kind, u64)]) {

@@ -240,7 +240,7 @@ impl Crowd {
         }
         self.pack.shares_left -= 1;
         let mut ahead = corners.iter().take(CORNERS + 1).rev();
-        let seen = ahead.find(|corner| ground.sees_level(position, corner.at, size))?;
+        let seen = ahead.find(|corner| ground.leads_level(position, corner.at, size))?;
         let way = Course::Way(seen.at, seen.left + position.distance(seen.at));
         Some(if self.follows_path(number, hunt, last.has_failed) { way } else { Course::Nowhere })
     }

@@ -52,6 +52,8 @@ pub(super) struct Ahead {
     pub(super) least_stalled: Option<u16>,
     /// With whom it trades its post.
     partner: Option<u32>,
+    /// Whether it goes first, and those that come after it are beside it.
+    leads: bool,
 }
 
 /// A unit that looks at its neighbours, one after the other.
@@ -134,7 +136,8 @@ impl Crowd {
         if is_within(radius / 4) {
             return self.end(world, number, MoveEvent::Arrived(body));
         }
-        let ahead = self.look_around(number, (largest, rate), elapsed, !is_within(radius * QUEUE));
+        let queues = !is_within(radius * QUEUE);
+        let ahead = self.look_around(number, (largest, rate), elapsed, queues);
         if let Some(other) = ahead.partner {
             return self.trade_posts(number, other as usize);
         }
@@ -150,7 +153,8 @@ impl Crowd {
                 mover.drop_aim(has_field);
             }
         }
-        let pushes = spans > 0 && self.is_its_turn(number, rate);
+        let makes_way = ahead.leads && queues && self.walkers[number].is_held_up();
+        let pushes = makes_way || spans > 0 && self.is_its_turn(number, rate);
         self.set_rank(world, number, pushes);
     }
 
@@ -207,11 +211,12 @@ impl Crowd {
         };
         // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
         let waits = queues && mover.stalled_ms > 0 && !mover.comes_nearer(me.radius);
-        let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None };
-        let yielding = Yielding::new(me, mover.pushes);
+        let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None, leads: false };
+        // Who pushes because it goes first still goes around those that stand.
+        let yielding = Yielding::new(me, mover.pushes && mover.stalled_ms >= PATIENCE_MS);
         let close = yielding.close(largest);
         let mut look = Look { me, prey, yielding, ahead, meets: false };
-        let trades = mover.may_trade() && mover.stalled_ms > 0;
+        let trades = mover.is_going() && mover.stalled_ms > 0;
         self.squares.around(
             me.position,
             0..=close,
@@ -233,7 +238,8 @@ impl Crowd {
                 look.see(&self.walkers[other as usize]);
             });
         }
-        let Look { mut yielding, ahead, meets, .. } = look;
+        let Look { mut yielding, mut ahead, meets, .. } = look;
+        ahead.leads = yielding.leads();
         if !mover.is_led() {
             yielding.keep_straight();
         }
@@ -350,7 +356,7 @@ impl Crowd {
         if mover.off_ms < OFF_MS {
             return;
         }
-        if mover.off_ms >= 5 * OFF_MS || !self.ground.sees(walker.place(), mover.post, mover.size) {
+        if mover.off_ms >= 5 * OFF_MS || !self.ground.leads_near(walker.place(), mover.post, mover.size) {
             // Somebody else stands there.
             mover.stand(walker.place(), None);
             return;

@@ -122,7 +122,7 @@ impl Crowd {
             return Some(self.old_aim(number).map_or(Way::Unknown, to_aim));
         }
         let is_held = mover.is_careful() && !ground.is_clear(position, mover.size);
-        let way = if !is_held && ground.sees_level(position, goal, mover.size) {
+        let way = if !is_held && ground.leads_level(position, goal, mover.size) {
             let left = position.distance(goal);
             self.pay(1 + (left.to_bits() >> ground.grid.shift) as u32 / LINE_CELLS);
             Some(Way::Straight { left })
@@ -149,7 +149,7 @@ impl Crowd {
     pub(super) fn old_aim(&self, number: usize) -> Option<Vec2> {
         let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
         let is_ahead = |aim: &Vec2| *aim != mover.post && position.distance(*aim) * 4 > ground.cell();
-        mover.aim.filter(is_ahead).filter(|&aim| ground.sees(position, aim, mover.size))
+        mover.aim.filter(is_ahead).filter(|&aim| ground.leads_near(position, aim, mover.size))
     }
 
     /// The first step on the way to an aim, from anchor to anchor.
@@ -221,7 +221,7 @@ pub(super) fn along(ground: &Ground, position: Vec2, size: SizeClass, corners: &
         // It was pushed against an obstacle, and goes back to where a path begins.
         return to(start);
     }
-    let seen = ahead.iter().take(CORNERS).take_while(|corner| ground.sees_level(position, corner.at, size));
+    let seen = ahead.iter().take(CORNERS).take_while(|corner| ground.leads_level(position, corner.at, size));
     match (seen.last(), ahead.first()) {
         (Some(last), _) => to(last),
         (None, Some(next)) => stride(ground, position, *next),
@@ -264,7 +264,7 @@ fn take(
 ) -> Leg {
     (mover.aim, mover.is_closed) = (None, way == Way::Closed && out.is_none());
     match way {
-        Way::Straight { left } if ground.sees(position, mover.post, mover.size) => {
+        Way::Straight { left } if ground.leads_near(position, mover.post, mover.size) => {
             mover.aim = Some(mover.post);
             Leg { to: mover.post, left, to_go: position.distance(mover.post) }
         }
@@ -324,5 +324,5 @@ pub(super) fn is_on_the_way(
         return false;
     }
     let ahead = far.min(cell * AHEAD_CELLS);
-    ground.sees(position, position + vec2(resized(away, far, ahead)), mover.size)
+    ground.leads_near(position, position + vec2(resized(away, far, ahead)), mover.size)
 }

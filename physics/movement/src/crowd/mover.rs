@@ -144,11 +144,6 @@ impl Mover {
         self.stalled_ms / PATIENCE_MS % 2 == 1
     }
 
-    /// Whether it may ask others to trade posts.
-    pub(crate) fn may_trade(&self) -> bool {
-        self.is_going() && self.goes_to_post()
-    }
-
     /// Whether its post is a place in rows.
     pub(crate) fn is_in_rows(&self) -> bool {
         matches!(self.task, Task::Stand(Some(errand)) | Task::Go(errand) if errand.in_rows)

@@ -3,7 +3,7 @@
 use testudo_physics::{BodyId, Fx, Vec2, World};
 
 use crate::steer::Sight;
-use crate::steer::raw::{at_most, vec2};
+use crate::steer::raw::{at_most, dot, vec2};
 
 /// What others see of a unit, and what it does until it thinks again. Raw units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,12 @@ impl Walker {
 
     pub(crate) fn place(&self) -> Vec2 {
         self.sight.place()
+    }
+
+    /// Whether it has less than half of the speed that it would like, in the direction in which it would like to go.
+    pub(crate) fn is_held_up(&self) -> bool {
+        let [velocity, wish] = [self.sight.velocity, self.sight.wish].map(|part| part.map(i64::from));
+        dot(velocity, wish) * 2 < dot(wish, wish)
     }
 
     /// Tells the body its velocity.

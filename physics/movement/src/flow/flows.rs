@@ -369,7 +369,7 @@ impl Flows {
     ) -> Option<(Vec2, Fx)> {
         let field = &self.fields.get(usize::from(id.index)).filter(|used| used.is(id))?.field;
         let (leader, cell) = (position - beside, ground.grid.cell_at(position));
-        let sees = |to: Vec2| ground.is_inside(to) && ground.sees(position, to, id.size);
+        let sees = |to: Vec2| ground.is_inside(to) && ground.leads(position, to, id.size);
         if field.sees_goal(cell) || !sees(leader) {
             return None;
         }

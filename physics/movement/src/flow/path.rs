@@ -110,7 +110,7 @@ impl Trip<'_> {
 
     /// Whether the straight line between two cells is open, and nothing between them is slow.
     fn is_line_open(&self, from: Cell, to: Cell) -> bool {
-        self.ground.sees_level(self.place(from), self.place(to), self.size)
+        self.ground.leads_level(self.place(from), self.place(to), self.size)
     }
 
     fn is_level(&self, cell: Cell) -> bool {

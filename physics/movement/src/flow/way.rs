@@ -47,7 +47,7 @@ impl Way {
 impl Field {
     /// The way from a position.
     pub(crate) fn way(&self, ground: &Ground, position: Vec2) -> Way {
-        self.way_in_sight(ground, position, |to| ground.sees(position, to, self.size))
+        self.way_in_sight(ground, position, |to| ground.leads(position, to, self.size))
     }
 
     /// The way to the last place of the path that is in sight.
@@ -103,12 +103,11 @@ impl Field {
 
     /// The first step of a path from a position, and where it ends. Past a corner the unit keeps to the line between the anchors.
     fn first(&self, ground: &Ground, position: Vec2, cell: Cell) -> Option<(Vec2, Vec2)> {
-        if ground.steps(cell, self.size) == 0xff {
-            self.step(ground, position, cell).map(|to| (to, to))
-        } else {
-            self.next(ground, cell)
-                .map(|next| (self.on_the_step(ground, position, cell, next), ground.anchor(next)))
-        }
+        let step = ground.is_clear_cell(cell, self.size).then(|| self.step(ground, position, cell)).flatten();
+        step.filter(|to| ground.leads(position, *to, self.size)).map(|to| (to, to)).or_else(|| {
+            let next = self.next(ground, cell)?;
+            Some((self.on_the_step(ground, position, cell, next), ground.anchor(next)))
+        })
     }
 
     /// About a cell further down a path.

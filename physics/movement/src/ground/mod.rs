@@ -41,6 +41,8 @@ pub struct Ground {
     costs: Vec<u8>,
     /// By cell: from its middle to its anchor, in 1/64 of a cell.
     anchors: Vec<[i8; 2]>,
+    /// By cell: distance from its anchor to the nearest obstacle in 1/64 of a cell, rounded down; 255 is as much or more.
+    rooms: Vec<u8>,
     /// By size and cell: the open steps, bit `n` for step `n` of [`STEPS`].
     open: Vec<Vec<u8>>,
 }
@@ -69,6 +71,7 @@ impl Ground {
             obstacles: def.obstacles,
             costs: vec![0; cells],
             anchors: vec![[0; 2]; cells],
+            rooms: vec![u8::MAX; cells],
             open: vec![vec![0; cells]; def.sizes.len()],
             grid,
         };
@@ -227,7 +230,12 @@ impl Ground {
 
     /// Whether all steps from the cell of a position are open.
     pub(crate) fn is_clear(&self, position: Vec2, size: SizeClass) -> bool {
-        self.steps(self.grid.cell_at(position), size) == 0xff
+        self.is_clear_cell(self.grid.cell_at(position), size)
+    }
+
+    /// Whether all steps from a cell are open.
+    pub(crate) fn is_clear_cell(&self, cell: Cell, size: SizeClass) -> bool {
+        self.steps(cell, size) == 0xff
     }
 
     /// Sets the costs of all cells, row by row, and surveys the world. False if they are not as many as there are cells, or too high.

@@ -1,15 +1,30 @@
 //! Straight lines over the ground.
 
+use testudo_physics::math::isqrt_u64;
 use testudo_physics::{Fx, Vec2};
 
-use crate::ground::{Cell, Ground, SizeClass};
+use crate::ground::{Cell, Ground, STEPS, SizeClass};
+use crate::steer::raw::{dot, minus};
+
+/// A direction has this length, as a power of two: places on a line of 2^31 raw units are right to 2^7, and products with them fit.
+const DIRECTION_BITS: u32 = 24;
+
+/// A line may touch an obstacle by this part of a cell: who goes there slides past it.
+const SLACK: i64 = 8;
+
+/// A straight line, raw units from the lower left corner.
+struct Line {
+    from: [i64; 2],
+    direction: [i64; 2],
+    length: i64,
+}
 
 impl Ground {
     /// Whether every step of the straight line between two positions is open to a size, from cell to cell. Positions outside of the area count as
     /// the nearest ones inside.
     #[must_use]
     pub fn sees(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
-        self.is_line_open(from, to, size, |_| true)
+        self.is_line_open([from, to], size, false, |_| true)
     }
 
     /// The last place on the straight line from a position towards another one that a unit sees, to half a cell.
@@ -33,19 +48,48 @@ impl Ground {
 
     /// As [`Ground::sees`], and no cell between the two ends is so narrow that units must keep to its anchor.
     pub(crate) fn sees_plainly(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
-        self.is_line_open(from, to, size, |cell| self.is_plain(cell))
+        self.is_line_open([from, to], size, false, |cell| self.is_plain(cell))
     }
 
-    /// As [`Ground::sees`], and no cell between the two ends is slow.
-    pub(crate) fn sees_level(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
-        self.is_line_open(from, to, size, |cell| self.cost_of(cell) == 1)
+    /// As [`Ground::sees`], and a unit that goes straight keeps clear of the obstacles beside the line. It may have no room at its end.
+    pub(crate) fn leads_near(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        self.is_line_free(from, to, size, |_| true)
     }
 
-    /// Walks the cells of a line; asks for each between the first and the last. Where the line passes through a corner, the diagonal step must
-    /// be open.
+    /// As [`Ground::leads_near`], and it has room at its end.
+    pub(crate) fn leads(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        let there = self.grid.cell_at(to);
+        self.leads_near(from, to, size)
+            && (self.is_clear_cell(there, size) || self.has_room_on(&self.line(from, to), there, size))
+    }
+
+    /// As [`Ground::leads`], and no cell between the two ends is slow.
+    pub(crate) fn leads_level(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        self.is_line_free(from, to, size, |cell| self.cost_of(cell) == 1)
+    }
+
+    /// A line is computed only where it passes an obstacle.
     #[inline(always)]
-    fn is_line_open(&self, from: Vec2, to: Vec2, size: SizeClass, suits: impl Fn(Cell) -> bool) -> bool {
-        let [from, to] = [from, to].map(|at| self.inside(at));
+    fn is_line_free(&self, from: Vec2, to: Vec2, size: SizeClass, suits: impl Fn(Cell) -> bool) -> bool {
+        let mut line = None;
+        let mut has_room = |cell: Cell| {
+            self.is_clear_cell(cell, size)
+                || self.has_room_on(line.get_or_insert_with(|| self.line(from, to)), cell, size)
+        };
+        self.is_line_open([from, to], size, true, |cell| suits(cell) && has_room(cell))
+    }
+
+    /// Walks the cells of a line; asks for each between the first and the last, and for the first one if it is not the last. Where the line passes through a
+    /// corner, the diagonal step must be open.
+    #[inline(always)]
+    fn is_line_open(
+        &self,
+        ends: [Vec2; 2],
+        size: SizeClass,
+        asks_first: bool,
+        mut suits: impl FnMut(Cell) -> bool,
+    ) -> bool {
+        let [from, to] = ends.map(|at| self.inside(at));
         let way = [0, 1].map(|axis| to[axis] - from[axis]);
         let (along, up) = (if way[0] >= 0 { 0 } else { 4 }, if way[1] >= 0 { 2 } else { 6 });
         let aside = [[1, 3], [7, 5]][usize::from(way[1] < 0)][usize::from(way[0] < 0)];
@@ -65,6 +109,9 @@ impl Ground {
         let [column, row] = [way[1], way[0]].map(|part| part << self.grid.shift);
         let moves = [(along, column), (aside, column - row), (up, -row)]
             .map(|(step, change)| (1 << step, offsets[step], change));
+        if asks_first && here != last && !suits(here) {
+            return false;
+        }
         for _ in 0..most {
             if here == last {
                 return true;
@@ -81,6 +128,43 @@ impl Ground {
             }
         }
         false
+    }
+
+    fn line(&self, from: Vec2, to: Vec2) -> Line {
+        let [from, to] = [from, to].map(|at| self.inside(at));
+        let way = minus(to, from);
+        let length = isqrt_u64(way.map(|part| (part * part) as u64).iter().sum()) as i64;
+        Line { from, direction: way.map(|part| (part << DIRECTION_BITS) / length.max(1)), length }
+    }
+
+    /// Whether a unit on a line has room where it passes a cell: it comes so near to the cell's anchor that there is room, or it passes the anchor on the side
+    /// away from the obstacles. (A cell is open if a unit has room at its anchor, even if it has none elsewhere in it.)
+    fn has_room_on(&self, line: &Line, cell: Cell, size: SizeClass) -> bool {
+        let ahead = minus(self.inside(self.anchor(cell)), line.from);
+        // From the anchor to the nearest place of the line.
+        let along = (dot(ahead, line.direction) >> DIRECTION_BITS).clamp(0, line.length);
+        let off = minus(line.direction.map(|part| (part * along) >> DIRECTION_BITS), ahead);
+        let slack = self.grid.side() / SLACK;
+        let room = i64::from(self.rooms[cell as usize]) << (self.grid.shift - 6);
+        let most = (room - self.radius(size).to_bits() + slack).max(0);
+        if dot(off, off) <= most * most {
+            return true;
+        }
+        let free = self.away(cell, size);
+        let length = isqrt_u64((dot(free, free) << 16) as u64) as i64;
+        let passes = free != [0; 2] && dot(off, free) >= -((slack * length) >> 8);
+        passes || along == 0 && dot(line.direction, free) > 0
+    }
+
+    /// Away from the obstacles around a cell; its length means nothing.
+    fn away(&self, cell: Cell, size: SizeClass) -> [i64; 2] {
+        let free = self.anchors[cell as usize].map(i64::from);
+        if free != [0; 2] {
+            return free;
+        }
+        let steps = self.steps(cell, size);
+        let closed = (0..8).filter(|step| steps >> step & 1 == 0).map(|step| STEPS[step]);
+        closed.fold([0; 2], |[x, y], (dx, dy)| [x - i64::from(dx), y - i64::from(dy)])
     }
 
     /// A position from the lower left corner, raw units; held inside the area.

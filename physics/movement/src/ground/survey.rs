@@ -62,12 +62,15 @@ impl Ground {
         let far_away = self.largest() + Fx::from_bits(9 * self.grid.side() / 4);
         for (at, is_far) in around.cells().zip(far) {
             let index = survey.at(at);
-            survey.clearance[index] = if is_far {
-                self.anchors[self.grid.cell(at) as usize] = [0; 2];
+            let cell = self.grid.cell(at) as usize;
+            let room = if is_far {
+                self.anchors[cell] = [0; 2];
                 far_away
             } else {
                 self.find_anchor(&mut survey, at, far_away)
             };
+            survey.clearance[index] = room;
+            self.rooms[cell] = (room.to_bits() >> (self.grid.shift - 6)).min(u8::MAX.into()) as u8;
         }
         let mut changes = Changes::default();
         for size in 0..self.sizes.len() {

@@ -72,8 +72,12 @@ pub(crate) struct Yielding<'a> {
     right_ms: u16,
     bounds: [Bound; BOUNDS_MAX],
     count: u32,
-    /// Whether it goes around one that stands.
+    /// Whether it goes around one that stands, and whether one that goes elsewhere is ahead.
     stands: bool,
+    has_met: bool,
+    /// Whether one beside it with the same goal goes first, and whether one comes after it.
+    is_led: bool,
+    is_followed: bool,
 }
 
 impl<'a> Yielding<'a> {
@@ -81,7 +85,20 @@ impl<'a> Yielding<'a> {
     pub(crate) fn new(me: &'a Sight, pushes: bool) -> Self {
         let wish = me.wish.map(i64::from);
         let (bounds, right_ms) = ([Bound::default(); BOUNDS_MAX], me.right_ms);
-        Self { me, pushes, wish, speed: length(wish), aside: 0, right_ms, bounds, count: 0, stands: false }
+        Self {
+            me,
+            pushes,
+            wish,
+            speed: length(wish),
+            aside: 0,
+            right_ms,
+            bounds,
+            count: 0,
+            stands: false,
+            has_met: false,
+            is_led: false,
+            is_followed: false,
+        }
     }
 
     /// How far a neighbour may be that matters, from centre to centre, raw units. Call it after a look at those that are close: who is held up by them gets no
@@ -117,7 +134,10 @@ impl<'a> Yielding<'a> {
         let is_one_of_us = other.is_going & (other.group == me.group);
         let right_ms = if matters & is_one_of_us { other.right_ms } else { 0 };
         self.right_ms = self.right_ms.max(right_ms.saturating_sub(RIGHT_LESS_MS));
-        let goes_first = (other.left < me.left) & !self.pushes & (square <= beside * beside);
+        let goes_along = is_one_of_us & (square <= beside * beside) & (square != 0);
+        self.is_led |= goes_along & (other.left < me.left);
+        self.is_followed |= goes_along & (other.left > me.left);
+        let goes_first = (other.left < me.left) & !self.pushes & goes_along;
         let facing = dot(self.wish, between);
         if matters & if is_one_of_us { goes_first } else { facing > 0 } {
             if is_one_of_us {
@@ -131,6 +151,7 @@ impl<'a> Yielding<'a> {
     /// Gives way to one that it faces.
     fn avoid(&mut self, other: &Sight, between: Raw, (square, touch, facing): (i64, i64, i64)) {
         if other.is_going {
+            self.has_met = true;
             if dot(self.wish, other.wish.map(i64::from)) < 0 {
                 self.right_ms = RIGHT_MS;
             }
@@ -170,6 +191,11 @@ impl<'a> Yielding<'a> {
     /// It does not keep to its right for those that come towards it.
     pub(crate) fn keep_straight(&mut self) {
         self.right_ms = 0;
+    }
+
+    /// Whether nobody of those beside it with the same goal goes first, some of them come after it, nobody else is ahead, and it has met nobody.
+    pub(crate) fn leads(&self) -> bool {
+        self.is_followed & !self.is_led & !self.stands & !self.has_met & (self.right_ms == 0)
     }
 
     /// The speed that it would like, raw units per second.
