@@ -292,7 +292,7 @@ fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
     let near = (ground.cell() * NEAR_CELLS).to_bits();
     away[0].abs().max(away[1].abs()) <= near
         && (!mover.is_careful() || ground.is_clear(position, mover.size))
-        && ground.sees_plainly(position, mover.post, mover.size)
+        && ground.leads_near(position, mover.post, mover.size)
 }
 
 /// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner. What is further ahead is looked at

@@ -4,6 +4,7 @@ use testudo_physics::{Fx, Vec2};
 
 use crate::flow::field::{Field, STRAIGHT};
 use crate::ground::{Cell, CellRect, Ground};
+use crate::steer::raw::{length, resized, vec2};
 
 /// How many cells beside obstacles a unit looks ahead, to go straight.
 const LOOK_AHEAD: usize = 8;
@@ -181,10 +182,9 @@ impl Field {
             let (ahead, back) = (fall(ahead), fall(back));
             if ahead >= back { ahead } else { -back }
         };
-        let slope = Vec2::new(Fx::from_bits(axis(0, 4)), Fx::from_bits(axis(2, 6)));
-        let direction = slope.normalize();
-        let side = ground.cell();
-        let to = position + Vec2::new(direction.x * side, direction.y * side);
+        // Distances of neighbours differ by less than 2^16.
+        let slope = [axis(0, 4), axis(2, 6)].map(|fall| fall << 12);
+        let to = position + vec2(resized(slope, length(slope), ground.grid.side()));
         let there = ground.grid.cell_at(to);
         let is_lower = there != cell && self.distance(there).is_some_and(|there| there < distance);
         is_lower.then_some(to)
