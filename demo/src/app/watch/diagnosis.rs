@@ -237,7 +237,10 @@ fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDiffer
     let longest = walks.iter().map(Vec::len).max()?;
     let index =
         (0..longest).find(|index| walks.iter().any(|walk| walk.get(*index) != walks[0].get(*index)))?;
-    let named = walks.iter().find_map(|walk| walk.get(index))?;
+    // A fault in the number of an object itself gives it another one; most copies know which it was.
+    let there: Vec<&Leaf> = walks.iter().filter_map(|walk| walk.get(index)).collect();
+    let votes = |leaf: &&&Leaf| there.iter().filter(|other| other.is_same_number(leaf)).count();
+    let named = there.iter().rev().max_by_key(votes)?;
     let value =
         |walk: &Vec<Leaf>| walk.get(index).filter(|leaf| leaf.is_same_number(named)).map(|leaf| leaf.value);
     Some(NumberDifference {

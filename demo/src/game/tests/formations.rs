@@ -45,38 +45,39 @@ fn a_line_can_be_an_attack() {
     }
 }
 
-/// The archers walk through the ranks of the sleeping guards, to three places in front of them. (They go around most of them: to a place at (14, 0) they pushed
-/// three.)
+/// The archers walk through the ranks of the sleeping guards, to places in front of them. (They go around most of them.) Where somebody else stands by then, a
+/// guard stays: one of twenty at most.
 #[test]
 fn who_is_pushed_aside_goes_back_to_its_place() {
-    for (x, y) in [(12, 0), (18, 0), (14, -6)] {
+    let (mut pushed, mut lost, mut strayed) = (0, 0, 0);
+    for (x, y) in (10..24).step_by(2).flat_map(|x| [-4, 0, 4].map(|y| (x, y))) {
         let mut game = game(1, 60);
         run(&mut game, 60);
         let before: Vec<Point> = (0..60).map(|unit| game.place_of(unit).unwrap()).collect();
         assert_eq!(awake_guards(&game), 0, "the guards are not asleep");
         let goal = game.base(0).unwrap().offset(x * UNIT, y * UNIT);
         tell(&mut game, 0, Selection::Group(ARCHERS), Command::Move(Place::near(goal)));
+        let is_away = |game: &Game, unit: u32, by: i32| {
+            game.place_of(unit).unwrap().distance_squared(before[unit as usize]) > squared(by)
+        };
         let mut aside = 0;
         for _ in 0..600 {
             run(&mut game, 1);
-            let away = |unit: &u32| {
-                game.place_of(*unit).unwrap().distance_squared(before[*unit as usize]) > squared(UNIT)
-            };
-            aside = aside.max((0..45).filter(away).count());
+            aside = aside.max((0..45).filter(|&unit| is_away(&game, unit, UNIT)).count());
         }
-        assert!(aside > 3, "to {x}, {y} only {aside} guards were ever pushed: the test is not interesting");
-        for unit in 0..45 {
-            let (was, is) = (before[unit as usize], game.place_of(unit).unwrap());
-            assert!(
-                was.distance_squared(is) <= squared(UNIT * 5 / 4),
-                "guard {unit} is at {is:?}, not at {was:?}"
-            );
-        }
+        pushed += aside;
+        lost += (0..45).filter(|&unit| is_away(&game, unit, UNIT * 5 / 4)).count();
         let archers = game.mean_place(45..60).unwrap().1;
-        assert!(archers.distance_squared(goal) < squared(2 * UNIT), "{archers:?} {goal:?}");
+        strayed += u32::from(archers.distance_squared(goal) >= squared(2 * UNIT));
         run(&mut game, 600);
         assert_eq!(awake_guards(&game), 0, "the guards do not come to rest again");
     }
+    println!(
+        "{pushed} guards were pushed, {lost} are not back; archers are beside their place {strayed} times"
+    );
+    assert!(pushed > 60, "only {pushed} guards were ever pushed: the test is not interesting");
+    // Fifteen archers do not fit everywhere before the first rank.
+    assert!(lost * 20 <= pushed && strayed <= 4, "{lost} of {pushed} are not back, {strayed} of 21 strayed");
 }
 
 /// Guards of a match of 60 units that do not sleep.
