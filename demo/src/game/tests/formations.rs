@@ -72,9 +72,6 @@ fn who_is_pushed_aside_goes_back_to_its_place() {
         run(&mut game, 600);
         assert_eq!(awake_guards(&game), 0, "the guards do not come to rest again");
     }
-    println!(
-        "{pushed} guards were pushed, {lost} are not back; archers are beside their place {strayed} times"
-    );
     assert!(pushed > 60, "only {pushed} guards were ever pushed: the test is not interesting");
     // Fifteen archers do not fit everywhere before the first rank.
     assert!(lost * 20 <= pushed && strayed <= 4, "{lost} of {pushed} are not back, {strayed} of 21 strayed");
