@@ -322,16 +322,35 @@ fn an_order_takes_the_field_of_a_single_unit() {
     assert_eq!(scene.arrived.len(), 3);
 }
 
-#[test]
-fn a_unit_that_is_walled_in_gives_up_in_time() {
+/// A unit on its way in a cage that nobody told the crowd of.
+fn caged() -> (Scene, BodyId) {
     let mut scene = Scene::new(open_world(), 24);
     let unit = scene.add(Vec2::from_ints(0, 0));
     scene.go(&[unit], Vec2::from_ints(18, 0));
-    // A cage that nobody told the crowd of.
     for (x, y, half_x, half_y) in [(2, 0, 1, 3), (-2, 0, 1, 3), (0, 2, 3, 1), (0, -2, 3, 1)] {
         let wall = BodyDef::static_body(Shape::rect(Fx::from_num(half_x), Fx::from_num(half_y)));
         scene.world.create_body(&wall.position(Vec2::from_ints(x, y))).unwrap();
     }
+    (scene, unit)
+}
+
+/// Its higher rank became its own, and one more each time.
+#[test]
+fn a_unit_that_is_added_again_while_it_pushes_keeps_its_own_rank() {
+    let (mut scene, unit) = caged();
+    let rank = |scene: &Scene| scene.world.body(unit).unwrap().dominance();
+    while rank(&scene) == 0 {
+        scene.step();
+        assert!(scene.frame < 10 * RATE, "it never pushes");
+    }
+    scene.crowd.add(&scene.world, unit, MoverDef::default()).unwrap();
+    (0..RATE).for_each(|_| scene.step());
+    assert_eq!(rank(&scene), 0);
+}
+
+#[test]
+fn a_unit_that_is_walled_in_gives_up_in_time() {
+    let (mut scene, _) = caged();
     scene.play(GIVE_UP_MS / 1_000 + 2);
     assert_eq!(scene.gave_up.len(), 1);
 }

@@ -281,6 +281,17 @@ fn a_path_that_is_closed_or_too_long_is_told() {
 }
 
 #[test]
+fn a_new_ground_equals_one_of_an_empty_world() {
+    for cell in [Fx::ONE, Fx::ONE / 8, Fx::from_num(4)] {
+        let def = GroundDef::new(area()).cell(cell).sizes(&[Fx::lit("0.4"), Fx::lit("1.3")]);
+        let new = Ground::new(&def).unwrap();
+        let mut surveyed = new.clone();
+        surveyed.survey(&World::new(WorldDef::new()).unwrap());
+        assert!(new == surveyed, "cells of {cell}");
+    }
+}
+
+#[test]
 fn a_partial_survey_equals_a_whole_one() {
     let mut changes = 0;
     for seed in 0..6 {

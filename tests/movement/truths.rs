@@ -44,6 +44,8 @@ struct Tally {
     in_time: u32,
     told: u32,
     untold: u32,
+    /// Of those that were told: who gave up in a pocket.
+    pockets: u32,
 }
 
 /// Units go to one goal on a drawn map. Each has half as much time again as its path takes alone, and for each unit the time that a unit takes for two
@@ -92,7 +94,7 @@ fn crowd_on_a_map(kind: Kind, seed: u64) -> Tally {
         let arrived = scene.arrived.iter().find(|(_, body)| body == unit);
         let gave_up = scene.gave_up.iter().any(|(_, body)| body == unit);
         if gave_up && arrived.is_none() && is_in_a_pocket(&draw(kind, seed), start) {
-            tally.told += 1;
+            (tally.told, tally.pockets) = (tally.told + 1, tally.pockets + 1);
             continue;
         }
         tally.reachable += 1;
@@ -164,18 +166,12 @@ fn nobody_trades_for_ever() {
     all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);
 }
 
-/// A unit had its post in front of a door, inside, and the last one did not get past it.
-#[test]
-fn nobody_stands_in_the_way_behind_a_door() {
-    all_arrive(&[(Kind::Rooms, 12_641_468)]);
-}
-
 /// Whoever starts in a pocket whose mouth is .96 or .89 wide gives up.
 #[test]
 fn who_starts_in_a_pocket_is_told() {
     for seed in [10_555_420, 7_801_295] {
         let tally = crowd_on_a_map(Kind::Rocks, seed);
-        assert!(tally.arrived == tally.reachable && tally.told > 0 && tally.untold == 0, "{tally:?}");
+        assert!(tally.arrived == tally.reachable && tally.pockets == 1 && tally.untold == 0, "{tally:?}");
     }
 }
 

@@ -153,7 +153,9 @@ impl Crowd {
                 mover.drop_aim(has_field);
             }
         }
-        let makes_way = ahead.leads && queues && self.walkers[number].is_held_up();
+        // Who has just been told to go, or turns, is not held up by anybody.
+        let is_held_up = mover.stalled_ms > 0 && self.walkers[number].is_held_up();
+        let makes_way = ahead.leads && queues && is_held_up;
         let pushes = makes_way || spans > 0 && self.is_its_turn(number, rate);
         self.set_rank(world, number, pushes);
     }
@@ -356,7 +358,7 @@ impl Crowd {
         if mover.off_ms < OFF_MS {
             return;
         }
-        if mover.off_ms >= 5 * OFF_MS || !self.ground.leads_near(walker.place(), mover.post, mover.size) {
+        if mover.off_ms >= 5 * OFF_MS || !self.ground.sees(walker.place(), mover.post, mover.size) {
             // Somebody else stands there.
             mover.stand(walker.place(), None);
             return;

@@ -149,7 +149,7 @@ impl Crowd {
     pub(super) fn old_aim(&self, number: usize) -> Option<Vec2> {
         let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
         let is_ahead = |aim: &Vec2| *aim != mover.post && position.distance(*aim) * 4 > ground.cell();
-        mover.aim.filter(is_ahead).filter(|&aim| ground.leads_near(position, aim, mover.size))
+        mover.aim.filter(is_ahead).filter(|&aim| ground.sees(position, aim, mover.size))
     }
 
     /// The first step on the way to an aim, from anchor to anchor.

@@ -196,11 +196,15 @@ impl Crowd {
         let half = view.shape().half_extents();
         let radius = half.x.max(half.y);
         let size = self.ground.size_of(radius).ok_or(MoveError::TooLarge { radius })?;
+        let known = self.finder.find(&self.walkers, body.index());
+        // One that pushes has a higher rank than its own.
+        let pushes = known.is_ok_and(|at| self.walkers[at].body == body && self.movers[at].pushes);
+        let rank = known.ok().filter(|_| pushes).map_or(view.dominance(), |at| self.movers[at].rank);
         let mut mover = Mover {
             def,
             size,
-            rank: view.dominance(),
-            pushes: false,
+            rank,
+            pushes,
             is_told: false,
             task: Task::Stand(None),
             post: view.position(),
@@ -223,7 +227,7 @@ impl Crowd {
         };
         mover.forget();
         let walker = Walker::new(body, radius, def.acceleration, self.frame());
-        match self.finder.find(&self.walkers, body.index()) {
+        match known {
             Ok(at) => {
                 self.gone -= u32::from(self.walkers[at].is_gone);
                 (self.walkers[at], self.movers[at], self.hashes[at]) = (walker, mover, CHANGED);

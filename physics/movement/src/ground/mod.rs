@@ -71,13 +71,15 @@ impl Ground {
             obstacles: def.obstacles,
             costs: vec![0; cells],
             anchors: vec![[0; 2]; cells],
-            rooms: vec![u8::MAX; cells],
+            rooms: vec![0; cells],
             open: vec![vec![0; cells]; def.sizes.len()],
             grid,
         };
+        let far_away = ground.in_parts(ground.far_away());
         for at in ground.grid.whole().cells() {
             let cell = ground.grid.cell(at) as usize;
             ground.costs[cell] = 1;
+            ground.rooms[cell] = far_away;
             for (step, (x, y)) in STEPS.into_iter().enumerate() {
                 let is_inside = ground.grid.whole().contains([at[0] + x, at[1] + y]);
                 ground.open.iter_mut().for_each(|open| open[cell] |= u8::from(is_inside) << step);

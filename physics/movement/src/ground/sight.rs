@@ -24,7 +24,7 @@ impl Ground {
     /// the nearest ones inside.
     #[must_use]
     pub fn sees(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
-        self.is_line_open([from, to], size, false, |_| true)
+        self.is_line_open(from, to, size, |_| true)
     }
 
     /// The last place on the straight line from a position towards another one that a unit sees, to half a cell.
@@ -48,7 +48,7 @@ impl Ground {
 
     /// As [`Ground::sees`], and no cell between the two ends is so narrow that units must keep to its anchor.
     pub(crate) fn sees_plainly(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
-        self.is_line_open([from, to], size, false, |cell| self.is_plain(cell))
+        self.is_line_open(from, to, size, |cell| self.is_plain(cell))
     }
 
     /// As [`Ground::sees`], and a unit that goes straight keeps clear of the obstacles beside the line. It may have no room at its end.
@@ -76,20 +76,22 @@ impl Ground {
             self.is_clear_cell(cell, size)
                 || self.has_room_on(line.get_or_insert_with(|| self.line(from, to)), cell, size)
         };
-        self.is_line_open([from, to], size, true, |cell| suits(cell) && has_room(cell))
+        let here = self.grid.cell_at(from);
+        (here == self.grid.cell_at(to) || has_room(here))
+            && self.is_line_open(from, to, size, |cell| suits(cell) && has_room(cell))
     }
 
-    /// Walks the cells of a line; asks for each between the first and the last, and for the first one if it is not the last. Where the line passes through a
-    /// corner, the diagonal step must be open.
+    /// Walks the cells of a line; asks for each between the first and the last. Where the line passes through a corner, the diagonal step must
+    /// be open.
     #[inline(always)]
     fn is_line_open(
         &self,
-        ends: [Vec2; 2],
+        from: Vec2,
+        to: Vec2,
         size: SizeClass,
-        asks_first: bool,
         mut suits: impl FnMut(Cell) -> bool,
     ) -> bool {
-        let [from, to] = ends.map(|at| self.inside(at));
+        let [from, to] = [from, to].map(|at| self.inside(at));
         let way = [0, 1].map(|axis| to[axis] - from[axis]);
         let (along, up) = (if way[0] >= 0 { 0 } else { 4 }, if way[1] >= 0 { 2 } else { 6 });
         let aside = [[1, 3], [7, 5]][usize::from(way[1] < 0)][usize::from(way[0] < 0)];
@@ -109,9 +111,6 @@ impl Ground {
         let [column, row] = [way[1], way[0]].map(|part| part << self.grid.shift);
         let moves = [(along, column), (aside, column - row), (up, -row)]
             .map(|(step, change)| (1 << step, offsets[step], change));
-        if asks_first && here != last && !suits(here) {
-            return false;
-        }
         for _ in 0..most {
             if here == last {
                 return true;
@@ -138,16 +137,17 @@ impl Ground {
     }
 
     /// Whether a unit on a line has room where it passes a cell: it comes so near to the cell's anchor that there is room, or it passes the anchor on the side
-    /// away from the obstacles. (A cell is open if a unit has room at its anchor, even if it has none elsewhere in it.)
+    /// away from the obstacles. (A cell is open if a unit has room at its anchor, even if it has none elsewhere in it.) Rooms of four cells and more are not
+    /// known: there it is taken for granted.
     fn has_room_on(&self, line: &Line, cell: Cell, size: SizeClass) -> bool {
         let ahead = minus(self.inside(self.anchor(cell)), line.from);
         // From the anchor to the nearest place of the line.
         let along = (dot(ahead, line.direction) >> DIRECTION_BITS).clamp(0, line.length);
         let off = minus(line.direction.map(|part| (part * along) >> DIRECTION_BITS), ahead);
         let slack = self.grid.side() / SLACK;
-        let room = i64::from(self.rooms[cell as usize]) << (self.grid.shift - 6);
-        let most = (room - self.radius(size).to_bits() + slack).max(0);
-        if dot(off, off) <= most * most {
+        let room = self.rooms[cell as usize];
+        let most = (i64::from(room) << (self.grid.shift - 6)) - self.radius(size).to_bits() + slack;
+        if room == u8::MAX || dot(off, off) <= most.max(0) * most.max(0) {
             return true;
         }
         let free = self.away(cell, size);

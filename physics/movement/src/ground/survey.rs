@@ -58,8 +58,7 @@ impl Ground {
         let clearance = vec![Fx::ZERO; (columns * rows) as usize];
         let mut survey = Survey { world, rect: around, clearance, found: Vec::new() };
         let far = self.far(world, around);
-        // Two cells that are both far from obstacles have an open step between them: see `far`.
-        let far_away = self.largest() + Fx::from_bits(9 * self.grid.side() / 4);
+        let far_away = self.far_away();
         for (at, is_far) in around.cells().zip(far) {
             let index = survey.at(at);
             let cell = self.grid.cell(at) as usize;
@@ -70,13 +69,23 @@ impl Ground {
                 self.find_anchor(&mut survey, at, far_away)
             };
             survey.clearance[index] = room;
-            self.rooms[cell] = (room.to_bits() >> (self.grid.shift - 6)).min(u8::MAX.into()) as u8;
+            self.rooms[cell] = self.in_parts(room);
         }
         let mut changes = Changes::default();
         for size in 0..self.sizes.len() {
             changes[size] = self.open_steps(&survey, rect, SizeClass(size as u8));
         }
         changes
+    }
+
+    /// The room at a place that is far from all obstacles, as far as that matters. Two such cells have an open step between them: see `far`.
+    pub(super) fn far_away(&self) -> Fx {
+        self.largest() + Fx::from_bits(9 * self.grid.side() / 4)
+    }
+
+    /// A room in 1/64 of a cell, rounded down; 255 is as much or more.
+    pub(super) fn in_parts(&self, room: Fx) -> u8 {
+        (room.to_bits() >> (self.grid.shift - 6)).min(u8::MAX.into()) as u8
     }
 
     /// By cell of a rectangle: whether all obstacles are further away than the greatest radius and the longest step. A chessboard distance

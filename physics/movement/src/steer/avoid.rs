@@ -72,7 +72,7 @@ pub(crate) struct Yielding<'a> {
     right_ms: u16,
     bounds: [Bound; BOUNDS_MAX],
     count: u32,
-    /// Whether it goes around one that stands, and whether one that goes elsewhere is ahead.
+    /// Whether one that stands is ahead, and whether one that goes elsewhere is.
     stands: bool,
     has_met: bool,
     /// Whether one beside it with the same goal goes first, and whether one comes after it.
@@ -155,11 +155,13 @@ impl<'a> Yielding<'a> {
             if dot(self.wish, other.wish.map(i64::from)) < 0 {
                 self.right_ms = RIGHT_MS;
             }
-        } else if !self.pushes {
+            return;
+        }
+        self.stands = true;
+        if !self.pushes {
             // Around it: the nearer it is to the middle of the way, the more.
             let distance = isqrt_u64(square as u64) as i64;
             let lean = facing / distance / 2;
-            self.stands = true;
             self.aside += if cross(self.wish, between) > 0 { -lean } else { lean };
             self.bound(other.unit, between, distance, (distance - touch).max(0) * CLOSING);
         }
