@@ -355,17 +355,22 @@ fn a_unit_that_is_walled_in_gives_up_in_time() {
     assert_eq!(scene.gave_up.len(), 1);
 }
 
+/// A wall across the field with a door, so many tenths of a diameter wide.
+fn world_with_a_door(tenths: i32) -> World {
+    let mut world = open_world();
+    let (half, jamb) = (Fx::from_num(tenths) / 20, Fx::from_num(40));
+    for side in [-1, 1] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, jamb));
+        world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + jamb) * side))).unwrap();
+    }
+    world
+}
+
 /// Whoever was pushed beside the door went straight on, into the wall, and all waited for those in front: 250 s for a door of 15 tenths.
 #[test]
 fn three_hundred_of_one_order_go_through_a_door() {
     for tenths in [11, 15] {
-        let mut world = open_world();
-        let half = Fx::from_num(tenths) / 20;
-        for side in [-1, 1] {
-            let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, Fx::from_num(40)));
-            world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + Fx::from_num(40)) * side))).unwrap();
-        }
-        let mut scene = Scene::new(world, 64);
+        let mut scene = Scene::new(world_with_a_door(tenths), 64);
         let start = |n| Vec2::from_ints(-8 - n % 15 * 2, n / 15 * 2 - 19);
         let units: Vec<BodyId> = (0..300).map(|n| scene.add(start(n))).collect();
         scene.go(&units, Vec2::from_ints(40, 0));
@@ -382,13 +387,7 @@ fn three_hundred_of_one_order_go_through_a_door() {
 #[test]
 fn a_crowd_goes_through_a_narrow_door() {
     for tenths in [11, 12, 16, 30] {
-        let mut world = open_world();
-        let half = Fx::from_num(tenths) / 20;
-        for side in [-1, 1] {
-            let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, Fx::from_num(20)));
-            world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + Fx::from_num(20)) * side))).unwrap();
-        }
-        let mut scene = Scene::new(world, 24);
+        let mut scene = Scene::new(world_with_a_door(tenths), 24);
         let units = scene.block([-16, -6], 10, 100);
         scene.go(&units, Vec2::from_ints(12, 0));
         scene.play(180);

@@ -65,7 +65,7 @@ pub(crate) fn walked(ground: &Ground, flows: &Flows, flow: FlowId, from: Vec2) -
 /// A tenth more than the radius of a unit: the ground promises a way through all doors that are so wide, and may find one through narrower ones.
 const RADIUS: Fx = Fx::lit("0.55");
 
-/// The disc of a unit's radius passes no obstacle between two places.
+/// Whether a disc meets no obstacle between two places.
 fn has_room(world: &World, from: Vec2, to: Vec2, radius: Fx) -> bool {
     world.sweep_circle(from, to, radius, &Default::default()).unwrap().is_none()
 }

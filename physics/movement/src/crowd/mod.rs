@@ -198,7 +198,8 @@ impl Crowd {
         let size = self.ground.size_of(radius).ok_or(MoveError::TooLarge { radius })?;
         let known = self.finder.find(&self.walkers, body.index());
         // One that pushes has a higher rank than its own.
-        let pushes = known.is_ok_and(|at| self.walkers[at].body == body && self.movers[at].pushes);
+        let is_here = |at: usize| self.walkers[at].body == body && !self.walkers[at].is_gone;
+        let pushes = known.is_ok_and(|at| is_here(at) && self.movers[at].pushes);
         let rank = known.ok().filter(|_| pushes).map_or(view.dominance(), |at| self.movers[at].rank);
         let mut mover = Mover {
             def,

@@ -54,22 +54,20 @@ impl Crowd {
             return false;
         };
         let me = &self.walkers[number].sight;
+        let apart = [0, 1].map(|axis| i64::from(me.position[axis]) - i64::from(them.position[axis]));
         let may_ask = match (mine.goes_to_post(), theirs.is_going()) {
             (true, true) => mine.trades < TRADES_MAX,
             (true, false) => mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= TRADE_MS,
             (false, true) => false,
             // One stands behind a door, and the others cannot get in.
             (false, false) => {
-                let there = [0, 1].map(|axis| i64::from(them.position[axis]) - i64::from(me.position[axis]));
-                mine.trades < 2 * TRADES_MAX
-                    && mine.stalled_ms >= PATIENCE_MS
-                    && dot(me.wish.map(i64::from), there) > 0
+                let faces = dot(me.wish.map(i64::from), apart) < 0;
+                mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= PATIENCE_MS && faces
             }
         };
         if !may_ask || errand.group != other_errand.group || mine.size != theirs.size {
             return false;
         }
-        let apart = [0, 1].map(|axis| i64::from(me.position[axis]) - i64::from(them.position[axis]));
         let touch = i64::from(me.radius) * 2 + i64::from(them.radius);
         let posts = mine.post - theirs.post;
         let posts = [posts.x, posts.y].map(|part| part.to_bits() >> 8);

@@ -10,7 +10,7 @@ use crate::steer::raw::{dot, minus};
 const DIRECTION_BITS: u32 = 24;
 
 /// A line may touch an obstacle by this part of a cell: who goes there slides past it.
-const SLACK: i64 = 8;
+const TOUCH: i64 = 8;
 
 /// A straight line, raw units from the lower left corner.
 struct Line {
@@ -63,7 +63,7 @@ impl Ground {
             && (self.is_clear_cell(there, size) || self.has_room_on(&self.line(from, to), there, size))
     }
 
-    /// As [`Ground::leads`], and no cell between the two ends is slow.
+    /// As [`Ground::leads_near`], and no cell between the two ends is slow.
     pub(crate) fn leads_level(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
         self.is_line_free(from, to, size, |cell| self.cost_of(cell) == 1)
     }
@@ -144,7 +144,7 @@ impl Ground {
         // From the anchor to the nearest place of the line.
         let along = (dot(ahead, line.direction) >> DIRECTION_BITS).clamp(0, line.length);
         let off = minus(line.direction.map(|part| (part * along) >> DIRECTION_BITS), ahead);
-        let slack = self.grid.side() / SLACK;
+        let slack = self.grid.side() / TOUCH;
         let room = self.rooms[cell as usize];
         let most = (i64::from(room) << (self.grid.shift - 6)) - self.radius(size).to_bits() + slack;
         if room == u8::MAX || dot(off, off) <= most.max(0) * most.max(0) {
