@@ -29,6 +29,9 @@ pub(crate) mod held {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     sets: DisjointSets,
+    /// How long each body was still, milliseconds; 0 if it never sleeps, or is no moving body.
+    pub(crate) still: Vec<u16>,
+    /// What holds it. Not found for a body that was not still.
     pub(crate) held: Vec<u8>,
     /// By island: how long all of it was still, milliseconds.
     stillness: Vec<u16>,
@@ -37,27 +40,33 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Joins the `lanes` moving bodies that touch, once the cache has decided that, and notes what holds them. In `shells` guests follow
-    /// the moving bodies.
+    /// Starts with `lanes` moving bodies of `all` that are in the step.
+    pub(crate) fn begin(&mut self, lanes: usize, all: usize) {
+        self.sets.reset(lanes);
+        self.still.clear();
+        self.still.resize(all, 0);
+        self.held.clear();
+        self.held.resize(all, 0);
+        self.stillness.clear();
+        self.stillness.resize(lanes, u16::MAX);
+    }
+
+    /// Joins the moving bodies that touch, once the cache has decided that, and notes what holds them. Two bodies of which neither was still are not joined:
+    /// their islands stay awake anyway. In `shells` guests follow the moving bodies.
     pub(crate) fn find(
         &mut self,
         batches: &Batches,
         frictions: &[FrictionContact],
         shells: &[Shell],
-        lanes: usize,
         gravity: [i32; 2],
     ) {
-        self.sets.reset(lanes);
-        self.held.clear();
-        self.held.resize(shells.len(), 0);
-        self.stillness.clear();
-        self.stillness.resize(lanes, u16::MAX);
-        let (sets, held) = (&mut self.sets, &mut self.held);
+        let Self { sets, held, still, .. } = self;
         batches.for_each(|batch, lane, origin| {
-            if batch.impulse[lane] == 0 && !origin.is_touching() {
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            let is_still = (still[a.at()] | still[b.at()]) != 0;
+            if !is_still || batch.impulse[lane] == 0 && !origin.is_touching() {
                 return;
             }
-            let (a, b) = (batch.a[lane], batch.b[lane]);
             let [mover_a, mover_b] = [a, b].map(|body| body < batches.dummy());
             let movable = |body: WorkingIndex| shells[body].mass != 0;
             let along = along(gravity, batch.normal[lane]);

@@ -183,9 +183,14 @@ impl Stepper {
         self.working.touched_guests(&self.contacts.batches, bodies, pushed);
     }
 
+    /// Forgets the islands of the last step. How long each moving body was still is noted next.
+    pub(crate) fn begin_islands(&mut self) {
+        self.islands.begin(self.lanes.count(), self.working.shells.len());
+    }
+
     /// Finds the islands of moving bodies that touch after this step.
     pub(crate) fn find_islands(&mut self, gravity: [i32; 2]) {
         let StepContacts { batches, frictions, .. } = &self.contacts;
-        self.islands.find(batches, frictions, &self.working.shells, self.lanes.count(), gravity);
+        self.islands.find(batches, frictions, &self.working.shells, gravity);
     }
 }

@@ -208,7 +208,8 @@ impl Working {
         }
         batches.for_each(|batch, lane, origin| {
             let (a, b) = (batch.a[lane].at(), batch.b[lane].at());
-            if batch.impulse[lane] != 0 || origin.is_touching() {
+            let is_still = (still[a] | still[b]) != 0;
+            if is_still && (batch.impulse[lane] != 0 || origin.is_touching()) {
                 calm[a] = calm[a].min(still[b]);
                 calm[b] = calm[b].min(still[a]);
             }

@@ -8,7 +8,7 @@ use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
 use crate::step::crew::Crew;
-use crate::step::islands::held;
+use crate::step::islands::{Islands, held};
 use crate::step::scene::{Scene, resting_reach};
 use crate::step::working::Source;
 use crate::world::World;
@@ -181,21 +181,34 @@ impl World {
     #[inline(never)]
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
-        self.stepper.find_islands(settings.gravity);
         let Self { activity, bodies, previous, extras, stepper, resting, sensors, ever, .. } = self;
         let Activity { active, dozed, sleeping, .. } = activity;
+        let may_sleep = |slot: Slot, body: &Body| {
+            !body.has(flag::EXTRA) || extras[slot].choices & choice::NEVER_SLEEPS == 0
+        };
+        stepper.begin_islands();
         for &slot in active.iter() {
             if let Some(lane) = stepper.lanes.of(slot) {
                 let body = &bodies[slot];
-                let restless = body.has(flag::EXTRA) && extras[slot].choices & choice::NEVER_SLEEPS != 0;
-                let rests = !restless && may_rest(body, stepper.islands.held[lane.at()], &settings);
-                stepper.islands.note_stillness(lane, if rests { body.still_ms } else { 0 });
+                stepper.islands.still[lane.at()] = if may_sleep(slot, body) { body.still_ms } else { 0 };
+            }
+        }
+        stepper.find_islands(settings.gravity);
+        for &slot in active.iter() {
+            if let Some(lane) = stepper.lanes.of(slot) {
+                let Islands { still, held, .. } = &stepper.islands;
+                let (still, held) = (still[lane.at()], held[lane.at()]);
+                let rests = still != 0 && may_rest(&bodies[slot], held, &settings);
+                stepper.islands.note_stillness(lane, if rests { still } else { 0 });
             }
         }
         active.retain(|&slot| {
             let body = &mut bodies[slot];
             let Some(lane) = stepper.lanes.of(slot) else { return true };
             if body.has(flag::DYNAMIC) {
+                if body.still_ms == 0 {
+                    return true;
+                }
                 let stillness = stepper.islands.stillness(lane);
                 if settings.sleep_ms == 0 || stillness < settings.sleep_ms {
                     body.still_ms = body.still_ms.min(stillness);
