@@ -60,16 +60,25 @@ impl Reach {
     }
 }
 
-/// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building after their arrival. As they are asked for: as long as
-/// somebody is on the way, the first one tells.
+/// Notes who has arrived. From then on it may leave: it runs after enemies that come by, and goes back.
+fn note_arrivals(game: &Game, goals: &mut [Option<(Point, u32)>]) {
+    for (number, goal) in (0..).zip(goals) {
+        if game.units[number as usize].task == Task::Hold
+            && let Some(place) = game.place_of(number)
+        {
+            *goal = goal.filter(|&(goal, sent)| !is_near(game, place, goal, sent));
+        }
+    }
+}
+
+/// Units that were sent and have neither arrived nor fallen, and do not fight or defend a building. As they are asked for: as long as somebody is on the way,
+/// the first one tells.
 fn lost<'a>(game: &'a Game, goals: &'a [Option<(Point, u32)>]) -> impl Iterator<Item = String> + 'a {
     let mut known: Vec<Reach> = Vec::new();
     (0..).zip(goals).filter_map(move |(number, goal)| {
-        let ((goal, sent), unit) = ((*goal)?, &game.units[number as usize]);
+        let ((goal, _), unit) = ((*goal)?, &game.units[number as usize]);
         let place = game.place_of(number)?;
-        let is_done = unit.task == Task::Hold && is_near(game, place, goal, sent);
-        let fights = unit.target.is_some() || matches!(unit.task, Task::Aid(_));
-        if is_done || fights {
+        if unit.target.is_some() || matches!(unit.task, Task::Aid(_)) {
             return None;
         }
         // The units of a group have one goal.
@@ -115,6 +124,9 @@ fn errand(seed: u64) -> Result<(), String> {
             if game.units[unit].body != sent[unit] {
                 goals[unit] = None;
             }
+        }
+        if frame % 20 == 19 {
+            note_arrivals(&game, &mut goals);
         }
         if frame % 100 == 99 && lost(&game, &goals).next().is_none() {
             return Ok(());
