@@ -166,6 +166,15 @@ fn nobody_trades_for_ever() {
     all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);
 }
 
+/// A unit that slid along a wall beside its aim took units behind the wall for those that it waits for, and never lost its patience.
+#[test]
+fn who_is_held_by_a_wall_waits_for_nobody() {
+    for (kind, seed) in [(Kind::Maze, 1_276), (Kind::Rooms, 141_002_593), (Kind::Rocks, 12_002_725)] {
+        let tally = crowd_on_a_map(kind, seed);
+        assert_eq!(tally.in_time, tally.reachable, "{kind:?} {seed}");
+    }
+}
+
 /// Whoever starts in a pocket whose mouth is .96 or .89 wide gives up.
 #[test]
 fn who_starts_in_a_pocket_is_told() {

@@ -246,6 +246,11 @@ impl Crowd {
             yielding.keep_straight();
         }
         let (is_bounded, is_queued, speed) = (yielding.is_bounded(), yielding.is_queued(), yielding.speed());
+        let is_held = !is_bounded && !mover.pushes && self.walkers[number].is_held_up();
+        if is_held && !self.ground.is_clear(me.place(), mover.size) {
+            // An obstacle is in its way, and it waits for nobody: those that go first may be behind that.
+            ahead.least_stalled = None;
+        }
         let (velocity, right_ms) = yielding.decide();
         let company = if meets { Company::Near } else { Company::Alone };
         (Choice { velocity, right_ms, speed, is_bounded, is_queued, company }, ahead)

@@ -9,6 +9,10 @@ use crate::crowd::{Crowd, MoveEvent};
 /// and one that is held up near its place, or has waited for long, after half of it.
 pub(super) const THINK_MS: u32 = 250;
 
+/// Squares in which units are sorted are at least so many radii of the largest one wide. Half of it takes longer where units are scattered, twice of it where
+/// they are dense.
+const SQUARE_RADII: i32 = 8;
+
 /// Units that are gone keep their places among the others until they are a quarter, and at least so many.
 const GONE_MIN: u32 = 64;
 
@@ -49,7 +53,7 @@ impl Crowd {
         if going > 0 {
             let units = self.walkers.iter().filter(|walker| !walker.is_gone);
             let there = units.map(|walker| (&walker.sight, walker.stalled_ms));
-            self.squares.sort(there, largest.saturating_mul(4));
+            self.squares.sort(there, largest.saturating_mul(SQUARE_RADII));
         }
         for &number in &thinkers {
             self.decide(world, number as usize, largest, rate);

@@ -370,10 +370,13 @@ impl Flows {
         let field = &self.fields.get(usize::from(id.index)).filter(|used| used.is(id))?.field;
         let (leader, cell) = (position - beside, ground.grid.cell_at(position));
         let sees = |to: Vec2| ground.is_inside(to) && ground.leads(position, to, id.size);
-        if field.sees_goal(cell) || !sees(leader) {
+        if field.sees_goal(cell) {
             return None;
         }
         let left = to_units(ground, field.distance(cell)?);
+        if !sees(leader) {
+            return None;
+        }
         let to = match field.way(ground, leader) {
             // Where the unit stands in the end.
             Way::Straight { .. } => ground.anchor(id.goal) + beside,
