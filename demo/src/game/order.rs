@@ -314,8 +314,8 @@ mod tests {
             |out: &BitWriter| Order::decode(&mut BitReader::with_bit_count(out.bytes(), out.bit_count()));
         assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 10, max: 9 }));
         out.clear();
-        let last = (1 << COMMAND_BITS) - 1;
-        out.write_bits(last, COMMAND_BITS);
+        let last: u8 = (1 << COMMAND_BITS) - 1;
+        out.write_bits(last.into(), COMMAND_BITS);
         assert_eq!(decode(&out), Err(DecodeError::UnknownKind(last)));
         out.clear();
         out.write_bits(0, COMMAND_BITS + 1);
