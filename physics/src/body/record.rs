@@ -7,6 +7,7 @@ use crate::body::slot::{BySlot, Slot};
 use crate::body::working_index::ByWorkingIndex;
 use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
+use crate::math::plain::plain_data;
 use crate::math::vec2::Vec2;
 
 /// A raw fixed-point value (16 fraction bits). It must have been validated to fit 32 bits.
@@ -37,7 +38,7 @@ pub(crate) fn halves(value: u64) -> [u32; 2] {
 }
 
 /// Geometry and mass of a body in the working order of a step: what the narrow phase reads, 32 bytes.
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Shell {
     pub(crate) position: [i32; 2],
@@ -51,6 +52,8 @@ pub(crate) struct Shell {
     pub(crate) restitution: i32,
     pub(crate) slot: Slot,
 }
+
+plain_data!(Shell: position, half, radius, mass, restitution, slot);
 
 impl ByWorkingIndex for Shell {}
 
@@ -130,7 +133,7 @@ pub(crate) mod flag {
 }
 
 /// What a step reads and writes of every moving body: one cache line without padding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Body {
     pub(crate) position: [i32; 2],
@@ -154,6 +157,8 @@ pub(crate) struct Body {
     pub(crate) filter: [u32; 2],
 }
 
+plain_data!(Body: position, velocity, half, radius, mass, restitution, flags, position_remainder, acceleration_remainder, friction_remainder, still_ms, ground_friction, filter);
+
 /// A vacant slot: zeros, and the default filter.
 impl Default for Body {
     fn default() -> Self {
@@ -173,7 +178,7 @@ pub(crate) mod choice {
 }
 
 /// Fields that few bodies use, or that steps do not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Extra {
     /// The user's value, the low half first.
@@ -193,6 +198,8 @@ pub(crate) struct Extra {
     /// Where a body was that moves to and fro, see [`crate::world::linger`]; 0 without an anchor.
     pub(crate) anchor: [i16; 2],
 }
+
+plain_data!(Extra: user, acceleration, friction, damping, max_speed, choices, dominance, anchor);
 
 impl BySlot for Body {}
 

@@ -1,12 +1,15 @@
 //! Where a body is stored in its world.
 
 use crate::body::indexed::indexed_by;
+use crate::math::plain::plain_data;
 
 /// The number of a body in the arrays of its world, counted from 0. Users see it as [`BodyId::index`](crate::BodyId::index). In memory it is
 /// the number itself, so kernels gather and compare with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct Slot(pub(crate) u32);
+
+plain_data!(Slot: 0);
 
 impl Slot {
     /// No slot: that of a lane without a body.

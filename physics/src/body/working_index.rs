@@ -1,12 +1,15 @@
 //! The numbers of bodies in the working arrays of a step.
 
 use crate::body::indexed::indexed_by;
+use crate::math::plain::plain_data;
 
 /// A body of a step, see [`Working`](crate::step::working::Working): the lane of a moving one; behind these the dummy and the bodies at rest.
 /// In memory it is the number itself, so kernels gather with it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct WorkingIndex(pub(crate) u32);
+
+plain_data!(WorkingIndex: 0);
 
 /// Two bodies of a step. Of a moving one and one at rest, the moving one is the first.
 pub(crate) type WorkingPair = [WorkingIndex; 2];

@@ -10,6 +10,7 @@ use crate::body::slot::{BySlot, Slot};
 use crate::body::working_index::ByWorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
+use crate::math::plain::plain_data;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Debug, Default)]
@@ -52,20 +53,24 @@ impl CachedContacts {
 }
 
 /// A body that owns the next `count` contacts of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Owner {
     pub(crate) slot: Slot,
     pub(crate) count: u32,
 }
 
+plain_data!(Owner: slot, count);
+
 /// Where the contacts of one owner are: from `start` to before `end`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Owned {
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
+
+plain_data!(Owned: start, end);
 
 impl ByWorkingIndex for Owned {}
 impl BySlot for Owned {}

@@ -6,6 +6,7 @@ pub(crate) mod boxes;
 pub(crate) mod copy;
 pub(crate) mod lanes;
 pub(crate) mod num;
+pub(crate) mod plain;
 pub(crate) mod rate;
 pub(crate) mod rng;
 pub(crate) mod sets;

@@ -6,13 +6,16 @@ use core::hint::select_unpredictable;
 use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
+use crate::math::plain::plain_data;
 use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Contact};
 
 /// A contact of the last frame, by its place in the contact cache during a step, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Cached(pub(crate) u32);
+
+plain_data!(Cached: 0);
 
 impl Cached {
     /// No contact of the last frame.

@@ -21,6 +21,7 @@ use crate::math::lanes::{
     UNIT, UNIT_BITS, half_scaled_twice, limit_plus, low_twice, once, rounded, scaled, scaled_twice, twice,
     twice_low,
 };
+use crate::math::plain::plain_data;
 
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
@@ -125,9 +126,11 @@ pub(crate) enum Pass {
 pub(crate) type Softness = [i32; LANES];
 
 /// Velocity of a working body, raw units per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Velocity([i32; 2]);
+
+plain_data!(Velocity: 0);
 
 impl ByWorkingIndex for Velocity {}
 
