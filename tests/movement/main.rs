@@ -5,6 +5,7 @@ mod battle;
 mod crowds;
 mod formations;
 mod golden;
+mod input;
 mod maps;
 mod mirror;
 mod paths;

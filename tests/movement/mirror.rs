@@ -69,8 +69,8 @@ fn paths_on_a_mirrored_map_are_as_long() {
     println!(
         "of {cells} cells {open} are closed on one side only, {far} have paths that differ by half a cell and a fiftieth"
     );
-    // Cells that are closed on one side only are counted and not refused: the README says how many there are.
-    assert!(far * 100 <= cells, "{open} {far} of {cells}");
+    // (Where both ends of a door have as much room, left and right decide.)
+    assert!((open + far) * 95 <= cells, "{open} {far} of {cells}");
 }
 
 #[test]

@@ -175,6 +175,43 @@ fn paths_are_hardly_longer_than_exact_ones() {
     single.judge("single paths");
 }
 
+/// Of drawn doors in straight walls, how many a path leads through. Width in diameters of a unit, thickness of the wall in units.
+fn open_doors(width: Fx, thickness: Fx) -> u32 {
+    let mut rng = Pcg32::new(7, width.to_bits() as u64);
+    let half = Vec2::new(thickness / 2, Fx::from_num(20));
+    let mut open = 0;
+    for door in 0..200 {
+        let mut part = || Fx::from_bits(rng.below(2 << 16).into());
+        let middle = Vec2::new(part(), part());
+        let turned = |at: Vec2| if door % 2 == 0 { at } else { Vec2::new(at.y, at.x) };
+        let mut world = World::new(WorldDef::new()).unwrap();
+        for side in [-1, 1] {
+            let place = middle + Vec2::new(Fx::ZERO, (half.y + width / 2) * side);
+            let (place, half) = (turned(place), turned(half));
+            let wall = BodyDef::static_body(Shape::rect(half.x, half.y)).position(place);
+            world.create_body(&wall).unwrap();
+        }
+        let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
+        ground.survey(&world);
+        let ends = [-8, 8].map(|x| turned(middle + Vec2::from_ints(x, 0)));
+        let size = size(&ground);
+        open += u32::from(PathSearch::default().find(&ground, ends, size, u32::MAX).is_ok());
+    }
+    open
+}
+
+/// Of 400 doors of 1.1 diameters 163 were open: most ways from anchor to anchor led a hand's breadth into the edge of the door.
+#[test]
+fn doors_are_open_wherever_they_lie() {
+    for (width, least) in [("1.1", 190), ("1.2", 200), ("1.5", 200), ("2", 200)] {
+        for thickness in [Fx::ONE / 2, Fx::ONE, Fx::from_num(6)] {
+            let open = open_doors(Fx::from_str(width).unwrap(), thickness);
+            println!("{open} of 200 doors of {width} in walls of {thickness}");
+            assert!(open >= least, "{open} of 200 doors of {width} in walls of {thickness}");
+        }
+    }
+}
+
 /// The length of a path from corner to corner. Each sees the next one, and what it says of the rest is true.
 fn length(ground: &Ground, from: Vec2, corners: &[Corner]) -> Fx {
     let size = size(ground);

@@ -148,6 +148,22 @@ fn units_on_drawn_maps_arrive_and_the_others_are_told() {
     assert_eq!((all.reachable - all.arrived, all.untold), (0, 0), "seeds from {first}");
 }
 
+/// All doors of rooms are at least a tenth wider than a unit, therefore every place can be reached. The limits come from the ground itself: this judge does not.
+#[test]
+fn in_rooms_everybody_finds_a_door() {
+    let (count, first) = scenes();
+    let (mut all, mut told) = (0, 0);
+    for seed in first..first + count.max(20) {
+        let tally = crowd_on_a_map(Kind::Rooms, seed);
+        if tally.told > 0 {
+            println!("Rooms {seed}: {tally:?}");
+        }
+        (all, told) = (all + tally.reachable + tally.told, told + tally.told);
+    }
+    println!("of {all} units {told} were told that they cannot reach their goals");
+    assert!(told * 100 <= all, "{told} of {all}");
+}
+
 /// A unit passed its aim by a tenth of a unit, into a cell from which the path leads back, and swung around it until it gave up.
 #[test]
 fn no_unit_swings_around_its_aim() {

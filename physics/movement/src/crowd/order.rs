@@ -26,7 +26,7 @@ impl Crowd {
     /// # Errors
     /// [`MoveError`]: a body that is no unit, a goal out of range, no open ground near the goal, or too many goals. Nobody goes then.
     pub fn order(&mut self, world: &World, units: &[BodyId], order: &Order) -> Result<(), MoveError> {
-        if order.goal.x.abs() > POSITION_MAX || order.goal.y.abs() > POSITION_MAX {
+        if !is_in_range(order.goal) {
             return Err(MoveError::Goal);
         }
         let mut group = Vec::new();
@@ -62,6 +62,7 @@ impl Crowd {
         let count = group.len() as u32;
         let posts = places(&self.ground, size, order.goal, shape, spacing, count);
         let given = assign(&positions, &posts, ahead);
+        let last = self.ground.held_inside(order.goal);
         let in_rows = matches!(order.formation, Formation::Rows { .. });
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
@@ -72,7 +73,7 @@ impl Crowd {
             let pace = if order.together { slowest } else { mover.def.speed };
             mover.forget();
             (mover.is_told, mover.trades) = (false, 0);
-            mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
+            mover.post = posts.get(place as usize).copied().unwrap_or(last);
             if flow.index == ALONE {
                 // Its goal is its post, and not one beside it.
                 flow.goal = self.ground.nearest_open_cell(mover.post, mover.size).unwrap_or(flow.goal);
@@ -119,14 +120,15 @@ impl Crowd {
 
     /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that
     /// are sent to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not
-    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead.
+    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead. A place outside of the area counts as the nearest one in it.
     ///
     /// # Errors
     /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.
     pub fn send(&mut self, unit: BodyId, goal: Vec2, place: Vec2) -> Result<(), MoveError> {
-        if [goal.x, goal.y, place.x, place.y].into_iter().any(|part| part.abs() > POSITION_MAX) {
+        if !is_in_range(goal) || !is_in_range(place) {
             return Err(MoveError::Goal);
         }
+        let place = self.ground.held_inside(place);
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
         let is_alone = self.ground.grid.cell_at(goal) == self.ground.grid.cell_at(place);
         let flow = self.no_field(if is_alone { ALONE } else { NO_FIELD }, goal, self.movers[at].size)?;
@@ -159,6 +161,11 @@ impl Crowd {
         }
         Ok(())
     }
+}
+
+/// Whether a position is one that a body can have.
+fn is_in_range(at: Vec2) -> bool {
+    [at.x, at.y].into_iter().all(|part| (-POSITION_MAX..=POSITION_MAX).contains(&part))
 }
 
 /// From the middle of some positions towards a goal, length 1; along the x axis if they are there.

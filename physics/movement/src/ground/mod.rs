@@ -175,6 +175,12 @@ impl Ground {
         is_within(position.x, grid.min[0], grid.columns) && is_within(position.y, grid.min[1], grid.rows)
     }
 
+    /// The nearest position in the area.
+    pub(crate) fn held_inside(&self, position: Vec2) -> Vec2 {
+        let [x, y] = self.inside(position);
+        Vec2::new(Fx::from_bits(x + self.grid.min[0]), Fx::from_bits(y + self.grid.min[1]))
+    }
+
     /// The cost of the cell of a position, 0..=15.
     #[must_use]
     pub fn cost(&self, position: Vec2) -> u8 {
@@ -191,6 +197,7 @@ impl Ground {
 
     /// The open cell nearest to a position; of equally near ones the one with the lowest number.
     pub(crate) fn nearest_open_cell(&self, position: Vec2, size: SizeClass) -> Option<Cell> {
+        let position = self.held_inside(position);
         let [x, y] = self.grid.place(position);
         let here = self.grid.cell([x, y]);
         if self.steps(here, size) != 0 {

@@ -27,9 +27,11 @@ impl Ground {
         self.is_line_open(from, to, size, |_| true)
     }
 
-    /// The last place on the straight line from a position towards another one that a unit sees, to half a cell.
+    /// The last place on the straight line from a position towards another one that a unit sees, to half a cell. Positions outside of the area count as the
+    /// nearest ones inside.
     #[must_use]
     pub fn towards(&self, from: Vec2, to: Vec2, size: SizeClass) -> Vec2 {
+        let [from, to] = [from, to].map(|at| self.held_inside(at));
         let way = to - from;
         let steps = (way.x.abs().max(way.y.abs()).to_bits() >> self.grid.shift << 1) + 1;
         let part = |step: i64| from + Vec2::new(way.x * step / steps, way.y * step / steps);
@@ -168,7 +170,7 @@ impl Ground {
     }
 
     /// A position from the lower left corner, raw units; held inside the area.
-    fn inside(&self, at: Vec2) -> [i64; 2] {
+    pub(crate) fn inside(&self, at: Vec2) -> [i64; 2] {
         let grid = &self.grid;
         let part = |at: Fx, min: i64, count: i32| {
             at.to_bits().saturating_sub(min).clamp(0, (i64::from(count) << grid.shift) - 1)

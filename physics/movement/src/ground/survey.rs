@@ -211,6 +211,58 @@ impl Ground {
             return true;
         }
         let disc = radius - radius / SLACK;
-        matches!(survey.world.sweep_circle(start, end, disc, &self.obstacles), Ok(None))
+        let is_free = |from: Vec2, to: Vec2, disc: Fx| {
+            matches!(survey.world.sweep_circle(from, to, disc, &self.obstacles), Ok(None))
+        };
+        if is_free(start, end, disc) {
+            return true;
+        }
+        // Who goes straight slides past corners that half of it passes.
+        if !is_free(start, end, radius / 2) {
+            return false;
+        }
+        let Some(gate) = self.gate(survey.world, from, to, radius) else { return false };
+        // From each anchor straight to the gate, or first to the place opposite of it.
+        [start, end].into_iter().all(|anchor| {
+            let opposite = if from[1] == to[1] { [anchor.x, gate.y] } else { [gate.x, anchor.y] };
+            let opposite = Vec2::new(opposite[0], opposite[1]);
+            is_free(anchor, gate, disc) || is_free(anchor, opposite, disc) && is_free(opposite, gate, disc)
+        })
+    }
+
+    /// The place with the most room on the border between two cells that share an edge, if a disc has room there. A door that is hardly wider than a unit bends
+    /// the way from anchor to anchor a little; who goes straight slides past its edges.
+    fn gate(&self, world: &World, from: [i32; 2], to: [i32; 2], radius: Fx) -> Option<Vec2> {
+        let along = match [to[0] - from[0], to[1] - from[1]] {
+            [_, 0] => [0, 1],
+            [0, _] => [1, 0],
+            _ => return None,
+        };
+        let half = (self.grid.middle(to) - self.grid.middle(from)) * (Fx::ONE / 2);
+        let border = self.grid.middle(from) + half;
+        let point = |part: i8| border + self.off_middle(along.map(|axis| axis * part));
+        let limit = radius + self.cell() / 2;
+        let mut found = Vec::new();
+        let mut room = |part: i8| {
+            let _ = world.nearest(point(part), 1, limit, &self.obstacles, &mut found);
+            found.first().map_or(limit, |&(_, distance)| distance)
+        };
+        let mut best = (0, room(0));
+        let mut look = |best: &mut (i8, Fx), part: i8| {
+            let here = room(part);
+            if here > best.1 {
+                *best = (part, here);
+            }
+        };
+        (1..=4)
+            .for_each(|step| [8 * step - 2, 2 - 8 * step].into_iter().for_each(|part| look(&mut best, part)));
+        for step in [4, 2, 1] {
+            let from = best.0;
+            [from - step, from + step]
+                .into_iter()
+                .filter(|part| part.abs() < 32)
+                .for_each(|part| look(&mut best, part));
+        }
+        (best.1 >= radius).then(|| point(best.0))
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use testudo_physics::{Angle, Fx, Vec2};
+use testudo_physics::{Angle, EXTENT_MAX, Fx, Vec2};
 
 use crate::flow::STRAIGHT;
 use crate::ground::{Cell, Ground, SizeClass};
@@ -36,9 +36,10 @@ pub fn places(
     spacing: Fx,
     count: u32,
 ) -> Vec<Vec2> {
+    let goal = ground.held_inside(goal);
     let Some(start) = ground.nearest_open_cell(goal, size) else { return Vec::new() };
     let goal = if start == ground.grid.cell_at(goal) { goal } else { ground.anchor(start) };
-    let spacing = spacing.max(ground.radius(size)).max(Fx::from_bits(64));
+    let spacing = spacing.max(ground.radius(size)).max(Fx::from_bits(64)).min(EXTENT_MAX);
     let lattice = Lattice { goal, spacing, facing };
     let mut flood = Flood::new(ground, size, start);
     let mut found: Vec<(Fx, Vec2)> = Vec::new();
