@@ -47,6 +47,32 @@ fn other_content_is_refused_before_the_first_turn() {
     assert_eq!(nobody.to_string(), "the players were not all ready in time");
 }
 
+/// The host gave up in the third of a second between "everybody is ready" and the first turn, when the others knew already when that would be.
+#[test]
+fn a_start_that_is_fixed_comes_although_the_time_for_the_lobby_is_over() {
+    let match_with = |lobby: Duration| {
+        let config = SessionConfig::new(2).simulated().turns(10).lobby_timeout(lobby);
+        let link = LinkConfig::new().latency(Duration::from_millis(100));
+        let mut game = pair(config.clone(), config, link);
+        while game.drivers()[0].session().phase() == SessionPhase::Lobby {
+            game.step(&mut |_, _, _, _| {});
+        }
+        let left = game.now();
+        assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
+        (left, [0, 1].map(|node| game.drivers()[node].session().phase()))
+    };
+    let (begins, _) = match_with(Duration::from_secs(10));
+    let begins = begins.as_micros() / 1_000;
+    // It is fixed a round trip and 100 ms before.
+    for lobby in (begins - 280..begins).step_by(5) {
+        let (_, phases) = match_with(Duration::from_millis(lobby));
+        assert_eq!(phases, [SessionPhase::Finished; 2], "{lobby} of {begins} ms");
+    }
+    let (_, phases) = match_with(Duration::from_millis(begins - 400));
+    let nobody = Failure::PlayersMissing { players: PlayerSet::default(), watchers: 0 };
+    assert_eq!(phases, [nobody, Failure::NeverBegan(PeerId(0))].map(SessionPhase::Failed));
+}
+
 /// A match tolerates a host that stands for a minute. In the lobby nothing is lost.
 #[test]
 fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {

@@ -70,21 +70,26 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
 }
 
 /// What a player sees: the order is carried out in the next frame, and not two turns later. That holds with a budget that leaves corrections for
-/// later, too.
+/// later, too. If the frames of a call are just enough to complete a correction, the order is seen in the next call. Within one frame a correction has nearly
+/// always been completed before; not if two frames pass shortly after each other because the match has stood (one of 290 orders, in turns of 2).
 #[test]
 fn the_own_order_is_seen_in_the_next_frame() {
-    for (turn, budget) in [(1, 64), (2, 64), (4, 64), (7, 64), (2, 2), (4, 2), (7, 3)] {
+    let budgets = [(1, 64), (2, 64), (4, 64), (7, 64), (2, 2), (4, 2), (7, 3)];
+    let mut postponed = 0;
+    for ((turn, budget), seed) in budgets.into_iter().flat_map(|of| (0..6).map(move |seed| (of, seed))) {
+        let what = format!("turns of {turn}, budget {budget}, seed {seed}");
         let config =
             SessionConfig::new(2).simulated().turns(400).frames_per_turn(turn).actions_per_turn_max(9);
-        let mut match_ = Foreseen::new(toy_match(&config, 0, 5, terrible()), |_| true);
+        let mut match_ = Foreseen::new(toy_match(&config, 0, seed, terrible()), |_| true);
         match_.budget = budget;
         // Both give orders at their leisure.
         let mut chance = Generator::new(u64::from(turn));
-        let (mut given, mut waited) = ([0_i16; 2], [None::<u32>; 2]);
+        let (mut given, mut waited, mut was_postponed) = ([0_i16; 2], [None::<u32>; 2], [false; 2]);
         let (mut seen, mut delay) = (0, 0);
         while !match_.game.is_over() {
-            match_.step(&mut |_, _, _, _| {}, |_, _| {});
+            match_.game.step(&mut |_, _, _, _| {});
             for peer in 0..2 {
+                let followed = match_.follow(peer, |_| {});
                 let frame = match_.confirmed(peer).frames;
                 let has = |toy: &Toy| {
                     let own = |entry: &&(u32, u8, Order)| usize::from(entry.1) == peer;
@@ -92,7 +97,12 @@ fn the_own_order_is_seen_in_the_next_frame() {
                 };
                 if let Some(since) = waited[peer] {
                     if frame > since {
-                        assert!(has(match_.predicted(peer)), "turns of {turn}, peer {peer}, frame {frame}");
+                        let is_seen = has(match_.predicted(peer));
+                        let had_no_time = followed.corrected && followed.frames == budget;
+                        let may_be_postponed = had_no_time && !was_postponed[peer];
+                        assert!(is_seen || may_be_postponed, "{what}, peer {peer}, frame {frame}");
+                        was_postponed[peer] = !is_seen;
+                        postponed += u32::from(!is_seen);
                         seen += 1;
                     }
                     if has(match_.confirmed(peer)) {
@@ -113,6 +123,7 @@ fn the_own_order_is_seen_in_the_next_frame() {
         assert!(seen > 40 && orders > 10, "{seen}, {orders}");
         assert!(delay > orders * 2 * turn - 2 * turn, "orders run two turns later: {delay} for {orders}");
     }
+    assert!(postponed < 20, "{postponed}");
 }
 
 fn checksums(game: &VirtualMatch<Toy>) -> Vec<(u64, u32, usize)> {

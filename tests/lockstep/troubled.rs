@@ -53,7 +53,9 @@ impl Troubled {
             .turns(if pace == Pace::Fixed { 300 } else { 150 })
             .pace(pace)
             .actions_per_turn_max(3)
-            .late_joins(Duration::from_secs(1));
+            .late_joins(Duration::from_secs(1))
+            // Longer than the troubles: who is away before the start keeps everybody from beginning.
+            .lobby_timeout(Duration::from_secs(60));
         let link = if seed.is_multiple_of(3) { terrible() } else { latency(seed * 7 % 90) };
         let game = start(&config, 0, seed, link);
         let places = usize::from(players);
@@ -137,7 +139,10 @@ impl Troubled {
                 } else {
                     session.leave()
                 };
-                self.calm_since[player] = None;
+                // The others cannot begin without it.
+                if phases(&self.game)[middle_of(&self.config) as usize] != SessionPhase::Lobby {
+                    self.calm_since[player] = None;
+                }
             }
             _ => self.submit(player),
         }
@@ -172,9 +177,8 @@ impl Troubled {
                 attack(self);
             }
             for player in 1..self.now.len() {
-                let failed = matches!(phases(&self.game)[player], SessionPhase::Failed(_));
-                if failed && middle_is_here && self.comings[player] < 40 && self.calm_since[player].is_some()
-                {
+                let gone = matches!(phases(&self.game)[player], SessionPhase::Failed(_) | SessionPhase::Left);
+                if gone && middle_is_here && self.comings[player] < 40 && self.calm_since[player].is_some() {
                     let since = self.calm_since[player];
                     self.come(player);
                     self.calm_since[player] = since;

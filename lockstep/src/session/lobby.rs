@@ -17,6 +17,9 @@ const START_MARGIN: Duration = Duration::from_millis(100);
 /// Longest round trip that the common start waits for, because a peer may claim any.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 
+/// A start that is so much later than the time at which this peer gives up is not waited for: in a mesh a liar may name any.
+const START_WAIT_MAX: Duration = Duration::from_secs(10);
+
 /// After this silence another peer with the same identity may take a place in the lobby.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
@@ -127,7 +130,7 @@ impl AnySession {
         Failure::PlayersMissing { players, watchers }
     }
 
-    /// When this peer gives up before the start.
+    /// When this peer gives up before the start. A start that is fixed comes first: others know of it.
     pub(super) fn lobby_deadline(&self) -> Option<Instant> {
         let waits = self
             .common
@@ -139,7 +142,9 @@ impl AnySession {
         let dials = self.common.links.values().any(|link| link.phase == LinkPhase::Dialing);
         let dial_deadline = dials.then(|| self.lobby.since + self.common.setup.config.waits.connect_timeout);
         let lobby_deadline = self.common.setup.accepts().then(|| self.lobby.since + waits);
-        [dial_deadline, lobby_deadline].into_iter().flatten().min()
+        let deadline = [dial_deadline, lobby_deadline].into_iter().flatten().min()?;
+        let start_at = self.lobby.start_at.filter(|at| at.since(deadline) <= START_WAIT_MAX);
+        Some(start_at.map_or(deadline, |at| at.max(deadline)))
     }
 
     /// The coordinator forgets silent peers, which frees their places. The others give up when the coordinator is silent.

@@ -154,7 +154,9 @@ impl AnySession {
         let is_author = link.identity == Some(Identity::Player(player));
         let author_from = if is_author { link.progress.author_from } else { u32::MAX };
         let run = stream.run_from(first);
-        let (first, end) = (run.start, run.end.min(author_from).min(room.shown).max(run.start));
+        // A return follows only an end that the remote has: it would take it for the return after an earlier end, and miss what was in between.
+        let known = stream.run_from(link.progress.acked[player.index()]).end;
+        let (first, end) = (run.start, run.end.min(known).min(author_from).min(room.shown).max(run.start));
         let most = ENTRIES_MAX as usize - turns.entries.len();
         let lacking = (first..end).map_while(|number| stream.get(number)).take(most);
         let mut plan = packet::segment_cost(lacking, self.common.setup.format, room.bits);
