@@ -148,7 +148,7 @@ fn units_on_drawn_maps_arrive_and_the_others_are_told() {
     assert_eq!((all.reachable - all.arrived, all.untold), (0, 0), "seeds from {first}");
 }
 
-/// All doors of rooms are at least a tenth wider than a unit, therefore every place can be reached. The limits come from the ground itself: this judge does not.
+/// All doors of rooms are at least a tenth wider than a unit, therefore every place can be reached. What can be reached elsewhere is asked of the ground.
 #[test]
 fn in_rooms_everybody_finds_a_door() {
     let (count, first) = scenes();

@@ -21,7 +21,8 @@ const KEEPS_PLACE: u8 = u8::MAX;
 
 impl Crowd {
     /// Sends units to a place. Each gets a place of its own in the formation; the order in which they are named does not matter, and one that is named
-    /// twice counts once. If there is no room for all of them, the last ones go to the last place.
+    /// twice counts once. If there is no room for all of them, the last ones go to the last place. They stand 2.25 radii of the largest one apart: with a large
+    /// unit among them small ones stand as wide as large ones would.
     ///
     /// # Errors
     /// [`MoveError`]: a body that is no unit, a goal out of range, no open ground near the goal, or too many goals. Nobody goes then.
@@ -120,7 +121,8 @@ impl Crowd {
 
     /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that
     /// are sent to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not
-    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead. A place outside of the area counts as the nearest one in it.
+    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead. A place outside of the area counts as
+    /// the nearest one in it.
     ///
     /// # Errors
     /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.
