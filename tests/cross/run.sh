@@ -123,8 +123,8 @@ for wanted in "$@"; do
   export PROPTEST_CASES=$cases
   if [[ $wanted == *:levels || $wanted == *:golden ]]; then
     # One command for both packages: two would build the engine twice, with different features. Each name below is in one program only.
-    some=(--test=physics --lib) names=(golden:: levels:: simd:: broad_phase::)
-    if [[ $wanted == *:golden ]]; then some+=(--test=wire --test=movement) names+=(golden_bytes); fi
+    some=(--test=physics --test=movement --lib) names=(golden:: levels:: simd:: broad_phase::)
+    if [[ $wanted == *:golden ]]; then some+=(--test=wire) names+=(golden_bytes); fi
     "${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" \
       -- "${options[@]}" "${names[@]}"
     say "$wanted: passed in $((SECONDS - start)) s"

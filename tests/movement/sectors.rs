@@ -1,6 +1,8 @@
 //! Fields that cover only corridors to their goals: against fields of the whole ground, and against brute force.
 
-use testudo_movement::{Crowd, CrowdDef, FlowId, Flows, Ground, GroundDef, MoverDef, Order, Way};
+use testudo_movement::{
+    Crowd, CrowdDef, FlowId, Flows, Ground, GroundDef, MovementDraw, MoverDef, Order, Way,
+};
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 use crate::maps::square;
@@ -419,4 +421,43 @@ fn a_path_over_the_whole_map_is_planned_over_many_frames() {
         world.step(20).unwrap();
     });
     assert!(world.body(unit).unwrap().velocity().length() > Fx::from_num(2));
+}
+
+/// Collects what is drawn.
+#[derive(Default)]
+struct Portals(Vec<[Vec2; 2]>);
+
+impl MovementDraw for Portals {
+    fn portal(&mut self, from: Vec2, to: Vec2) {
+        self.0.push([from, to]);
+    }
+}
+
+/// Two by two tiles: a wall along the border in the middle has one door.
+#[test]
+fn portals_are_drawn_where_tiles_are_connected() {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    let drawn = |world: &World| {
+        let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(32)))).unwrap();
+        crowd.survey(world);
+        let (size, mut found) = (crowd.ground().size_of(Fx::ONE / 2).unwrap(), Portals::default());
+        crowd.draw_portals(size, &mut found);
+        found.0
+    };
+    let across = |portals: &[[Vec2; 2]]| -> Vec<Fx> {
+        let crosses = |[a, b]: &&[Vec2; 2]| (a.x < Fx::ZERO) != (b.x < Fx::ZERO);
+        portals.iter().filter(crosses).map(|[a, _]| a.y).collect()
+    };
+    let open = drawn(&world);
+    assert!(
+        open.iter().all(|[a, b]| a.distance(*b) < Fx::lit("1.5")) && across(&open).len() >= 8,
+        "{open:?}"
+    );
+    for (y, half) in [(-12, 20), (23, 12)] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 4, Fx::from_num(half)));
+        world.create_body(&wall.position(Vec2::from_ints(0, y))).unwrap();
+    }
+    // Between 8 and 11.
+    let door = across(&drawn(&world));
+    assert!(door.len() == 1 && (door[0] - Fx::lit("9.5")).abs() < Fx::ONE, "{door:?}");
 }

@@ -3,10 +3,10 @@
 use testudo_physics::{Aabb, BodyId, Fx, Vec2};
 
 use crate::crowd::{Crowd, Task};
-use crate::flow::{FlowId, Way};
+use crate::flow::{FlowId, Way, portals};
 use crate::ground::SizeClass;
 
-/// Receives what [`Crowd::draw_ground`], [`Crowd::draw_flow`] and [`Crowd::draw_units`] show. Every method does nothing by default.
+/// Receives what [`Crowd::draw_ground`], [`Crowd::draw_flow`], [`Crowd::draw_portals`] and [`Crowd::draw_units`] show. Every method does nothing by default.
 pub trait MovementDraw {
     /// A cell that is closed, or has a cost other than 1. `cost` is 0 for a closed cell.
     fn cell(&mut self, cell: Aabb, cost: u8) {
@@ -18,7 +18,13 @@ pub trait MovementDraw {
         let _ = (from, to, left);
     }
 
-    /// Where a unit stands or wants to stand, and where it goes straight now.
+    /// A step between two tiles, over which paths on large ground are planned: the places on both sides.
+    fn portal(&mut self, from: Vec2, to: Vec2) {
+        let _ = (from, to);
+    }
+
+    /// Where a unit stands or wants to stand, and where it goes straight now. Where it is drawn between two frames says
+    /// [`BodyView::interpolated_position`](testudo_physics::BodyView::interpolated_position).
     fn unit(&mut self, body: BodyId, post: Vec2, aim: Option<Vec2>) {
         let _ = (body, post, aim);
     }
@@ -47,6 +53,17 @@ impl Crowd {
                 Way::Straight { left } => draw.arrow(from, self.ground.anchor(flow.goal), left),
                 Way::Aim { to, left } => draw.arrow(from, to, left),
                 Way::Unknown | Way::Closed => {}
+            }
+        }
+    }
+
+    /// Shows the portals between tiles of 32 x 32 cells for a size, on ground of any extent. They are found anew: this is for pictures, and takes long.
+    pub fn draw_portals(&self, size: SizeClass, draw: &mut impl MovementDraw) {
+        let [columns, rows] = self.ground.grid.tiles();
+        for tile in 0..(columns * rows).unsigned_abs() {
+            // Both tiles know a portal.
+            for portal in portals(&self.ground, size, tile).iter().filter(|portal| portal.tile > tile) {
+                draw.portal(self.ground.anchor(portal.cell), self.ground.anchor(portal.beyond));
             }
         }
     }

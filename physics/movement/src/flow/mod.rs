@@ -17,5 +17,6 @@ pub(crate) use flows::{ALONE, NO_FIELD, ONLY_FIELD, Used, WHOLE_UP_TO};
 pub use flows::{FIELDS_MAX, FlowError, FlowId, Flows};
 pub use path::{Corner, PathError, PathSearch};
 pub(crate) use plan::Ends;
+pub(crate) use portals::portals;
 pub(crate) use tiles::Tiles;
 pub use way::Way;

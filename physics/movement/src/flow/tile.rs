@@ -360,3 +360,58 @@ impl Tile {
         Leaks { before, after, beside }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use testudo_physics::Pcg32;
+
+    /// The instruction sets of this machine, the one that all machines of its kind have first.
+    fn levels() -> Vec<Level> {
+        let widest = Level::try_detect().unwrap_or(Level::baseline());
+        #[cfg_attr(not(any(target_arch = "x86", target_arch = "x86_64")), expect(unused_mut))]
+        let mut levels = vec![Level::baseline(), widest];
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        levels.extend(
+            widest.as_sse4_2().map(Level::Sse4_2).into_iter().chain(widest.as_avx2().map(Level::Avx2)),
+        );
+        levels
+    }
+
+    /// A tile with some walls and costs, and distances in some cells.
+    fn drawn(seed: u64) -> Tile {
+        let (mut rng, mut tile) = (Pcg32::new(seed, 5), Tile::new());
+        for row in 0..SIDE {
+            let open = [0; SIDE].map(|_| if rng.below(4) == 0 { 0 } else { 0xff });
+            let costs = [0; SIDE].map(|_| 1 + rng.below(3) as u8);
+            match seed % 3 {
+                0 => {}
+                1 => tile.set_row(row, &open, None),
+                _ => tile.set_row(row, &open, Some(&costs)),
+            }
+        }
+        for row in 0..SIDE + 2 {
+            tile.row_mut(row).fill_with(|| if rng.below(99) == 0 { rng.below(3_000) as u16 } else { FAR });
+        }
+        tile
+    }
+
+    #[test]
+    fn all_instruction_sets_find_the_same_distances() {
+        for seed in 0..30 {
+            let solved: Vec<Vec<Vec<u16>>> = levels()
+                .into_iter()
+                .map(|level| {
+                    let mut tile = Tile { level, ..drawn(seed) };
+                    tile.solve_alone();
+                    (1..=SIDE).map(|row| tile.row(row).to_vec()).collect()
+                })
+                .collect();
+            let found = solved[0].iter().flatten().filter(|&&distance| distance != FAR).count();
+            assert!(found > 300, "seed {seed}: {found} distances are not interesting");
+            assert!(solved.iter().all(|one| *one == solved[0]), "seed {seed}");
+        }
+    }
+}
