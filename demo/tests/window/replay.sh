@@ -111,8 +111,12 @@ picture viewer 1
 quit 1
 
 say "a file without an end, and files of no use"
-# Between the keyframe in the middle and the one at the end, each of which takes two fifths of the file.
-head -c $(($(stat -c %s match.replay) * 55 / 100)) match.replay >cut.replay
+# Between the keyframe in the middle and the one at the end: how much of the file they take depends on how the battle goes.
+for part in {40..60}; do
+  head -c $(($(stat -c %s match.replay) * part / 100)) match.replay >cut.replay
+  "$PROGRAM" replay cut.replay --json >there 2>/dev/null || true
+  if (($(number there turns) > 150)); then break; fi
+done
 enter replay cut.replay --turn 50
 patiently said "$stands"
 between 200 200
