@@ -1,5 +1,7 @@
 //! Copies of a crowd: a prediction makes one in every picture, so what is the same already is not copied.
 
+use alloc::vec::Vec;
+
 use crate::crowd::Crowd;
 
 impl Clone for Crowd {

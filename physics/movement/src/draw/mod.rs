@@ -24,7 +24,7 @@ pub trait MovementDraw {
     }
 
     /// Where a unit stands or wants to stand, and where it goes straight now. Where it is drawn between two frames says
-    /// [`BodyView::interpolated_position`](testudo_physics::BodyView::interpolated_position).
+    /// [`BodyRef::interpolated_position`](testudo_physics::BodyRef::interpolated_position).
     fn unit(&mut self, body: BodyId, post: Vec2, aim: Option<Vec2>) {
         let _ = (body, post, aim);
     }
