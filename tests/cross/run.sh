@@ -122,7 +122,7 @@ for wanted in "$@"; do
   # Few cases are enough to find a difference between machines, which golden values do.
   export PROPTEST_CASES=$cases
   if [[ $wanted == *:levels || $wanted == *:golden ]]; then
-    # One command for both packages: two would build the engine twice, with different features. Each name below is in one program only.
+    # One command for both packages: two would build the engine twice, with different features. A name below that a program does not have finds nothing there.
     some=(--test=physics --test=movement --lib) names=(golden:: levels:: simd:: broad_phase::)
     if [[ $wanted == *:golden ]]; then some+=(--test=wire) names+=(golden_bytes); fi
     "${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" \
