@@ -27,8 +27,9 @@ pub struct SizeClass(pub(crate) u8);
 /// update ([`Ground::survey_area`]) it equals one that was surveyed as a whole.
 ///
 /// Each cell has an *anchor*: the place in it where the greatest unit has room, found to 1/64 of a cell. A step between two neighbours is
-/// open to a size if a disc of this size can be moved from anchor to anchor; the physics' own sweep decides. So a door that is a tenth wider than a unit
-/// is open wherever it lies, and one that is a tenth narrower is closed.
+/// open to a size if a disc of this size can be moved from anchor to anchor, straight or with a bend at the border between the cells; the physics' own
+/// sweep decides. So a door of 1.3 diameters is open wherever it lies, nearly all of 1.1 in walls along the axes and five of six in turned ones, and one that
+/// is a tenth narrower than a unit is closed.
 ///
 /// Most cells are far from all obstacles. A distance transform over the cells finds them (Rosenfeld and Pfaltz, "Sequential Operations in
 /// Digital Picture Processing", 1966, the chessboard distance); only the others ask the physics.
