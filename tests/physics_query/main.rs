@@ -86,6 +86,10 @@ fn nearest_bodies() {
         expected.sort_by_key(|&(id, distance)| (distance, id.index()));
         expected.truncate(k as usize);
         assert_eq!(found, expected, "{}: {k} at {point:?} within {limit}", history.context);
+        for (id, outline) in history.all(&filter) {
+            let distance = history.world.body(id).unwrap().distance(point);
+            assert_eq!(distance, Ok(outline.distance(point)), "{}: {point:?} to {outline:?}", history.context);
+        }
         found.len() as u32
     });
 }
@@ -242,6 +246,7 @@ fn arguments_out_of_range_are_errors_or_find_nothing() {
         let refused = world.nearest(point, 1, Fx::MAX, &everything, &mut near);
         assert_eq!(refused, Err(beyond("point", point.x)));
         assert_eq!(near, []);
+        assert_eq!(world.body(giant).unwrap().distance(point), Err(beyond("point", point.x)));
         assert_eq!(world.ray_cast(Vec2::ZERO, point, &everything), Err(beyond("end", point.x)));
         let refused = world.sweep_circle(point, Vec2::ZERO, Fx::ONE, &everything);
         assert_eq!(refused, Err(beyond("from", point.x)));

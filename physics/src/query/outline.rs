@@ -6,6 +6,7 @@ use crate::body::terrain::{Piece, Terrain};
 use crate::collide::polygon::{Met, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side, direction};
 use crate::math::boxes::RawBox;
+use crate::math::num::isqrt_u64;
 
 /// The outline of a body.
 pub(crate) enum Outline<'a> {
@@ -29,6 +30,16 @@ impl<'a> Outline<'a> {
         match self {
             Self::Round(outline) => outline.bounds(),
             Self::Terrain(piece) => piece.bounds(),
+        }
+    }
+
+    /// Distance from a point, raw units, rounded down; 0 inside.
+    pub(crate) fn distance(&self, point: [i32; 2]) -> u64 {
+        match self {
+            Self::Round(outline) => {
+                isqrt_u64(outline.core_distance_squared(point)).saturating_sub(outline.radius as u64)
+            }
+            Self::Terrain(piece) => distance(piece, point),
         }
     }
 

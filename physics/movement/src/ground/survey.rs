@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use testudo_physics::{Aabb, BodyId, Fx, Vec2, World};
+use testudo_physics::{Aabb, BodyId, Fx, QueryFilter, Vec2, World};
 
 use crate::ground::{CellRect, Changes, Ground, SizeClass};
 
@@ -26,6 +26,44 @@ struct Survey<'a> {
 impl Survey<'_> {
     fn at(&self, [x, y]: [i32; 2]) -> usize {
         ((y - self.rect.min[1]) * self.rect.size()[0] + x - self.rect.min[0]) as usize
+    }
+}
+
+/// The obstacles around a place. They tell the room at many places beside it without a search of the world for each.
+struct Near<'a> {
+    world: &'a World,
+    obstacles: &'a QueryFilter,
+    found: &'a mut Vec<(BodyId, Fx)>,
+    /// More room than this is of no interest.
+    limit: Fx,
+    /// More than the distance of any place beside it.
+    wander: Fx,
+}
+
+impl Near<'_> {
+    /// Distance from a place to the nearest obstacle. The area of a ground lies within what queries accept.
+    fn room_at(&mut self, place: Vec2) -> Fx {
+        let _ = self.world.nearest(place, 1, self.limit, self.obstacles, self.found);
+        self.found.first().map_or(self.limit, |&(_, distance)| distance)
+    }
+
+    /// Finds all that can be the nearest at a place beside this one, which has this room.
+    fn look_around(&mut self, place: Vec2, room: Fx) {
+        let _ = self.world.nearest(place, u32::MAX, room + self.wander * 2, self.obstacles, self.found);
+    }
+
+    /// As [`Self::room_at`], at a place beside the one that was looked around.
+    fn room_beside(&self, place: Vec2) -> Fx {
+        let mut room = self.limit;
+        for &(body, distance) in self.found.iter() {
+            // Those behind it cannot be nearer.
+            if distance - self.wander >= room {
+                break;
+            }
+            let here = self.world.body(body).and_then(|body| body.distance(place).ok());
+            room = here.map_or(room, |here| room.min(here));
+        }
+        room
     }
 }
 
@@ -73,7 +111,7 @@ impl Ground {
         }
         let mut changes = Changes::default();
         for size in 0..self.sizes.len() {
-            changes[size] = self.open_steps(&survey, rect, SizeClass(size as u8));
+            changes[size] = self.open_steps(&mut survey, rect, SizeClass(size as u8));
         }
         changes
     }
@@ -146,23 +184,19 @@ impl Ground {
     /// Finds the place in a cell with room for the greatest unit, or with the most room; returns the room.
     fn find_anchor(&mut self, survey: &mut Survey<'_>, at: [i32; 2], limit: Fx) -> Fx {
         let middle = self.grid.middle(at);
-        let Survey { world, found, .. } = survey;
-        let mut room = |part: [i8; 2]| {
-            let point = middle + self.off_middle(part);
-            // The area of a ground lies within what queries accept.
-            let _ = world.nearest(point, 1, limit, &self.obstacles, found);
-            found.first().map_or(limit, |&(_, distance)| distance)
-        };
-        let mut best = ([0_i8; 2], room([0; 2]));
-        let half_diagonal = Fx::from_bits(self.grid.side() * 3 / 4);
-        if best.1 < self.largest() && best.1 + half_diagonal >= self.sizes[0] {
+        // At most 30/64 of a cell from the middle on each axis.
+        let wander = Fx::from_bits(self.grid.side() * 3 / 4);
+        let mut near =
+            Near { world: survey.world, obstacles: &self.obstacles, found: &mut survey.found, limit, wander };
+        let mut best = ([0_i8; 2], near.room_at(middle));
+        if best.1 < self.largest() && best.1 + wander >= self.sizes[0] {
+            near.look_around(middle, best.1);
             for step in SEARCH {
-                // At most 30/64 from the middle in all, so it stays inside the cell.
                 let from = best.0;
                 // Straight steps first: beside a straight wall a diagonal one gives no more room, on neither side.
                 for (x, y) in [0, 2, 4, 6, 1, 3, 5, 7].map(|step: usize| super::STEPS[step]) {
                     let part = [from[0] + x as i8 * step, from[1] + y as i8 * step];
-                    let here = room(part);
+                    let here = near.room_beside(middle + self.off_middle(part));
                     if here > best.1 {
                         best = (part, here);
                     }
@@ -174,7 +208,7 @@ impl Ground {
     }
 
     /// Decides all steps from and to a rectangle of cells for one size; returns where something changed.
-    fn open_steps(&mut self, survey: &Survey<'_>, rect: CellRect, size: SizeClass) -> Option<CellRect> {
+    fn open_steps(&mut self, survey: &mut Survey<'_>, rect: CellRect, size: SizeClass) -> Option<CellRect> {
         let mut changed = None;
         for at in survey.rect.cells() {
             for step in 0..4 {
@@ -198,21 +232,26 @@ impl Ground {
         changed
     }
 
-    fn is_step_open(&self, survey: &Survey<'_>, from: [i32; 2], to: [i32; 2], size: SizeClass) -> bool {
+    fn is_step_open(&self, survey: &mut Survey<'_>, from: [i32; 2], to: [i32; 2], size: SizeClass) -> bool {
         let cells = [from, to].map(|at| self.grid.cell(at));
         let rooms = [from, to].map(|at| survey.clearance[survey.at(at)]);
         let radius = self.radius(size);
         if rooms.iter().any(|room| *room < radius) || cells.iter().any(|&cell| self.cost_of(cell) == 0) {
             return false;
         }
+        // The clearance changes by at most the distance. So it is nowhere below half of this sum. Anchors are less than two cells apart on each axis.
+        let more = rooms[0] + rooms[1] - radius * 2;
+        if more >= self.cell() * 3 {
+            return true;
+        }
         let [start, end] = cells.map(|cell| self.anchor(cell));
-        // The clearance changes by at most the distance. So it is nowhere below half of this sum.
-        if rooms[0] + rooms[1] - start.distance(end) >= radius * 2 {
+        if more >= start.distance(end) {
             return true;
         }
         let disc = radius - radius / SLACK;
+        let world = survey.world;
         let is_free = |from: Vec2, to: Vec2, disc: Fx| {
-            matches!(survey.world.sweep_circle(from, to, disc, &self.obstacles), Ok(None))
+            matches!(world.sweep_circle(from, to, disc, &self.obstacles), Ok(None))
         };
         if is_free(start, end, disc) {
             return true;
@@ -221,7 +260,7 @@ impl Ground {
         if !is_free(start, end, radius / 2) {
             return false;
         }
-        let Some(gate) = self.gate(survey.world, from, to, radius) else { return false };
+        let Some(gate) = self.gate(survey, from, to, radius) else { return false };
         // From each anchor straight to the gate, or first to the place opposite of it.
         [start, end].into_iter().all(|anchor| {
             let opposite = if from[1] == to[1] { [anchor.x, gate.y] } else { [gate.x, anchor.y] };
@@ -232,7 +271,7 @@ impl Ground {
 
     /// The place with the most room on the border between two cells that share an edge, if a disc has room there. A door that is hardly wider than a unit bends
     /// the way from anchor to anchor a little; who goes straight slides past its edges.
-    fn gate(&self, world: &World, from: [i32; 2], to: [i32; 2], radius: Fx) -> Option<Vec2> {
+    fn gate(&self, survey: &mut Survey<'_>, from: [i32; 2], to: [i32; 2], radius: Fx) -> Option<Vec2> {
         let along = match [to[0] - from[0], to[1] - from[1]] {
             [_, 0] => [0, 1],
             [0, _] => [1, 0],
@@ -241,15 +280,13 @@ impl Ground {
         let half = (self.grid.middle(to) - self.grid.middle(from)) * (Fx::ONE / 2);
         let border = self.grid.middle(from) + half;
         let point = |part: i8| border + self.off_middle(along.map(|axis| axis * part));
-        let limit = radius + self.cell() / 2;
-        let mut found = Vec::new();
-        let mut room = |part: i8| {
-            let _ = world.nearest(point(part), 1, limit, &self.obstacles, &mut found);
-            found.first().map_or(limit, |&(_, distance)| distance)
-        };
-        let mut best = (0, room(0));
-        let mut look = |best: &mut (i8, Fx), part: i8| {
-            let here = room(part);
+        let (limit, wander) = (radius + self.cell() / 2, self.cell() / 2);
+        let mut near =
+            Near { world: survey.world, obstacles: &self.obstacles, found: &mut survey.found, limit, wander };
+        let mut best = (0, near.room_at(border));
+        near.look_around(border, best.1);
+        let look = |best: &mut (i8, Fx), part: i8| {
+            let here = near.room_beside(point(part));
             if here > best.1 {
                 *best = (part, here);
             }
