@@ -88,7 +88,12 @@ fn nearest_bodies() {
         assert_eq!(found, expected, "{}: {k} at {point:?} within {limit}", history.context);
         for (id, outline) in history.all(&filter) {
             let distance = history.world.body(id).unwrap().distance(point);
-            assert_eq!(distance, Ok(outline.distance(point)), "{}: {point:?} to {outline:?}", history.context);
+            assert_eq!(
+                distance,
+                Ok(outline.distance(point)),
+                "{}: {point:?} to {outline:?}",
+                history.context
+            );
         }
         found.len() as u32
     });

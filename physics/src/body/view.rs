@@ -7,12 +7,9 @@ use crate::body::material::Material;
 use crate::body::record::{Body, Extra, choice, flag, fx, vec2};
 use crate::body::shape::Shape;
 use crate::body::terrain::{Piece, TerrainRef};
-use crate::collide::rounded_box::RoundedBox;
 use crate::math::aabb::Aabb;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
-use crate::query::areas::{QueryError, raw_point};
-use crate::query::outline::Outline;
 
 /// A read-only view of a body. Values are copies of the state between two steps.
 ///
@@ -80,25 +77,6 @@ impl<'a> BodyRef<'a> {
     pub fn aabb(&self) -> Aabb {
         let b = self.body.bounds();
         Aabb { min: vec2(b.min), max: vec2(b.max) }
-    }
-
-    /// Distance from a point to the surface of the body, units, rounded down to 1/65,536; 0 inside. For the distances to what is near,
-    /// see [`World::nearest`](crate::World::nearest).
-    ///
-    /// # Errors
-    /// [`QueryError::OutOfRange`] when a component of `point` is beyond +-20,480 units.
-    ///
-    /// ```
-    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
-    /// let mut world = World::new(WorldDef::new())?;
-    /// let house = world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)))?;
-    /// assert_eq!(world.body(house).unwrap().distance(Vec2::from_ints(4, 5))?, Fx::from_num(5));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn distance(&self, point: Vec2) -> Result<Fx, QueryError> {
-        let point = raw_point("point", point)?;
-        let outline = self.piece.map_or_else(|| Outline::Round(RoundedBox::of(self.body)), Outline::Terrain);
-        Ok(Fx::from_bits(outline.distance(point) as i64))
     }
 
     /// Whether the body is static, kinematic or dynamic.

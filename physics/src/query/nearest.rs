@@ -7,13 +7,14 @@ use fearless_simd::{i32x8, u32x8};
 
 use crate::body::id::BodyId;
 use crate::body::slot::Slot;
+use crate::body::view::BodyRef;
 use crate::collide::rounded_box::RoundedBox;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::num::{Fx, isqrt_u64};
 use crate::math::vec2::Vec2;
 use crate::query::areas::{QueryError, raw_point};
 use crate::query::filter::QueryFilter;
-use crate::query::outline;
+use crate::query::outline::Outline;
 use crate::query::search::Candidates;
 use crate::tree::search::Search;
 use crate::world::World;
@@ -67,6 +68,27 @@ impl World {
     }
 }
 
+impl BodyRef<'_> {
+    /// Distance from a point to the surface of the body, units, rounded down to 1/65,536; 0 inside. For the distances to what is near,
+    /// see [`World::nearest`](crate::World::nearest).
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `point` is beyond +-20,480 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let house = world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)))?;
+    /// assert_eq!(world.body(house).unwrap().distance(Vec2::from_ints(4, 5))?, Fx::from_num(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn distance(&self, point: Vec2) -> Result<Fx, QueryError> {
+        let point = raw_point("point", point)?;
+        let outline = self.piece.map_or_else(|| Outline::Round(RoundedBox::of(self.body)), Outline::Terrain);
+        Ok(Fx::from_bits(outline.distance(point) as i64))
+    }
+}
+
 /// Search for the nearest bodies; it orders them by distance in raw units.
 struct Nearest<'a> {
     world: &'a World,
@@ -99,10 +121,10 @@ impl Search for Nearest<'_> {
     #[inline(always)]
     fn visit(&mut self, slot: Slot) {
         let Some(body) = self.candidates.get(slot) else { return };
-        if body.is_terrain() {
-            let terrain = &self.world.terrain;
-            let far = terrain.get(slot).map_or(FAR, |piece| outline::distance(piece, self.point));
-            return self.note(slot, far);
+        if body.is_terrain()
+            && let Some(piece) = self.world.terrain.get(slot)
+        {
+            return self.note(slot, Outline::Terrain(piece).distance(self.point));
         }
         let outline = RoundedBox::of(body);
         let square = outline.core_distance_squared(self.point);
