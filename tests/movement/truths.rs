@@ -182,6 +182,15 @@ fn nobody_trades_for_ever() {
     all_arrive(&[(Kind::Maze, 4_100_481), (Kind::Islands, 4_100_529), (Kind::Cave, 4_100_792)]);
 }
 
+/// Two units traded their posts up to sixteen times while they stood in a jam, and each trade looked like progress: both came late.
+#[test]
+fn who_trades_is_in_time() {
+    for (kind, seed) in [(Kind::Rocks, 4_002_450), (Kind::Rocks, 923_000_100), (Kind::Maze, 923_001_711)] {
+        let tally = crowd_on_a_map(kind, seed);
+        assert_eq!(tally.in_time, tally.reachable, "{kind:?} {seed}");
+    }
+}
+
 /// A unit that slid along a wall beside its aim took units behind the wall for those that it waits for, and never lost its patience.
 #[test]
 fn who_is_held_by_a_wall_waits_for_nobody() {

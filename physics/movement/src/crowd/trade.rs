@@ -11,7 +11,7 @@ const TRADE_MS: u32 = 300;
 
 /// A unit asks others that go for a trade so often on one order, and those that stand until it has asked twice as often in all: two units could
 /// trade to and fro for ever, and each trade looks like progress.
-const TRADES_MAX: u8 = 16;
+const TRADES_MAX: u8 = 8;
 
 impl Crowd {
     /// Two units of one order that are near each other trade their posts if both get nearer by it: so nobody has to pass one that goes the other way, or

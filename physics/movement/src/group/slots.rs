@@ -52,13 +52,14 @@ pub fn places(
     }
     // A quarter more than needed: the flood's distances are up to a twelfth too long.
     let enough = (count as usize - places.len()) * 5 / 4 + 8;
+    let mut taken = Taken::new(spacing, count);
+    places.iter().for_each(|place| taken.add(*place));
     let mut cells = Vec::new();
     while places.len() < count as usize && found.len() < enough {
         let Some((length, cell)) = flood.next() else { break };
         cells.push(cell);
         lattice.each_in(ground, cell, |at| {
-            let is_apart = places.iter().all(|place| place.distance(at) * 8 >= spacing * 7);
-            if is_apart && lattice.has_room(ground, size, at) {
+            if taken.is_apart(at, spacing * 7 / 8) && lattice.has_room(ground, size, at) {
                 let straight = at.distance(goal);
                 let path = Fx::from_bits((i64::from(length) << ground.grid.shift) / i64::from(STRAIGHT));
                 let is_straight = path <= straight * 9 / 8 + ground.cell() * 2;
@@ -70,19 +71,72 @@ pub fn places(
     let side = Vec2::from_angle(facing);
     let tie = |at: Vec2| (-(at - goal).dot(side), at.y, at.x);
     found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
+    let rows = places.len();
     places.extend(found.into_iter().map(|(_, at)| at));
     places.truncate(count as usize);
+    if places.len() < count as usize {
+        places[rows..].iter().for_each(|place| taken.add(*place));
+    }
     // Between obstacles, where no point of the lattice has room.
     for cell in cells {
         if places.len() >= count as usize {
             break;
         }
         let at = ground.anchor(cell);
-        if places.iter().all(|place| place.distance(at) >= spacing) {
+        if taken.is_apart(at, spacing) {
+            taken.add(at);
             places.push(at);
         }
     }
     places
+}
+
+/// Places that are taken, by squares of a side of one spacing, in lists that start at a hash of the square.
+struct Taken {
+    spacing: Fx,
+    /// By hash: the last place there and one more, 0 for none.
+    last: Vec<u32>,
+    /// Each place, and which one of its list came before it.
+    places: Vec<(Vec2, u32)>,
+}
+
+impl Taken {
+    fn new(spacing: Fx, count: u32) -> Self {
+        Self { spacing, last: vec![0; count.next_power_of_two() as usize], places: Vec::new() }
+    }
+
+    fn square(&self, at: Vec2) -> [i64; 2] {
+        [at.x, at.y].map(|part| part.to_bits().div_euclid(self.spacing.to_bits()))
+    }
+
+    fn hash(&self, [x, y]: [i64; 2]) -> usize {
+        let mixed = (x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663)) as u64;
+        (mixed & (self.last.len() as u64 - 1)) as usize
+    }
+
+    fn add(&mut self, at: Vec2) {
+        let hash = self.hash(self.square(at));
+        self.places.push((at, self.last[hash]));
+        self.last[hash] = self.places.len() as u32;
+    }
+
+    /// Whether all places are at least this far away, which is at most the spacing.
+    fn is_apart(&self, at: Vec2, distance: Fx) -> bool {
+        let [x, y] = self.square(at);
+        let around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| [x, y]));
+        around.into_iter().all(|square| {
+            let mut next = self.last[self.hash(square)];
+            while let Some(&(place, before)) =
+                (next as usize).checked_sub(1).and_then(|at| self.places.get(at))
+            {
+                if place.distance(at) < distance {
+                    return false;
+                }
+                next = before;
+            }
+            true
+        })
+    }
 }
 
 /// The points where units may stand.
@@ -172,6 +226,31 @@ impl<'a> Flood<'a> {
                 }
             }
             return Some((length, cell));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_physics::Pcg32;
+
+    use super::*;
+
+    #[test]
+    fn taken_places_are_those_that_brute_force_finds() {
+        let mut rng = Pcg32::new(7, 7);
+        for spacing in [Fx::ONE / 16, Fx::ONE * 9 / 8, Fx::from_num(40)] {
+            let (mut taken, mut places) = (Taken::new(spacing, 300), Vec::new());
+            for _ in 0..300 {
+                let mut part = || Fx::from_bits(i64::from(rng.below(20 << 16))) * spacing - spacing * 10;
+                let at = Vec2::new(part(), part());
+                for distance in [spacing, spacing * 7 / 8] {
+                    let is_apart = places.iter().all(|place: &Vec2| place.distance(at) >= distance);
+                    assert_eq!(taken.is_apart(at, distance), is_apart, "{at:?} {distance}");
+                }
+                taken.add(at);
+                places.push(at);
+            }
         }
     }
 }
