@@ -184,4 +184,8 @@ pub(crate) fn rows(half: usize) {
     means(half);
     dodgy(half).print("`dodgy_2d` (ORCA), no collisions", 2 * half);
     agents::landmass(half).print("`landmass` (a mesh and ORCA), no collisions", 2 * half);
+    #[cfg(feature = "detour")]
+    for (name, separates) in [("Detour's crowd", false), ("Detour's crowd with separation", true)] {
+        crate::detour::crowd(half, separates).print(name, 2 * half);
+    }
 }

@@ -1,9 +1,11 @@
 //! `testudo-movement` beside crates for paths and for avoidance, on the same scenes: thread CPU time together with quality.
 //!
-//! `cargo run --release [single | paths | crowds]`, some three minutes.
+//! `cargo run --release [single | paths | crowds]`, some three minutes. With `--features detour` Detour's crowd plays, too.
 
 mod agents;
 mod avoidance;
+#[cfg(feature = "detour")]
+mod detour;
 mod paths;
 mod single;
 
