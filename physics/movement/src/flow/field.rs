@@ -294,15 +294,16 @@ impl Field {
             }
         }
         tile.put_ground(ground, self.size, corner);
-        let is_better = tile.solve(simd);
+        tile.solve(simd);
         let last = (BEFORE + WAVE) as u16;
-        let (mut next, mut found) = (FAR, 0);
+        let (mut next, mut found, mut improved) = (FAR, 0, 0);
         for y in 1..=SIDE {
             let cells = &mut self.distances[corner + y * stride + 1..][..SIDE];
             for (entry, &local) in cells.iter_mut().zip(tile.row(y)) {
                 let new = (i32::from(local) + base) as u32;
                 let is_better = local < TAKEN && new < kept(*entry);
                 *entry = if is_better { kept(new) | *entry & SIGHT } else { *entry };
+                improved |= u32::from(is_better);
                 found += u32::from(local.wrapping_sub(BEFORE as u16) < WAVE as u16);
                 next = next.min(if local < last { FAR } else { local });
             }
@@ -311,7 +312,8 @@ impl Field {
         let look = &mut self.tiles[number as usize];
         let is_first = !look.is_seen;
         *look = Look { next, found, waits: false, is_seen: true };
-        if is_better || is_first { tile.leaks(last) } else { Leaks::default() }
+        // Only what is kept counts. Distances that are not taken yet improve again in each visit: tiles that may improve each other would never end.
+        if improved != 0 || is_first { tile.leaks(last) } else { Leaks::default() }
     }
 
     /// Forgets what depends on a changed part of the ground. Returns whether everything starts again.

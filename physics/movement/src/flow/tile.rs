@@ -311,9 +311,9 @@ impl Tile {
         self.kind = if costs.is_some() { Kind::Slow } else { Kind::Walls };
     }
 
-    /// Lets all cells make their offers until nothing improves. The result does not depend on the order. Says whether anything improved.
+    /// Lets all cells make their offers until nothing improves. The result does not depend on the order.
     #[inline(always)]
-    pub(crate) fn solve<S: Simd>(&mut self, simd: S) -> bool {
+    pub(crate) fn solve<S: Simd>(&mut self, simd: S) {
         if self.kind != Kind::Plain {
             turn(simd, &self.upright.open, &mut self.turned.open, 0);
         }
@@ -329,9 +329,8 @@ impl Tile {
             }
         }
         turn(simd, &self.upright.rows[1..], &mut self.turned.rows[1..], FIRST);
-        let mut quiet = 0;
-        for pass in 0_u32.. {
-            let is_upright = pass.is_multiple_of(2);
+        let (mut quiet, mut is_upright) = (0, true);
+        while quiet < 2 {
             let (side, other) = if is_upright {
                 (&mut self.upright, &mut self.turned)
             } else {
@@ -343,11 +342,8 @@ impl Tile {
             } else {
                 quiet += 1;
             }
-            if quiet == 2 {
-                return pass > 1;
-            }
+            is_upright = !is_upright;
         }
-        true
     }
 
     /// Which of the eight tiles around it may improve by distances below `end`: those before it, those after it, by column, and those beside it.
