@@ -302,8 +302,9 @@ impl Field {
             for (entry, &local) in cells.iter_mut().zip(tile.row(y)) {
                 let new = (i32::from(local) + base) as u32;
                 let is_better = local < TAKEN && new < kept(*entry);
-                *entry = if is_better { kept(new) | *entry & SIGHT } else { *entry };
-                improved |= u32::from(is_better);
+                let after = if is_better { kept(new) | *entry & SIGHT } else { *entry };
+                improved |= *entry ^ after;
+                *entry = after;
                 found += u32::from(local.wrapping_sub(BEFORE as u16) < WAVE as u16);
                 next = next.min(if local < last { FAR } else { local });
             }
