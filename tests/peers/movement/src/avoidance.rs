@@ -185,7 +185,11 @@ pub(crate) fn rows(half: usize) {
     dodgy(half).print("`dodgy_2d` (ORCA), no collisions", 2 * half);
     agents::landmass(half).print("`landmass` (a mesh and ORCA), no collisions", 2 * half);
     #[cfg(feature = "detour")]
-    for (name, separates) in [("Detour's crowd", false), ("Detour's crowd with separation", true)] {
-        crate::detour::crowd(half, separates).print(name, 2 * half);
+    for (name, range, separates) in [
+        ("Detour's crowd", crate::detour::DEMO, false),
+        ("Detour's crowd with separation", crate::detour::DEMO, true),
+        ("Detour's crowd with separation, a range of two", crate::detour::NEAR, true),
+    ] {
+        crate::detour::crowd(half, range, separates).print(name, 2 * half);
     }
 }

@@ -1,6 +1,10 @@
 //! The same two groups as agents of Detour's crowd: one square of a navigation mesh, corridors on it, sampled velocity obstacles among the agents.
 //!
-//! Settings are those of the crowd tool in Recast's demo, at its highest quality.
+//! Settings are those of the crowd tool in Recast's demo, at its highest quality, with the acceleration of our movement.
+//!
+//! Detour looks at the first 32 agents that it finds in the square of its range (`MAX_NEIS`), row by row, and keeps the six nearest of them. The demo's
+//! range of twelve radii reaches over a hundred agents of a block, so that many do not see those beside and above them. `NEAR` reaches some thirty while
+//! the block stands as it started, more where units crowd.
 
 use std::ptr::null_mut;
 
@@ -12,6 +16,13 @@ use crate::avoidance::{Outcome, RATE, SECONDS, SPEED, starts};
 /// Half the side of the square, units. A voxel is one unit.
 const HALF: f32 = 96.0;
 const SIDE: u16 = 192;
+
+/// How far agents see others, units: in the demo, and so that Detour finds the nearest ones in a block.
+pub(crate) const DEMO: f32 = 6.0;
+pub(crate) const NEAR: f32 = 2.0;
+
+/// Units per second squared, as `MoverDef::default()` has it.
+const ACCELERATION: f32 = 30.0;
 
 /// No polygon beyond an edge, no corner in a place.
 const NONE: u16 = 0xffff;
@@ -57,13 +68,13 @@ impl Flat {
     }
 
     /// An agent that goes to a place.
-    fn send(&mut self, from: [f32; 2], to: [f32; 2], separates: bool) {
+    fn send(&mut self, from: [f32; 2], to: [f32; 2], range: f32, separates: bool) {
         let [from, to] = [from, to].map(|[x, z]| [x, 0.0, z]);
         // SAFETY: numbers and a pointer that Detour leaves alone; zero is a valid value of each.
         let mut agent: detour::dtCrowdAgentParams = unsafe { std::mem::zeroed() };
         (agent.radius, agent.height) = (0.5, 2.0);
-        (agent.maxAcceleration, agent.maxSpeed) = (8.0, SPEED);
-        (agent.collisionQueryRange, agent.pathOptimizationRange) = (6.0, 15.0);
+        (agent.maxAcceleration, agent.maxSpeed) = (ACCELERATION, SPEED);
+        (agent.collisionQueryRange, agent.pathOptimizationRange) = (range, 15.0);
         (agent.separationWeight, agent.obstacleAvoidanceType) = (2.0, 3);
         let mut flags = detour::UpdateFlags_DT_CROWD_ANTICIPATE_TURNS
             | detour::UpdateFlags_DT_CROWD_OPTIMIZE_VIS
@@ -113,14 +124,14 @@ impl Drop for Flat {
     }
 }
 
-pub(crate) fn crowd(half: usize, separates: bool) -> Outcome {
+pub(crate) fn crowd(half: usize, range: f32, separates: bool) -> Outcome {
     let ways = [[78.0, 0.0], [0.0, 90.0]];
     let mut flat = Flat::new(2 * half);
     let mut goals = Vec::new();
     for (number, [x, y]) in starts(half).into_iter().enumerate() {
         let ([x, y], way) = ([x as f32 / 4.0, y as f32 / 4.0], ways[usize::from(number >= half)]);
         goals.push([x + way[0], y + way[1]]);
-        flat.send([x, y], goals[number], separates);
+        flat.send([x, y], goals[number], range, separates);
     }
     let mut outcome = Outcome::default();
     for frame in 0..SECONDS * RATE {
