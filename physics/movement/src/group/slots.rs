@@ -51,7 +51,7 @@ pub fn places(
         places.truncate(count as usize);
     }
     // A quarter more than needed: the flood's distances are up to a twelfth too long.
-    let enough = (count as usize - places.len()) * 5 / 4 + 8;
+    let enough = (count as usize - places.len()).saturating_mul(5) / 4 + 8;
     let mut taken = Taken::new(spacing, count);
     places.iter().for_each(|place| taken.add(*place));
     let mut cells = Vec::new();
@@ -91,6 +91,9 @@ pub fn places(
     places
 }
 
+/// Hashes of squares at most, whatever number of places a game asks for.
+const HASHES_MAX: u32 = 1 << 16;
+
 /// Places that are taken, by squares of a side of one spacing, in lists that start at a hash of the square.
 struct Taken {
     spacing: Fx,
@@ -102,7 +105,11 @@ struct Taken {
 
 impl Taken {
     fn new(spacing: Fx, count: u32) -> Self {
-        Self { spacing, last: vec![0; count.next_power_of_two() as usize], places: Vec::new() }
+        Self {
+            spacing,
+            last: vec![0; count.min(HASHES_MAX).next_power_of_two() as usize],
+            places: Vec::new(),
+        }
     }
 
     fn square(&self, at: Vec2) -> [i64; 2] {
@@ -232,9 +239,22 @@ impl<'a> Flood<'a> {
 
 #[cfg(test)]
 mod tests {
-    use testudo_physics::Pcg32;
+    use testudo_physics::{Aabb, Pcg32};
 
     use super::*;
+    use crate::ground::GroundDef;
+
+    #[test]
+    fn whoever_asks_for_too_many_places_gets_those_that_there_are() {
+        let area = Aabb::from_corners(Vec2::from_ints(-8, -8), Vec2::from_ints(8, 8));
+        let ground = Ground::new(&GroundDef::new(area)).unwrap();
+        let disc = (Formation::Disc, Angle::default());
+        let count = |most: u32| places(&ground, SizeClass(0), Vec2::ZERO, disc, Fx::ONE, most).len();
+        let all = count(u32::MAX);
+        assert!((200..300).contains(&all), "{all}");
+        let counts = [0, 1, all as u32 - 1, all as u32, all as u32 + 1, HASHES_MAX + 1].map(count);
+        assert_eq!(counts, [0, 1, all - 1, all, all, all]);
+    }
 
     #[test]
     fn taken_places_are_those_that_brute_force_finds() {
