@@ -9,7 +9,7 @@ use testudo_lockstep::transport::sealed::{
 };
 use tokio::runtime::Handle;
 use wtransport::endpoint::endpoint_side::Server;
-use wtransport::quinn::{self, RecvStream, SendStream, VarInt};
+use wtransport::quinn::{self, RecvStream, SendStream, VarInt, WriteError};
 use wtransport::tls::{Certificate, CertificateChain, PrivateKey};
 use wtransport::{Endpoint, Identity, ServerConfig};
 
@@ -105,30 +105,43 @@ fn request() -> Vec<u8> {
     headers(&[METHOD_CONNECT, SCHEME_HTTPS, PATH, AUTHORITY, PROTOCOL])
 }
 
+/// The two ends of a request's stream.
+type Request = (SendStream, RecvStream);
+
 /// A client that says what it is told to.
 struct ByHand {
     connection: quinn::Connection,
     _endpoint: quinn::Endpoint,
-    _control: Vec<SendStream>,
-    request: (SendStream, RecvStream),
+    /// Whoever drops a stream ends it.
+    control: Vec<SendStream>,
 }
 
 impl ByHand {
-    /// Opens streams in one direction, and then one in both.
-    async fn begin(server: &SealedServer, streams: &[&[u8]], request: &[u8]) -> Self {
+    async fn connect(server: &SealedServer) -> Self {
         let quic = config_of(server).quic_config().clone();
         let endpoint = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
         let connecting = endpoint.connect_with(quic, server.local_address(), "localhost").unwrap();
         let connection = connecting.await.unwrap();
-        let mut control = Vec::new();
+        Self { connection, _endpoint: endpoint, control: Vec::new() }
+    }
+
+    /// Opens streams in one direction, and then one in both. The server may let go of it before it has said all.
+    async fn say(&mut self, streams: &[&[u8]], request: &[u8]) -> Result<Request, WriteError> {
         for bytes in streams {
-            let mut stream = connection.open_uni().await.unwrap();
-            stream.write_all(bytes).await.unwrap();
-            control.push(stream);
+            let mut stream = self.connection.open_uni().await?;
+            stream.write_all(bytes).await?;
+            self.control.push(stream);
         }
-        let (mut send, receive) = connection.open_bi().await.unwrap();
-        send.write_all(request).await.unwrap();
-        Self { connection, _endpoint: endpoint, _control: control, request: (send, receive) }
+        let (mut send, receive) = self.connection.open_bi().await?;
+        send.write_all(request).await?;
+        Ok((send, receive))
+    }
+
+    /// One that the server has no reason to let go of.
+    async fn begin(server: &SealedServer, streams: &[&[u8]], request: &[u8]) -> (Self, Request) {
+        let mut client = Self::connect(server).await;
+        let request = client.say(streams, request).await.unwrap();
+        (client, request)
     }
 }
 
@@ -140,10 +153,10 @@ fn a_client_by_the_book_is_let_in() {
     // Types 0x21 and 0x40 mean nothing (RFC 9114, section 6.2.3) and are unknown; 2 and 3 are those of QPACK.
     let streams: [&[u8]; 5] = [&[0x21, 7, 7], &[0x02], &[0x40, 0x40, 1], &[0x03], CONTROL];
     let meaningless = [&[0x21, 0x02, 9, 9][..], &request()].concat();
-    let mut client = runtime.block_on(ByHand::begin(&server, &streams, &meaningless));
+    let (client, (mut send, mut receive)) = runtime.block_on(ByHand::begin(&server, &streams, &meaningless));
     let (status, mut answer) = runtime.block_on(async {
         let mut status = [0; 9];
-        client.request.1.read_exact(&mut status).await.unwrap();
+        receive.read_exact(&mut status).await.unwrap();
         let (mut send, receive) = client.connection.open_bi().await.unwrap();
         // The session's number is that of its stream, 0, here longer than necessary.
         send.write_all(b"\x40\x41\x40\x00hello").await.unwrap();
@@ -161,7 +174,7 @@ fn a_client_by_the_book_is_let_in() {
         client.connection.send_datagram(b"\x00ping".to_vec().into()).unwrap();
     });
     assert_eq!(next_event(&mut server), SealedEvent::Packet { peer, bytes: b"ping".to_vec() });
-    client.request.0.finish().unwrap();
+    send.finish().unwrap();
     assert_eq!(next_event(&mut server), SealedEvent::Closed { peer });
     until("the place is free", || {
         server.wait(Duration::from_millis(10));
@@ -202,9 +215,13 @@ fn who_breaks_the_rules_of_http_is_let_go() {
     let runtime = runtime();
     for (what, streams, request) in &cases {
         runtime.block_on(async {
-            let client = ByHand::begin(&server, streams, request).await;
+            let mut client = ByHand::connect(&server).await;
+            let said = client.say(streams, request).await;
             let why = tokio::time::timeout(StdDuration::from_secs(60), client.connection.closed()).await;
-            assert!(matches!(why, Ok(quinn::ConnectionError::ApplicationClosed(_))), "{what}: {why:?}");
+            assert!(
+                matches!(why, Ok(quinn::ConnectionError::ApplicationClosed(_))),
+                "{what}: {said:?}, {why:?}"
+            );
         });
         assert_eq!(server.poll(), None, "{what}");
     }
@@ -221,11 +238,11 @@ fn the_longest_greeting_behind_the_longest_head_is_let_in() {
     let head = b"\xc0\0\0\0\0\0\0\x41\xc0\0\0\0\0\0\0\0";
     let greeting = [&head[..], &[7; 1_024]].concat();
     let _client = runtime.block_on(async {
-        let client = ByHand::begin(&server, &[CONTROL], &request()).await;
+        let (client, request) = ByHand::begin(&server, &[CONTROL], &request()).await;
         let (mut send, answer) = client.connection.open_bi().await.unwrap();
         send.write_all(&greeting).await.unwrap();
         send.finish().unwrap();
-        (client, answer)
+        (client, request, answer)
     });
     let SealedEvent::Greeting { bytes, .. } = next_event(&mut server) else { panic!("no greeting") };
     assert_eq!(bytes, [7; 1_024]);
@@ -240,7 +257,7 @@ fn a_greeting_belongs_to_its_session() {
     let runtime = runtime();
     for bytes in cases {
         runtime.block_on(async {
-            let client = ByHand::begin(&server, &[CONTROL], &request()).await;
+            let (client, _request) = ByHand::begin(&server, &[CONTROL], &request()).await;
             let (mut send, _answer) = client.connection.open_bi().await.unwrap();
             send.write_all(bytes).await.unwrap();
             send.finish().unwrap();
