@@ -1,6 +1,6 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! `game` is the simulation and knows neither clock nor network. `bots` play it. `app` runs matches. `cubes` is the scene of Glenn
+//! The battle itself is the package `testudo-battle`, which knows neither clock nor network. `app` runs matches. `cubes` is the scene of Glenn
 //! Fiedler's articles, `pair` two copies of it over a network. `view` shows them in a window or in a browser page; `cli` is the command line.
 
 // A browser page shows the window and does not use sockets or matches without a picture.
@@ -18,8 +18,6 @@ mod app;
     reason = "measures time and reports in floats"
 )]
 mod bench;
-#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
-mod bots;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(
     clippy::disallowed_types,
@@ -30,9 +28,6 @@ mod cli;
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 #[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 mod cubes;
-#[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
-#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
-mod game;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;

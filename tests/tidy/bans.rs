@@ -11,7 +11,7 @@ use crate::tree::{Finding, Tree};
 /// short: every line is a place to look at by hand. The reasons stand in the attributes.
 const EDGES: [(&str, Option<&str>); 24] = [
     // Constants that are read from text once.
-    ("demo/src/game/map.rs", None),
+    ("demo/battle/src/map.rs", None),
     ("demo/src/main.rs", Some("app")),
     ("demo/src/main.rs", Some("bench")),
     ("demo/src/main.rs", Some("cli")),
@@ -185,11 +185,11 @@ mod tests {
         let planted = [
             ("physics/src/world.rs", reason),
             ("lockstep/src/transport/udp.rs", "#![allow(clippy::disallowed_types)]"),
-            ("demo/src/main.rs", "#[allow(clippy::disallowed_types, reason = \"b\")] mod game;"),
-            ("demo/src/game/mod.rs", "#![cfg_attr(test, allow(clippy::print_stdout))]"),
-            ("demo/src/game/mod.rs", "#![allow(clippy::all)]"),
-            ("demo/src/game/mod.rs", "#![allow(warnings)]"),
-            ("demo/src/game/mod.rs", "#[warn(clippy::float_arithmetic)] fn f() {}"),
+            ("demo/src/main.rs", "#[allow(clippy::disallowed_types, reason = \"b\")] mod cubes;"),
+            ("demo/battle/src/lib.rs", "#![cfg_attr(test, allow(clippy::print_stdout))]"),
+            ("demo/battle/src/lib.rs", "#![allow(clippy::all)]"),
+            ("demo/battle/src/lib.rs", "#![allow(warnings)]"),
+            ("demo/battle/src/lib.rs", "#[warn(clippy::float_arithmetic)] fn f() {}"),
         ];
         for (path, text) in planted {
             assert_found(

@@ -4,20 +4,14 @@ use crate::lexer::{Kind, Token, closing};
 use crate::tree::{Finding, Tree};
 
 /// Code that must give the same bits on every machine, its unit tests included. What else may not stand there is banned by `clippy.toml`.
-const SIMULATION: [&str; 6] = [
-    "physics/src/",
-    "physics/movement/src/",
-    "lockstep/src/",
-    "demo/src/game/",
-    "demo/src/bots/",
-    "demo/src/cubes/",
-];
+const SIMULATION: [&str; 5] =
+    ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/battle/src/", "demo/src/cubes/"];
 
 /// Files of the simulation that show or compare it in floats.
 const FLOATS: [&str; 2] = ["physics/src/draw/interpolate.rs", "demo/src/cubes/float.rs"];
 
 /// Code whose structures are hashed and snapshotted.
-const STATE: [&str; 4] = ["physics/src/", "physics/movement/src/", "demo/src/game/", "demo/src/cubes/"];
+const STATE: [&str; 4] = ["physics/src/", "physics/movement/src/", "demo/battle/src/", "demo/src/cubes/"];
 
 fn in_scope(path: &str, scope: &[&str]) -> bool {
     scope.iter().any(|prefix| path.starts_with(prefix))
@@ -62,9 +56,13 @@ const STRANGE_CRATES: [&str; 14] = [
 /// The engines, and the demo with its game, depend on no crate of randomness, clocks, threads or unordered tables.
 pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for manifest in
-        ["physics/Cargo.toml", "physics/movement/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml"]
-    {
+    for manifest in [
+        "physics/Cargo.toml",
+        "physics/movement/Cargo.toml",
+        "lockstep/Cargo.toml",
+        "demo/battle/Cargo.toml",
+        "demo/Cargo.toml",
+    ] {
         let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
         let strange = lines.filter_map(|(at, line)| {
             let name = line.split(['=', '.', ' ']).next()?;
@@ -172,8 +170,8 @@ mod tests {
         for path in [
             "physics/src/world.rs",
             "lockstep/src/simnet/link.rs",
-            "demo/src/game/unit.rs",
-            "demo/src/bots/mod.rs",
+            "demo/battle/src/unit.rs",
+            "demo/battle/src/bots/mod.rs",
         ] {
             let findings = simulation_has_no_float_literals(&Tree::planted(&[(path, planted)]));
             assert_found(&findings, path, 3, "a fraction of integers");

@@ -23,8 +23,8 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "draw",
 ];
 
-/// The demo's simulations, modules each.
-const GAMES: [&str; 2] = ["game", "cubes"];
+/// The demo's simulations that are modules of its program, by name. The battle is a package: what it must not use is no dependency of it.
+const GAMES: [&str; 1] = ["cubes"];
 
 /// Modules that they must not use: these draw, read the clock or parse the command line.
 const NOT_IN_GAME: [&str; 4] = ["macroquad", "clap", "indicatif", "rand"];
@@ -206,7 +206,7 @@ fn walk<V>(
     None
 }
 
-/// The demo's simulations import nothing of the rest of the demo, nor what draws or reads the command line.
+/// A simulation in the demo's program imports nothing of the rest of the demo, nor what draws or reads the command line.
 pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let imports = imports(tree, "demo/src/").into_iter();
@@ -319,17 +319,16 @@ mod tests {
 
     #[test]
     fn game_knows_only_itself_and_the_engines() {
-        let clean = "use testudo_physics::World; use crate::game::unit::Unit; use super::order::Order;";
+        let clean = "use testudo_physics::World; use crate::cubes::unit::Unit; use super::order::Order;";
         let tree =
-            Tree::planted(&[("demo/src/game/combat.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
+            Tree::planted(&[("demo/src/cubes/scene.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
         assert_eq!(game_stands_alone(&tree), []);
         for planted in
             ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"]
         {
-            for path in ["demo/src/game/combat.rs", "demo/src/cubes/scene.rs"] {
-                let tree = Tree::planted(&[(path, planted)]);
-                assert_found(&game_stands_alone(&tree), path, 1, "simulation only");
-            }
+            let path = "demo/src/cubes/scene.rs";
+            let tree = Tree::planted(&[(path, planted)]);
+            assert_found(&game_stands_alone(&tree), path, 1, "simulation only");
         }
     }
 }

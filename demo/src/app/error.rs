@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Refusal, SessionPhase};
 
-use crate::game::{FaultError, SetupError};
+use testudo_battle::{FaultError, SetupError};
 
 /// Why a match was not played to its end.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! The maps that this program knows. A [`Map`] is kept until the program ends, so that a [`Setup`] is a plain value.
 //!
-//! [`Setup`]: crate::game::Setup
+//! [`Setup`]: testudo_battle::Setup
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::game::{MAP_NAMES, Map, MapError};
+use testudo_battle::{MAP_NAMES, Map, MapError};
 
 /// Maps from files and replays.
 static KEPT: Mutex<Vec<&'static Map>> = Mutex::new(Vec::new());

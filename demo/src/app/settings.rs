@@ -9,8 +9,8 @@ use crate::app::online::network::{GUEST_UNITS_MAX, NetworkMatch};
 use crate::app::online::seat::SeatOptions;
 use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, ReplayFile, SkirmishSpec, TURNS_MAX, Terms, maps, share};
-use crate::bots::Level;
-use crate::game::{Setup, Teams};
+use testudo_battle::bots::Level;
+use testudo_battle::{Setup, Teams};
 
 /// The settings of the match and of the network. Turns have a constant length, so that the final checksum follows from the match alone.
 #[derive(Clone, Deserialize)]

@@ -8,7 +8,7 @@ use testudo_lockstep::replay::{Replay, ReplayError};
 use crate::app::error::MatchError;
 use crate::app::terms::Terms;
 use crate::app::watch::recording;
-use crate::game::{Order, Setup};
+use testudo_battle::{Order, Setup};
 
 /// What stands before the match, behind the "#" of an address.
 const NAME: &str = "battle=";
@@ -74,8 +74,8 @@ mod tests {
 
     use super::*;
     use crate::app::maps;
-    use crate::bots;
-    use crate::game::Game;
+    use testudo_battle::Game;
+    use testudo_battle::bots;
 
     /// A match of two bots: its replay, and its last checksum.
     fn played(turns: u32) -> (Replay, u64) {

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{Pace, SessionConfig, Topology};
 
-use crate::game::Setup;
+use testudo_battle::Setup;
 
 /// The setup and the length of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,8 +7,6 @@ use testudo_lockstep::{PlayerId, Simulation as _, Turn};
 
 use super::quality::quantile;
 use crate::app::ThreadClock;
-use crate::bots;
-use crate::game::{Game, Setup, SetupError};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::minimap;
 use crate::view::battle::opening;
@@ -17,6 +15,8 @@ use crate::view::battle::selection::Chosen;
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::batch::Batch;
+use testudo_battle::bots;
+use testudo_battle::{Game, Setup, SetupError};
 
 /// Two armies; about 5,000 of the units are alive on average over the measured pictures.
 const SETUP: Setup = Setup { players: 2, units: 2_700, seed: 1, map: None };

@@ -12,7 +12,7 @@ use super::quality::quantile;
 use testudo_lockstep::testing::soak::{Plan, play};
 
 use crate::app::{Battle, Clock, ThreadClock};
-use crate::game::{Command, Order, Place, Point, Selection};
+use testudo_battle::{Command, Order, Place, Point, Selection};
 
 /// What was measured. The names of the fields are the keys of `--json`.
 #[derive(Clone, Debug, Serialize)]

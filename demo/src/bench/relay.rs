@@ -19,7 +19,7 @@ use crate::app::Clock;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::keys;
 use crate::bench::process::{self, Cores, Process};
-use crate::game::{Command as Deed, Order, Selection};
+use testudo_battle::{Command as Deed, Order, Selection};
 
 /// Connections that are being made at once: a relay lets only a few from one address wait.
 const CALLS_MAX: usize = 12;

@@ -12,8 +12,8 @@ use crate::cli::value::{
     turn_and_body,
 };
 use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
-use crate::game::{ARMIES_MAX, UNITS_MAX};
 use crate::pair::FRAMES_MAX;
+use testudo_battle::{ARMIES_MAX, UNITS_MAX};
 
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///

@@ -9,7 +9,7 @@ use testudo_lockstep::state;
 use crate::app::{MatchError, open_replay};
 use crate::cli::args::Desync;
 use crate::cli::{Failed, print_json};
-use crate::game::{Game, Setup};
+use testudo_battle::{Game, Setup};
 
 /// The comparison of two replays of one match.
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@ use crate::cli::args::{Corrupt, Headless, Link, Match};
 use crate::cli::report::Report;
 use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
 use crate::cli::{Failed, print, save_difference};
-use crate::game::{Setup, Teams};
+use testudo_battle::{Setup, Teams};
 
 /// Default length of a match.
 const TURNS: u32 = 300;

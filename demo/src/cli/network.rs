@@ -23,8 +23,8 @@ use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
 use crate::cli::{Failed, print, print_json, save_difference, tell_script, window};
-use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};
+use testudo_battle::{BodyField, Teams};
 
 /// Typed lines that wait.
 const LINES_MAX: usize = 16;

@@ -13,7 +13,7 @@ use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{Referee, Verdict};
 use crate::cli::{Failed, print_json};
-use crate::game::Teams;
+use testudo_battle::Teams;
 
 /// Watches a match to its end, and judges it.
 pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed> {

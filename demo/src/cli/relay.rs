@@ -11,7 +11,7 @@ use crate::bench::process::Cores;
 use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoad};
 use crate::cli::{Failed, print_json, tell_script};
-use crate::game::Setup;
+use testudo_battle::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();

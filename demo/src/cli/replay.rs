@@ -10,8 +10,8 @@ use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{MakeLink, ReplayView, Verify};
 use crate::cli::headless::progress_bar;
 use crate::cli::{Failed, print_json, window};
-use crate::game::Game;
 use crate::view::{self, WindowError};
+use testudo_battle::Game;
 
 /// What is known about a replay file.
 #[derive(Debug, Serialize)]

@@ -410,7 +410,7 @@ mod tests {
     use crate::app::watch::outcome::ClientOutcome;
 
     fn outcome(doubts: Doubts) -> Outcome {
-        let setup = crate::game::Setup { players: 4, units: 5, seed: 1, map: None };
+        let setup = testudo_battle::Setup { players: 4, units: 5, seed: 1, map: None };
         let terms = crate::app::Terms { setup, turns: 9 };
         let mut outcome = Outcome::new(terms, &[], testudo_lockstep::Duration::from_secs(1));
         let client = ClientOutcome { checksum: 7, steps: 36, stalled_frames: 0, bytes_sent: 0 };

@@ -5,13 +5,13 @@ use testudo_lockstep::{Pace, Topology};
 use crate::app::{
     NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
 };
-use crate::bots::Level;
 use crate::cli::args::{Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
 use crate::cli::{Failed, network, print, window};
-use crate::game::Teams;
 use crate::view::{self, WindowError};
+use testudo_battle::Teams;
+use testudo_battle::bots::Level;
 
 /// The match that is played without a command, over an ordinary connection, so that the network's effects are visible.
 const SKIRMISH: (Match, Link) = (

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use clap::ValueEnum;
 
 use crate::app::{Pilot, maps};
-use crate::bots::Level;
-use crate::game::{BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, TEAMS_MAX, Teams};
+use testudo_battle::bots::Level;
+use testudo_battle::{BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, TEAMS_MAX, Teams};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PaceArg {

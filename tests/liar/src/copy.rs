@@ -3,8 +3,8 @@
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::watch::client::Client;
-use crate::game::Order;
 use crate::lie::Lie;
+use testudo_battle::Order;
 
 /// From this turn on it says wrong checksums.
 const WRONG_FROM: u32 = 20;

@@ -13,12 +13,6 @@
 )]
 #[path = "../../../demo/src/app/mod.rs"]
 mod app;
-#[allow(dead_code, unused_imports)]
-#[path = "../../../demo/src/bots/mod.rs"]
-mod bots;
-#[allow(dead_code, unused_imports, unfulfilled_lint_expectations)]
-#[path = "../../../demo/src/game/mod.rs"]
-mod game;
 
 mod copy;
 mod lie;

@@ -19,11 +19,11 @@ use crate::app::online::seat::start::{completed, terms_of};
 use crate::app::watch::client::Client;
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::{Clock, Terms};
-use crate::bots::{self, Level};
 use crate::copy::Copy;
-use crate::game::{Game, Setup};
 use crate::lie::Lie;
 use crate::twist::Twist;
+use testudo_battle::bots::{self, Level};
+use testudo_battle::{Game, Setup};
 
 /// Time between two looks at the network.
 const PAUSE: Time = Time::from_millis(2);
@@ -225,7 +225,7 @@ fn act(
     own: PlayerId,
     turn: testudo_lockstep::Turn,
     copy: &Copy,
-    session: &mut Session<crate::game::Order>,
+    session: &mut Session<testudo_battle::Order>,
 ) {
     match lie {
         Lie::Pause => {

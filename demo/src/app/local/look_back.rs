@@ -8,8 +8,8 @@ use crate::app::playback::{Budget, Course};
 use crate::app::terms::Terms;
 use crate::app::watch::pilot::Pilot;
 use crate::app::watch::recording::{Kept, ReplayFile};
-use crate::bots::Level;
-use crate::game::Setup;
+use testudo_battle::Setup;
+use testudo_battle::bots::Level;
 
 /// To see what had gone wrong, a player had to leave the battle.
 #[test]

@@ -7,7 +7,7 @@ use crate::app::local::skirmish::Skirmish;
 use crate::app::local::skirmish::tests::{AMPLE, PICTURE, over, skirmish};
 use crate::app::watch::foresight::Foresight;
 use crate::app::watch::pilot::Pilot;
-use crate::game::{Command, Order, Place, Point, Selection, UNIT};
+use testudo_battle::{Command, Order, Place, Point, Selection, UNIT};
 
 /// With prediction a player's order moves its units at once, without it two turns later. The match is the same.
 #[test]

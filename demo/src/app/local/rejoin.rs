@@ -6,8 +6,8 @@ use testudo_lockstep::{
     Simulation as _, VirtualMatch,
 };
 
-use crate::bots;
-use crate::game::{Game, Setup};
+use testudo_battle::bots;
+use testudo_battle::{Game, Setup};
 
 const PLAYERS: u8 = 4;
 

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::Simulation as _;
 
-use crate::game::{BodyField, Dice, Game};
+use testudo_battle::{BodyField, Dice, Game};
 
 /// Bits of a position: 1/32 of a unit, too little to be seen; half a unit and a whole one, for armies that stand apart.
 const BITS: [u32; 3] = [11, 15, 16];
@@ -51,8 +51,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Turn};
 
     use super::*;
-    use crate::bots;
-    use crate::game::Setup;
+    use testudo_battle::Setup;
+    use testudo_battle::bots;
 
     /// (370 turns after a flip in an idle army both views looked equal.)
     #[test]

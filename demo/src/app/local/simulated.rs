@@ -14,7 +14,7 @@ use crate::app::watch::comparison::Comparison;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::Recording;
-use crate::game::{Command, Game, Order, Selection, Teams};
+use testudo_battle::{Command, Game, Order, Selection, Teams};
 
 /// A match may take so many times its undisturbed length in virtual time, and ...
 const PATIENCE: u64 = 60;

@@ -25,7 +25,7 @@ use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::spread::Spread;
 use crate::app::watch::telemetry::{Sample, Telemetry};
-use crate::game::{BodyField, Command, Dice, Game, Order};
+use testudo_battle::{BodyField, Command, Dice, Game, Order};
 
 /// What the clients of a match agree on, and who plays.
 #[derive(Clone, Debug)]

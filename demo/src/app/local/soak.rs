@@ -13,8 +13,8 @@ use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
 use crate::app::watch::recording::header;
 use crate::app::{Clock, ThreadClock};
-use crate::bots;
-use crate::game::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
+use testudo_battle::bots;
+use testudo_battle::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
 
 /// Separates the random numbers of a battle's setup from the battle's own.
 const SETUP: u64 = 0x736f_616b_206d_6170;

@@ -7,7 +7,7 @@ use testudo_lockstep::{Action as _, Controls, Duration, Pace, PlayerId, SessionC
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms, base_config};
 use crate::app::watch::pilot::ORDERS_PER_TURN;
-use crate::game::{ARMIES_MAX, Order, Setup, SetupError, UNITS_MAX};
+use testudo_battle::{ARMIES_MAX, Order, Setup, SetupError, UNITS_MAX};
 
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);

@@ -7,7 +7,7 @@ use testudo_lockstep::judgement::{Archived, Doubt, Found, JSON_BYTES_MAX, Signed
 
 use crate::app::error::MatchError;
 use crate::app::watch::recording;
-use crate::game::Game;
+use testudo_battle::Game;
 
 fn failed(path: &Path, what: &dyn ToString) -> MatchError {
     MatchError::Replay { path: path.into(), what: what.to_string() }
@@ -72,7 +72,7 @@ mod tests {
     use crate::app::terms::Terms;
     use crate::app::watch::client::Client;
     use crate::app::watch::recording::Recording;
-    use crate::game::Setup;
+    use testudo_battle::Setup;
 
     #[test]
     fn a_judgement_of_a_battle_holds_as_long_as_its_replay_is_there() {

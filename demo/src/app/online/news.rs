@@ -5,7 +5,7 @@ use testudo_lockstep::{EndReason, Fingerprint, Identity, PlayerId};
 use crate::app::online::codes::Codes;
 use crate::app::online::remark::Remark;
 use crate::app::terms::Terms;
-use crate::game::Order;
+use testudo_battle::Order;
 
 /// What happens while a match is prepared and played.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use testudo_lockstep::{PlayerId, Session};
 
 use crate::app::online::name::Name;
-use crate::game::{Order, TEAMS_MAX};
+use testudo_battle::{Order, TEAMS_MAX};
 
 /// On the wire: the player has not chosen a team, and the host may do it.
 const UNCHOSEN: u8 = u8::MAX;

@@ -10,7 +10,7 @@ use testudo_lockstep::service::save_file::SaveFile;
 use crate::app::error::MatchError;
 use crate::app::online::agreement::Agreement;
 use crate::app::watch::client::Client;
-use crate::game::Setup;
+use testudo_battle::Setup;
 
 /// Largest file that is read: a battle of some 200,000 units.
 const BYTES_MAX: u32 = 64 << 20;
@@ -86,7 +86,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::app::online::keys;
     use crate::app::terms::Terms;
-    use crate::game::{Dice, Game, Order};
+    use testudo_battle::{Dice, Game, Order};
 
     fn save() -> Save {
         save_of(9)

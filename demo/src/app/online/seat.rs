@@ -35,7 +35,7 @@ use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
-use crate::game::{Order, Teams};
+use testudo_battle::{Order, Teams};
 
 /// Time that a host waits for its guests.
 const LOBBY: Duration = Duration::from_secs(300);

@@ -14,7 +14,7 @@ use testudo_lockstep::{Instant, PeerId, Session};
 use crate::app::error::{InvitationError, MatchError};
 #[cfg(target_arch = "wasm32")]
 use crate::app::page::Dialer as SealedDialer;
-use crate::game::Order;
+use testudo_battle::Order;
 
 /// Makes a guest's connections.
 pub(crate) enum Dialer {

@@ -9,7 +9,7 @@ use crate::app::error::MatchError;
 use crate::app::playback::budget::Budget;
 use crate::app::playback::curve::Curve;
 use crate::app::playback::story::{self, Departure, Milestone, Story};
-use crate::game::{Game, Order};
+use testudo_battle::{Game, Order};
 
 /// A replayed battle.
 pub(crate) struct Course {

@@ -1,6 +1,6 @@
 //! How the armies fare over a match: sampled while it is played, or while the comparison simulates all of it.
 
-use crate::game::{ARMIES_MAX, Game};
+use testudo_battle::{ARMIES_MAX, Game};
 
 /// Samples of a match whose length is known. One whose length is not has up to twice as many: then every second one is dropped.
 const SAMPLES: u32 = 240;
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::app::playback::Budget;
     use crate::app::playback::tests::{check_all, course};
-    use crate::game::Setup;
+    use testudo_battle::Setup;
 
     #[test]
     fn the_comparison_leaves_samples_of_the_whole_match() {

@@ -3,7 +3,7 @@
 use testudo_lockstep::Simulation as _;
 
 use crate::app::playback::curve::{Curve, Sample};
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// Frames of the match from one sample of the score to the next, at first: two seconds.
 const SAMPLE_FRAMES: u32 = 40;

@@ -3,7 +3,7 @@
 use testudo_lockstep::PlayerId;
 use testudo_lockstep::replay::{Notice, Replay, TurnEvent};
 
-use crate::game::Order;
+use testudo_battle::Order;
 
 /// Most departures that are listed: every player can leave once.
 const DEPARTURES_MAX: usize = 16;

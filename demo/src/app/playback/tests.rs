@@ -5,8 +5,8 @@ use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::playback::{Budget, Course};
 use crate::app::{Terms, replay_header};
-use crate::bots;
-use crate::game::{Game, Setup};
+use testudo_battle::bots;
+use testudo_battle::{Game, Setup};
 
 fn terms(turns: u32) -> Terms {
     Terms { setup: Setup { players: 2, units: 12, seed: 5, map: None }, turns }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testudo_lockstep::PROTOCOL_VERSION;
 
 use crate::app::interrupt;
-use crate::game::Setup;
+use testudo_battle::Setup;
 
 /// The side car listens there unless the environment says otherwise.
 const PORT: u16 = 9_358;

@@ -17,8 +17,8 @@ use crate::app::error::MatchError;
 use crate::app::terms::TURNS_MAX;
 use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::app::watch::recording::{Kept, Recording};
-use crate::bots;
-use crate::game::{BodyField, FaultError, Game, Order};
+use testudo_battle::bots;
+use testudo_battle::{BodyField, FaultError, Game, Order};
 
 /// Frames of the longest turn.
 const FRAMES_PER_TURN_MAX: u32 = 250;

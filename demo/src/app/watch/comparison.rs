@@ -6,7 +6,7 @@ use crate::app::watch::client::Client;
 use crate::app::watch::diagnosis::{Desync, compare, simulate_again};
 use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::app::watch::spread::Spread;
-use crate::game::FaultError;
+use testudo_battle::FaultError;
 
 /// What has been compared so far, and the first difference.
 #[derive(Default)]

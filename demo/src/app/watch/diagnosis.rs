@@ -7,7 +7,7 @@ use testudo_lockstep::Simulation as _;
 
 use crate::app::watch::client::Deed;
 use crate::app::watch::record::{FrameRecord, TurnRecord};
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// The rate of every match of the demo.
 pub(crate) const FRAMES_PER_SECOND: u32 = 20;
@@ -285,8 +285,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Simulation, Turn};
 
     use super::*;
-    use crate::bots;
-    use crate::game::{Dice, Setup};
+    use testudo_battle::bots;
+    use testudo_battle::{Dice, Setup};
 
     /// A running battle, with its states frame by frame in the previous turns.
     fn battle(turns: u32) -> Game {
@@ -383,7 +383,7 @@ mod tests {
             }
         });
         let leaf = leaves[number as usize % leaves.len()];
-        game.corrupt_number(&leaf, bit % leaf.bits).ok().map(|()| leaf)
+        state::flip_bit(game, &leaf, bit % leaf.bits).ok().map(|()| leaf)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use testudo_physics::{BodyId, BodyRef};
 
 use crate::app::clock::Clock;
 use crate::app::watch::client::Client;
-use crate::game::{Game, UNIT};
+use testudo_battle::{Game, UNIT};
 
 /// Time that a picture may give to prediction.
 const PER_PICTURE: Duration = Duration::from_millis(8);
@@ -263,8 +263,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Simulation as _, Turn, state};
 
     use super::*;
-    use crate::bots::{Level, order_at};
-    use crate::game::{Map, Setup};
+    use testudo_battle::bots::{Level, order_at};
+    use testudo_battle::{Map, Setup};
 
     /// Into a copy that has been somewhere else, in a battle until buildings fall. What a copy has tried does not show.
     #[test]

@@ -7,7 +7,7 @@ use testudo_lockstep::{Duration, PlayerId, Simulation as _};
 use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
 use crate::app::watch::diagnosis::{Desync, Diagnosis};
-use crate::game::Order;
+use testudo_battle::Order;
 
 /// A match that was played to its end.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use testudo_lockstep::{PlayerId, Session, SubmitError, Turn};
 
 use crate::app::watch::client::Client;
-use crate::bots::{self, Level};
-use crate::game::Order;
+use testudo_battle::Order;
+use testudo_battle::bots::{self, Level};
 
 /// Greatest number of orders for one click of a person: a scattered selection needs several.
 pub(crate) const ORDERS_PER_TURN: u32 = 16;

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{Simulation, state};
 
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// What a client remembers about a turn until all clients have been compared.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
-use crate::game::{Game, Setup};
+use testudo_battle::{Game, Setup};
 
 /// Largest file: hours of a large battle.
 const BYTES_MAX: u64 = 256 << 20;

@@ -3,7 +3,7 @@
 use testudo_lockstep::state;
 
 use crate::app::watch::record::FrameRecord;
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// Turns whose counts are kept; in longer matches the first ones tell the story.
 const TURNS_MAX: usize = 3_000;

@@ -6,12 +6,12 @@ use macroquad::math::Rect;
 use testudo_physics as physics;
 use testudo_physics::{Aabb, BodyRef, DebugDraw, DebugDrawOptions, Shape, TouchingContact};
 
-use crate::game::Game;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units, vector};
 use crate::view::paint::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
+use testudo_battle::Game;
 
 /// A layer: its key, what its colour means, and that.
 type Layer = (KeyCode, &'static str, Color);

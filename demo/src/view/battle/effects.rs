@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use macroquad::color::WHITE;
 use macroquad::math::{Vec2, vec2};
 
-use crate::game::{BuildingLook, UnitLook};
 use crate::view::battle::shown::Shown;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::{Pose, STRIKES, Sprite};
@@ -15,6 +14,7 @@ use crate::view::paint::palette::{
     BACKDROP, DYING, ROCK_DARK, SELECTION, SPARKLE, TEXT_DIM, army, faded, mixed,
 };
 use crate::view::sound::Cue;
+use testudo_battle::{BuildingLook, UnitLook};
 
 /// Durations of effects, seconds.
 const HURT: f32 = 0.22;
@@ -391,8 +391,8 @@ mod tests {
 
     use super::*;
     use crate::app::{Pilot, ReplayFile, Skirmish, SkirmishSpec, Terms};
-    use crate::bots::Level;
-    use crate::game::Setup;
+    use testudo_battle::Setup;
+    use testudo_battle::bots::Level;
 
     /// (After a jump into the middle of a battle no unit looked wounded.)
     #[test]

@@ -3,12 +3,12 @@
 use macroquad::color::WHITE;
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::game::{Game, Scenery};
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{CANOPY, CANOPY_DARK, GRASS, STRAW, WATER, faded, mixed};
+use testudo_battle::{Game, Scenery};
 
 /// Characters of a hand-made map across its longer side, about. Shores and trees follow it, so larger fields have larger ones.
 const CHARACTERS_ACROSS: f32 = 58.0;

@@ -2,7 +2,6 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::game::Game;
 use crate::view::battle::relief;
 use crate::view::battle::scene::position;
 use crate::view::battle::view::View;
@@ -10,6 +9,7 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::{BACKDROP, LINE, TEXT, army, faded};
+use testudo_battle::Game;
 
 /// The largest small map of a field in the lower left corner of a square. Nothing else of the square is covered, or takes a click.
 pub(crate) fn fitted(square: Rect, half: Vec2) -> Rect {

@@ -2,9 +2,9 @@
 
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::game::Game;
 use crate::view::battle::view::View;
 use crate::view::paint::camera::{Camera, place, units};
+use testudo_battle::Game;
 
 /// Room around everything, units of length.
 const AIR: f32 = 3.0;
@@ -129,7 +129,7 @@ fn nearest_first() -> impl Iterator<Item = (i32, i32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Map, Setup};
+    use testudo_battle::{Map, Setup};
 
     const VIEW: Rect = Rect { x: 0.0, y: 74.0, w: 800.0, h: 390.0 };
     const HALF: Vec2 = Vec2::new(55.0, 25.0);

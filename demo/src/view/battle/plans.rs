@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use macroquad::math::Vec2;
 
-use crate::game::{Game, Leg};
 use crate::view::battle::scene::position;
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::view::View;
@@ -12,6 +11,7 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{DYING, SELECTION, faded};
+use testudo_battle::{Game, Leg};
 
 /// Most groups of units whose ways are drawn.
 const GROUPS_MAX: usize = 8;
@@ -69,8 +69,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Simulation as _};
 
     use super::*;
-    use crate::game::{Command, Order, Place, Point, Selection, Setup, UNIT};
     use crate::view::battle::opening;
+    use testudo_battle::{Command, Order, Place, Point, Selection, Setup, UNIT};
 
     /// (A queued order left no trace.)
     #[test]

@@ -6,7 +6,6 @@ use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::texture::Image;
 
 use crate::app::Clock;
-use crate::game::{Game, Scenery};
 use crate::view::battle::land::{character, scattered};
 use crate::view::battle::view::View;
 use crate::view::paint::batch::{Batch, Painter};
@@ -14,6 +13,7 @@ use crate::view::paint::camera::place;
 use crate::view::paint::palette::{
     BACKDROP, CANOPY_DARK, DEEP, EARTH, GROUND, MOSS, OUTSIDE, ROCK, ROCK_DARK, SHORE, STRAW, WATER, mixed,
 };
+use testudo_battle::{Game, Scenery};
 
 /// Texels along the longer side, and of the coarse picture that is there at once.
 const TEXELS: f32 = 1_536.0;
@@ -255,7 +255,7 @@ fn scaled(color: Color, light: f32) -> Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Map, Setup};
+    use testudo_battle::{Map, Setup};
 
     #[test]
     fn a_picture_that_is_painted_in_parts_is_whole_in_the_end() {

@@ -4,7 +4,6 @@ use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics::{BodyId, Shape};
 
-use crate::game::{BuildingLook, Game, Scenery, UnitLook};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::land;
 use crate::view::battle::relief;
@@ -18,6 +17,7 @@ use crate::view::paint::palette::{
     BACKDROP, BOULDER, DIFFERENT, DYING, EARTH, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, TEXT, TIMBER,
     WOUNDED, army, faded, mixed,
 };
+use testudo_battle::{BuildingLook, Game, Scenery, UnitLook};
 
 /// Radius of a unit, units of length.
 const UNIT_RADIUS: f32 = 0.5;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use testudo_physics::BodyId;
 
-use crate::game::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection, Stance};
+use testudo_battle::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection, Stance};
 
 /// Control groups on the number keys.
 pub(crate) const KEYS: usize = 10;

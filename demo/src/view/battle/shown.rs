@@ -4,8 +4,8 @@ use macroquad::math::Vec2;
 use testudo_physics::{BodyId, BodyRef};
 
 use crate::app::Foresight;
-use crate::game::{Game, UnitLook};
 use crate::view::paint::camera::units;
+use testudo_battle::{Game, UnitLook};
 
 /// The states that a view draws.
 #[derive(Clone, Copy)]

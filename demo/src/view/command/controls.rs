@@ -4,7 +4,6 @@ use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 use macroquad::math::Vec2;
 use macroquad::time::{get_frame_time, get_time};
 
-use crate::game::{Command, Place};
 use crate::view::battle::selection::Own;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Aim, DrawnLine, Side, Told};
@@ -14,6 +13,7 @@ use crate::view::paint::camera::{self, Camera};
 use crate::view::widgets::keys::control;
 use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
+use testudo_battle::{Command, Place};
 
 /// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = {

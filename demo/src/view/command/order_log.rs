@@ -8,9 +8,9 @@ use testudo_lockstep::simnet::{LinkConfig, Transport};
 
 use crate::app::{Desync, Foresight};
 use crate::cubes::Input;
-use crate::game::{Order, Place, Selection, Setup, UNIT};
 use crate::view::paint::camera::Camera;
 use crate::view::paint::screen;
+use testudo_battle::{Order, Place, Selection, Setup, UNIT};
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]

@@ -2,7 +2,6 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::game::{BuildingLook, Foe, Point, UnitLook};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::minimap;
 use crate::view::battle::plans;
@@ -16,6 +15,7 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{DYING, SELECTION, faded};
 use crate::view::paint::viewport;
+use testudo_battle::{BuildingLook, Foe, Point, UnitLook};
 
 /// A box smaller than this counts as a click, pixels.
 const CLICK: f32 = 5.0;

@@ -3,12 +3,12 @@
 use macroquad::color::Color;
 use macroquad::math::Rect;
 
-use crate::game::Game;
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
 use crate::view::paint::palette::{SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
+use testudo_battle::Game;
 
 /// Height of the strip, pixels; where it is higher, there are two lines more.
 pub(crate) const HEIGHT: f32 = 30.0;
@@ -133,8 +133,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Simulation as _};
 
     use super::*;
-    use crate::game::{Command, Order, Place, Selection, Setup};
     use crate::view::battle::shown::Shown;
+    use testudo_battle::{Command, Order, Place, Selection, Setup};
 
     #[test]
     fn the_enemys_numbers_are_told() {

@@ -7,7 +7,6 @@ use testudo_lockstep::PlayerId;
 
 use crate::app::online::codes::Codes;
 use crate::app::{Seat, TURNS_MAX};
-use crate::game::TEAMS_MAX;
 use crate::view::hud::qr::Qr;
 use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
@@ -15,6 +14,7 @@ use crate::view::paint::palette::{
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::widgets::card;
 use crate::view::widgets::ui::{Ui, numbered};
+use testudo_battle::TEAMS_MAX;
 
 /// Sizes of the command for the others; it has the first that there is room for.
 const COMMAND: [f32; 4] = [26.0, LARGE, SIZE, SMALL];

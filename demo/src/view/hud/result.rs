@@ -6,13 +6,13 @@ use testudo_lockstep::Simulation as _;
 
 use crate::app::playback::{Curve, Sample, Score};
 use crate::app::share;
-use crate::bots::Level;
-use crate::game::{Game, Teams};
 use crate::view::hud::menu;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use crate::view::widgets::{card, graph};
+use testudo_battle::bots::Level;
+use testudo_battle::{Game, Teams};
 
 /// Who has won and why, from the side of `person`; none if nobody plays.
 pub(crate) fn told(game: &Game, person: Option<u8>) -> (String, Color) {

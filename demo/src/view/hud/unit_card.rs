@@ -3,11 +3,11 @@
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 
-use crate::game::{Stance, UNIT, UnitLook};
 use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
+use testudo_battle::{Stance, UNIT, UnitLook};
 
 /// What there is to know about some units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,7 +93,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Game, Setup};
+    use testudo_battle::{Game, Setup};
 
     #[test]
     fn the_card_counts_kinds_and_says_what_they_can_do() {

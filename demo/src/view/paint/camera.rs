@@ -102,13 +102,13 @@ pub(crate) fn units(raw: i32) -> f32 {
 }
 
 /// A place of the field as the simulation writes it; far outside of every field it stops.
-pub(crate) fn raw(place: Vec2) -> crate::game::Point {
+pub(crate) fn raw(place: Vec2) -> testudo_battle::Point {
     let part = |units: f32| (units.clamp(-16_384.0, 16_383.0) * 65_536.0) as i32;
-    crate::game::Point { x: part(place.x), y: part(place.y) }
+    testudo_battle::Point { x: part(place.x), y: part(place.y) }
 }
 
 /// A point of the simulation in units.
-pub(crate) fn place(point: crate::game::Point) -> Vec2 {
+pub(crate) fn place(point: testudo_battle::Point) -> Vec2 {
     vec2(units(point.x), units(point.y))
 }
 

@@ -2,10 +2,10 @@
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
-use crate::bots::Level;
-use crate::game::{Game, Order};
 use crate::view::battle::shown::Shown;
 use crate::view::hud::status::Status;
+use testudo_battle::bots::Level;
+use testudo_battle::{Game, Order};
 
 /// A match as its views see it. A view without a client has no game.
 pub(crate) trait Clients {

@@ -2,11 +2,11 @@
 
 use macroquad::math::Rect;
 
-use crate::game::Game;
 use crate::view::battle::opening::Opened;
 use crate::view::battle::view::View;
 use crate::view::paint::camera::Camera;
 use crate::view::screens::layout::Layout;
+use testudo_battle::Game;
 
 /// The camera, and the views in which it shows the battle.
 pub(crate) struct Eye {

@@ -13,7 +13,6 @@ use testudo_lockstep::Duration;
 use crate::app::playback::{Budget, Course};
 use crate::app::share;
 use crate::app::{Kept, MatchError};
-use crate::game::{Command, Foe, Game};
 use crate::view::battle::scene;
 use crate::view::command::steering::WASD;
 use crate::view::hud::pace::Pace;
@@ -24,6 +23,7 @@ use crate::view::screens::board::Board;
 use crate::view::screens::clients::Replayed;
 use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, Views};
+use testudo_battle::{Command, Foe, Game};
 
 /// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
 /// compare while standing still. So the comparison progresses on slow screens, too, and makes no picture slow.

@@ -1,8 +1,8 @@
 //! Matches in one process: pictures of any length, orders, a flipped bit, bad networks.
 
 use super::*;
-use crate::bots::Level;
-use crate::game::{Place, Point, Selection, Setup, UNIT, squared};
+use testudo_battle::bots::Level;
+use testudo_battle::{Place, Point, Selection, Setup, UNIT, squared};
 use testudo_lockstep::simnet::Transport;
 
 pub(crate) const PICTURE: Duration = Duration::from_micros(16_667);

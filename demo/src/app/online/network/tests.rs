@@ -8,7 +8,7 @@ use super::*;
 use crate::app::Terms;
 use crate::app::online::name::Name;
 use crate::app::{Pilot, ReplayFile};
-use crate::game::{Command, Order, Selection, Setup, Teams};
+use testudo_battle::{Command, Order, Selection, Setup, Teams};
 
 /// This much real time is a failure, not a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);

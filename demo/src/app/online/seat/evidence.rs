@@ -11,7 +11,7 @@ use crate::app::online::seat::Seat;
 use crate::app::watch::client::Deed;
 use crate::app::watch::diagnosis::{Again, Desync, Diagnosis, repeat};
 use crate::app::watch::outcome::Doubts;
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// First byte of the message that tells whether the orders lead to the sender's copy again, and its second byte.
 const AGAIN: u8 = 2;

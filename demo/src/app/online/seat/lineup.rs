@@ -4,7 +4,7 @@ use testudo_lockstep::{Identity, PlayerId, SessionPhase};
 
 use crate::app::online::profile::Profile;
 use crate::app::online::seat::Seat;
-use crate::game::{Command, Order, Selection, TEAMS_MAX, Teams};
+use testudo_battle::{Command, Order, Selection, TEAMS_MAX, Teams};
 
 impl Seat {
     /// A player's team, 0 for none: before the start as the lobby has it, then as it is in the battle.

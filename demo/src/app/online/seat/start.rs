@@ -19,7 +19,7 @@ use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::recording::{Recording, ReplayFile};
 use crate::app::watch::telemetry::Telemetry;
-use crate::game::Game;
+use testudo_battle::Game;
 
 /// What every seat starts from.
 pub(crate) struct Start<'a> {
@@ -201,7 +201,7 @@ mod tests {
     use testudo_lockstep::Pace;
 
     use super::*;
-    use crate::game::Setup;
+    use testudo_battle::Setup;
 
     /// A few bytes must not cost a guest 477 MB.
     #[test]

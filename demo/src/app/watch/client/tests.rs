@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::playback::{Budget, Course, Milestone};
 use crate::app::{Terms, open_replay};
-use crate::game::Setup;
+use testudo_battle::Setup;
 
 fn turn(client: &mut Client, turn: u32) -> u64 {
     (0..4).for_each(|_| client.step(20));

@@ -1,11 +1,11 @@
 //! The menu of the main screen, and how the next battle begins.
 
 use crate::app::Pilot;
-use crate::bots::Level;
 use crate::view::hud::friends::Way;
 use crate::view::hud::menu::{Menu, Wish};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::finale::Want;
+use testudo_battle::bots::Level;
 
 impl Desk {
     pub(super) fn toggle_menu(&mut self) {

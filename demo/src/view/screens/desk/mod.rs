@@ -19,7 +19,6 @@ use testudo_lockstep::Duration;
 use crate::app::habits::Progress;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_replay};
-use crate::game::Game;
 use crate::view::battle::scene;
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
@@ -35,6 +34,7 @@ use crate::view::screens::viewing::{self, Back, Told};
 use finale::{Finale, Want};
 use layout::layout;
 use spread::Alarm;
+use testudo_battle::Game;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);

@@ -9,13 +9,13 @@ use crate::app::online::name::Name;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
 use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
-use crate::game::Teams;
 use crate::view::hud::friends::Way;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::network::{self, Left};
 use crate::view::screens::viewing::{self, Back};
+use testudo_battle::Teams;
 
 /// Where this window listens: a person who hosts by a button means friends on other computers. Nobody comes in without a code.
 #[cfg(not(target_arch = "wasm32"))]

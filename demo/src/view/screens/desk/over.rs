@@ -157,10 +157,10 @@ fn plate(keep: Rect, size: Vec2, view: Rect, covers: &[Rect]) -> Option<Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Game, Map, Setup};
     use crate::view::battle::opening;
     use crate::view::battle::view::View;
     use crate::view::screens::desk::layout::layout;
+    use testudo_battle::{Game, Map, Setup};
 
     /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under buttons.
     #[test]

@@ -5,7 +5,6 @@ use macroquad::math::{Rect, vec2};
 use testudo_lockstep::SessionPhase;
 
 use crate::app::{Diagnosis, Pilot, Seat};
-use crate::bots::Level;
 use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
@@ -14,6 +13,7 @@ use crate::view::screens::layout::Layout;
 use crate::view::screens::network::NetworkDesk;
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
+use testudo_battle::bots::Level;
 
 /// For how long a notice is shown, seconds, and its height with the gap below it, pixels.
 const NOTICE: f32 = 8.0;

@@ -5,7 +5,6 @@ use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
 
 use crate::app::share;
-use crate::game::Setup;
 use crate::view::hud::{commands, header, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
@@ -14,6 +13,7 @@ use crate::view::screens::viewing::timeline::{Timeline, clock};
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::ui::numbered;
+use testudo_battle::Setup;
 
 /// Names of the buttons that follow a player, for scripts.
 const FOLLOW: [&str; 16] = numbered!("follow");

@@ -1,0 +1,171 @@
+//! Units and their present tasks.
+
+use std::collections::VecDeque;
+
+use testudo_physics::BodyId;
+
+use crate::kind::Kind;
+use crate::point::{Point, squared};
+
+/// Greatest momentum that a unit accumulates, ms.
+const MOMENTUM_MAX_MS: u16 = 2_000;
+
+/// The enemy that a unit fights. Numbers of the match.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Foe {
+    /// By its number.
+    Unit(u32),
+    /// By its number.
+    Building(u32),
+}
+
+/// A destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    /// The unit's own place at the end.
+    pub(crate) place: Point,
+    /// The destination that the units of one order share: so they share a flow field.
+    pub(crate) goal: Point,
+}
+
+/// What to do there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Deed {
+    /// See [`Task::March`].
+    March,
+    /// See [`Task::Attack`].
+    Attack,
+    /// See [`Task::Strike`].
+    Strike(Foe),
+}
+
+/// Something for a unit to do after its present errand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Errand {
+    pub(crate) deed: Deed,
+    pub(crate) way: Way,
+}
+
+/// Most errands of a unit; an order queued behind these is dropped.
+pub(crate) const ERRANDS_MAX: usize = 8;
+
+impl Deed {
+    /// The task of walking there.
+    pub(crate) fn task(self, way: Way) -> Task {
+        match self {
+            Self::March => Task::March(way),
+            Self::Attack => Task::Attack(way),
+            Self::Strike(foe) => Task::Strike { foe, way },
+        }
+    }
+}
+
+/// The task that a unit was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Task {
+    /// Stays at its post. Attacks enemies that come in sight, and goes back afterwards.
+    #[default]
+    Hold,
+    /// Goes there. Strikes enemies within reach, but does not stop for them.
+    March(Way),
+    /// Goes there, and attacks enemies that come in sight.
+    Attack(Way),
+    /// Like [`Task::Attack`], then back, until told otherwise.
+    Patrol { to: Way, back: Way },
+    /// Goes to this enemy. On the way it strikes only enemies within reach.
+    Strike { foe: Foe, way: Way },
+    /// Nobody told it: like [`Task::Attack`], to an enemy who strikes a building near its post. Afterwards it goes back there.
+    Aid(Way),
+}
+
+/// What a unit does when it has no orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stance {
+    /// Attacks enemies that come in sight of its post, and those who strike a building near it.
+    #[default]
+    Defend,
+    /// Stays where it is, and strikes only enemies within reach.
+    Hold,
+    /// Like [`Stance::Defend`], but it sees twice as far, and pursues.
+    Pursue,
+}
+
+impl Stance {
+    /// By their numbers in orders and in the state.
+    pub(crate) const ALL: [Self; 3] = [Self::Defend, Self::Hold, Self::Pursue];
+
+    /// In the order in which a person goes through them.
+    pub fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    }
+}
+
+impl Task {
+    /// Where the unit goes now.
+    pub(crate) fn way(&self) -> Option<&Way> {
+        match self {
+            Self::Hold => None,
+            Self::March(way)
+            | Self::Attack(way)
+            | Self::Patrol { to: way, .. }
+            | Self::Strike { way, .. }
+            | Self::Aid(way) => Some(way),
+        }
+    }
+
+    /// Nobody told it to do anything.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self, Self::Hold | Self::Aid(_))
+    }
+}
+
+/// One place in an army. When the unit falls, a recruit takes its number.
+///
+/// What every frame reads comes first, in one line of the cache.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Unit {
+    /// The body in the world; none while the place waits for a recruit.
+    pub(crate) body: Option<BodyId>,
+    /// The enemy that it fights.
+    pub(crate) target: Option<Foe>,
+    /// From when on it can strike, by the time of the match, ms.
+    pub(crate) ready_ms: u64,
+    /// The army: the player who commands it.
+    pub(crate) army: u8,
+    pub(crate) kind: Kind,
+    pub(crate) stance: Stance,
+    /// Bit `n`: member of control group `n`.
+    pub(crate) groups: u16,
+    /// At most 0 only between a blow and the end of its frame.
+    pub(crate) hit_points: i32,
+    /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
+    pub(crate) post: Point,
+    /// For how long it has been away from its post with nothing to do, ms; stops counting at its largest value.
+    pub(crate) away_ms: u16,
+    pub(crate) task: Task,
+    /// Its later errands, the next one first; at most [`ERRANDS_MAX`].
+    pub(crate) errands: VecDeque<Errand>,
+}
+
+impl Unit {
+    /// Its momentum for a charge: for how long it has run, ms, where it was `running_ms` a frame before. It gathers some while it runs at three quarters of its
+    /// speed or more, and loses it twice as fast while it does not.
+    pub(crate) fn momentum(&self, running_ms: u16, velocity: Point, elapsed_ms: u16) -> u16 {
+        let quick = self.kind.stats().speed / 4 * 3;
+        if velocity.distance_squared(Point::ZERO) >= squared(quick) {
+            running_ms.saturating_add(elapsed_ms).min(MOMENTUM_MAX_MS)
+        } else {
+            running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
+        }
+    }
+
+    /// Has nothing to do any more, and stays at a place.
+    pub(crate) fn settle(&mut self, post: Point) {
+        (self.task, self.post, self.away_ms) = (Task::Hold, post, 0);
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.body.is_some()
+    }
+}
