@@ -120,6 +120,7 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
         "physics/movement/Cargo.toml",
         "lockstep/Cargo.toml",
         "demo/Cargo.toml",
+        "demo/battle/Cargo.toml",
         "tests/Cargo.toml",
         "tests/sealed/Cargo.toml",
         "tests/liar/Cargo.toml",
@@ -157,7 +158,29 @@ pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
         let line = line_with(tree, path, stranger)?;
         Some(Finding { path: path.into(), line, message: format!("take `{stranger}` out: {why}") })
     });
-    known.chain(lockstep_carries_any_game(tree)).collect()
+    known.chain(lockstep_carries_any_game(tree)).chain(battle_stands_alone(tree)).collect()
+}
+
+/// What the battle may depend on. It does not draw, read the command line or wait.
+const BATTLES: [&str; 4] = ["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"];
+
+fn battle_stands_alone(tree: &Tree) -> Vec<Finding> {
+    let path = "demo/battle/Cargo.toml";
+    let text = tree.text(path).unwrap_or_default();
+    let dependencies = text.lines().enumerate().skip_while(|(_, line)| *line != "[dependencies]").skip(1);
+    let named = dependencies.take_while(|(_, line)| !line.starts_with('['));
+    let strangers = named.filter_map(|(at, line)| {
+        let name =
+            line.split(['=', '.', ' ']).next().filter(|name| !name.is_empty() && !name.starts_with('#'))?;
+        (!BATTLES.contains(&name)).then(|| Finding {
+            path: path.into(),
+            line: at + 1,
+            message: format!(
+                "take `{name}` out: the battle is simulation only, {BATTLES:?} are what it needs"
+            ),
+        })
+    });
+    strangers.collect()
 }
 
 /// Lockstep carries the actions of any deterministic game: without its feature `physics` it does not even build the other engine.
@@ -342,6 +365,15 @@ mod tests {
         let elsewhere = ("lockstep/src/session/mod.rs", "// testudo_physics\nuse testudo_physics::World;");
         let findings = packages_know_only_what_they_need(&Tree::planted(&[bridge[0], bridge[1], elsewhere]));
         assert_found(&findings, elsewhere.0, 2, "any deterministic game");
+        let battle = "[dependencies]\ntestudo-physics.workspace = true\n# Short lists.\nsmallvec = \"1\"\n\n[lints]\nworkspace = true\n";
+        assert_eq!(
+            packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", battle)])),
+            []
+        );
+        let drawn = battle.replace("smallvec", "macroquad");
+        let findings =
+            packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", &drawn)]));
+        assert_found(&findings, "demo/battle/Cargo.toml", 4, "simulation only");
     }
 
     #[test]
