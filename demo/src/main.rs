@@ -1,6 +1,6 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! The battle itself is the package `testudo-battle`, which knows neither clock nor network. `app` runs matches. `cubes` is the scene of Glenn
+//! The battle is the package `testudo-battle`, which knows neither clock nor network. `app` runs matches. `cubes` is the scene of Glenn
 //! Fiedler's articles, `pair` two copies of it over a network. `view` shows them in a window or in a browser page; `cli` is the command line.
 
 // A browser page shows the window and does not use sockets or matches without a picture.

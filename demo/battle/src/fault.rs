@@ -11,13 +11,13 @@ use crate::point::Point;
 /// A number of a body that can be corrupted and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BodyField {
-    /// Of its centre.
+    /// Of the centre, raw.
     PositionX,
-    /// Of its centre.
+    /// Of the centre, raw.
     PositionY,
-    /// Per second.
+    /// Raw units per second.
     VelocityX,
-    /// Per second.
+    /// Raw units per second.
     VelocityY,
 }
 
@@ -41,7 +41,7 @@ pub enum FaultError {
 }
 
 impl BodyField {
-    /// All fields, in the order in which reports name them.
+    /// All fields, in the order of a body's numbers.
     pub const ALL: [Self; 4] = [Self::PositionX, Self::PositionY, Self::VelocityX, Self::VelocityY];
 
     /// The name on the command line and in reports.

@@ -22,7 +22,7 @@ pub struct UnitLook {
     pub army: u8,
     /// Whether it shoots; otherwise it is a guard.
     pub is_archer: bool,
-    /// In the world.
+    /// Its body in the world.
     pub body: BodyId,
     /// What is left of them, at least 1.
     pub hit_points: i32,
@@ -67,7 +67,7 @@ pub struct BuildingLook {
     pub army: u8,
     /// Whether its army falls with the last one of these; otherwise it is a barracks.
     pub is_keep: bool,
-    /// Raw.
+    /// Its centre, raw.
     pub centre: Point,
     /// Half extents, raw.
     pub half: Point,

@@ -11,9 +11,9 @@ pub const UNIT: i32 = 1 << 16;
 /// A position (raw units) or a velocity (raw units per second). Positions on a field lie within +-2^30.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Point {
-    /// To the right.
+    /// To the right in a picture.
     pub x: i32,
-    /// Up.
+    /// Downwards in a picture.
     pub y: i32,
 }
 

@@ -75,7 +75,7 @@ impl Place {
         Self { x: round(point.x), y: round(point.y) }
     }
 
-    /// Exact.
+    /// The same place as a point; nothing is rounded.
     pub fn point(self) -> Point {
         Point { x: self.x * (UNIT / QUARTERS), y: self.y * (UNIT / QUARTERS) }
     }
