@@ -164,23 +164,25 @@ pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
 /// What the battle may depend on. It does not draw, read the command line or wait.
 const BATTLES: [&str; 4] = ["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"];
 
+/// All dependencies stand in one table, a line each: what stands in another one is a stranger, too.
 fn battle_stands_alone(tree: &Tree) -> Vec<Finding> {
     let path = "demo/battle/Cargo.toml";
-    let text = tree.text(path).unwrap_or_default();
-    let dependencies = text.lines().enumerate().skip_while(|(_, line)| *line != "[dependencies]").skip(1);
-    let named = dependencies.take_while(|(_, line)| !line.starts_with('['));
-    let strangers = named.filter_map(|(at, line)| {
-        let name =
-            line.split(['=', '.', ' ']).next().filter(|name| !name.is_empty() && !name.starts_with('#'))?;
-        (!BATTLES.contains(&name)).then(|| Finding {
-            path: path.into(),
-            line: at + 1,
-            message: format!(
-                "take `{name}` out: the battle is simulation only, {BATTLES:?} are what it needs"
-            ),
-        })
-    });
-    strangers.collect()
+    let (mut findings, mut is_table) = (Vec::new(), false);
+    for (at, line) in tree.text(path).unwrap_or_default().lines().enumerate() {
+        let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+        let is_header = line.starts_with('[');
+        if is_header {
+            is_table = line == "[dependencies]";
+        }
+        let is_other = is_header && line.contains("dependencies") && !is_table;
+        let is_entry = is_table && !is_header && !name.is_empty() && !name.starts_with('#');
+        if is_other || is_entry && !BATTLES.contains(&name) {
+            let message =
+                format!("take `{line}` out: the battle is simulation only, {BATTLES:?} are what it needs");
+            findings.push(Finding { path: path.into(), line: at + 1, message });
+        }
+    }
+    findings
 }
 
 /// Lockstep carries the actions of any deterministic game: without its feature `physics` it does not even build the other engine.
@@ -370,10 +372,12 @@ mod tests {
             packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", battle)])),
             []
         );
-        let drawn = battle.replace("smallvec", "macroquad");
-        let findings =
-            packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", &drawn)]));
-        assert_found(&findings, "demo/battle/Cargo.toml", 4, "simulation only");
+        for stranger in ["macroquad = \"0.4\"\n", "[target.'cfg(unix)'.dependencies]\nclap = \"4\"\n"] {
+            let drawn = battle.replace("smallvec = \"1\"\n", stranger);
+            let findings =
+                packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", &drawn)]));
+            assert_found(&findings, "demo/battle/Cargo.toml", 4, "simulation only");
+        }
     }
 
     #[test]
