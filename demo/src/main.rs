@@ -25,9 +25,6 @@ mod bench;
     reason = "the system on one side, people on the other"
 )]
 mod cli;
-#[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
-#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
-mod cubes;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;

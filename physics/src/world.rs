@@ -26,6 +26,7 @@ use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
 use crate::contact::ignored::IgnoredPairs;
 use crate::contact::sensors::SensorOverlaps;
+use crate::math::axes::each_axis;
 use crate::math::copy::clone_in_place;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
@@ -312,7 +313,7 @@ impl World {
     pub(crate) fn hold_inside(&mut self, slot: Slot) {
         let (body, bounds) = (&mut self.bodies[slot], &self.settings.bounds);
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
-            body.position = [0, 1].map(|x| body.position[x].clamp(bounds.min[x], bounds.max[x]));
+            body.position = each_axis(|x| body.position[x].clamp(bounds.min[x], bounds.max[x]));
         }
     }
 

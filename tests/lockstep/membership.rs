@@ -6,6 +6,7 @@ use testudo_lockstep::{
     Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig,
     SessionPhase, Successor, Topology, VirtualMatch,
 };
+use testudo_tests::cases::share;
 
 const SEED: u64 = 3;
 
@@ -248,7 +249,7 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
     ] {
         let watchers = u32::from(topology != Topology::Mesh);
         let mut close = 0;
-        for cut_at in (29_300..30_300).step_by(20) {
+        for cut_at in (29_300..30_300).step_by(1_000 / share(50) as usize) {
             let mut game = toy_match(&config(3, topology), watchers, 1, LinkConfig::new());
             run(&mut game, cut_at);
             game.net_mut().set_partition(&[cut_off]);
@@ -272,7 +273,7 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
 #[test]
 fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
     let mut was_ahead = 0;
-    for asleep_at in (4_000..4_400).step_by(20) {
+    for asleep_at in (4_000..4_400).step_by(400 / share(20) as usize) {
         let config = config(8, Topology::Mesh).pace(Pace::Article).turns_ahead(1);
         let link = LinkConfig::new().latency(Duration::from_millis(150)).jitter(Duration::from_millis(60));
         let mut game = toy_match(&config, 0, 1, link);

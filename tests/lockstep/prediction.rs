@@ -8,6 +8,7 @@ use testudo_lockstep::{
     Driver, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Successor,
     Topology, Turn, VirtualMatch,
 };
+use testudo_tests::cases::cases;
 use testudo_tests::scenes::Generator;
 
 /// Orders with their frames and players.
@@ -76,7 +77,9 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
 fn the_own_order_is_seen_in_the_next_frame() {
     let budgets = [(1, 64), (2, 64), (4, 64), (7, 64), (2, 2), (4, 2), (7, 3)];
     let mut postponed = 0;
-    for ((turn, budget), seed) in budgets.into_iter().flat_map(|of| (0..6).map(move |seed| (of, seed))) {
+    for ((turn, budget), seed) in
+        budgets.into_iter().flat_map(|of| cases(0..6_u32).map(move |seed| (of, seed.into())))
+    {
         let what = format!("turns of {turn}, budget {budget}, seed {seed}");
         let config =
             SessionConfig::new(2).simulated().turns(400).frames_per_turn(turn).actions_per_turn_max(9);

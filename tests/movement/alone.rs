@@ -2,6 +2,7 @@
 
 use testudo_movement::{Crowd, CrowdDef, GIVE_UP_MS, GroundDef, Order};
 use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_tests::cases::cases;
 
 use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, draw, square};
@@ -21,7 +22,7 @@ fn house(world: &mut World, at: Vec2, half: [Fx; 2]) -> BodyId {
 /// Sixty units with goals of their own on each of twenty maps: how many were sent, have arrived, or were told that there is no path.
 fn errands(fields: u32) -> [usize; 3] {
     let [mut sent, mut arrived, mut told] = [0; 3];
-    for seed in 0..4 {
+    for seed in cases(0..4_u32).map(u64::from) {
         for kind in KINDS {
             let mut scene = scene(draw(kind, seed), HALF, fields);
             let size = scene.crowd.ground().size_of(Fx::ONE / 2).unwrap();

@@ -1,5 +1,6 @@
 //! Shared helpers of the workspace's tests: scenes that several tests build, and what must hold for any bytes.
 
+pub mod cases;
 pub mod counting;
 #[cfg(feature = "checks")]
 pub mod fuzz;

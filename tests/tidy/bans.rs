@@ -18,7 +18,7 @@ const EDGES: [(&str, Option<&str>); 24] = [
     ("demo/src/main.rs", Some("netbench")),
     ("demo/src/main.rs", Some("pair")),
     ("demo/src/main.rs", Some("view")),
-    ("demo/src/cubes/float.rs", None),
+    ("demo/cubes/src/float.rs", None),
     ("demo/tests/program/main.rs", None),
     ("lockstep/examples/first_game.rs", None),
     ("lockstep/examples/internet_game.rs", None),
@@ -185,7 +185,7 @@ mod tests {
         let planted = [
             ("physics/src/world.rs", reason),
             ("lockstep/src/transport/udp.rs", "#![allow(clippy::disallowed_types)]"),
-            ("demo/src/main.rs", "#[allow(clippy::disallowed_types, reason = \"b\")] mod cubes;"),
+            ("demo/cubes/src/scene.rs", "#![allow(clippy::disallowed_types, reason = \"b\")]"),
             ("demo/battle/src/lib.rs", "#![cfg_attr(test, allow(clippy::print_stdout))]"),
             ("demo/battle/src/lib.rs", "#![allow(clippy::all)]"),
             ("demo/battle/src/lib.rs", "#![allow(warnings)]"),

@@ -23,12 +23,6 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "draw",
 ];
 
-/// The demo's simulations that are modules of its program, by name. The battle is a package: what it must not use is no dependency of it.
-const GAMES: [&str; 1] = ["cubes"];
-
-/// Modules that they must not use: these draw, read the clock or parse the command line.
-const NOT_IN_GAME: [&str; 4] = ["macroquad", "clap", "indicatif", "rand"];
-
 /// One import between two modules of a crate.
 struct Import {
     path: String,
@@ -206,42 +200,9 @@ fn walk<V>(
     None
 }
 
-/// A simulation in the demo's program imports nothing of the rest of the demo, nor what draws or reads the command line.
-pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let imports = imports(tree, "demo/src/").into_iter();
-    for Import { path, line, from, to } in imports.filter(|import| GAMES.contains(&&*import.from)) {
-        let message = format!(
-            "`{from}` imports `crate::{to}`; demo/src/{from} is simulation only: hand it what it needs as an \
-             argument, or move what it needs into demo/src/{from}"
-        );
-        findings.push(Finding { path, line, message });
-    }
-    let in_a_game = |path: &str| {
-        let inside = path.strip_prefix("demo/src/").map(module_of_file);
-        inside.is_some_and(|module| module.first().is_some_and(|top| GAMES.contains(top)))
-    };
-    for (path, _) in tree.rust_files("demo/src/").filter(|(path, _)| in_a_game(path)) {
-        for used in paths(&tree.tokens(path)) {
-            if used.segments.len() > 1 && NOT_IN_GAME.contains(&used.segments[0]) {
-                findings.push(Finding {
-                    path: path.to_string(),
-                    line: used.line,
-                    message: format!(
-                        "`{}` where there is simulation only; drawing and options belong into \
-                         demo/src/view, demo/src/app and demo/src/cli",
-                        used.segments.join("::")
-                    ),
-                });
-            }
-        }
-    }
-    findings
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{game_stands_alone, no_cycles, physics_order, physics_order_is_current};
+    use super::{no_cycles, physics_order, physics_order_is_current};
     use crate::tree::{Tree, assert_found};
 
     const ORDER: [&str; 3] = ["low", "mid", "top"];
@@ -315,20 +276,5 @@ mod tests {
         broken[2].1 = "use crate::Lost;";
         let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
         assert_found(&findings, "lockstep/src/time.rs", 1, "name the module");
-    }
-
-    #[test]
-    fn game_knows_only_itself_and_the_engines() {
-        let clean = "use testudo_physics::World; use crate::cubes::unit::Unit; use super::order::Order;";
-        let tree =
-            Tree::planted(&[("demo/src/cubes/scene.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
-        assert_eq!(game_stands_alone(&tree), []);
-        for planted in
-            ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"]
-        {
-            let path = "demo/src/cubes/scene.rs";
-            let tree = Tree::planted(&[(path, planted)]);
-            assert_found(&game_stands_alone(&tree), path, 1, "simulation only");
-        }
     }
 }

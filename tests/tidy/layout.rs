@@ -7,7 +7,8 @@ use crate::tree::{Finding, Tree};
 const LINES_MAX: usize = 600;
 
 /// The members of the workspace that are libraries.
-const LIBRARIES: [&str; 5] = ["physics", "physics/movement", "lockstep", "demo/battle", "tests"];
+const LIBRARIES: [&str; 6] =
+    ["physics", "physics/movement", "lockstep", "demo/battle", "demo/cubes", "tests"];
 
 /// Files are short enough to be read at once.
 pub(crate) fn files_are_short(tree: &Tree) -> Vec<Finding> {
@@ -121,6 +122,7 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
         "lockstep/Cargo.toml",
         "demo/Cargo.toml",
         "demo/battle/Cargo.toml",
+        "demo/cubes/Cargo.toml",
         "tests/Cargo.toml",
         "tests/sealed/Cargo.toml",
         "tests/liar/Cargo.toml",
@@ -158,28 +160,30 @@ pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
         let line = line_with(tree, path, stranger)?;
         Some(Finding { path: path.into(), line, message: format!("take `{stranger}` out: {why}") })
     });
-    known.chain(lockstep_carries_any_game(tree)).chain(battle_stands_alone(tree)).collect()
+    known.chain(lockstep_carries_any_game(tree)).chain(simulations_stand_alone(tree)).collect()
 }
 
-/// What the battle may depend on. It does not draw, read the command line or wait.
-const BATTLES: [&str; 4] = ["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"];
+/// What the demo's simulations may depend on. They do not draw, read the command line or wait.
+const NEEDED: [&str; 4] = ["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"];
 
-/// All dependencies stand in one table, a line each: what stands in another one is a stranger, too.
-fn battle_stands_alone(tree: &Tree) -> Vec<Finding> {
-    let path = "demo/battle/Cargo.toml";
-    let (mut findings, mut is_table) = (Vec::new(), false);
-    for (at, line) in tree.text(path).unwrap_or_default().lines().enumerate() {
-        let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
-        let is_header = line.starts_with('[');
-        if is_header {
-            is_table = line == "[dependencies]";
-        }
-        let is_other = is_header && line.contains("dependencies") && !is_table;
-        let is_entry = is_table && !is_header && !name.is_empty() && !name.starts_with('#');
-        if is_other || is_entry && !BATTLES.contains(&name) {
-            let message =
-                format!("take `{line}` out: the battle is simulation only, {BATTLES:?} are what it needs");
-            findings.push(Finding { path: path.into(), line: at + 1, message });
+/// All dependencies stand in one table, a line each: what stands in another one is a stranger, too. Only their tests may need more.
+fn simulations_stand_alone(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for path in ["demo/battle/Cargo.toml", "demo/cubes/Cargo.toml"] {
+        let mut is_table = false;
+        for (at, line) in tree.text(path).unwrap_or_default().lines().enumerate() {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            let is_header = line.starts_with('[');
+            if is_header {
+                is_table = line == "[dependencies]";
+            }
+            let is_other = is_header && line.contains("dependencies") && line != "[dev-dependencies]";
+            let is_entry = is_table && !is_header && !name.is_empty() && !name.starts_with('#');
+            if is_other && !is_table || is_entry && !NEEDED.contains(&name) {
+                let message =
+                    format!("take `{line}` out: this is simulation only, {NEEDED:?} are what it needs");
+                findings.push(Finding { path: path.into(), line: at + 1, message });
+            }
         }
     }
     findings
@@ -225,31 +229,28 @@ fn is_audited(path: &str) -> bool {
     AUDITED.into_iter().any(is_in)
 }
 
-/// Lints that crates and the demo's simulations deny: the file, the line after the attribute, the lints.
-const DENIED: [(&str, &str, &[&str]); 5] = [
+/// Lints that crates deny.
+const DENIED: [(&str, &[&str]); 5] = [
     (
         "physics/src/lib.rs",
-        "",
         &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr", "must_use_candidate"],
     ),
     (
         "physics/movement/src/lib.rs",
-        "",
         &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr", "must_use_candidate"],
     ),
     (
         "lockstep/src/lib.rs",
-        "",
         &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr", "must_use_candidate"],
     ),
-    ("demo/battle/src/lib.rs", "", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
-    ("demo/src/main.rs", "mod cubes;", &["float_arithmetic", "print_stdout", "print_stderr"]),
+    ("demo/battle/src/lib.rs", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
+    ("demo/cubes/src/lib.rs", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
 ];
 
 /// The crates keep their bans, and `unsafe` is in the audited modules only.
 pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for src in ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/src/", "demo/battle/src/"] {
+    for src in ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/"] {
         for (path, _) in tree.rust_files(src).filter(|(path, _)| !is_audited(path)) {
             findings.extend(tree.tokens(path).iter().filter(|token| token.is_name("unsafe")).map(|token| {
                 Finding {
@@ -262,20 +263,17 @@ pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
             }));
         }
     }
-    for (file, before, lints) in DENIED {
+    for (file, lints) in DENIED {
         let Some(text) = tree.text(file) else { continue };
         for lint in lints {
-            let mut lines = text.lines().zip(text.lines().skip(1));
-            let is_denied = lines.any(|(line, next)| {
-                (line.contains("[deny(") || line.contains("[warn("))
-                    && line.contains(lint)
-                    && (before.is_empty() || next == before)
-            });
+            let is_denied = text
+                .lines()
+                .any(|line| (line.contains("[deny(") || line.contains("[warn(")) && line.contains(lint));
             if !is_denied {
                 findings.push(Finding {
                     path: file.into(),
                     line: 1,
-                    message: format!("deny (or warn of) `{lint}` for the whole crate, or for `{before}`"),
+                    message: format!("deny (or warn of) `{lint}` for the whole crate"),
                 });
             }
         }
@@ -390,15 +388,9 @@ mod tests {
         let findings =
             bans_hold(&Tree::planted(&[root, ("lockstep/src/a.rs", "\nfn f() { unsafe { g() } }")]));
         assert_found(&findings, "lockstep/src/a.rs", 2, "the safe way");
-        for (file, _, _) in super::DENIED.iter().filter(|(_, module, _)| module.is_empty()) {
+        for (file, _) in super::DENIED {
             let lifted = deny.replace("clippy::float_arithmetic, ", "");
             assert_found(&bans_hold(&Tree::planted(&[(file, &lifted)])), file, 1, "float_arithmetic");
         }
-        let module =
-            "#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]\nmod cubes;\n";
-        assert_eq!(bans_hold(&Tree::planted(&[("demo/src/main.rs", module)])), []);
-        let lifted = module.replace("clippy::print_stdout, ", "");
-        let findings = bans_hold(&Tree::planted(&[("demo/src/main.rs", &lifted)]));
-        assert_found(&findings, "demo/src/main.rs", 1, "print_stdout");
     }
 }

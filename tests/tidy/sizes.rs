@@ -48,7 +48,7 @@ pub(crate) type Exception = (&'static str, &'static str, Size, usize, &'static s
 pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut needed = vec![false; exceptions.len()];
-    let product = ["physics/src/", "lockstep/src/", "demo/src/", "demo/battle/src/"];
+    let product = ["physics/src/", "lockstep/src/", "demo/src/", "demo/battle/src/", "demo/cubes/src/"];
     for (path, _) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use testudo_tests::cases::cases;
 
 use testudo_physics::Fx;
 
@@ -27,7 +28,7 @@ impl Truth {
         mut hearing: impl FnMut(&mut Self, &mut Chance, u64),
     ) {
         let mut truth = Self { law, source, cases: 0, failures: Vec::new() };
-        for seed in seeds {
+        for seed in cases(seeds) {
             hearing(&mut truth, &mut Chance::new(seed), seed);
         }
         assert!(truth.cases > 0, "{law}: no case was heard");

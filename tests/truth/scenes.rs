@@ -526,7 +526,8 @@ fn random_scenes_with_crushers_and_gaps_keep_the_laws() {
 /// Plays the scenes of these seeds.
 #[cfg(test)]
 fn keep_the_laws(seeds: impl IntoIterator<Item = u64>) {
-    let failures: Vec<_> = seeds.into_iter().flat_map(|seed| Scene::new(seed).play()).collect();
+    let failures: Vec<_> =
+        testudo_tests::cases::cases(seeds).flat_map(|seed| Scene::new(seed).play()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

@@ -9,6 +9,7 @@ mod teams;
 use testudo_lockstep::state;
 use testudo_lockstep::testing::{Trial, assert_deterministic};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_tests::cases::share;
 
 use super::unit::Task;
 use super::*;
@@ -480,7 +481,7 @@ fn a_damaged_battle_is_refused_or_goes_on_without_a_panic() {
     let start = 8 + world.len();
     let mut dice = Dice::new(5);
     let mut loaded = 0;
-    for round in 0..2_000 {
+    for round in 0..share(2_000) {
         let mut damaged = bytes.clone();
         for _ in 0..dice.between(1, 3) {
             let at = dice.between(start as i32, bytes.len() as i32 - 1) as usize;

@@ -11,9 +11,9 @@ use crate::cli::value::{
     FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, page, probability, socket, speed, teams,
     turn_and_body,
 };
-use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
 use crate::pair::FRAMES_MAX;
 use testudo_battle::{ARMIES_MAX, UNITS_MAX};
+use testudo_cubes::{CUBES_MAX, FRAMES_PER_SECOND};
 
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///

@@ -12,9 +12,9 @@ use crate::cli::args::Cubes;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
 use crate::cli::{Failed, window};
-use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};
+use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 
 /// A cube that is displaced by its own width is visibly somewhere else. This is the mean of the widths, units.
 const CUBE_WIDTH: f64 = 0.75;
@@ -104,7 +104,7 @@ fn told(options: &Cubes, json: bool) -> Result<bool, Failed> {
     let mut keys = Autopilot::new(options.seed);
     let bar = progress_bar("frame", spec.frames.into());
     let outcome = CubesMatch::start(&spec)
-        .and_then(|running| running.finish(|| keys.next(), |frame| bar.set_position(frame.into())));
+        .and_then(|running| running.finish(|| keys.press(), |frame| bar.set_position(frame.into())));
     bar.finish_and_clear();
     let outcome = outcome?;
     let report = CubesReport::new(&outcome);

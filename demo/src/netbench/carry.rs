@@ -6,9 +6,9 @@ use testudo_lockstep::{
     SessionConfig, Simulation, VirtualMatch,
 };
 
-use crate::cubes::{Autopilot, Input};
 use crate::netbench::measure::Trip;
 use crate::netbench::{DELAY, RATE};
+use testudo_cubes::{Autopilot, Input};
 
 /// Number of unconfirmed inputs that the session keeps: two seconds there, two back, and losses on the way.
 const WINDOW: u32 = 512;
@@ -48,7 +48,7 @@ pub(super) fn tcp(link: LinkConfig, inputs: u32, seed: u64) -> Vec<Trip> {
         receive(&mut net, &mut trips, sent);
         trips.push(Trip { sent, usable: None });
         let [a, b, c, d] = number.to_le_bytes();
-        net.send(sent, 0, 1, &[a, b, c, d, keys.next().bits()]);
+        net.send(sent, 0, 1, &[a, b, c, d, keys.press().bits()]);
     }
     let end = trips.last().map_or(start, |trip| trip.sent) + link.latency + DELAY;
     receive(&mut net, &mut trips, end);
@@ -86,7 +86,7 @@ pub(super) fn udp(link: LinkConfig, inputs: u32, seed: u64) -> (Vec<Trip>, u64) 
         game.step(&mut |peer, _, _: &Keys, session: &mut Session<Input>| {
             if peer == 0 {
                 began = true;
-                let taken = session.submit(&keys.next());
+                let taken = session.submit(&keys.press());
                 debug_assert!(taken.is_ok(), "{taken:?}");
             }
         });

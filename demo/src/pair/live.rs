@@ -8,7 +8,7 @@ use testudo_physics::Fx;
 use super::{CubesError, CubesMatch, CubesSpec, Moment, Side};
 use crate::app::watch::telemetry::Telemetry;
 use crate::app::{Clock, Sample};
-use crate::cubes::{Cubes, FRAMES_PER_SECOND, Input};
+use testudo_cubes::{Cubes, FRAMES_PER_SECOND, Input};
 
 /// Time for which one frame is requested before it is given up.
 const STEP_PATIENCE: Duration = Duration::from_millis(500);
@@ -183,7 +183,7 @@ impl LiveCubes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cubes::{Autopilot, Setup};
+    use testudo_cubes::{Autopilot, Setup};
     use testudo_lockstep::PlayoutMode;
     use testudo_lockstep::simnet::Transport;
 
@@ -202,10 +202,10 @@ mod tests {
             match micros {
                 0 => {
                     let frame = live.frame(0);
-                    live.step_frame(|| keys.next()).unwrap();
+                    live.step_frame(|| keys.press()).unwrap();
                     assert!(live.frame(0) <= frame + 1);
                 }
-                _ => live.advance(Duration::from_micros(micros), AMPLE, || keys.next()).unwrap(),
+                _ => live.advance(Duration::from_micros(micros), AMPLE, || keys.press()).unwrap(),
             }
             assert!(live.alpha(0) <= 65_536 && live.alpha(1) <= 65_536);
             assert!(live.frame(1) <= live.frame(0));

@@ -18,7 +18,7 @@ use testudo_lockstep::{
 };
 use testudo_physics::{Pcg32, hash_bytes};
 
-use crate::cubes::{ContactOrder, Cubes, FRAMES_PER_SECOND, FloatCubes, Input, Setup, SetupError};
+use testudo_cubes::{ContactOrder, Cubes, FRAMES_PER_SECOND, FloatCubes, Input, Setup, SetupError};
 
 /// Longest demonstration: one hour.
 pub(crate) const FRAMES_MAX: u32 = 3_600 * FRAMES_PER_SECOND;
@@ -368,7 +368,7 @@ impl Simulation for Side {
         bytes[8..].copy_from_slice(&checksum.to_le_bytes());
         self.history = hash_bytes(&bytes);
         self.contacts += u64::from(self.fixed.world().contact_count());
-        let raw = |cube: crate::cubes::Cube| [cube.centre.x.to_bits(), cube.centre.y.to_bits()];
+        let raw = |cube: testudo_cubes::Cube| [cube.centre.x.to_bits(), cube.centre.y.to_bits()];
         self.records.push(Record {
             checksum,
             history: self.history,

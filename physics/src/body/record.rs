@@ -5,6 +5,7 @@ use crate::body::filter::Filter;
 use crate::body::shape::Shape;
 use crate::body::slot::{BySlot, Slot};
 use crate::body::working_index::ByWorkingIndex;
+use crate::math::axes::both;
 use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
 use crate::math::plain::plain_data;
@@ -221,7 +222,7 @@ impl Body {
             velocity: if kind == 0 {
                 [0; 2]
             } else {
-                raw2(def.velocity).map(|v| v.clamp(-max_speed, max_speed))
+                both(raw2(def.velocity), |v| v.clamp(-max_speed, max_speed))
             },
             half,
             radius,

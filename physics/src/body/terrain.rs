@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use crate::body::record::{Body, flag, vec2};
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
+use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;
 use crate::math::copy::clone_in_place;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx};
@@ -72,23 +73,23 @@ impl Piece {
 
     /// The vector from start to end of a segment; the first edge of a polygon.
     pub(crate) fn edge(&self) -> [i64; 2] {
-        [0, 1].map(|axis| i64::from(self.corners[1][axis]) - i64::from(self.corners[0][axis]))
+        each_axis(|axis| i64::from(self.corners[1][axis]) - i64::from(self.corners[0][axis]))
     }
 
     /// Whether a point lies to the right of a segment's line.
     pub(crate) fn is_in_front(&self, point: [i32; 2]) -> bool {
-        let [x, y] = self.edge().map(i128::from);
-        let [px, py] = [0, 1].map(|axis| i128::from(point[axis]) - i128::from(self.corners[0][axis]));
+        let [x, y] = both(self.edge(), i128::from);
+        let [px, py] = each_axis(|axis| i128::from(point[axis]) - i128::from(self.corners[0][axis]));
         px * y - py * x > 0
     }
 
     /// Centre and half extents of the box around it.
     fn frame(&self) -> ([i32; 2], [i64; 2]) {
         let (low, high) = self.corners().iter().fold(([i32::MAX; 2], [i32::MIN; 2]), |(low, high), c| {
-            ([0, 1].map(|axis| low[axis].min(c[axis])), [0, 1].map(|axis| high[axis].max(c[axis])))
+            (each_axis(|axis| low[axis].min(c[axis])), each_axis(|axis| high[axis].max(c[axis])))
         });
-        let centre = [0, 1].map(|axis| i32::midpoint(low[axis], high[axis]));
-        let half = [0, 1].map(|axis| {
+        let centre = each_axis(|axis| i32::midpoint(low[axis], high[axis]));
+        let half = each_axis(|axis| {
             let (below, above) = (centre[axis].abs_diff(low[axis]), high[axis].abs_diff(centre[axis]));
             (i64::from(below.max(above)) + i64::from(self.radius)).max(i64::from(HALF_MIN))
         });
@@ -107,13 +108,13 @@ impl Piece {
 
     /// The box around it as a shape of bodies.
     pub(crate) fn box_shape(&self) -> Shape {
-        let [x, y] = self.frame().1.map(Fx::from_bits);
+        let [x, y] = both(self.frame().1, Fx::from_bits);
         Shape::rect(x, y)
     }
 
     /// Makes its body terrain: the same box, with the mark.
     pub(crate) fn mark(&self, body: &mut Body) {
-        body.half = self.frame().1.map(|half| (half - i64::from(MARK)) as i32);
+        body.half = both(self.frame().1, |half| (half - i64::from(MARK)) as i32);
         body.radius = MARK;
     }
 

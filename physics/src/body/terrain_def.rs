@@ -9,6 +9,7 @@ use crate::body::record::{raw, raw2};
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::body::terrain::{CORNERS_MAX, Piece};
+use crate::math::axes::{both, each_axis};
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx, POSITION_MAX};
 use crate::math::vec2::Vec2;
 
@@ -129,7 +130,7 @@ fn edges(points: usize, closes: bool) -> impl Iterator<Item = (usize, usize)> {
 /// The first point that lies too close to the one before it.
 pub(crate) fn short_edge(corners: &[[i32; 2]], closes: bool) -> Option<usize> {
     let short = |&(to, from): &(usize, usize)| {
-        let [x, y] = [0, 1].map(|axis| i128::from(corners[to][axis]) - i128::from(corners[from][axis]));
+        let [x, y] = each_axis(|axis| i128::from(corners[to][axis]) - i128::from(corners[from][axis]));
         x * x + y * y < i128::from(EXTENT_MIN.to_bits()).pow(2)
     };
     edges(corners.len(), closes).find(short).map(|(to, _)| to)
@@ -233,7 +234,7 @@ impl ChainDef {
     fn pieces(&self) -> impl Iterator<Item = (usize, Piece)> + '_ {
         let points = &self.surface.points;
         edges(points.len(), self.closed).map(|(to, from)| {
-            let corners = [points[from], points[to]].map(raw2);
+            let corners = both([points[from], points[to]], raw2);
             (from, Piece::new(&corners, 0, self.one_sided))
         })
     }
@@ -244,7 +245,7 @@ impl ChainDef {
         self.pieces().zip(0..).map(move |((_, mut piece), at)| {
             let (first, last) = (at == 0 && !self.closed, at + 1 == count && !self.closed);
             let links = [(first, at + count - 1), (last, at + 1)];
-            piece.links = links.map(|(end, to)| if end { Slot::NONE } else { Slot(to % count) });
+            piece.links = both(links, |(end, to)| if end { Slot::NONE } else { Slot(to % count) });
             (self.surface.body(piece.box_shape(), piece.centre()), piece)
         })
     }
@@ -325,7 +326,7 @@ fn check_size(piece: &Piece, from: usize) -> Result<(), TerrainError> {
 fn is_clockwise(corners: &[[i32; 2]]) -> bool {
     let area: i128 = edges(corners.len(), true)
         .map(|(to, from)| {
-            let ([a, b], [c, d]) = (corners[from].map(i128::from), corners[to].map(i128::from));
+            let ([a, b], [c, d]) = (both(corners[from], i128::from), both(corners[to], i128::from));
             a * d - b * c
         })
         .sum();
@@ -338,9 +339,8 @@ pub(crate) fn check_convex(corners: &[[i32; 2]]) -> Result<(), usize> {
     let mut wide = false;
     for (to, from) in edges(corners.len(), true) {
         for (at, corner) in corners.iter().enumerate() {
-            let from_here = |point: [i32; 2]| {
-                [0, 1].map(|axis| i128::from(point[axis]) - i128::from(corners[from][axis]))
-            };
+            let from_here =
+                |point: [i32; 2]| each_axis(|axis| i128::from(point[axis]) - i128::from(corners[from][axis]));
             let ([a, b], [c, d]) = (from_here(corners[to]), from_here(*corner));
             let left = a * d - b * c;
             if left < 0 {

@@ -8,6 +8,7 @@
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, separation};
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment};
+use crate::math::axes::both;
 
 /// Steps of the search for the nearest point; each leaves five eighths of the path, all of them together less than a thousandth.
 const SEARCH_STEPS: u32 = 15;
@@ -46,7 +47,7 @@ fn sum(a: &Shell, b: &Shell) -> RoundedBox {
 }
 
 fn way(b: &Shell, motion: [i32; 2]) -> Segment {
-    Segment { from: b.position, delta: motion.map(i64::from) }
+    Segment { from: b.position, delta: both(motion, i64::from) }
 }
 
 /// Whether two shapes touch while `b` moves by `motion` as seen from `a`; exact.

@@ -11,6 +11,7 @@
 use crate::body::terrain::CORNERS_MAX;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, unit_and_length};
 use crate::collide::rounded_box::{FRACTION_BITS, Segment, cast_on_circle};
+use crate::math::axes::{both, each_axis};
 
 /// Most corners of a sum: a rectangle adds four.
 const SUM_MAX: usize = CORNERS_MAX + 4;
@@ -86,11 +87,11 @@ fn rightward(v: [i128; 2], edge: [i128; 2]) -> i128 {
 
 /// Unit normal to the right of an edge, 30 fraction bits.
 fn right_normal(edge: [i128; 2]) -> [i32; 2] {
-    let [x, y] = edge.map(|c| c.signum() as i32);
+    let [x, y] = both(edge, |c| c.signum() as i32);
     if x == 0 || y == 0 {
         return [y * UNIT, -x * UNIT];
     }
-    let ([ux, uy], _) = unit_and_length(edge.map(|c| c.unsigned_abs() as i32));
+    let ([ux, uy], _) = unit_and_length(both(edge, |c| c.unsigned_abs() as i32));
     [uy * y, -ux * x]
 }
 
@@ -148,7 +149,7 @@ impl RoundedPolygon {
     }
 
     fn push(&mut self, corner: [i32; 2], offset: [i32; 2], source: usize) {
-        self.corners[self.count] = [0, 1].map(|axis| corner[axis].wrapping_add(offset[axis]));
+        self.corners[self.count] = each_axis(|axis| corner[axis].wrapping_add(offset[axis]));
         self.sources[self.count] = source as u8;
         self.count += 1;
     }
@@ -162,7 +163,7 @@ impl RoundedPolygon {
     }
 
     fn edge_feature(&self, at: usize) -> Feature {
-        let [begin, end] = [at, self.next(at)].map(|corner| self.sources[corner]);
+        let [begin, end] = both([at, self.next(at)], |corner| self.sources[corner]);
         Feature { from: (begin == end).then_some(begin), index: at as u8 }
     }
 
@@ -234,8 +235,9 @@ impl RoundedPolygon {
                 if bearer(self.corner_feature(at), out) != Bearer::Itself {
                     return None;
                 }
-                let (unit, length) = unit_and_length(out.map(|c| c.unsigned_abs().min((1 << 30) - 1) as i32));
-                let outward = [0, 1].map(|axis| unit[axis] * out[axis].signum() as i32);
+                let (unit, length) =
+                    unit_and_length(both(out, |c| c.unsigned_abs().min((1 << 30) - 1) as i32));
+                let outward = each_axis(|axis| unit[axis] * out[axis].signum() as i32);
                 Some(Nearest { outward, gap: close(length.into()) })
             }
             None => (0..self.count)
@@ -293,7 +295,7 @@ impl RoundedPolygon {
             if let Some(place) = self.cast_on_edge(at, way)
                 && bears(self.edge_feature(at), [edge[1], -edge[0]])
             {
-                note(place, Met::Edge(edge.map(|c| c as i32)));
+                note(place, Met::Edge(both(edge, |c| c as i32)));
             }
             let corner = self.corners[at];
             if self.radius > 0
@@ -314,7 +316,7 @@ impl RoundedPolygon {
 
     /// Where a path that starts outside crosses a straight side.
     fn cast_on_edge(&self, at: usize, way: &Segment) -> Option<u64> {
-        let (edge, delta) = (self.edge(at), way.delta.map(i128::from));
+        let (edge, delta) = (self.edge(at), both(way.delta, i128::from));
         let speed = -rightward(delta, edge);
         if speed <= 0 {
             return None;

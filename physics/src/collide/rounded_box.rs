@@ -9,6 +9,7 @@
 
 use crate::body::record::{Body, flag, raw, raw2};
 use crate::body::shape::Shape;
+use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;
 use crate::math::num::isqrt_u64;
 
@@ -61,7 +62,7 @@ pub(crate) enum Side {
 
 impl Segment {
     pub(crate) fn new(from: [i32; 2], to: [i32; 2]) -> Self {
-        Self { from, delta: [0, 1].map(|axis| i64::from(to[axis]) - i64::from(from[axis])) }
+        Self { from, delta: each_axis(|axis| i64::from(to[axis]) - i64::from(from[axis])) }
     }
 
     /// Length in raw units, rounded down.
@@ -70,14 +71,14 @@ impl Segment {
     }
 
     fn length_squared(&self) -> u64 {
-        let [x, y] = self.delta.map(i64::unsigned_abs);
+        let [x, y] = both(self.delta, i64::unsigned_abs);
         x * x + y * y
     }
 
     /// The point at a position along the segment, rounded to the nearest raw unit.
     pub(crate) fn point(&self, place: u64) -> [i32; 2] {
         let half = 1i64 << (FRACTION_BITS - 1);
-        [0, 1].map(|axis| {
+        each_axis(|axis| {
             let (from, delta) = (self.from[axis], self.delta[axis]);
             // What bodies move in a frame; its product fits 64 bits.
             if delta.unsigned_abs() < 1 << 29 && place <= 1 << FRACTION_BITS {
@@ -98,7 +99,7 @@ impl RoundedBox {
 
     /// The smallest box around the outline.
     pub(crate) fn bounds(&self) -> RawBox {
-        let reach = self.half.map(|half| half + self.radius);
+        let reach = both(self.half, |half| half + self.radius);
         RawBox {
             min: [self.centre[0] - reach[0], self.centre[1] - reach[1]],
             max: [self.centre[0] + reach[0], self.centre[1] + reach[1]],
@@ -116,13 +117,13 @@ impl RoundedBox {
 
     /// The outline grown by another one: the region that the other's centre must not enter.
     pub(crate) fn grown(self, by: &Self) -> Self {
-        let half = [0, 1].map(|axis| self.half[axis] + by.half[axis]);
+        let half = each_axis(|axis| self.half[axis] + by.half[axis]);
         Self { half, radius: self.radius + by.radius, ..self }
     }
 
     /// Square of the distance from a point to the core.
     pub(crate) fn core_distance_squared(&self, point: [i32; 2]) -> u64 {
-        let [x, y] = [0, 1].map(|axis| {
+        let [x, y] = each_axis(|axis| {
             let offset = point[axis].abs_diff(self.centre[axis]);
             u64::from(offset.saturating_sub(self.half[axis] as u32))
         });
@@ -140,7 +141,7 @@ impl RoundedBox {
 
     /// Whether the outline overlaps an area; the area's `min` is not above its `max`.
     pub(crate) fn meets(&self, area: &RawBox) -> bool {
-        let [x, y] = [0, 1].map(|axis| {
+        let [x, y] = each_axis(|axis| {
             let (low, high) = (self.centre[axis] - self.half[axis], self.centre[axis] + self.half[axis]);
             let below = i64::from(area.min[axis]) - i64::from(high);
             let above = i64::from(low) - i64::from(area.max[axis]);
@@ -158,7 +159,7 @@ impl RoundedBox {
         if self.contains(segment.from) {
             return Some(Cast { place: 0, side: Side::Inside });
         }
-        let offset = [0, 1].map(|axis| i64::from(segment.from[axis]) - i64::from(self.centre[axis]));
+        let offset = each_axis(|axis| i64::from(segment.from[axis]) - i64::from(self.centre[axis]));
         // The slab that is entered last: its axis, and the distance to it along that axis.
         let mut entry: Option<(usize, i64)> = None;
         for axis in 0..2 {
@@ -175,7 +176,7 @@ impl RoundedBox {
                 entry = Some((axis, way));
             }
         }
-        let mut corner = offset.map(i64::signum);
+        let mut corner = both(offset, i64::signum);
         if let Some((axis, way)) = entry {
             let across = 1 - axis;
             let scale = i128::from(segment.delta[axis].abs());
@@ -190,7 +191,7 @@ impl RoundedBox {
             }
             corner[across] = there.signum() as i64;
         }
-        let corner = [0, 1].map(|axis| self.centre[axis] + self.half[axis] * corner[axis] as i32);
+        let corner = each_axis(|axis| self.centre[axis] + self.half[axis] * corner[axis] as i32);
         let place = cast_on_circle(segment, corner, self.radius)?;
         Some(Cast { place, side: Side::Corner(corner) })
     }
@@ -201,8 +202,8 @@ impl RoundedBox {
 /// With `d` the segment, `m` the vector from the centre to its begin and `x` the cross product, the line's distance from the centre is `|m
 /// x d| / |d|`, and the position is `(-m.d - sqrt(d.d r.r - (m x d)^2)) / d.d`.
 pub(crate) fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u64> {
-    let [dx, dy] = segment.delta.map(i128::from);
-    let [mx, my] = [0, 1].map(|axis| i128::from(segment.from[axis]) - i128::from(centre[axis]));
+    let [dx, dy] = both(segment.delta, i128::from);
+    let [mx, my] = each_axis(|axis| i128::from(segment.from[axis]) - i128::from(centre[axis]));
     let approach = -(mx * dx + my * dy);
     let cross = mx * dy - my * dx;
     // A line that hits the circle has |cross| <= r |d| < 2^61; that bounds its square as well.
@@ -228,10 +229,10 @@ pub(crate) fn direction(v: [i64; 2]) -> [i64; 2] {
     // Scaled up as far as the square root allows, so that its rounding has no effect.
     let greatest = v[0].unsigned_abs().max(v[1].unsigned_abs());
     let shift = greatest.leading_zeros().saturating_sub(34);
-    let v = v.map(|c| c << shift);
-    let [x, y] = v.map(i64::unsigned_abs);
+    let v = both(v, |c| c << shift);
+    let [x, y] = both(v, i64::unsigned_abs);
     let length = isqrt_u64(x * x + y * y).max(1) as i64;
-    v.map(|c| ((c << 17) + length * c.signum()) / (2 * length))
+    both(v, |c| ((c << 17) + length * c.signum()) / (2 * length))
 }
 
 /// The outward normal where a segment hits an outline, 16 fraction bits; zero if the segment begins inside.
@@ -243,9 +244,9 @@ pub(crate) fn normal(segment: &Segment, cast: &Cast) -> [i64; 2] {
         Side::Slope([x, y]) => normal = direction([y.into(), -i64::from(x)]),
         Side::Corner(corner) => {
             let point = segment.point(cast.place);
-            let out = [0, 1].map(|axis| i64::from(point[axis]) - i64::from(corner[axis]));
+            let out = each_axis(|axis| i64::from(point[axis]) - i64::from(corner[axis]));
             // A hit on a circle of a raw unit or two may round to its centre; backwards along the segment is outward too.
-            normal = direction(if out == [0, 0] { segment.delta.map(|d| -d) } else { out });
+            normal = direction(if out == [0, 0] { both(segment.delta, |d| -d) } else { out });
         }
     }
     normal

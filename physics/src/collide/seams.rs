@@ -6,6 +6,7 @@
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::Manifold;
+use crate::math::axes::{both, each_axis};
 
 /// Steps and grooves up to this, raw units (1/64 unit), count as flush; for small bodies a quarter of the extent.
 pub(crate) const FLUSH: i32 = 1 << 10;
@@ -22,7 +23,7 @@ pub(crate) fn is_covered(mover: &Shell, wall: &Shell, found: &Manifold, other: &
     let normal = found.normal;
     let Some(axis) = [0, 1].into_iter().find(|&axis| normal[1 - axis] == 0) else {
         // The corner that points to the mover.
-        let corner = [0, 1].map(|axis| wall.position[axis] - wall.half[axis] * normal[axis].signum());
+        let corner = each_axis(|axis| wall.position[axis] - wall.half[axis] * normal[axis].signum());
         return [0, 1].into_iter().all(|axis| {
             let [low, high] = sides(other, axis);
             low - flush <= corner[axis] && corner[axis] <= high + flush
@@ -31,7 +32,7 @@ pub(crate) fn is_covered(mover: &Shell, wall: &Shell, found: &Manifold, other: &
     let outward = -normal[axis].signum();
     let face = wall.position[axis] + outward * wall.half[axis];
     // Measured outward from the face, the other one begins at or behind it and ends beyond it.
-    let [behind, beyond] = sides(other, axis).map(|side| (side - face) * outward);
+    let [behind, beyond] = both(sides(other, axis), |side| (side - face) * outward);
     let spans = behind.min(beyond) <= flush && behind.max(beyond) > flush;
     let across = 1 - axis;
     let ([low, high], [least, most]) = (sides(mover, across), sides(wall, across));

@@ -6,6 +6,7 @@
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::UNIT_BITS;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
+use crate::math::axes::{both, each_axis};
 
 /// By how much the core of a body is smaller than the body, at most, raw units: 1/16 unit.
 const SLACK: i32 = 1 << 12;
@@ -50,11 +51,11 @@ impl Barrier {
 
 /// Where `motion` ends because the [core](Core) of `mover` touches `obstacle`, or `None` if it does not.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<Barrier> {
-    let segment = Segment { from: mover.position, delta: motion.map(i64::from) };
+    let segment = Segment { from: mover.position, delta: both(motion, i64::from) };
     for core in Core::ALL {
         let sum = RoundedBox {
             centre: obstacle.position,
-            half: [0, 1].map(|axis| core.of(mover.half[axis]) + obstacle.half[axis]),
+            half: each_axis(|axis| core.of(mover.half[axis]) + obstacle.half[axis]),
             radius: core.of(mover.radius) + obstacle.radius,
         };
         let cast = sum.cast(&segment)?;

@@ -18,13 +18,14 @@ use crate::collide::passage::{Passage, nearest_place};
 use crate::collide::polygon::{Bearer, Feature, Met, Nearest, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, Segment, Side};
 use crate::collide::sweep::{Barrier, Core};
+use crate::math::axes::{both, each_axis};
 
 /// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
 type Impact = (u64, [i32; 2], Manifold);
 
 /// The outline that the centre of a shape must not enter.
 fn sum(piece: &Piece, half: [i32; 2], radius: i32) -> RoundedPolygon {
-    RoundedPolygon::sum(piece.corners(), half.map(|h| -h), half, radius + piece.radius)
+    RoundedPolygon::sum(piece.corners(), both(half, |h| -h), half, radius + piece.radius)
 }
 
 fn sum_for(piece: &Piece, mover: &Shell) -> RoundedPolygon {
@@ -33,7 +34,7 @@ fn sum_for(piece: &Piece, mover: &Shell) -> RoundedPolygon {
 
 /// The manifold from the mover to the terrain.
 fn manifold(found: Nearest) -> Manifold {
-    Manifold { normal: found.outward.map(|c| -c), gap: found.gap }
+    Manifold { normal: both(found.outward, |c| -c), gap: found.gap }
 }
 
 impl Terrain {
@@ -42,7 +43,7 @@ impl Terrain {
         if !piece.is_segment() {
             return Bearer::Itself;
         }
-        let edge = piece.edge().map(i128::from);
+        let edge = both(piece.edge(), i128::from);
         let dot = |way: [i128; 2]| way[0] * outward[0] + way[1] * outward[1];
         let Some(end) = feature.from.map(usize::from) else {
             let is_open = piece.one_sided && !sum.is_first_edge(feature);
@@ -54,7 +55,7 @@ impl Terrain {
         let Some(ghost) = self.ghost(piece, end) else { return Bearer::Itself };
         let corner = piece.corners()[end];
         // Where the corner is nearest to a body, its direction is between the normals of the segments before and behind it.
-        let other = [0, 1].map(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
+        let other = each_axis(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
         let (before, behind) = if end == 0 { (-dot(other), dot(edge)) } else { (dot(edge), dot(other)) };
         match (before >= 0 && behind <= 0, end) {
             (false, _) => Bearer::Nobody,
@@ -101,12 +102,12 @@ impl Terrain {
     /// Where a body meets a piece that moves by `motion` as seen from it: see [`crate::collide::passage::impact`].
     pub(crate) fn impact(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Impact> {
         let piece = self.get(slot)?;
-        let way = Segment { from: mover.position, delta: motion.map(|m| -i64::from(m)) };
+        let way = Segment { from: mover.position, delta: both(motion, |m| -i64::from(m)) };
         let (place, _) = self.cast(piece, &sum_for(piece, mover), &way)?;
         let position = way.point(place);
         let found = self.separation(slot, &Shell { position, ..*mover })?;
         let inward: i64 = (0..2).map(|axis| i64::from(motion[axis]) * i64::from(found.normal[axis])).sum();
-        let moved = [0, 1].map(|axis| mover.position[axis] - position[axis]);
+        let moved = each_axis(|axis| mover.position[axis] - position[axis]);
         (inward < 0).then_some((place, moved, found))
     }
 
@@ -121,7 +122,7 @@ impl Terrain {
         let piece = self.get(slot)?;
         let sum = sum_for(piece, mover);
         let leg = |from: [i32; 2], motion: [i32; 2]| {
-            let way = Segment { from, delta: motion.map(|m| -i64::from(m)) };
+            let way = Segment { from, delta: both(motion, |m| -i64::from(m)) };
             let met = self.cast(piece, &sum, &way);
             let place = met.map_or_else(
                 || nearest_place(|place| sum.core_distance(way.point(place))),
@@ -133,7 +134,7 @@ impl Terrain {
         };
         let (meets, mut best) = leg(mover.position, legs[0]);
         if !meets && legs[1] != [0; 2] {
-            let turn = [0, 1].map(|axis| mover.position[axis] - legs[0][axis]);
+            let turn = each_axis(|axis| mover.position[axis] - legs[0][axis]);
             let (_, second) = leg(turn, legs[1]);
             if let Some((position, found, place)) = second
                 && best.is_none_or(|(_, best, _)| found.gap < best.gap)
@@ -142,20 +143,20 @@ impl Terrain {
             }
         }
         let (position, Manifold { normal, gap }, place) = best?;
-        let moved = [0, 1].map(|axis| mover.position[axis] - position[axis]);
+        let moved = each_axis(|axis| mover.position[axis] - position[axis]);
         (gap <= margin).then(|| Passage::from_begin(normal, gap, moved, place))
     }
 
     /// Whether a body touches a piece while it moves by `motion`, from any side.
     pub(crate) fn meets(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> bool {
-        let way = Segment { from: mover.position, delta: motion.map(i64::from) };
+        let way = Segment { from: mover.position, delta: both(motion, i64::from) };
         self.get(slot).is_some_and(|piece| sum_for(piece, mover).cast(&way, all).is_some())
     }
 
     /// How far a body can go: see [`crate::collide::sweep::sweep`].
     pub(crate) fn sweep(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
         let piece = self.get(slot)?;
-        let way = Segment { from: mover.position, delta: motion.map(i64::from) };
+        let way = Segment { from: mover.position, delta: both(motion, i64::from) };
         for core in Core::ALL {
             let sum = sum(piece, mover.half.map(|half| core.of(half)), core.of(mover.radius));
             let (place, met) = self.cast(piece, &sum, &way)?;

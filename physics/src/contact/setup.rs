@@ -12,6 +12,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::contact::cached::Owned;
+use crate::math::axes::both;
 use crate::math::boxes::LANES;
 use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
@@ -113,7 +114,7 @@ impl ContactSetup<'_> {
         let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot.0));
         let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot.0));
         let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
-        let [body_a, body_b] = bodies.map(|bodies| u32x8::load_array(simd, bytemuck::cast(bodies)));
+        let [body_a, body_b] = both(bodies, |bodies| u32x8::load_array(simd, bytemuck::cast(bodies)));
         let owner: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_a, body_b).to_array());
         let other_body: [WorkingIndex; LANES] = bytemuck::cast(a_owns.select(body_b, body_a).to_array());
         let own_slot: [Slot; LANES] = bytemuck::cast(a_owns.select(slot_a, slot_b).to_array());
@@ -269,7 +270,7 @@ impl ContactSetup<'_> {
         if impulse <= least || self.settings.is_soft() {
             return impulse;
         }
-        let speeds = pair.map(|body| self.velocities[body].get());
+        let speeds = both(pair, |body| self.velocities[body].get());
         let speed = speeds.into_iter().map(|[x, y]| x.abs().saturating_add(y.abs())).max().unwrap_or(0);
         let great = speed.saturating_mul(ROW).max(least);
         impulse - ((impulse - great).max(0) >> 1)

@@ -8,6 +8,7 @@ use crate::body::terrain::{Terrain, TerrainRef};
 use crate::body::view::BodyRef;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
 use crate::math::aabb::Aabb;
+use crate::math::axes::{both, each_axis};
 use crate::math::num::{Fx, POSITION_MAX};
 use crate::math::vec2::Vec2;
 use crate::tree::quadtree::Quadtree;
@@ -177,7 +178,7 @@ fn touching_point(a: &Shell, b: &Shell, terrain: &Terrain) -> Option<(Vec2, Vec2
         (a.position, a.radius + gap / 2)
     } else if b.is_terrain() {
         // The leading corner, or the middle of the leading side.
-        ([0, 1].map(|axis| a.position[axis] + a.half[axis] * normal[axis].signum()), gap / 2)
+        (each_axis(|axis| a.position[axis] + a.half[axis] * normal[axis].signum()), gap / 2)
     } else if b.radius != 0 {
         (b.position, -(b.radius + gap / 2))
     } else {
@@ -188,9 +189,9 @@ fn touching_point(a: &Shell, b: &Shell, terrain: &Terrain) -> Option<(Vec2, Vec2
         };
         ([middle(0), middle(1)], 0)
     };
-    let point = [0, 1].map(|axis| from[axis] + scale_down(way, normal[axis]));
+    let point = each_axis(|axis| from[axis] + scale_down(way, normal[axis]));
     // From 30 fraction bits to 16, to nearest.
-    Some((vec2(point), vec2(normal.map(|n| (n + (1 << (UNIT_BITS - 17))) >> (UNIT_BITS - 16)))))
+    Some((vec2(point), vec2(both(normal, |n| (n + (1 << (UNIT_BITS - 17))) >> (UNIT_BITS - 16)))))
 }
 
 fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod aabb;
 pub(crate) mod angle;
+pub(crate) mod axes;
 pub(crate) mod boxes;
 pub(crate) mod copy;
 pub(crate) mod lanes;

@@ -8,6 +8,7 @@ use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::scale_down;
 use crate::collide::sweep::{Barrier, sweep};
 use crate::contact::ignored::IgnoredPairs;
+use crate::math::axes::both;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::solver::Velocity;
@@ -72,14 +73,14 @@ impl Movement<'_> {
         let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
         previous[slot.at()] = bodies[slot].position;
         let most = settings.max_speed;
-        let moving = moving.map(|v| v.clamp(-most, most));
+        let moving = both(moving, |v| v.clamp(-most, most));
         let step = displacement(&mut bodies[slot], moving, *per_frame);
         let far = outruns_itself(&bodies[slot], step)
             || is_thrown(&bodies[slot], step, moving, *per_frame, settings.box_margin());
         let may_stop = far && bodies[slot].has(flag::DYNAMIC) && !bodies[slot].has(flag::SENSOR);
         let barrier = may_stop.then(|| nearest_barrier(slot, step, bodies, *walls)).flatten();
         let body = &mut bodies[slot];
-        body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
+        body.velocity = both(kept, |v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
         let held = advance(body, step, settings);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
@@ -165,7 +166,7 @@ fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>
 /// The part of a step before a barrier. A body that the barrier stops at once does not keep its speed against it: its contact may have another
 /// normal, at a corner, and would let the speed grow without end. Otherwise the contact absorbs it in the next step.
 fn stop_at(barrier: &Barrier, step: [i32; 2], velocity: &mut [i32; 2]) -> [i32; 2] {
-    let stopped = step.map(|s| scale_down(s, barrier.part));
+    let stopped = both(step, |s| scale_down(s, barrier.part));
     if stopped == [0; 2] {
         let against: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * barrier.normal[axis]).sum();
         for (v, n) in velocity.iter_mut().zip(barrier.normal) {

@@ -5,6 +5,7 @@
 //! raw unit) becomes `r * new / old`, rounded down: less than one raw unit is lost.
 
 use crate::body::record::{Body, Extra, flag};
+use crate::math::axes::each_axis;
 use crate::math::num::isqrt_u64;
 use crate::math::rate::rescale;
 
@@ -140,7 +141,7 @@ pub(crate) fn apply_forces(
     let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
     if body.has(flag::FORCED) || falls {
         let g = if falls { gravity } else { [0, 0] };
-        let sum = [0, 1].map(|axis| {
+        let sum = each_axis(|axis| {
             g[axis].saturating_add(extra.acceleration[axis]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX)
         });
         extra.acceleration = [0; 2];
@@ -148,7 +149,7 @@ pub(crate) fn apply_forces(
         body.set(flag::EXTRA, *extra != Extra::USUAL);
         accelerate(body, sum, per_frame, max_speed);
     }
-    let gain = [0, 1].map(|axis| body.velocity[axis] - before[axis]);
+    let gain = each_axis(|axis| body.velocity[axis] - before[axis]);
     if body.has(flag::DAMPED) {
         damp(body, extra.damping, per_frame);
     }

@@ -12,6 +12,7 @@ use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::collide::rounded_box::{REACH, RoundedBox};
 use crate::math::aabb::Aabb;
+use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;
 use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
@@ -89,7 +90,7 @@ pub(crate) fn raw_shape(shape: Shape) -> Result<RoundedBox, QueryError> {
 
 /// An area in raw units, clipped beyond all bodies; `None` if it is empty.
 fn raw_area(area: Aabb) -> Option<RawBox> {
-    let cut = |v: Vec2| [v.x, v.y].map(|c| c.to_bits().clamp(-EDGE, EDGE) as i32);
+    let cut = |v: Vec2| both([v.x, v.y], |c| c.to_bits().clamp(-EDGE, EDGE) as i32);
     let (min, max) = (cut(area.min), cut(area.max));
     let empty = area.min.x > area.max.x || area.min.y > area.max.y;
     (!empty).then_some(RawBox { min, max })
@@ -161,7 +162,7 @@ impl World {
     ) -> Result<(), QueryError> {
         out.clear();
         let (centre, shape) = (raw_point("position", position)?, raw_shape(shape)?);
-        let half = [0, 1].map(|axis| shape.half[axis] + shape.radius);
+        let half = each_axis(|axis| shape.half[axis] + shape.radius);
         let area = Aabb::from_center_half(position, vec2(half));
         self.query_box(
             area,

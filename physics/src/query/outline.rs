@@ -5,6 +5,7 @@ use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::polygon::{Met, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side, direction};
+use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;
 use crate::math::num::isqrt_u64;
 
@@ -49,12 +50,17 @@ impl<'a> Outline<'a> {
             Self::Round(outline) => outline.meets(area),
             Self::Terrain(piece) => {
                 let bounds = piece.bounds().grown(1);
-                let low = [0, 1].map(|axis| area.min[axis].max(bounds.min[axis]));
-                let high = [0, 1].map(|axis| area.max[axis].min(bounds.max[axis]));
+                let low = each_axis(|axis| area.min[axis].max(bounds.min[axis]));
+                let high = each_axis(|axis| area.max[axis].min(bounds.max[axis]));
                 // The piece as seen from every point of the area.
                 (0..2).all(|axis| low[axis] <= high[axis])
-                    && RoundedPolygon::sum(piece.corners(), high.map(|c| -c), low.map(|c| -c), piece.radius)
-                        .contains([0; 2])
+                    && RoundedPolygon::sum(
+                        piece.corners(),
+                        both(high, |c| -c),
+                        both(low, |c| -c),
+                        piece.radius,
+                    )
+                    .contains([0; 2])
             }
         }
     }
@@ -89,7 +95,7 @@ impl<'a> Outline<'a> {
 
 /// The outline that the centre of a shape must not enter.
 fn sum(piece: &Piece, shape: &RoundedBox) -> RoundedPolygon {
-    RoundedPolygon::sum(piece.corners(), shape.half.map(|h| -h), shape.half, shape.radius + piece.radius)
+    RoundedPolygon::sum(piece.corners(), both(shape.half, |h| -h), shape.half, shape.radius + piece.radius)
 }
 
 /// Distance from a point to the surface of a piece, raw units, rounded down; 0 inside.
@@ -101,7 +107,7 @@ pub(crate) fn distance(piece: &Piece, point: [i32; 2]) -> u64 {
 
 /// Where a shape at `position` touches a piece, within a raw unit or two.
 pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 2], side: Side) -> [i32; 2] {
-    let out = |normal: [i64; 2], radius: i32| normal.map(|n| ((n * i64::from(radius)) >> 16) as i32);
+    let out = |normal: [i64; 2], radius: i32| both(normal, |n| ((n * i64::from(radius)) >> 16) as i32);
     match side {
         Side::Slope(edge) => {
             let normal = direction([edge[1].into(), -i64::from(edge[0])]);
@@ -109,7 +115,7 @@ pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 
             // The corners of the piece that lie furthest out.
             let along = |c: &&[i32; 2]| (0..2).map(|axis| i64::from(c[axis]) * normal[axis]).sum::<i64>();
             let furthest = piece.corners().iter().map(|c| along(&c)).max().unwrap_or(0);
-            [0, 1].map(|axis| {
+            each_axis(|axis| {
                 let point = position[axis] - back[axis] - shape.half[axis] * normal[axis].signum() as i32;
                 if normal[axis] != 0 {
                     return point;
@@ -125,7 +131,7 @@ pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 
                 (0..2).all(|axis| corner[axis].abs_diff(own[axis]) == shape.half[axis].unsigned_abs())
             });
             let own = *own.unwrap_or(&corner);
-            let way = [0, 1].map(|axis| i64::from(position[axis]) - i64::from(corner[axis]));
+            let way = each_axis(|axis| i64::from(position[axis]) - i64::from(corner[axis]));
             let normal = if way == [0; 2] { way } else { direction(way) };
             let rim = out(normal, piece.radius);
             [own[0] + rim[0], own[1] + rim[1]]

@@ -16,6 +16,7 @@ use crate::body::record::vec2;
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
+use crate::math::axes::both;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::upper_product;
 use crate::math::num::{EXTENT_MAX, Fx};
@@ -231,14 +232,14 @@ impl Way {
         let [x, y] = segment.delta;
         let steep = y.abs() > x.abs();
         let axes = if steep { [1, 0] } else { [0, 1] };
-        let [along, across] = axes.map(|axis: usize| segment.delta[axis].unsigned_abs());
+        let [along, across] = both(axes, |axis: usize| segment.delta[axis].unsigned_abs());
         let slope = (across << 32).checked_div(along).unwrap_or(0);
-        let flip = axes.map(|axis: usize| if segment.delta[axis] < 0 { -1 } else { 0 });
+        let flip = both(axes, |axis: usize| if segment.delta[axis] < 0 { -1 } else { 0 });
         Self {
             segment,
             length: segment.length(),
             shape,
-            extents: axes.map(|axis: usize| shape.half[axis] + shape.radius),
+            extents: both(axes, |axis: usize| shape.half[axis] + shape.radius),
             steep,
             flip,
             origin: [from[axes[0]] ^ flip[0], from[axes[1]] ^ flip[1]],

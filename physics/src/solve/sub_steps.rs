@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Extra;
+use crate::math::axes::each_axis;
 use crate::solve::bodies::{Bodies, hold};
 use crate::solve::deep::DeepContacts;
 use crate::solve::push::push_speed;
@@ -134,7 +135,7 @@ impl Solver {
         run.stop_closing(&walls.deep);
         for (moving, velocity) in moving.iter_mut().zip(&*run.bodies.velocities) {
             let (sum, v) = (moving.get(), velocity.get());
-            *moving = Velocity::new([0, 1].map(|x| sum[x].wrapping_add(v[x])));
+            *moving = Velocity::new(each_axis(|x| sum[x].wrapping_add(v[x])));
         }
         soft.advance(run.contacts.batches.as_slice(), run.bodies.velocities);
         for _ in 0..passes {
@@ -163,7 +164,7 @@ fn soft_pass(run: &mut Run<'_>, soft: &SoftContacts, settling: &Settling, repeat
 fn take_gains(bodies: &mut Bodies<'_>, parts: u32) {
     for (velocity, gained) in bodies.velocities.iter_mut().zip(bodies.gained) {
         let v = velocity.get();
-        *velocity = Velocity::new([0, 1].map(|x| v[x] - gained[x] + share(gained[x], 0, parts)));
+        *velocity = Velocity::new(each_axis(|x| v[x] - gained[x] + share(gained[x], 0, parts)));
     }
 }
 
@@ -171,7 +172,7 @@ fn take_gains(bodies: &mut Bodies<'_>, parts: u32) {
 fn give_gains(bodies: &mut Bodies<'_>, part: u32, parts: u32) {
     for (velocity, gained) in bodies.velocities.iter_mut().zip(bodies.gained) {
         let v = velocity.get();
-        *velocity = Velocity::new([0, 1].map(|x| v[x].wrapping_add(share(gained[x], part, parts))));
+        *velocity = Velocity::new(each_axis(|x| v[x].wrapping_add(share(gained[x], part, parts))));
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Extra;
 use crate::body::working_index::WorkingIndex;
+use crate::math::axes::both;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::math::sets::DisjointSets;
@@ -138,7 +139,7 @@ impl WallContacts {
             let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body]);
             let wall = a.mass == 0 || b.mass == 0;
             if let (Some(extras), false) = (ranks, wall) {
-                let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot].dominance);
+                let [rank_a, rank_b] = both([a, b], |shell| extras[shell.slot].dominance);
                 needed |= rank_a != rank_b;
             }
             wall

@@ -14,6 +14,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS};
 use crate::collide::passage::crossing;
 use crate::contact::share::share_with_locks;
+use crate::math::axes::{both, each_axis};
 use crate::solve::bodies::hold;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::{Contact, NO_LIMIT, Velocity, apply_impulse};
@@ -81,21 +82,21 @@ impl Crossing<'_> {
 
     /// Stops a pair where it touches, if it would cross. Returns whether it does.
     fn stop(&self, pair: WorkingPair, moving: &mut [Velocity]) -> bool {
-        let [a, b] = pair.map(|body| &self.working.shells[body]);
+        let [a, b] = both(pair, |body| &self.working.shells[body]);
         // Sleeping bodies keep their place in this frame.
         let sleeps = pair[1] > self.batches.dummy();
-        let [from, to] = pair.map(|body| moving[body].get());
+        let [from, to] = both(pair, |body| moving[body].get());
         let to = if sleeps { [0; 2] } else { to };
-        let speed = [0, 1].map(|x| to[x].wrapping_sub(from[x]));
-        let Some(met) = crossing(a, b, speed.map(|s| s / self.fps as i32)) else { return false };
+        let speed = each_axis(|x| to[x].wrapping_sub(from[x]));
+        let Some(met) = crossing(a, b, both(speed, |s| s / self.fps as i32)) else { return false };
         let along: i64 = (0..2).map(|x| i64::from(speed[x]) * i64::from(met.normal[x])).sum();
         let fps = i64::from(self.fps);
         let too_fast = -(along >> UNIT_BITS) - i64::from(met.gap.max(0)) * fps;
-        let allowed: i32 = [a, b].map(|shell| shell.growth(self.box_margin)).iter().sum();
+        let allowed: i32 = both([a, b], |shell| shell.growth(self.box_margin)).iter().sum();
         if too_fast <= i64::from(allowed) * fps || !self.collide(a.slot, b.slot) {
             return false;
         }
-        let ranks = [a, b].map(|shell| self.extras[shell.slot].dominance);
+        let ranks = both([a, b], |shell| self.extras[shell.slot].dominance);
         let share = share_with_locks(self.scene.bodies, a, b, met.normal, ranks);
         let Some(share_a) = (if sleeps { Some(UNIT) } else { share }) else { return false };
         let contact = Contact { a: pair[0], b: pair[1], share_a, ..Contact::none(self.batches.dummy()) };

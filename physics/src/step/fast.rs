@@ -14,6 +14,7 @@ use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS, manifold};
 use crate::collide::passage::{impact, meets};
 use crate::collide::rounded_box::FRACTION_BITS;
 use crate::contact::sensors::SensorOverlaps;
+use crate::math::axes::{both, each_axis};
 use crate::solve::solver::Velocity;
 use crate::step::crossings::Crossings;
 use crate::step::fast_marks::FastMarks;
@@ -40,7 +41,7 @@ struct Stop {
 impl Stop {
     /// How far the body moves in this frame.
     fn displacement(&self) -> [i32; 2] {
-        [0, 1].map(|axis| -(self.legs[0][axis] + self.legs[1][axis]))
+        each_axis(|axis| -(self.legs[0][axis] + self.legs[1][axis]))
     }
 }
 
@@ -122,8 +123,8 @@ impl FastMovers {
         pair: WorkingPair,
         input: &ContactInput<'_>,
     ) -> impl Iterator<Item = ([[i32; 2]; 2], u64)> + use<> {
-        let own = pair.map(|index| input.velocity(index));
-        let [struck_a, struck_b] = pair.map(|index| self.strikes.of(index));
+        let own = both(pair, |index| input.velocity(index));
+        let [struck_a, struck_b] = both(pair, |index| self.strikes.of(index));
         let a = struck_a.map(|(speed, since)| ([speed, own[1]], since));
         let b = struck_b.map(|(speed, since)| ([own[0], speed], since));
         let both = struck_a.zip(struck_b).map(|((a, since_a), (b, since_b))| ([a, b], since_a.max(since_b)));
@@ -149,7 +150,7 @@ impl FastMovers {
         if pair.iter().all(|&index| self.stop_of(index).is_none()) {
             return false;
         }
-        let [a, b] = pair.map(|index| self.way(index, input));
+        let [a, b] = both(pair, |index| self.way(index, input));
         (0..2).any(|axis| (b[axis] - a[axis]).abs() > margin)
     }
 
@@ -161,13 +162,13 @@ impl FastMovers {
 
     /// The path of the second of two moving bodies relative to the first one: until a wall stops one of them, and after that.
     fn legs(&self, pair: WorkingPair, input: &ContactInput<'_>) -> [[i32; 2]; 2] {
-        let [speed_a, speed_b] = pair.map(|index| input.velocity(index));
+        let [speed_a, speed_b] = both(pair, |index| input.velocity(index));
         let motion = self.marks.motion(speed_a, speed_b);
         let stops = pair.iter().filter_map(|&index| self.stop_of(index));
         let Some(place) = stops.map(|stop| stop.place).min() else { return [motion, [0; 2]] };
-        let before = motion.map(|m| ((i64::from(m) * place as i64) >> FRACTION_BITS) as i32);
-        let [a, b] = pair.map(|index| self.way(index, input));
-        [before, [0, 1].map(|axis| b[axis] - a[axis] - before[axis])]
+        let before = both(motion, |m| ((i64::from(m) * place as i64) >> FRACTION_BITS) as i32);
+        let [a, b] = both(pair, |index| self.way(index, input));
+        [before, each_axis(|axis| b[axis] - a[axis] - before[axis])]
     }
 
     /// The path of the bodies at rest relative to a moving one, likewise.
@@ -201,17 +202,13 @@ impl FastMovers {
     /// Overlaps with sensors that began on the way from where the bodies were (`solved.shells`) to where they are now.
     pub(crate) fn cross_sensors(&self, solved: &Solved<'_>, sensors: &mut SensorOverlaps) {
         for &pair in &self.sensors {
-            let [from, to] = pair.map(|index| {
+            let [from, to] = both(pair, |index| {
                 let shell = &solved.shells[index];
                 let now = &solved.scene.bodies[shell.slot].position;
                 // Guests keep their place in this frame.
-                if index < solved.dummy {
-                    [0, 1].map(|axis| now[axis] - shell.position[axis])
-                } else {
-                    [0; 2]
-                }
+                if index < solved.dummy { each_axis(|axis| now[axis] - shell.position[axis]) } else { [0; 2] }
             });
-            let [a, b] = pair.map(|index| &solved.shells[index]);
+            let [a, b] = both(pair, |index| &solved.shells[index]);
             if meet(a, b, [to[0] - from[0], to[1] - from[1]], solved.scene.terrain) {
                 sensors.push(a.slot, b.slot);
             }
@@ -225,7 +222,7 @@ impl FastMovers {
     /// Whether two bodies that the solver separated touch in this frame: at its end, or along their unhindered paths.
     pub(crate) fn touch(&self, a: WorkingIndex, b: WorkingIndex, solved: &Solved<'_>) -> bool {
         let (scene, motion) = (solved.scene, self.solved_motion(a, b, solved));
-        let [shell_a, shell_b] = [a, b].map(|index| &solved.shells[index]);
+        let [shell_a, shell_b] = both([a, b], |index| &solved.shells[index]);
         let touches = if shell_b.is_terrain() {
             // The body moves in the direction from which the terrain would come.
             let position = [shell_a.position[0] - motion[0], shell_a.position[1] - motion[1]];
@@ -279,7 +276,7 @@ fn first_stop(
     let left = [motion[0] - moved[0], motion[1] - moved[1]];
     let inward: i64 = (0..2).map(|axis| i64::from(left[axis]) * i64::from(normal[axis])).sum();
     let inward = (inward >> UNIT_BITS).min(0);
-    let along = [0, 1].map(|axis| left[axis] - ((inward * i64::from(normal[axis])) >> UNIT_BITS) as i32);
+    let along = each_axis(|axis| left[axis] - ((inward * i64::from(normal[axis])) >> UNIT_BITS) as i32);
     Some(Stop { lane, place, legs: [moved, along] })
 }
 
@@ -292,7 +289,7 @@ pub(crate) fn is_seam_at(
     input: &ContactInput<'_>,
 ) -> bool {
     let shell = input.working.shells[a];
-    let position = [0, 1].map(|axis| shell.position[axis] - moved[axis]);
+    let position = each_axis(|axis| shell.position[axis] - moved[axis]);
     let others = near.iter().map(|pair| input.near.index(pair.slot));
     let hit = Hit { a, b, normal: found.normal, gap: found.gap };
     is_seam(&hit, &Shell { position, ..shell }, others, input)
@@ -300,5 +297,5 @@ pub(crate) fn is_seam_at(
 
 /// Whether two bodies touch while the second one moves by `motion` as seen from the first one. Terrain is the second one.
 fn meet(a: &Shell, b: &Shell, motion: [i32; 2], terrain: &Terrain) -> bool {
-    if b.is_terrain() { terrain.meets(b.slot, a, motion.map(|m| -m)) } else { meets(a, b, motion) }
+    if b.is_terrain() { terrain.meets(b.slot, a, both(motion, |m| -m)) } else { meets(a, b, motion) }
 }

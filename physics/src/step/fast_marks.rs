@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::working_index::WorkingIndex;
+use crate::math::axes::both;
 use crate::math::boxes::RawBox;
 
 /// The marks of a step's fast bodies. Scratch.
@@ -52,7 +53,7 @@ impl FastMarks {
 
     /// The distance of a velocity in this frame, raw units, toward zero.
     pub(crate) fn displacement(&self, velocity: [i32; 2]) -> [i32; 2] {
-        velocity.map(|v| v / self.fps as i32)
+        both(velocity, |v| v / self.fps as i32)
     }
 
     /// The distance of `b` in this frame, relative to `a`.

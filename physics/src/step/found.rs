@@ -6,6 +6,7 @@ use crate::collide::narrow_phase::{Hit, Hits};
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::Solving;
 use crate::contact::share::share_with_locks;
+use crate::math::axes::both;
 use crate::math::num::isqrt_u64;
 use crate::solve::coloring::Batches;
 use crate::solve::colors::{Colors, NOWHERE, Places};
@@ -69,7 +70,7 @@ impl Found<'_> {
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
         let first = self.coloring.first_batch(batches);
         let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);
-        let place = colors.take_place(pair, pair.map(|body| input.working.shells[body].mass != 0));
+        let place = colors.take_place(pair, both(pair, |body| input.working.shells[body].mass != 0));
         if place == NOWHERE {
             return None;
         }
@@ -84,7 +85,7 @@ impl Found<'_> {
         if !scene.interact(a, b) {
             return;
         }
-        let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot]);
+        let [body_a, body_b] = both([a, b], |slot| &scene.bodies[slot]);
         if (body_a.flags | body_b.flags) & flag::SENSOR == 0 {
             self.add_solid(hit, input);
         } else if hit.gap <= 0 {
@@ -98,7 +99,7 @@ impl Found<'_> {
     pub(crate) fn add_solid(&mut self, hit: &Hit, input: &ContactInput<'_>) {
         let (phase, shells) = (input.phase, &input.working.shells);
         let (a, b) = (shells[hit.a], shells[hit.b]);
-        let [extra_a, extra_b] = [a, b].map(|shell| &phase.extras[shell.slot]);
+        let [extra_a, extra_b] = both([a, b], |shell| &phase.extras[shell.slot]);
         let ranks = [extra_a.dominance, extra_b.dominance];
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
             // The bodies touch, but neither can yield along the normal.

@@ -6,6 +6,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Manifold;
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
+use crate::math::axes::both;
 use crate::math::lanes::base;
 use crate::simd::Path;
 use crate::solve::coloring::Cached;
@@ -70,7 +71,7 @@ impl ContactInput<'_> {
     /// The sum of the growths of two boxes.
     pub(crate) fn pair_margin(&self, pair: WorkingPair) -> i32 {
         let most = self.phase.settings.box_margin();
-        pair.map(|index| self.working.shells[index].growth(most)).iter().sum()
+        both(pair, |index| self.working.shells[index].growth(most)).iter().sum()
     }
 
     /// Whether a moving body may have a contact with a piece of terrain; this depends on the side of one-sided segments.

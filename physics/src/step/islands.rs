@@ -9,6 +9,7 @@ use crate::body::record::{Body, Shell, flag};
 use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::contact::cached::RestingContact;
+use crate::math::axes::both;
 use crate::math::copy::clone_in_place;
 use crate::math::sets::DisjointSets;
 use crate::solve::coloring::Batches;
@@ -67,7 +68,7 @@ impl Islands {
             if !is_still || batch.impulse[lane] == 0 && !origin.is_touching() {
                 return;
             }
-            let [mover_a, mover_b] = [a, b].map(|body| body < batches.dummy());
+            let [mover_a, mover_b] = both([a, b], |body| body < batches.dummy());
             let movable = |body: WorkingIndex| shells[body].mass != 0;
             let along = along(gravity, batch.normal[lane]);
             // The normal points from a to b, so b is pushed along it and a against it.

@@ -3,10 +3,11 @@
 use crate::body::record::Shell;
 use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::separation;
+use crate::math::axes::both;
 
 /// Whether two moving bodies overlap deeply, see [`is_deep`].
 pub(crate) fn overlaps_deeply(shells: &[Shell], pair: WorkingPair) -> bool {
-    let [a, b] = pair.map(|index| &shells[index]);
+    let [a, b] = both(pair, |index| &shells[index]);
     is_deep(a, b, separation(a, b).1)
 }
 

@@ -5,6 +5,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Manifold, separation};
 use crate::collide::passage::{Passage, passage};
 use crate::collide::seams::FLUSH;
+use crate::math::axes::both;
 use crate::step::fast::{TOUCH_SLOP, is_seam_at};
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
@@ -34,7 +35,7 @@ pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
 
 /// Whether a pair can have a contact at all; notes those with a sensor.
 fn meet_at_all(pair: WorkingPair, scene: Scene<'_>, input: &ContactInput<'_>, found: &mut Found<'_>) -> bool {
-    let [a, b] = pair.map(|index| input.working.shells[index].slot);
+    let [a, b] = both(pair, |index| input.working.shells[index].slot);
     if !scene.interact(a, b) {
         return false;
     }
@@ -69,7 +70,7 @@ fn pass(
     input: &ContactInput<'_>,
 ) -> Option<Passage> {
     let margin = input.pair_margin([a, b]);
-    let [mover, other] = [a, b].map(|index| input.working.shells[index]);
+    let [mover, other] = both([a, b], |index| input.working.shells[index]);
     let met = if other.is_terrain() {
         let met = input.phase.scene.terrain.passage(other.slot, &mover, legs, margin);
         met.filter(|met| input.enters(a, other.slot, &met.manifold))

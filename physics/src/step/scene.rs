@@ -5,6 +5,7 @@ use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::separation;
 use crate::contact::ignored::IgnoredPairs;
+use crate::math::axes::both;
 use crate::solve::coloring::PARTING_GAP;
 use crate::world_def::Settings;
 
@@ -27,13 +28,13 @@ impl Scene<'_> {
     /// Whether the bodies in two slots may touch at all.
     #[inline]
     pub(crate) fn interact(&self, a: Slot, b: Slot) -> bool {
-        let [body_a, body_b] = [a, b].map(|slot| &self.bodies[slot]);
+        let [body_a, body_b] = both([a, b], |slot| &self.bodies[slot]);
         body_a.interacts_with(body_b) && !self.ignored.contains(a, b)
     }
 
     /// Whether the surfaces of two bodies are at most `distance` raw units apart. At most one of them is terrain.
     pub(crate) fn are_within(&self, a: Slot, b: Slot, distance: i32) -> bool {
-        let [shell_a, shell_b] = [a, b].map(|slot| self.bodies[slot].shell(slot));
+        let [shell_a, shell_b] = both([a, b], |slot| self.bodies[slot].shell(slot));
         if !shell_a.bounds().grown(distance).overlaps(&shell_b.bounds()) {
             return false;
         }

@@ -10,6 +10,7 @@ use crate::body::record::{Shell, flag};
 use crate::body::working_index::WorkingIndex;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
 use crate::collide::passage::impact;
+use crate::math::axes::{both, each_axis};
 use crate::math::boxes::{LANES, RawBox};
 use crate::simd::Path;
 use crate::step::fast_marks::FastMarks;
@@ -125,7 +126,7 @@ impl Strikes {
         let restitution =
             if closing > i64::from(field.settings.restitution_threshold) { restitution } else { 0 };
         let change = (closing * ((1 << 16) + restitution)) >> 16;
-        let masses = [a, b].map(|shell| i64::from(shell.mass));
+        let masses = both([a, b], |shell| i64::from(shell.mass));
         let whole = (masses[0] + masses[1]).max(1);
         // A body that contacts cannot move takes nothing, and the other one all.
         let parts = match masses {
@@ -135,7 +136,7 @@ impl Strikes {
         };
         let most = i64::from(field.settings.max_speed);
         let after = |at: usize, sign: i64| {
-            [0, 1].map(|x| {
+            each_axis(|x| {
                 let push = (parts[at] * i64::from(met.normal[x])) >> UNIT_BITS;
                 (i64::from(old[at][x]) + sign * push).clamp(-most, most) as i32
             })

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::body::record::flag;
 use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::Hit;
+use crate::math::axes::both;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 
@@ -37,7 +38,7 @@ impl TerrainPairs {
                 found.fast.pairs.push([a, b]);
                 continue;
             }
-            let [mover, piece] = [a, b].map(|index| &input.working.shells[index]);
+            let [mover, piece] = both([a, b], |index| &input.working.shells[index]);
             let scene = input.phase.scene;
             // A sensor notices terrain from every side.
             let met = if scene.bodies[mover.slot].has(flag::SENSOR) {

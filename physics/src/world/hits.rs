@@ -5,6 +5,7 @@ use crate::body::record::{Body, Shell, fx, vec2};
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{UNIT_BITS, separation};
 use crate::collide::passage::impact;
+use crate::math::axes::{both, each_axis};
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
 
@@ -51,10 +52,10 @@ impl ContactHit {
         if bodies[a.slot()].is_terrain() {
             return Self::between([b, a], bodies, terrain, fps).turned();
         }
-        let [body_a, body_b] = [a, b].map(|id| &bodies[id.slot()]);
-        let [shell_a, shell_b] = [a, b].map(|id| bodies[id.slot()].shell(id.slot()));
-        let speed = [0, 1].map(|axis| body_b.velocity[axis].wrapping_sub(body_a.velocity[axis]));
-        let motion = speed.map(|v| v / fps as i32);
+        let [body_a, body_b] = both([a, b], |id| &bodies[id.slot()]);
+        let [shell_a, shell_b] = both([a, b], |id| bodies[id.slot()].shell(id.slot()));
+        let speed = each_axis(|axis| body_b.velocity[axis].wrapping_sub(body_a.velocity[axis]));
+        let motion = both(speed, |v| v / fps as i32);
         let (met, apart) = if shell_b.is_terrain() {
             let found = terrain.plain_separation(b.slot(), &shell_a);
             (terrain.impact(b.slot(), &shell_a, motion), found.map_or([0; 2], |found| found.normal))
@@ -67,7 +68,7 @@ impl ContactHit {
         let there = |body: &Body, shell: Shell| {
             let way = |axis: usize| i64::from(body.velocity[axis]) / i64::from(fps);
             Shell {
-                position: [0, 1].map(|axis| shell.position[axis] + ((way(axis) * place) >> 32) as i32),
+                position: each_axis(|axis| shell.position[axis] + ((way(axis) * place) >> 32) as i32),
                 ..shell
             }
         };
@@ -81,7 +82,7 @@ impl ContactHit {
             a,
             b,
             point: vec2(point),
-            normal: vec2(normal.map(|part| (part + (1 << 13)) >> (UNIT_BITS - 16))),
+            normal: vec2(both(normal, |part| (part + (1 << 13)) >> (UNIT_BITS - 16))),
             approach_speed: fx((-along >> UNIT_BITS).max(0) as i32),
         }
     }
@@ -89,7 +90,7 @@ impl ContactHit {
 
 /// The point of a shape that lies furthest along a normal; for a side, its middle.
 fn surface_point(shell: &Shell, normal: [i32; 2]) -> [i32; 2] {
-    [0, 1].map(|axis| {
+    each_axis(|axis| {
         let round = (i64::from(shell.radius) * i64::from(normal[axis]) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;
         shell.position[axis] + shell.half[axis] * normal[axis].signum() + round as i32
     })
@@ -97,7 +98,7 @@ fn surface_point(shell: &Shell, normal: [i32; 2]) -> [i32; 2] {
 
 /// The point of `a` that is nearest to `b`; the middle of the common part if the cores overlap along an axis.
 fn touching_point(a: &Shell, b: &Shell, normal: [i32; 2]) -> [i32; 2] {
-    [0, 1].map(|axis| {
+    each_axis(|axis| {
         let low = (a.position[axis] - a.half[axis]).max(b.position[axis] - b.half[axis]);
         let high = (a.position[axis] + a.half[axis]).min(b.position[axis] + b.half[axis]);
         // Separated on this axis: the end of `a` that points to `b`.

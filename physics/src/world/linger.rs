@@ -5,6 +5,7 @@
 //! where it was when it last got somewhere. (Jolt Physics puts bodies to sleep by their places, too.)
 
 use crate::body::record::{Body, Extra, choice, flag};
+use crate::math::axes::both;
 use crate::world::World;
 use crate::world_def::Settings;
 
@@ -66,7 +67,7 @@ fn is_at_anchor(body: &Body, extra: &Extra, settings: &Settings) -> bool {
 
 /// The place of a body as an anchor has it.
 fn cell(body: &Body) -> [i16; 2] {
-    body.position.map(|x| (x >> CELL_BITS) as i16)
+    both(body.position, |x| (x >> CELL_BITS) as i16)
 }
 
 #[cfg(test)]

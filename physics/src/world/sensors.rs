@@ -2,6 +2,7 @@
 
 use crate::body::record::{Body, flag};
 use crate::body::slot::Slot;
+use crate::math::axes::both;
 use crate::step::scene::Scene;
 use crate::world::World;
 
@@ -46,7 +47,7 @@ fn rests(body: &Body) -> bool {
 
 /// Whether one of two bodies is a sensor, notices the other one and overlaps it. Two static bodies never notice each other.
 fn overlaps(scene: Scene<'_>, a: Slot, b: Slot) -> bool {
-    let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot]);
+    let [body_a, body_b] = both([a, b], |slot| &scene.bodies[slot]);
     let either = body_a.flags | body_b.flags;
     if either & flag::SENSOR == 0 || either & (flag::DYNAMIC | flag::KINEMATIC) == 0 || !scene.interact(a, b)
     {

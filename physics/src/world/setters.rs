@@ -8,6 +8,7 @@ use crate::body::record::{flag, halves, raw, raw2};
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::math::aabb::Aabb;
+use crate::math::axes::{both, each_axis};
 use crate::math::num::{FPS_MAX, Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
 use crate::world::World;
@@ -58,7 +59,7 @@ impl World {
         let body = &self.bodies[slot];
         if body.has(flag::KINEMATIC) {
             let target = raw2(target);
-            let velocity = [0, 1].map(|x| {
+            let velocity = each_axis(|x| {
                 let way = i64::from(target[x]) - i64::from(body.position[x]);
                 (way * i64::from(frames_per_second)).clamp(-SPEED_RAW, SPEED_RAW) as i32
             });
@@ -108,7 +109,7 @@ impl World {
         if body.has(flag::DYNAMIC) {
             let change = raw_over_mass(impulse, body.mass);
             let velocity =
-                [0, 1].map(|x| (i64::from(body.velocity[x]) + change[x]).clamp(-SPEED_RAW, SPEED_RAW) as i32);
+                each_axis(|x| (i64::from(body.velocity[x]) + change[x]).clamp(-SPEED_RAW, SPEED_RAW) as i32);
             self.put_velocity(slot, velocity);
         }
         Ok(())
@@ -125,7 +126,7 @@ impl World {
         if body.has(flag::DYNAMIC) && force != Vec2::ZERO {
             let change = raw_over_mass(force, body.mass);
             let sum = &mut self.extras[slot].acceleration;
-            *sum = [0, 1].map(|x| {
+            *sum = each_axis(|x| {
                 (i64::from(sum[x]) + change[x]).clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32
             });
             body.set(flag::FORCED, true);
@@ -425,7 +426,7 @@ impl World {
         let max = self.settings.max_speed;
         let body = &mut self.bodies[slot];
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
-            body.velocity = velocity.map(|v| v.clamp(-max, max));
+            body.velocity = both(velocity, |v| v.clamp(-max, max));
             if body.velocity != [0, 0] {
                 self.wake(slot);
             }
@@ -451,7 +452,7 @@ const SPEED_RAW: i64 = SPEED_MAX.to_bits();
 /// Raw units of `v / mass`, rounded to nearest. `mass` is raw and not zero.
 fn raw_over_mass(v: Vec2, mass: u32) -> [i64; 2] {
     let mass = i64::from(mass);
-    [v.x, v.y].map(|c| {
+    both([v.x, v.y], |c| {
         let numerator = c.to_bits() << 16;
         let half = if numerator < 0 { -mass / 2 } else { mass / 2 };
         (numerator + half) / mass

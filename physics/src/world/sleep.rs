@@ -4,6 +4,7 @@ use crate::body::def::BodyError;
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Extra, choice, flag};
 use crate::body::slot::Slot;
+use crate::math::axes::both;
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
@@ -169,7 +170,7 @@ impl World {
             let (slot, velocity) = self.activity.pushed[at];
             self.wake(slot);
             let body = &mut self.bodies[slot];
-            body.velocity = velocity.map(|v| v.clamp(-max, max));
+            body.velocity = both(velocity, |v| v.clamp(-max, max));
             if body.has(flag::LIMITED) {
                 rates::limit_speed(&mut body.velocity, self.extras[slot].max_speed);
             }

@@ -6,6 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::flag;
 use crate::body::slot::{Slot, SlotPair};
 use crate::contact::cached::RestingContact;
+use crate::math::axes::both;
 use crate::math::num::FPS_MAX;
 use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};
@@ -83,7 +84,7 @@ impl World {
         }
         if self.settings.is_soft() {
             // A load gives its contacts an impulse in each sub-step, the less the shorter it is.
-            let [from, to] = [old, fps].map(|fps| fps * soft::parts(fps));
+            let [from, to] = both([old, fps], |fps| fps * soft::parts(fps));
             self.contacts.scale_impulses(from, to);
         }
     }
@@ -207,7 +208,7 @@ impl World {
         };
         let before = |slot: Slot| {
             // Since a removal, nobody is in the slot, or somebody new.
-            let [alive, fresh] = [flag::ALIVE, flag::FRESH].map(|bit| self.bodies[slot].has(bit));
+            let [alive, fresh] = both([flag::ALIVE, flag::FRESH], |bit| self.bodies[slot].has(bit));
             if alive && !fresh {
                 return now(slot);
             }

@@ -7,6 +7,7 @@ use crate::body::id::BodyId;
 use crate::body::record::flag;
 use crate::body::terrain::Piece;
 use crate::body::terrain_def::{ChainDef, PolygonDef, TerrainError};
+use crate::math::axes::both;
 use crate::world::World;
 
 impl World {
@@ -41,7 +42,7 @@ impl World {
         let ids: Vec<BodyId> = pieces.iter().map(|&(id, _)| id).collect();
         for (id, mut piece) in pieces {
             // A link beyond the last body means that there is no neighbour.
-            piece.links = piece.links.map(|link| ids.get(link.at()).map_or(link, |id| id.slot()));
+            piece.links = both(piece.links, |link| ids.get(link.at()).map_or(link, |id| id.slot()));
             self.make_terrain(id, piece);
         }
         Ok(ids)

@@ -9,6 +9,7 @@ use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::relay::phase;
 use testudo_lockstep::{Duration, Failure, Instant, PeerId, SessionPhase};
+use testudo_tests::cases::cases;
 
 use world::{TICK, World, agreement, come, come_with, limits, open};
 
@@ -44,7 +45,7 @@ fn assert_agreed(world: &World, game: &Match, what: &str) {
 
 #[test]
 fn twenty_rooms_with_everything_at_once() {
-    for seed in [1, 2] {
+    for seed in cases([1, 2]) {
         let mut world = World::new(Limits::default(), seed);
         let mut games: Vec<Match> = (0..20_u8)
             .map(|room| {

@@ -1,17 +1,22 @@
 use super::*;
+use crate::cases::cases;
 
 /// Pairs of bodies that overlap (touching does not count), by a sweep along x.
 fn overlaps(bodies: &[BodySpec]) -> Vec<(BodySpec, BodySpec)> {
-    let mut sorted: Vec<&BodySpec> = bodies.iter().collect();
-    sorted.sort_by_key(|body| body.position[0] - body.form.half_extents()[0]);
+    // Left, right, low, high, and the body.
+    let mut boxes: Vec<([i32; 4], &BodySpec)> = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        let ([x, y], [half_x, half_y]) = (body.position, body.form.half_extents());
+        boxes.push(([x - half_x, x + half_x, y - half_y, y + half_y], body));
+    }
+    boxes.sort_by_key(|([left, ..], _)| *left);
     let mut found = Vec::new();
-    for (place, a) in sorted.iter().enumerate() {
-        let right = a.position[0] + a.form.half_extents()[0];
-        for b in &sorted[place + 1..] {
-            if b.position[0] - b.form.half_extents()[0] >= right {
+    for (place, ([_, right, low, high], a)) in boxes.iter().enumerate() {
+        for ([left, _, other_low, other_high], b) in &boxes[place + 1..] {
+            if left >= right {
                 break;
             }
-            if overlap(a, b) {
+            if other_low < high && low < other_high && overlap(a, b) {
                 found.push((**a, **b));
             }
         }
@@ -39,7 +44,7 @@ fn movable(scene: &Scene) -> usize {
 
 #[test]
 fn nothing_overlaps_at_the_start() {
-    for count in [50, 200, 1_000, 10_000, 50_000, 100_000] {
+    for count in [50, 200, 1_000, 10_000].into_iter().chain(cases([50_000, 100_000])) {
         assert_eq!(overlaps(&crowd(count).bodies), [], "crowd of {count}");
     }
     for count in [1, 10, 1_000, 10_000] {

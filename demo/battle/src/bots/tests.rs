@@ -1,6 +1,7 @@
 //! Bots against bots, and against persons as scripts.
 
 use testudo_lockstep::Simulation;
+use testudo_tests::cases::{cases, share};
 
 use super::*;
 use crate::{MAP_NAMES, Map, Setup, Teams, UnitLook};
@@ -106,7 +107,9 @@ fn bots_on_every_map_fight_to_an_end() {
 
 #[test]
 fn every_level_beats_an_idle_player_on_24_seeds() {
-    for (seed, level) in (100..124).zip([Level::Easy, Level::Normal, Level::Hard].into_iter().cycle()) {
+    for (seed, level) in
+        cases(100..124_u32).map(u64::from).zip([Level::Easy, Level::Normal, Level::Hard].into_iter().cycle())
+    {
         let bot = seed as usize % 2;
         let mut levels = [None; 2];
         levels[bot] = Some(level);
@@ -192,16 +195,18 @@ fn each_level_beats_the_one_below_it_and_a_beginner_beats_easy() {
     for (better, other) in
         [(Level::Hard, Level::Normal), (Level::Normal, Level::Easy), (Level::Clumsy, Level::Easy)]
     {
-        let mut won = (500..512).filter(|seed| winner_of([better, other], *seed) == Some(better));
-        // After eight the other four decide nothing.
-        let wins = won.by_ref().take(8).count();
-        assert!(wins == 8, "{better:?} beats {other:?} {wins} of 12 times");
+        let mut won =
+            cases(500..512_u32).filter(|seed| winner_of([better, other], (*seed).into()) == Some(better));
+        // After two thirds the others decide nothing.
+        let (all, enough) = (share(12), share(8) as usize);
+        let wins = won.by_ref().take(enough).count();
+        assert!(wins == enough, "{better:?} beats {other:?} {wins} of {all} times");
     }
 }
 
 /// Matches of equal bots until this many were interesting and so many of these were won: in how many somebody was behind by a fifth of an army, and in how many
 /// of these the first of them won.
-fn comebacks(seeds: core::ops::Range<u64>, enough: (u32, u32)) -> (u32, u32) {
+fn comebacks(seeds: impl Iterator<Item = u64>, enough: (u32, u32)) -> (u32, u32) {
     let (mut all, mut won) = (0, 0);
     for seed in seeds {
         if all >= enough.0 && won >= enough.1 {
@@ -225,7 +230,8 @@ fn comebacks(seeds: core::ops::Range<u64>, enough: (u32, u32)) -> (u32, u32) {
 /// It was one in eight without faster training for the side that is behind: the first clash decided.
 #[test]
 fn who_is_first_behind_by_a_fifth_of_an_army_often_wins() {
-    // A quarter of all thirty is enough, however the others end.
-    let (all, won) = comebacks(700..730, (24, 8));
-    assert!(all >= 24 && won * 4 >= all, "{won} of {all}");
+    // A quarter of all is enough, however the others end.
+    let [interesting, enough] = [24, 8].map(|all| share(all) as u32);
+    let (all, won) = comebacks(cases(700..730_u32).map(u64::from), (interesting, enough));
+    assert!(all >= interesting && won * 4 >= all, "{won} of {all}");
 }

@@ -387,8 +387,8 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_injected_faults_are_found_at_their_turn_frame_object_and_field() {
-        faults(1_000, 2);
+    fn injected_faults_are_found_at_their_turn_frame_object_and_field() {
+        faults(testudo_tests::cases::share(1_000) as u32, 2);
     }
 
     #[test]

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 
 use crate::app::{Desync, Foresight};
-use crate::cubes::Input;
 use crate::view::paint::camera::Camera;
 use crate::view::paint::screen;
 use testudo_battle::{Order, Place, Selection, Setup, UNIT};
+use testudo_cubes::Input;
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]

@@ -12,7 +12,6 @@ use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
-use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Input};
 use crate::pair::{CubesError, CubesSpec, LiveCubes};
 use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
@@ -25,6 +24,7 @@ use crate::view::screens::layout::{Layout, Views};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::keys::Act;
 use field::Look;
+use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Input};
 
 /// Number of cubes that a person who comes from a battle sees.
 const CUBES: u32 = 900;
@@ -143,7 +143,7 @@ impl Screen for CubesDesk {
         self.has_pressed |= person != Input::default();
         let span = Duration::from_micros((real * 1e6) as u64);
         let Self { live, autopilot, .. } = self;
-        let keys = || autopilot.as_mut().map_or(person, Autopilot::next);
+        let keys = || autopilot.as_mut().map_or(person, Autopilot::press);
         let result = if self.error.is_some() {
             Ok(())
         } else if core::mem::take(&mut self.pace.wants_step) {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::body::slot::Slot;
+use crate::math::axes::each_axis;
 use crate::math::boxes::RawBox;
 use crate::math::lanes::base;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
@@ -21,7 +22,7 @@ fn boxes(count: u32, mut one: impl FnMut(u32) -> ([i64; 2], [i64; 2])) -> Vec<Ra
     (0..count)
         .map(|slot| {
             let (centre, half) = one(slot);
-            let corner = |sign: i64| [0, 1].map(|axis| (centre[axis] + sign * half[axis]) as i32);
+            let corner = |sign: i64| each_axis(|axis| (centre[axis] + sign * half[axis]) as i32);
             RawBox { min: corner(-1), max: corner(1) }.grown(6_554)
         })
         .collect()

@@ -10,6 +10,7 @@ mod world;
 
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Event, Identity, PlayerId, SavedMatch, SessionConfig, Topology, Turn};
+use testudo_tests::cases::share;
 use testudo_tests::scenes::Generator;
 
 use super::forgers::below;
@@ -213,7 +214,7 @@ fn go_on(world: &mut World, case: &Case, toy: &Toy, dice: &mut Generator) {
 #[test]
 fn nobody_honest_is_convicted_and_every_accepted_proof_names_a_liar() {
     let asked = std::env::var("FORGED_ROLES").ok();
-    let matches = asked.map_or(MATCHES, |asked| asked.parse().expect("FORGED_ROLES is a number"));
+    let matches = asked.map_or(share(MATCHES), |asked| asked.parse().expect("FORGED_ROLES is a number"));
     let first = std::env::var("FORGED_FIRST").ok();
     let first: u64 = first.map_or(0, |first| first.parse().expect("FORGED_FIRST is a number"));
     let mut all = Interest::default();

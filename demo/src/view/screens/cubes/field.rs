@@ -4,13 +4,13 @@ use macroquad::color::{BLACK, Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics as physics;
 
-use crate::cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
 use crate::pair::LiveCubes;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, vector};
 use crate::view::paint::palette::{GROUND, GROUND_LINE, LINE, OUTSIDE, SELECTION, army, faded, mixed};
+use testudo_cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
 
 /// Distance of the lines on the ground, units.
 const GRID: f32 = 5.0;

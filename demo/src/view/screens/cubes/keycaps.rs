@@ -3,11 +3,11 @@
 use macroquad::color::BLACK;
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::cubes::Input;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::palette::{BACKDROP, PANEL_BRIGHT, SELECTION, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{Align, SMALL};
 use crate::view::widgets::ui::{FINGER, Ui};
+use testudo_cubes::Input;
 
 /// Side of a key for a mouse, the room between two, and the width of the space bar, pixels.
 const KEY: f32 = 30.0;

@@ -5,7 +5,6 @@ use macroquad::math::Rect;
 use testudo_lockstep::simnet::Transport;
 
 use crate::app::Sample;
-use crate::cubes::FRAMES_PER_SECOND;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
 use crate::view::hud::panel::{Wish, columns, comparison, count, list, verdict};
@@ -14,6 +13,7 @@ use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SMALL};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
+use testudo_cubes::FRAMES_PER_SECOND;
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];

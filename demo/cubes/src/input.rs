@@ -5,15 +5,19 @@ use testudo_physics::Pcg32;
 
 /// The keys that are down in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Input {
-    pub(crate) left: bool,
-    pub(crate) right: bool,
-    pub(crate) up: bool,
-    pub(crate) down: bool,
+pub struct Input {
+    /// To the left.
+    pub left: bool,
+    /// To the right.
+    pub right: bool,
+    /// Upwards: y grows.
+    pub up: bool,
+    /// Downwards.
+    pub down: bool,
     /// Lifts the player's cube and blows the others away.
-    pub(crate) space: bool,
+    pub space: bool,
     /// Gathers the others.
-    pub(crate) z: bool,
+    pub z: bool,
 }
 
 impl Input {
@@ -22,12 +26,12 @@ impl Input {
     }
 
     /// As one byte, the first key in the lowest bit.
-    pub(crate) fn bits(self) -> u8 {
+    pub fn bits(self) -> u8 {
         self.keys().into_iter().rev().fold(0, |bits, key| bits << 1 | u8::from(key))
     }
 
     /// -1, 0 or 1 along each axis; y points up.
-    pub(crate) fn direction(self) -> (i32, i32) {
+    pub fn direction(self) -> (i32, i32) {
         (i32::from(self.right) - i32::from(self.left), i32::from(self.up) - i32::from(self.down))
     }
 }
@@ -50,19 +54,21 @@ const HOLD_FRAMES: (u32, u32) = (10, 70);
 
 /// Presses keys like a person who tries them out. It is a player, not state: its choices reach the scene as [`Input`]s.
 #[derive(Clone, Debug)]
-pub(crate) struct Autopilot {
+pub struct Autopilot {
     rng: Pcg32,
     held: Input,
     frames_left: u32,
 }
 
 impl Autopilot {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Other seeds press other keys.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self { rng: Pcg32::new(seed, 1), held: Input::default(), frames_left: 0 }
     }
 
     /// The keys of the next frame.
-    pub(crate) fn next(&mut self) -> Input {
+    pub fn press(&mut self) -> Input {
         if self.frames_left == 0 {
             let (least, most) = HOLD_FRAMES;
             self.frames_left = least + self.rng.below(most - least + 1);
@@ -101,7 +107,7 @@ mod tests {
         let mut autopilot = Autopilot::new(1);
         let mut pressed = [0; 6];
         for _ in 0..3_600 {
-            let input = autopilot.next();
+            let input = autopilot.press();
             assert!(!(input.left && input.right || input.up && input.down));
             for (count, key) in pressed.iter_mut().zip(input.keys()) {
                 *count += u32::from(key);

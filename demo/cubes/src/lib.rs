@@ -3,14 +3,14 @@
 //!
 //! `scene` is the simulation in integers; `float` is the same scene in a plain `f32` solver, for comparison.
 
+#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
+
 mod float;
 mod input;
 mod rules;
 mod scene;
 
-pub(crate) use float::{ContactOrder, FloatCubes};
-pub(crate) use input::{Autopilot, Input};
-pub(crate) use rules::{
-    BLOW_REACH, CUBES_MAX, FRAMES_PER_SECOND, GATHER_REACH, LIFT_FRAMES, Setup, SetupError,
-};
-pub(crate) use scene::{Cube, Cubes};
+pub use float::{ContactOrder, FloatCubes};
+pub use input::{Autopilot, Input};
+pub use rules::{BLOW_REACH, CUBES_MAX, FRAMES_PER_SECOND, GATHER_REACH, LIFT_FRAMES, Setup, SetupError};
+pub use scene::{Cube, Cubes};

@@ -5,43 +5,43 @@ use core::fmt;
 use testudo_physics::{BodyError, Fx, Pcg32, SIM_VERSION, Vec2, WorldError, hash_bytes};
 
 /// Frames per second of the scene, always.
-pub(crate) const FRAMES_PER_SECOND: u32 = 60;
+pub const FRAMES_PER_SECOND: u32 = 60;
 
 /// Greatest number of small cubes in a scene.
-pub(crate) const CUBES_MAX: u32 = 10_000;
+pub const CUBES_MAX: u32 = 10_000;
 
 /// Version of these rules: with another version the same keys lead to other states.
 const RULES_VERSION: u32 = 1;
 
 /// Acceleration of the player's cube by an arrow key, units/s^2.
-pub(super) const PUSH: i32 = 50;
+pub(crate) const PUSH: i32 = 50;
 /// Its deceleration by the ground, units/s^2.
-pub(super) const PLAYER_FRICTION: i32 = 12;
+pub(crate) const PLAYER_FRICTION: i32 = 12;
 /// Its greatest speed, units/s.
-pub(super) const PLAYER_SPEED_MAX: i32 = 14;
+pub(crate) const PLAYER_SPEED_MAX: i32 = 14;
 /// Its mass; a small cube has 1/4 to 1.
-pub(super) const PLAYER_MASS: i32 = 6;
+pub(crate) const PLAYER_MASS: i32 = 6;
 /// Deceleration of small cubes by the ground, units/s^2.
-pub(super) const CUBE_FRICTION: i32 = 7;
+pub(crate) const CUBE_FRICTION: i32 = 7;
 /// Greatest speed of small cubes, units/s.
-pub(super) const CUBE_SPEED_MAX: i32 = 30;
+pub(crate) const CUBE_SPEED_MAX: i32 = 30;
 
 /// Frames until the player's cube is fully lifted.
-pub(crate) const LIFT_FRAMES: u32 = 12;
+pub const LIFT_FRAMES: u32 = 12;
 /// From this height on it is above the others and touches none of them.
-pub(super) const CLEAR_FRAMES: u32 = 6;
+pub(crate) const CLEAR_FRAMES: u32 = 6;
 
 /// Reach of the blow, units, and its acceleration in the middle, units/s^2; it decreases to 0 at the reach.
-pub(crate) const BLOW_REACH: i32 = 8;
-pub(super) const BLOW: i32 = 110;
+pub const BLOW_REACH: i32 = 8;
+pub(crate) const BLOW: i32 = 110;
 /// Reach of the pull, units.
-pub(crate) const GATHER_REACH: i32 = 7;
+pub const GATHER_REACH: i32 = 7;
 /// Acceleration towards the player's cube, units/s^2.
-pub(super) const GATHER: i32 = 32;
+pub(crate) const GATHER: i32 = 32;
 /// Acceleration around it, counter-clockwise, units/s^2.
-pub(super) const ROLL: i32 = 14;
+pub(crate) const ROLL: i32 = 14;
 /// Part of the velocity difference to the player's cube that gathered cubes adopt, 1/s.
-pub(super) const FOLLOW: i32 = 3;
+pub(crate) const FOLLOW: i32 = 3;
 
 /// Half of the side of the player's cube, sixteenths of a unit.
 const PLAYER_HALF: i64 = 12;
@@ -56,18 +56,21 @@ const CLEARING: i64 = 40;
 
 /// The start of a scene; it must be equal at both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Setup {
+pub struct Setup {
     /// Small cubes, 1..=[`CUBES_MAX`].
-    pub(crate) cubes: u32,
+    pub cubes: u32,
     /// Decides their sizes and exact positions.
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 /// Why a scene with these settings is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum SetupError {
+pub enum SetupError {
     /// The number of cubes is outside `1..=CUBES_MAX`.
-    Cubes { given: u32 },
+    Cubes {
+        /// What was asked for.
+        given: u32,
+    },
     /// The physics refused the world.
     World(WorldError),
     /// The physics refused a body.
@@ -76,14 +79,14 @@ pub(crate) enum SetupError {
 
 /// A cube before the first frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Start {
-    pub(super) centre: Vec2,
-    pub(super) half: Vec2,
-    pub(super) mass: Fx,
+pub(crate) struct Start {
+    pub(crate) centre: Vec2,
+    pub(crate) half: Vec2,
+    pub(crate) mass: Fx,
 }
 
 impl Setup {
-    pub(super) fn check(&self) -> Result<(), SetupError> {
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
         match self.cubes {
             1..=CUBES_MAX => Ok(()),
             given => Err(SetupError::Cubes { given }),
@@ -91,7 +94,7 @@ impl Setup {
     }
 
     /// Hash of what must be equal at both ends, besides the session's own settings.
-    pub(crate) fn content_hash(&self) -> u64 {
+    pub fn content_hash(&self) -> u64 {
         let mut bytes = [0; 20];
         bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());
         bytes[4..8].copy_from_slice(&RULES_VERSION.to_le_bytes());
@@ -113,12 +116,12 @@ impl Setup {
     }
 
     /// Half of the side of the field, units.
-    pub(crate) fn field_half(&self) -> Fx {
+    pub fn field_half(&self) -> Fx {
         sixteenths(self.row() * SPACING / 2 + APRON)
     }
 
     /// The player's cube, then the small ones in order.
-    pub(super) fn starts(&self) -> Vec<Start> {
+    pub(crate) fn starts(&self) -> Vec<Start> {
         let mut rng = Pcg32::new(self.seed, 0);
         let side = sixteenths(PLAYER_HALF);
         let player =

@@ -6,7 +6,7 @@ use testudo_physics::{
 };
 
 use super::rules::{self, LIFT_FRAMES, Setup, SetupError};
-use crate::cubes::Input;
+use crate::Input;
 
 /// User value of the player's cube; the small ones have 0.
 const PLAYER: u64 = 1;
@@ -16,7 +16,7 @@ const ABOVE_ALL: Filter = Filter::new(2, 0);
 
 /// A scene in progress.
 #[derive(Clone)]
-pub(crate) struct Cubes {
+pub struct Cubes {
     world: World,
     player: BodyId,
     /// How far the player's cube is lifted, in frames of lifting, 0..=[`LIFT_FRAMES`].
@@ -27,14 +27,15 @@ pub(crate) struct Cubes {
 
 /// One cube between two frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Cube {
+pub struct Cube {
     /// Centre, units.
-    pub(crate) centre: Vec2,
+    pub centre: Vec2,
     /// Half of width and height, units.
-    pub(crate) half: Vec2,
+    pub half: Vec2,
     /// Units per second.
-    pub(crate) velocity: Vec2,
-    pub(crate) is_player: bool,
+    pub velocity: Vec2,
+    /// Whether it is the player's.
+    pub is_player: bool,
 }
 
 impl Cubes {
@@ -42,7 +43,7 @@ impl Cubes {
     ///
     /// # Errors
     /// A setting out of range.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, SetupError> {
+    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         setup.check()?;
         let edge = setup.field_half();
         let bounds = Aabb::from_center_half(Vec2::ZERO, Vec2::new(edge, edge));
@@ -73,7 +74,7 @@ impl Cubes {
     }
 
     /// One frame of 1/60 s with these keys held.
-    pub(crate) fn step(&mut self, input: Input) {
+    pub fn step(&mut self, input: Input) {
         self.lift(input.space);
         let (x, y) = input.direction();
         self.push(self.player, Vec2::from_ints(x, y) * Fx::from_num(rules::PUSH));
@@ -88,7 +89,7 @@ impl Cubes {
     }
 
     /// All cubes: the player's first, then the others in the order in which they were created.
-    pub(crate) fn bodies(&self) -> impl DoubleEndedIterator<Item = Cube> {
+    pub fn bodies(&self) -> impl DoubleEndedIterator<Item = Cube> {
         self.world.bodies().map(|body| Cube {
             centre: body.position(),
             half: body.shape().half_extents(),
@@ -98,22 +99,22 @@ impl Cubes {
     }
 
     /// For drawing: contacts, and positions between two frames.
-    pub(crate) fn world(&self) -> &World {
+    pub fn world(&self) -> &World {
         &self.world
     }
 
     /// How far the player's cube is lifted: 0..=[`LIFT_FRAMES`].
-    pub(crate) fn lift_frames(&self) -> u32 {
+    pub fn lift_frames(&self) -> u32 {
         self.lift
     }
 
     /// Frames simulated so far.
-    pub(crate) fn frame(&self) -> u64 {
+    pub fn frame(&self) -> u64 {
         self.world.frame()
     }
 
     /// Hash of the whole state.
-    pub(crate) fn checksum(&self) -> u64 {
+    pub fn checksum(&self) -> u64 {
         let mut bytes = [0; 12];
         bytes[..8].copy_from_slice(&self.world.checksum().to_le_bytes());
         bytes[8..].copy_from_slice(&self.lift.to_le_bytes());
@@ -121,7 +122,7 @@ impl Cubes {
     }
 
     /// Flips the least significant bit of the player's cube's position, as faulty memory would, to rehearse a divergence.
-    pub(crate) fn flip_a_bit(&mut self) {
+    pub fn flip_a_bit(&mut self) {
         let slot = self.player.index();
         // At the very edge of the field the position may not change, but the velocity may.
         let flipped = self
@@ -194,7 +195,7 @@ impl Cubes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cubes::Autopilot;
+    use crate::Autopilot;
 
     const SETUP: Setup = Setup { cubes: 300, seed: 7 };
 
@@ -214,7 +215,7 @@ mod tests {
             [SETUP, SETUP, Setup { seed: 8, ..SETUP }].map(|s| Cubes::new(&s).unwrap());
         let (mut keys, mut touching) = (Autopilot::new(3), 0);
         for frame in 0..600 {
-            let input = keys.next();
+            let input = keys.press();
             a.step(input);
             b.step(input);
             other.step(input);
@@ -284,7 +285,7 @@ mod tests {
         let mut scene = Cubes::new(&SETUP).unwrap();
         let (edge, mut keys) = (SETUP.field_half(), Autopilot::new(9));
         for _ in 0..900 {
-            scene.step(keys.next());
+            scene.step(keys.press());
         }
         assert!(scene.bodies().all(|cube| cube.centre.x.abs() <= edge && cube.centre.y.abs() <= edge));
     }

@@ -1,7 +1,7 @@
 //! The same scene in a plain `f32` solver: sequential impulses, contact by contact, as in many games. With the same order of contacts it
 //! gives the same bits on the same machine; with another order it diverges.
 //!
-//! For comparison only, and the only file of the scene with floats. Nothing in it affects [`crate::cubes::Cubes`].
+//! For comparison only, and the only file of the scene with floats. Nothing in it affects [`crate::Cubes`].
 #![expect(
     clippy::float_arithmetic,
     clippy::disallowed_types,
@@ -11,7 +11,7 @@
 use testudo_physics::{Fx, Pcg32, Vec2};
 
 use super::rules::{self, LIFT_FRAMES, Setup, SetupError};
-use crate::cubes::Input;
+use crate::Input;
 
 /// Seconds per frame.
 const FRAME_SECONDS: f32 = 1.0 / rules::FRAMES_PER_SECOND as f32;
@@ -29,7 +29,7 @@ const SLOP: f32 = 0.01;
 
 /// The order in which a frame's contacts are solved.
 #[derive(Clone, Debug)]
-pub(crate) enum ContactOrder {
+pub enum ContactOrder {
     /// By the numbers of the two cubes.
     ByNumber,
     /// Another order in every frame, as from a solver that shuffles, or from threads that finish in any order.
@@ -38,7 +38,7 @@ pub(crate) enum ContactOrder {
 
 /// A scene in progress, in floats.
 #[derive(Clone, Debug)]
-pub(crate) struct FloatCubes {
+pub struct FloatCubes {
     /// The player's cube first.
     cubes: Vec<FloatCube>,
     /// Half of the side of the field, units.
@@ -73,11 +73,11 @@ struct Overlap {
 }
 
 impl FloatCubes {
-    /// The start of [`crate::cubes::Cubes`] in floats; the conversion is exact.
+    /// The start of [`crate::Cubes`] in floats; the conversion is exact.
     ///
     /// # Errors
     /// A setting out of range.
-    pub(crate) fn new(setup: &Setup, order: ContactOrder) -> Result<Self, SetupError> {
+    pub fn new(setup: &Setup, order: ContactOrder) -> Result<Self, SetupError> {
         setup.check()?;
         let cubes: Vec<FloatCube> = setup
             .starts()
@@ -104,7 +104,7 @@ impl FloatCubes {
     }
 
     /// One frame of 1/60 s with these keys held.
-    pub(crate) fn step(&mut self, input: Input) {
+    pub fn step(&mut self, input: Input) {
         self.lift = if input.space { (self.lift + 1).min(LIFT_FRAMES) } else { self.lift.saturating_sub(1) };
         self.accelerate(input);
         self.find_touching();
@@ -131,8 +131,8 @@ impl FloatCubes {
         self.cubes.iter_mut().for_each(FloatCube::slow_down);
     }
 
-    /// Centres, in the order of [`crate::cubes::Cubes::bodies`].
-    pub(crate) fn centres(&self) -> impl ExactSizeIterator<Item = [f32; 2]> {
+    /// Centres, in the order of [`crate::Cubes::bodies`].
+    pub fn centres(&self) -> impl ExactSizeIterator<Item = [f32; 2]> {
         self.cubes.iter().map(|cube| cube.centre)
     }
 
@@ -255,7 +255,7 @@ fn floats(vector: Vec2) -> [f32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cubes::{Autopilot, Cubes};
+    use crate::{Autopilot, Cubes};
 
     const SETUP: Setup = Setup { cubes: 300, seed: 7 };
 
@@ -272,7 +272,7 @@ mod tests {
         let [mut left, mut same, mut other] = orders.map(|order| FloatCubes::new(&SETUP, order).unwrap());
         let (mut keys, mut touching) = (Autopilot::new(3), 0);
         for frame in 0..900 {
-            let input = keys.next();
+            let input = keys.press();
             left.step(input);
             same.step(input);
             other.step(input);
@@ -318,7 +318,7 @@ mod tests {
             .fold(0.0, |deepest: f32, overlap| deepest.max(overlap.depth));
         assert!(scene.touching.len() > 20 && deepest < 0.35, "{} {deepest}", scene.touching.len());
         let mut keys = Autopilot::new(9);
-        (0..900).for_each(|_| scene.step(keys.next()));
+        (0..900).for_each(|_| scene.step(keys.press()));
         assert!(scene.centres().flatten().all(|part| part.abs() <= scene.edge));
     }
 }
