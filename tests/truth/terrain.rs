@@ -249,7 +249,10 @@ fn one_sided_chains_let_pass_from_behind() {
             let mut w = world(WorldDef::new().sleep_ms(0));
             // Solid on the right side: below, as seen along the direction.
             let points = line(chance, direction, -30_000, 30_000, [300, 3_000]);
-            w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
+            let pieces = w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
+            let says_so =
+                |id: &BodyId| w.body(*id).and_then(|body| body.terrain()).is_some_and(|it| it.is_one_sided());
+            truth.claim("every piece", pieces.iter().all(says_so), "a piece that says that it has two sides");
             let half = chance.between(200, 1_000);
             let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
             let speed = [chance.between(-5_000, 5_000), chance.between(1_000, 60_000)];

@@ -78,6 +78,7 @@ pub trait Visit: Sized {
     ///
     /// # Errors
     /// As for [`Visit::number`], or the value is out of range; the number is unchanged then.
+    #[inline]
     fn number_in<T: Number>(
         &mut self,
         name: &'static str,
@@ -104,6 +105,7 @@ pub trait Visit: Sized {
     ///
     /// # Errors
     /// Those of `numbers`.
+    #[inline]
     fn kept<T>(
         &mut self,
         kind: &'static str,
