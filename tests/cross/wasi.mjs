@@ -4,7 +4,7 @@ import process from "node:process";
 import { WASI } from "node:wasi";
 
 const [program, ...args] = process.argv.slice(2);
-const passed = ["INSTA_WORKSPACE_ROOT", "INSTA_UPDATE", "CARGO_MANIFEST_DIR", "PROPTEST_CASES", "RUST_BACKTRACE", "CI"];
+const passed = ["INSTA_WORKSPACE_ROOT", "INSTA_UPDATE", "CARGO_MANIFEST_DIR", "PROPTEST_CASES", "TESTUDO_CASES", "RUST_BACKTRACE", "CI"];
 const env = Object.fromEntries(passed.filter((name) => name in process.env).map((name) => [name, process.env[name]]));
 const wasi = new WASI({ version: "preview1", args: [program, ...args], env, preopens: { "/": "/" }, returnOnExit: true });
 

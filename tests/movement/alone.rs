@@ -19,7 +19,7 @@ fn house(world: &mut World, at: Vec2, half: [Fx; 2]) -> BodyId {
     world.create_body(&BodyDef::static_body(Shape::rect(half[0], half[1])).position(at)).unwrap()
 }
 
-/// Sixty units with goals of their own on each of twenty maps: how many were sent, have arrived, or were told that there is no path.
+/// Sixty units with goals of their own on each of twenty maps, or on a quarter of them: how many were sent, have arrived, or were told that there is no path.
 fn errands(fields: u32) -> [usize; 3] {
     let [mut sent, mut arrived, mut told] = [0; 3];
     for seed in cases(0..4_u32).map(u64::from) {

@@ -4,7 +4,7 @@ use testudo_movement::{
     Crowd, CrowdDef, FlowId, Flows, Ground, GroundDef, MovementDraw, MoverDef, Order, Way,
 };
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
-use testudo_tests::cases::cases;
+use testudo_tests::cases::share;
 
 use crate::maps::square;
 use crate::paths::{size, walked};
@@ -395,7 +395,7 @@ fn damaged_bytes_of_a_path_that_is_being_planned_are_refused_or_play_on() {
     // Before the units are the fields and the path.
     let (mut refused, mut taken) = (0, 0);
     let end = bytes.len() - units.len() * 130;
-    for at in cases(end - 220..end) {
+    for at in (end - 220..end).step_by((4 / share(4) as usize) | 1) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
         match Crowd::load(&def(FEW), &world, &damaged) {

@@ -191,7 +191,7 @@ fn damaged_bytes_are_refused_or_play_on() {
 fn damage(world: &World, crowd: &Crowd, every: usize) {
     let bytes = saved(crowd);
     let (mut refused, mut taken) = (0, 0);
-    for at in (0..bytes.len()).step_by(every * 4 / share(4) as usize) {
+    for at in (0..bytes.len()).step_by((every * 4 / share(4) as usize) | 1) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
         match Crowd::load(&def(), world, &damaged) {

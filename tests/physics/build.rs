@@ -39,7 +39,7 @@ pub(crate) fn add(world: &mut World, def: BodyDef) -> BodyId {
 pub(crate) fn run(world: &mut World, steps: u32, frames_per_second: u32) {
     for _ in 0..steps {
         world.step(frames_per_second).expect("rate in range");
-        debug_assert_eq!(world.validate(), Ok(()));
+        assert_eq!(world.validate(), Ok(()));
     }
 }
 

@@ -13,8 +13,7 @@ const RATES: [u32; 5] = [20, 20, 20, 60, 30];
 /// So many cases, or fewer where the processor is emulated: the cross check asks by this variable for one in ten (8) or in forty (2).
 fn cases(all: u32) -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse::<u32>().ok());
-    let all = share(all.into()) as u32;
-    asked.map_or(all, |asked| (all * asked.min(80) / 80).max(1))
+    asked.map_or(share(all.into()) as u32, |asked| (all * asked.min(80) / 80).max(1))
 }
 
 fn random_body(chance: &mut Chance) -> BodyDef {

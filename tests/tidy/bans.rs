@@ -185,6 +185,7 @@ mod tests {
         let planted = [
             ("physics/src/world.rs", reason),
             ("lockstep/src/transport/udp.rs", "#![allow(clippy::disallowed_types)]"),
+            ("demo/src/main.rs", "#[allow(clippy::disallowed_types, reason = \"b\")] mod cubes;"),
             ("demo/cubes/src/scene.rs", "#![allow(clippy::disallowed_types, reason = \"b\")]"),
             ("demo/battle/src/lib.rs", "#![cfg_attr(test, allow(clippy::print_stdout))]"),
             ("demo/battle/src/lib.rs", "#![allow(clippy::all)]"),

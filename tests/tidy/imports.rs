@@ -1,4 +1,4 @@
-//! What may import what: an order in physics, no cycles in lockstep, a simulation in the demo that knows no window.
+//! What may import what: an order in physics, no cycles in lockstep.
 
 use std::collections::{BTreeMap, BTreeSet};
 

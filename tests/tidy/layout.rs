@@ -163,25 +163,34 @@ pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
     known.chain(lockstep_carries_any_game(tree)).chain(simulations_stand_alone(tree)).collect()
 }
 
-/// What the demo's simulations may depend on. They do not draw, read the command line or wait.
-const NEEDED: [&str; 4] = ["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"];
+/// What the demo's simulations may depend on, and for their tests. They do not draw, read the command line or wait.
+const NEEDED: [(&str, &[&str]); 2] = [
+    ("demo/battle/Cargo.toml", &["testudo-physics", "testudo-movement", "testudo-lockstep", "smallvec"]),
+    ("demo/cubes/Cargo.toml", &["testudo-physics", "testudo-lockstep"]),
+];
+const NEEDED_BY_TESTS: &[&str] = &["testudo-tests"];
 
-/// All dependencies stand in one table, a line each: what stands in another one is a stranger, too. Only their tests may need more.
+/// All dependencies stand in two tables, a line each: what stands in another one is a stranger, too.
 fn simulations_stand_alone(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for path in ["demo/battle/Cargo.toml", "demo/cubes/Cargo.toml"] {
-        let mut is_table = false;
+    for (path, needed) in NEEDED {
+        let mut allowed: Option<&[&str]> = None;
         for (at, line) in tree.text(path).unwrap_or_default().lines().enumerate() {
             let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
-            let is_header = line.starts_with('[');
-            if is_header {
-                is_table = line == "[dependencies]";
-            }
-            let is_other = is_header && line.contains("dependencies") && line != "[dev-dependencies]";
-            let is_entry = is_table && !is_header && !name.is_empty() && !name.starts_with('#');
-            if is_other && !is_table || is_entry && !NEEDED.contains(&name) {
+            let is_strange = if line.starts_with('[') {
+                allowed = match line {
+                    "[dependencies]" => Some(needed),
+                    "[dev-dependencies]" => Some(NEEDED_BY_TESTS),
+                    _ => None,
+                };
+                allowed.is_none() && line.contains("dependencies")
+            } else {
+                let is_entry = !name.is_empty() && !name.starts_with('#');
+                is_entry && allowed.is_some_and(|allowed| !allowed.contains(&name))
+            };
+            if is_strange {
                 let message =
-                    format!("take `{line}` out: this is simulation only, {NEEDED:?} are what it needs");
+                    format!("take `{line}` out: this is simulation only, {needed:?} are what it needs");
                 findings.push(Finding { path: path.into(), line: at + 1, message });
             }
         }
@@ -365,17 +374,23 @@ mod tests {
         let elsewhere = ("lockstep/src/session/mod.rs", "// testudo_physics\nuse testudo_physics::World;");
         let findings = packages_know_only_what_they_need(&Tree::planted(&[bridge[0], bridge[1], elsewhere]));
         assert_found(&findings, elsewhere.0, 2, "any deterministic game");
-        let battle = "[dependencies]\ntestudo-physics.workspace = true\n# Short lists.\nsmallvec = \"1\"\n\n[lints]\nworkspace = true\n";
-        assert_eq!(
-            packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", battle)])),
-            []
-        );
-        for stranger in ["macroquad = \"0.4\"\n", "[target.'cfg(unix)'.dependencies]\nclap = \"4\"\n"] {
-            let drawn = battle.replace("smallvec = \"1\"\n", stranger);
-            let findings =
-                packages_know_only_what_they_need(&Tree::planted(&[("demo/battle/Cargo.toml", &drawn)]));
-            assert_found(&findings, "demo/battle/Cargo.toml", 4, "simulation only");
+        let battle = "[dependencies]\ntestudo-physics.workspace = true\n# Short lists.\nsmallvec = \"1\"\n\n[dev-dependencies]\ntestudo-tests.workspace = true\n\n[lints]\nworkspace = true\n";
+        let cubes = battle.replace("smallvec = \"1\"\n", "testudo-lockstep.workspace = true\n");
+        for (path, clean) in [("demo/battle/Cargo.toml", battle), ("demo/cubes/Cargo.toml", &cubes)] {
+            let findings = |text: &str| packages_know_only_what_they_need(&Tree::planted(&[(path, text)]));
+            assert_eq!(findings(clean), []);
+            for stranger in ["macroquad = \"0.4\"\n", "[target.'cfg(unix)'.dependencies]\nclap = \"4\"\n"] {
+                let drawn = clean.replace("# Short lists.\n", stranger);
+                assert_found(&findings(&drawn), path, 3, "simulation only");
+            }
+            assert_found(&findings(&clean.replace("testudo-tests", "rand")), path, 7, "simulation only");
         }
+        assert_found(
+            &packages_know_only_what_they_need(&Tree::planted(&[("demo/cubes/Cargo.toml", battle)])),
+            "demo/cubes/Cargo.toml",
+            4,
+            "simulation only",
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use testudo_physics::{Fx, Pcg32, Vec2};
 
 use super::rules::{self, LIFT_FRAMES, Setup, SetupError};
-use crate::Input;
+use crate::input::Input;
 
 /// Seconds per frame.
 const FRAME_SECONDS: f32 = 1.0 / rules::FRAMES_PER_SECOND as f32;

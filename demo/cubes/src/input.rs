@@ -62,7 +62,6 @@ pub struct Autopilot {
 
 impl Autopilot {
     /// Other seeds press other keys.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { rng: Pcg32::new(seed, 1), held: Input::default(), frames_left: 0 }
     }

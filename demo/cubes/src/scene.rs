@@ -6,7 +6,7 @@ use testudo_physics::{
 };
 
 use super::rules::{self, LIFT_FRAMES, Setup, SetupError};
-use crate::Input;
+use crate::input::Input;
 
 /// User value of the player's cube; the small ones have 0.
 const PLAYER: u64 = 1;
@@ -195,7 +195,7 @@ impl Cubes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Autopilot;
+    use crate::input::Autopilot;
 
     const SETUP: Setup = Setup { cubes: 300, seed: 7 };
 

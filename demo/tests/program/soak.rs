@@ -29,7 +29,7 @@ fn number(report: &Value, key: &str) -> u64 {
 
 #[test]
 fn a_few_games_pass_and_are_the_same_twice() {
-    let games_played = share(12);
+    let games_played = share(6);
     let command = format!("soak --games {games_played} --seed 1");
     let report = soak(&command);
     assert_eq!(report, soak(&command));

@@ -2,7 +2,7 @@
 
 /// What a function says of each axis.
 ///
-/// `[0, 1].map(...)` means the same. Each closure would make the compiler work through several hundred lines of the standard library.
+/// `[0, 1].map(...)` means the same, but for each closure the compiler would work through several hundred lines of the standard library.
 #[inline(always)]
 pub(crate) fn each_axis<T>(mut of: impl FnMut(usize) -> T) -> [T; 2] {
     [of(0), of(1)]

@@ -151,7 +151,7 @@ const FOUR: usize = 4;
 /// Solves every batch, four lanes at a time, in the order of [`in_turns`].
 #[inline(always)]
 pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    // A loop for each kind of pass, which then is a constant in it. In a debug build one loop does: it compiles faster.
+    // A loop for each kind of pass, which then is a constant in it. With debug assertions, as in a debug build of a user, one loop does: it compiles faster.
     match pass {
         _ if cfg!(debug_assertions) => run(simd, batches, velocities, pass),
         Pass::WarmStart => run(simd, batches, velocities, Pass::WarmStart),

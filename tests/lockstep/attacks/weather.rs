@@ -129,7 +129,7 @@ fn limits_of_a_crowd(players: u8, topology: Topology, condition: &str) -> Option
     }
 }
 
-/// The table of the documents: `cargo test -p testudo-tests --test lockstep bytes_per_second -- --nocapture` prints it.
+/// The table of the documents: `TESTUDO_CASES=all cargo test -p testudo-tests --test lockstep bytes_per_second -- --nocapture` prints it.
 #[test]
 fn bytes_per_second_of_two_to_sixteen_players() {
     let mut crowds = 0;

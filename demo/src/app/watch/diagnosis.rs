@@ -340,7 +340,7 @@ mod tests {
         let mut at = 0;
         let mut game = battle(at);
         while injected < count {
-            if injected % 25 == 0 && at < 400 {
+            if injected % (count / 40) == 0 && at < 400 {
                 play(&mut game, at..at + 7);
                 at += 7;
             }
