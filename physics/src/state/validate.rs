@@ -1,4 +1,4 @@
-//! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, in tests and in debug builds.
+//! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, and in tests.
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
