@@ -249,7 +249,7 @@ impl World {
         let (slot, generation) = self.order.insert();
         if slot.at() == self.bodies.len() {
             self.bodies.push(Body::default());
-            self.extras.push(Extra::default());
+            self.extras.push(Extra::USUAL);
             self.previous.push([0; 2]);
         }
         self.bodies[slot] = Body::new(def, self.settings.max_speed);
@@ -275,7 +275,7 @@ impl World {
         self.ignored.forget(slot);
         self.terrain.remove(slot);
         self.bodies[slot] = Body::default();
-        self.extras[slot] = Extra::default();
+        self.extras[slot] = Extra::USUAL;
         self.order.remove(slot, id.generation);
         Ok(())
     }

@@ -15,7 +15,7 @@ pub const PROFILE_BYTES_MAX: usize = 64;
 pub(crate) const FRAMES_MAX: u32 = 64;
 
 /// Bits of a packet of messages without its frames: kind, both numbers, and the longest count.
-pub(crate) const HEAD_BITS_MAX: u32 = 4 + 32 + 32 + 13;
+pub const HEAD_BITS_MAX: u32 = 4 + 32 + 32 + 13;
 
 /// Addresses on the wire, 5 bits: 0..=15 players, then these two.
 const EVERYBODY: u8 = 16;
@@ -93,7 +93,8 @@ impl Messages {
 
 impl Frame {
     /// Number of bits that [`Frame::write`] writes.
-    pub(crate) fn bits(&self) -> u32 {
+    #[must_use]
+    pub fn bits(&self) -> u32 {
         match self {
             Self::Profile { bytes, .. } => 2 + 4 + 7 + 8 * bytes.len() as u32,
             Self::Message { bytes, .. } => 2 + 5 + 5 + length_bits(bytes) + 8 * bytes.len() as u32,

@@ -7,26 +7,24 @@ mod handshake;
 mod kind;
 mod messages;
 mod statement;
-#[cfg(test)]
-mod tests;
 mod transfer;
 mod turns;
 
 pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Members, Refusal, Refuse, Welcome};
-pub use messages::{Address, Frame, MESSAGE_BYTES_MAX, Messages, PROFILE_BYTES_MAX};
+pub use messages::{
+    Address, Frame, HEAD_BITS_MAX as MESSAGES_HEAD_BITS_MAX, MESSAGE_BYTES_MAX, Messages, PROFILE_BYTES_MAX,
+};
 pub use statement::{Received, Signed, SignedEnd};
 pub use transfer::{
     BLOCKS_MAX, CHUNK_BYTES, Chunk, Manifest, STATE_BYTES_MAX, Transfer, WANT_WORDS_MAX, Want, block_bytes,
     block_count,
 };
-pub use turns::{Segment, TurnsPacket};
+pub use turns::{BODY_BITS_MAX, Segment, SegmentPlan, TurnsPacket, segment_cost};
 
 pub(crate) use kind::Kind;
-pub(crate) use messages::{FRAMES_MAX, HEAD_BITS_MAX as MESSAGES_HEAD_BITS_MAX};
+pub(crate) use messages::FRAMES_MAX;
 pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
-pub(crate) use turns::{
-    BODY_BITS_MAX, ENTRIES_MAX, SegmentPlan, end_reason, end_reason_number, entry_content, segment_cost,
-};
+pub(crate) use turns::{ENTRIES_MAX, end_reason, end_reason_number, entry_content};
 
 use siphasher::sip::SipHasher24;
 use twox_hash::XxHash3_64;

@@ -14,7 +14,7 @@ use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet};
 pub(crate) const ENTRIES_MAX: u32 = 1_024;
 
 /// Bits of a packet without its tag.
-pub(crate) const BODY_BITS_MAX: u32 = 8 * (PACKET_BYTES_MAX - TAG_BYTES) as u32;
+pub const BODY_BITS_MAX: u32 = 8 * (PACKET_BYTES_MAX - TAG_BYTES) as u32;
 
 /// Exp-Golomb orders of the fields.
 const BASE_ORDER: u32 = 16;
@@ -78,7 +78,8 @@ impl TurnsPacket {
         &self.entries[segment.entries.start as usize..segment.entries.end as usize]
     }
 
-    pub(crate) fn encode(&self, format: PayloadFormat, writer: &mut BitWriter) {
+    /// Writes the body of the packet, however long it is.
+    pub fn encode(&self, format: PayloadFormat, writer: &mut BitWriter) {
         begin(writer, Kind::Turns);
         writer.write_golomb(self.base, BASE_ORDER);
         writer.write_bits(self.acks.len() as u64, 5);
@@ -371,16 +372,16 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
 
 /// How many entries of a stream fit, and how many bits they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct SegmentPlan {
+pub struct SegmentPlan {
     /// Entries that fit.
-    pub(crate) count: u32,
+    pub count: u32,
     /// An upper bound of the segment's bits.
-    pub(crate) bits: u32,
+    pub bits: u32,
 }
 
 /// Plans a segment of entries `first..` within `bits_max` bits. The bound is exact except for the lengths of the counts, which are assumed
 /// at their largest.
-pub(crate) fn segment_cost<'a>(
+pub fn segment_cost<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     format: PayloadFormat,
     bits_max: u32,

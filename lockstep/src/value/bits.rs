@@ -339,8 +339,6 @@ impl<'a> BitReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
     #[test]
     fn first_bit_is_the_lowest_of_the_first_byte() {
         let mut writer = BitWriter::new();
@@ -399,33 +397,5 @@ mod tests {
         let mut reader = BitReader::new(&[0b1000_0000]);
         reader.read_bits(3).unwrap();
         assert_eq!(reader.finish(), Err(DecodeError::NotCanonical), "a set bit is left");
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read(values in prop::collection::vec((any::<u32>(), 0_u32..20), 0..50)) {
-            let mut writer = BitWriter::new();
-            for &(value, order) in &values {
-                writer.write_golomb(value, order);
-                writer.write_golomb_signed(value as i32, order);
-                writer.write_bits(u64::from(value), 32);
-            }
-            let mut reader = BitReader::new(writer.bytes());
-            for &(value, order) in &values {
-                prop_assert_eq!(reader.read_golomb(order, u32::MAX), Ok(value));
-                prop_assert_eq!(reader.read_golomb_signed(order), Ok(value as i32));
-                prop_assert_eq!(reader.read_bits(32), Ok(u64::from(value)));
-            }
-            prop_assert_eq!(reader.finish(), Ok(()));
-        }
-
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..40), order in 0_u32..32) {
-            let mut reader = BitReader::new(&bytes);
-            while reader.read_golomb(order, u32::MAX).is_ok() {}
-            let mut reader = BitReader::new(&bytes);
-            while reader.read_bits(7).is_ok() {}
-            prop_assert!(reader.bits_left() < 7);
-        }
     }
 }

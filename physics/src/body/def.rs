@@ -55,21 +55,45 @@ pub struct BodyDef {
     pub(crate) kind: BodyKind,
     pub(crate) shape: Shape,
     /// Centre, units.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) position: Vec2,
     /// Units per second.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) velocity: Vec2,
+    #[cfg_attr(feature = "serde", serde(default = "one"))]
     pub(crate) mass: Fx,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) material: Material,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) filter: Filter,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) sensor: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) lock_x: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) lock_y: bool,
+    #[cfg_attr(feature = "serde", serde(default = "yes"))]
     pub(crate) enabled: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) user: u64,
     /// Units per second; `None` = only the world's limit.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) max_speed: Option<Fx>,
+    #[cfg_attr(feature = "serde", serde(default = "yes"))]
     pub(crate) can_sleep: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) dominance: i8,
+}
+
+// Written definitions may leave out what the builder has a default for: a later version may have more of it.
+#[cfg(feature = "serde")]
+fn one() -> Fx {
+    Fx::ONE
+}
+
+#[cfg(feature = "serde")]
+fn yes() -> bool {
+    true
 }
 
 impl BodyDef {
@@ -393,6 +417,16 @@ mod tests {
             circle().mass(Fx::lit("0.3")).max_speed(Fx::DELTA).filter(Filter::new(2, 4)).user(u64::MAX);
         let text = serde_json::to_string(&body).unwrap();
         assert_eq!(serde_json::from_str::<BodyDef>(&text).unwrap(), body, "{text}");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_definition_in_text_may_leave_out_what_has_a_default() {
+        let shape = r#""shape": {"Circle": {"radius": {"bits": 65536}}}"#;
+        let read = |text: &str| serde_json::from_str::<BodyDef>(text);
+        let disc = BodyDef::new(BodyKind::Dynamic, Shape::circle(Fx::ONE));
+        assert_eq!(read(&alloc::format!(r#"{{"kind": "Dynamic", {shape}}}"#)).unwrap(), disc);
+        assert!(read(r#"{"kind": "Dynamic"}"#).is_err() && read(&alloc::format!("{{{shape}}}")).is_err());
     }
 
     #[test]

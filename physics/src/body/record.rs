@@ -179,7 +179,7 @@ pub(crate) mod choice {
 }
 
 /// Fields that few bodies use, or that steps do not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Extra {
     /// The user's value, the low half first.

@@ -257,7 +257,6 @@ const _: () = assert!(arc_tangents()[INTERVALS as usize] == 1 << 45);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn fx(bits: i64) -> Fx {
         Fx::from_bits(bits)
@@ -314,26 +313,5 @@ mod tests {
     fn arc_tangent_rises_without_a_step_back() {
         let angles = (0..=1 << 16).map(|y| Angle::atan2(fx(y), Fx::ONE).to_bits());
         assert!(angles.is_sorted_by(|a, b| a < b));
-    }
-
-    proptest! {
-        #[test]
-        fn symmetries_are_exact(bits: u32) {
-            let a = Angle::from_bits(bits);
-            let (sin, cos) = a.sin_cos();
-            prop_assert_eq!((-a).sin_cos(), (-sin, cos));
-            prop_assert_eq!((a + Angle::HALF).sin_cos(), (-sin, -cos));
-            prop_assert_eq!((Angle::QUARTER - a).sin_cos(), (cos, sin));
-        }
-
-        #[test]
-        fn directions_mirror(x: i32, y: i32) {
-            let (x, y) = (fx(x.into()), fx(y.into()));
-            prop_assume!(x != 0 && y != 0);
-            let a = Angle::atan2(y, x);
-            prop_assert_eq!(Angle::atan2(-y, x), -a);
-            prop_assert_eq!(Angle::atan2(y, -x), Angle::HALF - a);
-            prop_assert_eq!(Angle::atan2(x, y), Angle::QUARTER - a);
-        }
     }
 }

@@ -173,7 +173,6 @@ static ROOT_RECIPROCALS: [u16; 384] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn raw(bits: i64) -> Fx {
         Fx::from_bits(bits)
@@ -235,51 +234,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn products_round_as_they_say(a: i64, b: i64, shift_a in 0..63, shift_b in 0..63) {
-            let (a, b) = (a >> shift_a, b >> shift_b);
-            let (clamp, product) = (|v: i128| v.clamp(i64::MIN.into(), i64::MAX.into()) as i64, i128::from(a) * i128::from(b));
-            let floor = product.div_euclid(1 << 16);
-            prop_assert_eq!(mul_floor(raw(a), raw(b)).to_bits(), clamp(floor));
-            let away = (product.abs() * 2 + (1 << 16)) / (1 << 17) * product.signum();
-            prop_assert_eq!(mul_nearest(raw(a), raw(b)).to_bits(), clamp(away));
-        }
-
-        #[test]
-        fn quotients_round_down(a: i64, b: i64, shift_a in 0..63, shift_b in 0..63) {
-            let (a, b) = (a >> shift_a, b >> shift_b);
-            prop_assume!(b != 0);
-            let (dividend, divisor) = (i128::from(a) << 16, i128::from(b));
-            let exact = dividend * divisor.signum();
-            let floor = exact.div_euclid(divisor.abs()).clamp(i64::MIN.into(), i64::MAX.into());
-            prop_assert_eq!(i128::from(div_floor(raw(a), raw(b)).to_bits()), floor);
-        }
-
-        #[test]
-        fn integer_roots_agree_with_both_oracles(value: u64, shift in 0..64) {
-            let value = value >> shift;
-            let root = isqrt_u64(value);
-            prop_assert_eq!(root, value.isqrt());
-            let (root, value) = (u128::from(root), u128::from(value));
-            prop_assert!(root * root <= value && value < (root + 1) * (root + 1));
-        }
-
-        #[test]
-        fn integer_roots_are_exact_around_squares(root in 1..=u64::from(u32::MAX)) {
-            prop_assert_eq!(isqrt_u64(root * root), root);
-            prop_assert_eq!(isqrt_u64(root * root - 1), root - 1);
-            prop_assert_eq!(isqrt_u64(root * root + 2 * root), root);
-        }
-
-        #[test]
-        fn fixed_point_roots_round_down(value in 0..=i64::MAX, shift in 0..63) {
-            let value = value >> shift;
-            let (root, square) = (u128::from(sqrt(raw(value)).to_bits() as u64), (value as u128) << 16);
-            prop_assert!(root * root <= square && square < (root + 1) * (root + 1));
         }
     }
 }

@@ -14,7 +14,7 @@ macro_rules! plain_data {
         const _: () = {
             let mut end = 0;
             $(
-                assert!(core::mem::offset_of!($type, $field) == end, "bytes between two fields, or not in order");
+                assert!(core::mem::offset_of!($type, $field) == end, "the field before this one is missing, or the order is another one");
                 end += $crate::math::plain::size_of_plain(|value: &$type| &value.$field);
             )+
             assert!(end == size_of::<$type>(), "a field is missing, or there are bytes behind the last one");

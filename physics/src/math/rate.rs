@@ -133,7 +133,6 @@ pub(crate) const fn rescale(remainder: u32, old: u32, new: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn every_second_gives_the_amount_of_a_second() {
@@ -182,44 +181,5 @@ mod tests {
         let before = rate;
         assert_eq!(rate.take(0), 0);
         assert_eq!(rate, before);
-    }
-
-    proptest! {
-        #[test]
-        fn sums_are_exact_at_a_constant_rate(per_second in -1_000_000_i64..1_000_000, fps in 1..=1000_u32, frames in 0..500_u32) {
-            let mut rate = Rate::new(per_second);
-            let given: i64 = (0..frames).map(|_| rate.take(fps)).sum();
-            prop_assert_eq!(given, (per_second * i64::from(frames)).div_euclid(fps.into()));
-        }
-
-        /// Each change of the frames per second loses less than one unit / new, so the total loss is below one unit.
-        #[test]
-        fn changing_frames_lose_little_and_gain_nothing(
-            per_second in -100_000_i64..100_000,
-            frames in prop::collection::vec(1..=1000_u32, 1..200),
-        ) {
-            let mut rate = Rate::new(per_second);
-            // In 1/2^64 of a unit, between bounds: the exact sum has a denominator of thousands of digits.
-            let (mut low, mut high) = (0_i128, 0_i128);
-            let mut given = 0_i128;
-            for &fps in &frames {
-                given += i128::from(rate.take(fps));
-                let share = i128::from(per_second) << 64;
-                low += share.div_euclid(fps.into()) - (1 << 64) / i128::from(fps);
-                high += share.div_euclid(fps.into()) + 1;
-            }
-            let (left, fps) = rate.remainder();
-            let held = (given << 64) + (i128::from(left) << 64) / i128::from(fps);
-            prop_assert!(low <= held && held <= high, "{} in {}..={}", held, low, high);
-        }
-
-        #[test]
-        fn parts_give_the_same_rate(per_second: i64, remainder: u32, fps: u32) {
-            let rate = Rate::from_parts(per_second, (remainder, fps));
-            prop_assert_eq!(rate.is_some(), remainder < fps || (remainder, fps) == (0, 0));
-            if let Some(rate) = rate {
-                prop_assert_eq!(Rate::from_parts(rate.per_second(), rate.remainder()), Some(rate));
-            }
-        }
     }
 }

@@ -269,16 +269,9 @@ impl MulAssign<Fx> for Vec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn raw(x: i64, y: i64) -> Vec2 {
         Vec2::from_raw(x, y)
-    }
-
-    /// Square of the length in raw units.
-    fn square(v: Vec2) -> u128 {
-        let square = |c: Fx| u128::from(c.to_bits().unsigned_abs()).pow(2);
-        square(v.x) + square(v.y)
     }
 
     #[test]
@@ -328,73 +321,5 @@ mod tests {
         assert_eq!(v.clamp_length(Fx::from_num(50)), v);
         assert_eq!(v.normalize(), Vec2::new(Fx::lit("-0.6"), Fx::lit("0.8")));
         assert_eq!(raw(3, -4).normalize(), Vec2::new(Fx::lit("0.6"), Fx::lit("-0.8")), "however short");
-    }
-
-    proptest! {
-        #[test]
-        fn lengths_round_down(x: i64, y: i64, shift in 0..63) {
-            let v = raw(x >> shift, y >> shift);
-            let (length, _) = v.raw_length();
-            let root = u128::from(length);
-            prop_assert!(root * root <= square(v) && square(v) < (root + 1) * (root + 1));
-            prop_assert_eq!(v.length(), if length > i64::MAX as u64 { Fx::MAX } else { Fx::from_bits(length as i64) });
-        }
-
-        #[test]
-        fn unit_vectors_have_length_one_and_keep_their_direction(x: i64, y: i64, shift in 0..63) {
-            let v = raw(x >> shift, y >> shift);
-            prop_assume!(v != Vec2::ZERO);
-            let unit = v.normalize();
-            // Both components off by less than one step: the length by less than 1.5.
-            let length = u64::try_from(square(unit)).unwrap().isqrt();
-            prop_assert!(length.abs_diff(1 << 16) <= 2, "{unit:?}");
-            let turned = v.angle().difference_to(unit.angle()).unsigned_abs();
-            prop_assert!(turned < (1 << 16) / 4, "turned by {turned} / 2^32");
-            prop_assert_eq!((-v).normalize(), -unit);
-        }
-
-        #[test]
-        fn clamped_vectors_are_never_too_long(x: i64, y: i64, max in 0..=i64::MAX, shift in 0..63, shift_max in 0..63) {
-            let (v, max) = (raw(x >> shift, y >> shift), Fx::from_bits(max >> shift_max));
-            let clamped = v.clamp_length(max);
-            let limit = (max.to_bits() as u128).pow(2);
-            prop_assert!(square(clamped) <= limit);
-            if square(v) <= limit {
-                prop_assert_eq!(clamped, v);
-            } else {
-                // Rounding takes less than one step of either component and of the length.
-                let reached = clamped.raw_length().0 + 3;
-                prop_assert!(reached >= max.to_bits() as u64, "{clamped:?} of {max}");
-            }
-        }
-
-        #[test]
-        fn rotations_keep_the_length(x: i32, y: i32, angle: u32) {
-            let (v, angle) = (raw(x.into(), y.into()), Angle::from_bits(angle));
-            let (turned, length) = (v.rotate(angle), v.length());
-            // Sine and cosine are off by half a step each: the length by less than 1 / 65,536 of it and a step.
-            let slack = Fx::from_bits((length.to_bits() >> 16) + 3);
-            prop_assert!(turned.length().abs_diff(length) <= slack);
-            prop_assert_eq!(v.rotate(angle + Angle::HALF), -turned);
-            let back = turned.rotate(-angle);
-            prop_assert!(back.distance(v) <= slack + slack);
-        }
-
-        #[test]
-        fn interpolation_meets_both_ends_and_stays_between(a: [i64; 2], b: [i64; 2], part: u32, of: u32) {
-            let (a, b) = (raw(a[0], a[1]), raw(b[0], b[1]));
-            prop_assert_eq!(a.lerp(b, of, of), b);
-            prop_assert_eq!(a.lerp(b, 0, of.max(1)), a);
-            let v = a.lerp(b, part, of);
-            let inside = v.min(a).min(b) == a.min(b) && v.max(a).max(b) == a.max(b);
-            prop_assert!(inside, "{v:?}");
-        }
-
-        #[test]
-        fn directions_come_back(angle: u32) {
-            let angle = Angle::from_bits(angle);
-            let error = angle.difference_to(Vec2::from_angle(angle).angle()).unsigned_abs();
-            prop_assert!(error < (1 << 16) / 8, "off by {error} / 2^32 turn");
-        }
     }
 }

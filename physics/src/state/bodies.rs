@@ -12,11 +12,18 @@ use crate::state::hash::Hasher;
 use crate::state::version::SnapshotError;
 use crate::world::World;
 
-/// More bytes than a body needs if all its values are unusual, plus one more field.
-const BODY_MAX: usize = 128;
-
 /// Bytes of the widest field.
 const WIDE: usize = 8;
+
+/// Bytes of a body whose values are all unusual, and of one more field.
+const BODY_MAX: usize = {
+    let (mut bytes, mut row) = (WIDE, 0);
+    while row < TABLE.len() {
+        bytes += TABLE[row].size();
+        row += 1;
+    }
+    bytes
+};
 
 /// Runs a block for the rows of fields that a body often has, or for the others. The rows are written out: compilers keep a loop over so
 /// many rows, look into the table again for every body, and take five times as long.

@@ -4,7 +4,7 @@ use crate::body::def::{BodyError, BodyKind, check, check_axes, check_mass, check
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::material::Material;
-use crate::body::record::{flag, halves, raw, raw2};
+use crate::body::record::{Body, Extra, flag, halves, raw, raw2};
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::math::aabb::Aabb;
@@ -142,8 +142,7 @@ impl World {
     /// Stale handle.
     pub fn set_user(&mut self, id: BodyId, user: u64) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.extras[slot].user = halves(user);
-        self.note_extra(slot);
+        self.change(slot, |_, extra| extra.user = halves(user));
         Ok(())
     }
 
@@ -195,8 +194,7 @@ impl World {
     pub fn set_dominance(&mut self, id: BodyId, dominance: i8) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         if self.extras[slot].dominance != i16::from(dominance) {
-            self.extras[slot].dominance = dominance.into();
-            self.note_extra(slot);
+            self.change(slot, |_, extra| extra.dominance = dominance.into());
             self.changed(slot);
         }
         Ok(())
@@ -209,14 +207,14 @@ impl World {
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         check_material(material)?;
         let slot = self.slot(id)?;
-        let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
-        body.restitution = raw(material.restitution);
-        body.ground_friction = raw(material.ground_friction);
-        extra.friction = raw(material.friction);
-        extra.damping = raw(material.damping);
-        body.set(flag::ROUGH, extra.friction != 0);
-        body.set(flag::DAMPED, extra.damping != 0);
-        self.note_extra(slot);
+        self.change(slot, |body, extra| {
+            body.restitution = raw(material.restitution);
+            body.ground_friction = raw(material.ground_friction);
+            extra.friction = raw(material.friction);
+            extra.damping = raw(material.damping);
+            body.set(flag::ROUGH, extra.friction != 0);
+            body.set(flag::DAMPED, extra.damping != 0);
+        });
         self.changed(slot);
         Ok(())
     }
@@ -228,9 +226,10 @@ impl World {
     pub fn set_damping(&mut self, id: BodyId, damping: Fx) -> Result<(), BodyError> {
         check("damping", damping, Fx::ZERO, SPEED_MAX)?;
         let slot = self.slot(id)?;
-        self.extras[slot].damping = raw(damping);
-        self.bodies[slot].set(flag::DAMPED, damping != Fx::ZERO);
-        self.note_extra(slot);
+        self.change(slot, |body, extra| {
+            extra.damping = raw(damping);
+            body.set(flag::DAMPED, damping != Fx::ZERO);
+        });
         Ok(())
     }
 
@@ -243,9 +242,10 @@ impl World {
             check("max_speed", speed, Fx::ZERO, SPEED_MAX)?;
         }
         let slot = self.slot(id)?;
-        self.extras[slot].max_speed = max_speed.map_or(i32::MAX, raw);
-        self.bodies[slot].set(flag::LIMITED, max_speed.is_some());
-        self.note_extra(slot);
+        self.change(slot, |body, extra| {
+            extra.max_speed = max_speed.map_or(i32::MAX, raw);
+            body.set(flag::LIMITED, max_speed.is_some());
+        });
         Ok(())
     }
 
@@ -431,6 +431,12 @@ impl World {
                 self.wake(slot);
             }
         }
+    }
+
+    /// Changes fields of [`Extra`], and notes whether the body now has an unusual one: otherwise steps and snapshots would leave them out.
+    fn change(&mut self, slot: Slot, change: impl FnOnce(&mut Body, &mut Extra)) {
+        change(&mut self.bodies[slot], &mut self.extras[slot]);
+        self.note_extra(slot);
     }
 
     /// Call this after a change that affects contacts: it wakes the body and its neighbours.

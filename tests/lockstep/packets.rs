@@ -1,12 +1,17 @@
 //! Tests the codec with arbitrary packets and arbitrary bytes.
 
 use proptest::prelude::*;
-
-use super::*;
-use crate::signed::roster::Seat;
-use crate::signed::statement::{Since, Statement};
-use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::value::ids::{Identity, PlayerId, PlayerSet, Turn};
+use testudo_lockstep::packet::{
+    Address, BODY_BITS_MAX, Bye, CHUNK_BYTES, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys,
+    MESSAGE_BYTES_MAX, MESSAGES_HEAD_BITS_MAX, Manifest, Members, Messages, PROFILE_BYTES_MAX, Packet,
+    PayloadFormat, Received, Refuse, STATE_BYTES_MAX, Segment, Signed, SignedEnd, TAG_BYTES, Transfer,
+    TurnsPacket, WANT_WORDS_MAX, Want, Welcome, block_count, segment_cost,
+};
+use testudo_lockstep::{
+    BitWriter, DecodeError, EndReason, Entry, Extra, Extras, Identity, PACKET_BYTES_MAX, Payload, PlayerId,
+    Refusal, Seat, Since, Statement, Turn,
+};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 
@@ -56,7 +61,8 @@ fn extras() -> impl Strategy<Value = Extras> {
     let result = prop::option::of(any::<u32>().prop_map(Extra::Result));
     let slack = prop::option::of(any::<i16>().prop_map(Extra::Slack));
     let back = prop::option::of(any::<u16>().prop_map(Extra::Return));
-    let votes = prop::option::of(any::<u16>().prop_map(|bits| Extra::Votes(PlayerSet::from_bits(bits))));
+    let players = prop::collection::vec((0_u8..16).prop_map(PlayerId), 0..=16);
+    let votes = prop::option::of(players.prop_map(|players| Extra::Votes(players.into_iter().collect())));
     (checksum, pace, pause, speed, save, result, slack, back, votes)
         .prop_map(|(a, b, c, d, e, f, g, h, i)| [a, b, c, d, e, f, g, h, i].into_iter().flatten().collect())
 }
@@ -74,7 +80,7 @@ fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
         let mut entries: Vec<Entry> =
             runs.into_iter().flat_map(|(entry, times)| vec![entry; times]).collect();
         if let (Some(reason), Some(last)) = (end, entries.last_mut()) {
-            last.extras.retain(|extra| extra.kind() < 2);
+            last.extras.retain(|extra| matches!(extra, Extra::Checksum(_) | Extra::Pace { .. }));
             last.extras.push(Extra::End(reason));
         }
         entries
@@ -273,7 +279,7 @@ fn body_of(packet: &Packet, format: PayloadFormat) -> Vec<u8> {
 }
 
 fn with_tag(body: &[u8]) -> Vec<u8> {
-    [body, &tag_of(body, SESSION)[..]].concat()
+    [body, &xxh3_64_with_seed(body, SESSION).to_le_bytes()[..TAG_BYTES]].concat()
 }
 
 proptest! {
