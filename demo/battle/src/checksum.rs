@@ -84,9 +84,6 @@ impl State for Game {
     }
 }
 
-/// No destination.
-const NOWHERE: Way = Way { place: Point::ZERO, goal: Point::ZERO };
-
 /// The crowd as a part of the state. It is restored with the world that was restored just before it.
 struct Marching<'a> {
     crowd: &'a mut Crowd,
@@ -239,7 +236,7 @@ impl Unit {
         let mut length = errands.len() as u8;
         v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
         if errands.len() != usize::from(length) {
-            let none = Errand { deed: Deed::March, way: NOWHERE };
+            let none = Errand { deed: Deed::March, way: Way::NOWHERE };
             errands.resize(length.into(), none);
         }
         for errand in errands {
@@ -269,37 +266,30 @@ fn visit_stance<V: Visit>(stance: &mut Stance, v: &mut V) -> Result<(), StateErr
     Ok(())
 }
 
-/// The task's kind, then the fields of this kind.
+/// The task's number, then its parts.
 #[inline(always)]
 fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
-    let (mut kind, mut to, mut back, mut foe) = match *task {
-        Task::Hold => (0_u8, NOWHERE, NOWHERE, None),
-        Task::March(way) => (1, way, NOWHERE, None),
-        Task::Attack(way) => (2, way, NOWHERE, None),
-        Task::Patrol { to, back } => (3, to, back, None),
-        Task::Strike { foe, way } => (4, way, NOWHERE, Some(foe)),
-        Task::Aid(way) => (5, way, NOWHERE, None),
-    };
-    v.number_in("task", &mut kind, 0..=5)?;
-    if kind != 0 {
-        visit_way(&mut to, v, ["place.x", "place.y"], ["goal.x", "goal.y"])?;
+    let mut number = task.number();
+    v.number_in("task", &mut number, 0..=Task::ALL.len() as i64 - 1)?;
+    if number != task.number() {
+        *task = Task::ALL[usize::from(number)];
     }
-    if kind == 3 {
-        visit_way(&mut back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])?;
+    let (of_place, of_goal) = (["place.x", "place.y"], ["goal.x", "goal.y"]);
+    match task {
+        Task::Hold => Ok(()),
+        Task::March(way) | Task::Attack(way) | Task::Aid(way) => visit_way(way, v, of_place, of_goal),
+        Task::Patrol { to, back } => {
+            visit_way(to, v, of_place, of_goal)?;
+            visit_way(back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])
+        }
+        Task::Strike { foe, way } => {
+            visit_way(way, v, of_place, of_goal)?;
+            let mut somebody = Some(*foe);
+            visit_foe(&mut somebody, v, limits, ["foe.kind", "foe"])?;
+            *foe = somebody.ok_or(StateError::Part { what: "a unit strikes nobody" })?;
+            Ok(())
+        }
     }
-    if kind == 4 {
-        visit_foe(&mut foe, v, limits, ["foe.kind", "foe"])?;
-    }
-    *task = match (kind, foe) {
-        (0, _) => Task::Hold,
-        (1, _) => Task::March(to),
-        (2, _) => Task::Attack(to),
-        (3, _) => Task::Patrol { to, back },
-        (5, _) => Task::Aid(to),
-        (_, Some(foe)) => Task::Strike { foe, way: to },
-        (_, None) => return Err(StateError::Part { what: "a unit strikes nobody" }),
-    };
-    Ok(())
 }
 
 fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Result<(), StateError> {

@@ -257,6 +257,9 @@ fn every_number_of_the_state_is_hashed_and_named() {
     let then = order(Selection::Group(RIGHT_WING), Command::Move(Place::near(Point::ZERO)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     run(&mut whole, 140);
+    for (unit, task) in Task::ALL.into_iter().enumerate() {
+        whole.units[unit].task = task;
+    }
     let before = state_hash(&mut whole);
     let mut leaves = Vec::new();
     state::leaves(&mut whole, &mut |leaf| leaves.push(leaf));

@@ -28,6 +28,11 @@ pub(crate) struct Way {
     pub(crate) goal: Point,
 }
 
+impl Way {
+    /// Until its numbers are read.
+    pub(crate) const NOWHERE: Self = Self { place: Point::ZERO, goal: Point::ZERO };
+}
+
 /// What to do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deed {
@@ -101,6 +106,28 @@ impl Stance {
 }
 
 impl Task {
+    /// One of each, by their numbers in the state.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Hold,
+        Self::March(Way::NOWHERE),
+        Self::Attack(Way::NOWHERE),
+        Self::Patrol { to: Way::NOWHERE, back: Way::NOWHERE },
+        Self::Strike { foe: Foe::Unit(0), way: Way::NOWHERE },
+        Self::Aid(Way::NOWHERE),
+    ];
+
+    /// Which one of [`Task::ALL`] it is, whatever its parts.
+    pub(crate) fn number(&self) -> u8 {
+        match self {
+            Self::Hold => 0,
+            Self::March(_) => 1,
+            Self::Attack(_) => 2,
+            Self::Patrol { .. } => 3,
+            Self::Strike { .. } => 4,
+            Self::Aid(_) => 5,
+        }
+    }
+
     /// Where the unit goes now.
     pub(crate) fn way(&self) -> Option<&Way> {
         match self {
@@ -113,9 +140,12 @@ impl Task {
         }
     }
 
-    /// Nobody told it to do anything.
+    /// Nobody told it to do anything: an order that is queued begins at once.
     pub(crate) fn is_idle(&self) -> bool {
-        matches!(self, Self::Hold | Self::Aid(_))
+        match self {
+            Self::Hold | Self::Aid(_) => true,
+            Self::March(_) | Self::Attack(_) | Self::Patrol { .. } | Self::Strike { .. } => false,
+        }
     }
 }
 
@@ -167,5 +197,28 @@ impl Unit {
 
     pub(crate) fn is_alive(&self) -> bool {
         self.body.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The compiler asks here for a new task, and the test for its number.
+    fn after(task: Task) -> Option<Task> {
+        let next = |task: Task| Some(Task::ALL[usize::from(task.number()) + 1]);
+        match task {
+            Task::Hold | Task::March(_) | Task::Attack(_) | Task::Patrol { .. } | Task::Strike { .. } => {
+                next(task)
+            }
+            Task::Aid(_) => None,
+        }
+    }
+
+    #[test]
+    fn each_task_has_a_number_of_its_own() {
+        let all: Vec<Task> = core::iter::successors(Some(Task::Hold), |task| after(*task)).collect();
+        assert_eq!(all, Task::ALL);
+        assert!((0..).zip(&all).all(|(number, task)| task.number() == number));
     }
 }

@@ -55,24 +55,47 @@ impl EventQueue {
 
 /// Events that an application needs. Each kind comes at most a few times per player in a match.
 fn is_kept(event: &Event) -> bool {
-    matches!(
-        event,
+    match event {
         Event::Started
-            | Event::Roster(_)
-            | Event::Desync(_)
-            | Event::Contradiction(_)
-            | Event::Outlier(_)
-            | Event::PlayerGone { .. }
-            | Event::TakenOver { .. }
-            | Event::PlayerReturned { .. }
-            | Event::Joined { .. }
-            | Event::WrongState { .. }
-            | Event::TeamOut { .. }
-            | Event::MatchResult(_)
-            | Event::Cancelled { .. }
-            | Event::Finished
-            | Event::Failed(_)
-    )
+        | Event::Roster(_)
+        | Event::Desync(_)
+        | Event::Contradiction(_)
+        | Event::Outlier(_)
+        | Event::PlayerGone { .. }
+        | Event::TakenOver { .. }
+        | Event::PlayerReturned { .. }
+        | Event::Joined { .. }
+        | Event::WrongState { .. }
+        | Event::TeamOut { .. }
+        | Event::MatchResult(_)
+        | Event::Cancelled { .. }
+        | Event::Finished
+        | Event::Failed(_) => true,
+        Event::Lost { .. }
+        | Event::Connected { .. }
+        | Event::Refused { .. }
+        | Event::Forged { .. }
+        | Event::Profile { .. }
+        | Event::Undelivered { .. }
+        | Event::WaitingFor { .. }
+        | Event::WaitingOver { .. }
+        | Event::OftenLate { .. }
+        | Event::TooFarAhead { .. }
+        | Event::Vote { .. }
+        | Event::Speed { .. }
+        | Event::ShownAnother { .. }
+        | Event::StatementMissing { .. }
+        | Event::ChecksumMissing { .. }
+        | Event::Paused { .. }
+        | Event::SavePoint { .. }
+        | Event::Saved { .. }
+        | Event::Plan { .. }
+        | Event::WatcherGone(_)
+        | Event::StateProgress { .. }
+        | Event::StateRefused { .. }
+        | Event::CaughtUp { .. }
+        | Event::JoinFailed(_) => false,
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ use crate::value::time::Instant;
 /// - `poll_*` methods return output: packets ([`Session::poll_transmit`](crate::AnySession::poll_transmit)), events
 ///   ([`Session::poll_event`](crate::AnySession::poll_event)), and the time of the next call ([`Session::poll_timeout`](crate::AnySession::poll_timeout)).
 /// - Commands express what the local player wants: [`Session::submit`], [`Session::pause`](crate::AnySession::pause),
-///   [`Session::leave`](crate::AnySession::leave) and others. They take effect with the player's next entry, in the same turn on every peer.
+///   [`Session::leave`](crate::AnySession::leave) and others. They take effect with the player's next entry, in the same turn on every peer. What stands beside
+///   the match, as a message or a peer that is bound to an identity, takes effect at once.
 /// - Turns: [`Session::begin_turn`](crate::AnySession::begin_turn), then the actions of the turn, then [`Session::end_turn`](crate::AnySession::end_turn).
 ///   [`crate::Driver`] makes these calls.
 ///
