@@ -9,10 +9,11 @@ use crate::tree::{Finding, Tree};
 /// A module, as its path from the crate's root: `view::paint::atlas`.
 type Module<'a> = Vec<&'a str>;
 
-/// Where each `mod.rs` in `src` says that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.
+/// Where `lib.rs` and each `mod.rs` in `src` say that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.
 fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
     let mut exports = BTreeMap::new();
-    for (path, _) in tree.rust_files(src).filter(|(path, _)| path.ends_with("/mod.rs")) {
+    let is_door = |path: &str| path.ends_with("/mod.rs") || path.ends_with("/lib.rs");
+    for (path, _) in tree.rust_files(src).filter(|(path, _)| is_door(path)) {
         let folder = module_of_file(&path[src.len()..]);
         for used in paths(&tree.tokens(path)) {
             // `use terms::Terms` or `use self::terms::Terms`, not what comes from elsewhere.
@@ -29,6 +30,13 @@ fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
         }
     }
     exports
+}
+
+/// Where a name that a folder hands on comes from; what follows the name stays.
+fn handed_on<'a>(target: &[&'a str], exports: &BTreeMap<Module<'a>, Module<'a>>) -> Option<Module<'a>> {
+    let door = (1..=target.len()).rev().find(|length| exports.contains_key(&target[..*length]))?;
+    let from = exports.get(&target[..door]).filter(|from| !target.starts_with(from))?;
+    Some(from.iter().chain(&target[door..]).copied().collect())
 }
 
 /// From which module to which, with the first place where that is.
@@ -49,8 +57,8 @@ fn edges(tree: &Tree, src: &str, depth: usize) -> Edges {
                 continue;
             };
             // A name that a folder hands on comes from the file that it hands on from.
-            while let Some(from) = exports.get(&target).filter(|from| **from != target) {
-                target.clone_from(from);
+            while let Some(from) = handed_on(&target, &exports) {
+                target = from;
             }
             let longest = (1..=target.len()).rev().find(|length| known.contains(&target[..*length]));
             let Some(module) = longest.map(|length| &target[..length]) else { continue };
@@ -143,6 +151,17 @@ mod tests {
         broken[3].1 = "use crate::app::Client;";
         let findings = demo_has_no_cycles(&Tree::planted(&broken));
         assert_found(&findings, "demo/src/app/client.rs", 1, "`app::terms` imports `app::client`");
+    }
+
+    #[test]
+    fn the_way_through_the_crates_door_is_seen() {
+        let tree = Tree::planted(&[
+            ("demo/battle/src/lib.rs", "mod order; mod unit; pub use unit::Foe;"),
+            ("demo/battle/src/order.rs", "fn f() { crate::Foe::Unit(1) }"),
+            ("demo/battle/src/unit.rs", "use crate::order::Order;"),
+        ]);
+        let findings = no_cycles_at(&tree, "demo/battle/src/", DEEPEST);
+        assert_found(&findings, "demo/battle/src/order.rs", 1, "`order` imports `unit`");
     }
 
     #[test]
