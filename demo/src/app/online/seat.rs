@@ -1,9 +1,12 @@
 //! One process's part of a match over a network, step by step. Nothing here waits; the caller decides what to do between two steps.
 
+mod attendance;
 mod evidence;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod hosting;
 mod lineup;
+mod saving;
+mod span;
 pub(crate) mod start;
 mod told;
 
@@ -27,7 +30,10 @@ use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::News;
 use crate::app::online::profile::{Profile, called};
+use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
+use crate::app::online::seat::saving::Saving;
+use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
@@ -91,19 +97,9 @@ pub(crate) struct Seat {
     codes: Option<Codes>,
     /// Why this guest is not taken back.
     refused: Option<String>,
-    /// Players who were lost, and who came back.
-    lost: u32,
-    back: u32,
-    /// Players who are gone just now, bit n for player n.
-    away: u16,
-    /// Where saves are kept, and the last one.
-    save_path: Option<PathBuf>,
-    saved: Option<u32>,
-    /// The last save could not be written, which was told.
-    is_unsaved: bool,
-    began: Option<Instant>,
-    /// When the last turn was over, and what had been sent by then.
-    ended: Option<(Instant, u64)>,
+    attendance: Attendance,
+    saving: Saving,
+    span: Span,
 }
 
 /// A match may be left at any time; its recording is complete up to then.
@@ -173,8 +169,7 @@ impl Seat {
     /// Whether this seat asks everybody to save: the middle of the star; at a relay, which has no copy, the first player who is there.
     fn asks_for_saves(&self) -> bool {
         let Identity::Player(own) = self.place else { return false };
-        let is_here = |player: &PlayerId| self.away & (1 << player.0) == 0;
-        let mut others = (0..own.0).map(PlayerId).filter(is_here);
+        let mut others = (0..own.0).map(PlayerId).filter(|player| self.attendance.is_here(*player));
         self.middle.is_none() || (self.is_relayed && others.next().is_none())
     }
 
@@ -399,7 +394,7 @@ impl Seat {
 
     /// Whether there was a match to be lost from.
     pub(crate) fn has_played(&self) -> bool {
-        self.began.is_some()
+        self.span.has_begun()
     }
 
     /// The other side does not take this guest back.
@@ -448,7 +443,7 @@ impl Seat {
 
     /// The file that holds the last save.
     pub(crate) fn save_file(&self) -> Option<&PathBuf> {
-        self.save_path.as_ref().filter(|_| self.saved.is_some())
+        self.saving.file()
     }
 
     /// The outcome up to the end or the time of leaving; none if the match had not begun.
@@ -462,26 +457,22 @@ impl Seat {
         let replay = self.driver.simulation().replay_file().map(ToOwned::to_owned);
         let (failure, is_settled) = (self.failure(), self.is_settled());
         let session = self.driver.session();
-        if session.phase() == SessionPhase::Finished
-            && let Some(path) = self.save_path.take_if(|_| self.saved.is_some())
-        {
-            // There is nothing to go on with.
-            let _ = std::fs::remove_file(path);
+        if session.phase() == SessionPhase::Finished {
+            self.saving.remove();
         }
         let turns = session.next_turn().0;
-        if turns == 0 || (failure.is_some() && self.began.is_none()) {
+        if turns == 0 || (failure.is_some() && !self.span.has_begun()) {
             return failure.map_or(Ok(None), Err);
         }
-        let (end, bytes) = self.ended.unwrap_or((self.clock.now(), session.stats().bytes_sent));
+        let (length, bytes) = self.span.length_and_bytes(self.clock.now(), session.stats().bytes_sent);
         let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
         let client = self.driver.simulation();
         let clients = [(client, ClientOutcome::of(client, session, bytes))];
-        let mut outcome =
-            Outcome::new(Terms { turns, ..self.terms }, &clients, end.since(self.began.unwrap_or(end)));
+        let mut outcome = Outcome::new(Terms { turns, ..self.terms }, &clients, length);
         outcome.player = self.session().player().map(|player| player.0);
         outcome.timed.turns = timed;
         outcome.frames = Some(self.frame());
-        outcome.players_lost = Some((self.lost, self.back));
+        outcome.players_lost = Some(self.attendance.lost_and_back());
         outcome.ended_early = failure.map(|error| error.to_string());
         outcome.is_settled = is_settled;
         outcome.save = self.save_file().cloned();
@@ -493,10 +484,10 @@ impl Seat {
 
     fn note_end(&mut self) {
         let session = self.driver.session();
-        if self.ended.is_none() && matches!(session.phase(), SessionPhase::Ending | SessionPhase::Finished) {
+        if matches!(session.phase(), SessionPhase::Ending | SessionPhase::Finished) {
             // A frame is simulated when its time begins.
             let end = self.clock.now() + session.config().frame_length();
-            self.ended = Some((end, session.stats().bytes_sent));
+            self.span.end(end, session.stats().bytes_sent);
         }
     }
 

@@ -12,7 +12,10 @@ use crate::app::online::keys;
 use crate::app::online::news::News;
 use crate::app::online::profile::Profile;
 use crate::app::online::saves::Save;
+use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
+use crate::app::online::seat::saving::Saving;
+use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
@@ -48,8 +51,7 @@ impl Seat {
         let Some(former) = former else { return Self::begin(start, options) };
         let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
-        (seat.save_path, seat.saved) = (former.save_path.clone(), former.saved);
-        (seat.lost, seat.back, seat.away) = (former.lost, former.back, former.away);
+        (seat.saving, seat.attendance) = (former.saving.clone(), former.attendance);
         Ok(seat)
     }
 
@@ -64,7 +66,7 @@ impl Seat {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn record_from(&mut self, turn: Turn, file: &ReplayFile) -> Result<(), MatchError> {
-        self.save_path = record(self.driver.simulation_mut(), &self.terms, file, Some(turn))?;
+        self.saving = Saving::at(record(self.driver.simulation_mut(), &self.terms, file, Some(turn))?);
         Ok(())
     }
 
@@ -85,7 +87,7 @@ impl Seat {
             return Err(MatchError::Invitation(InvitationError::Save { what }));
         }
         let resumed_at = save.map(|save| save.saved.turn());
-        let save_path = record(&mut client, &terms, &options.replay, resumed_at)?;
+        let saving = Saving::at(record(&mut client, &terms, &options.replay, resumed_at)?);
         let mut seat = Self {
             terms,
             agreement,
@@ -104,14 +106,9 @@ impl Seat {
             clock,
             codes: None,
             refused: None,
-            lost: 0,
-            back: 0,
-            away: 0,
-            save_path,
-            saved: None,
-            is_unsaved: false,
-            began: None,
-            ended: None,
+            attendance: Attendance::default(),
+            saving,
+            span: Span::default(),
         };
         seat.show_profile(options);
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });

@@ -19,7 +19,7 @@ impl Seat {
     fn take_event(&mut self, event: Event) {
         match event {
             Event::Started => {
-                self.began = Some(self.clock.now());
+                self.span.begin(self.clock.now());
                 self.news.push_back(News::Started);
             }
             Event::Connected { identity, .. } => self.came(identity),
@@ -31,19 +31,17 @@ impl Seat {
             // The save of a resumed match: the match has not begun.
             Event::Joined { .. } if self.driver.session().phase() == SessionPhase::Lobby => {}
             Event::Joined { turn } => {
-                self.began = Some(self.clock.now());
+                self.span.begin(self.clock.now());
                 self.news.push_back(News::CameIn { turn: turn.0 });
             }
             Event::CaughtUp { turn } => self.news.push_back(News::CaughtUp { turn: turn.0 }),
             Event::PlayerReturned { player, .. } => {
-                self.back += 1;
-                self.away &= !(1 << player.0);
+                self.attendance.note_back(player);
                 self.note_connected(player, true);
                 self.news.push_back(News::Back(player));
             }
             Event::PlayerGone { player, reason, .. } => {
-                self.lost += 1;
-                self.away |= 1 << player.0;
+                self.attendance.note_gone(player);
                 self.note_connected(player, false);
                 let is_taken_over = self.driver.session().config().is_played_on(reason);
                 self.news.push_back(News::Gone { player, reason, is_taken_over });
@@ -117,13 +115,7 @@ impl Seat {
         // Whoever resumes it plays on as the same player.
         let agreement = Agreement { host: self.player(), ..self.agreement };
         let save = Save { agreement, state: state.to_vec(), saved };
-        let Some(path) = &self.save_path else { return };
-        match save.store(path) {
-            Ok(()) => (self.saved, self.is_unsaved) = (Some(turn.0), false),
-            Err(error) if !core::mem::replace(&mut self.is_unsaved, true) => {
-                self.news.push_back(News::DiskTrouble(format!("{}: {error}", path.display())));
-            }
-            Err(_) => {}
-        }
+        let trouble = self.saving.keep(&save);
+        self.news.extend(trouble.map(News::DiskTrouble));
     }
 }

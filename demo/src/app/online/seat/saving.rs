@@ -1,0 +1,50 @@
+//! Where a match is saved.
+
+use std::path::PathBuf;
+
+use crate::app::online::saves::Save;
+
+/// The file of the last save. It outlives a broken connection.
+#[derive(Clone, Debug)]
+pub(super) struct Saving {
+    /// None: nothing is saved.
+    path: Option<PathBuf>,
+    /// A save has been written.
+    is_there: bool,
+    /// The last save could not be written, which was told.
+    is_unsaved: bool,
+}
+
+impl Saving {
+    pub(super) fn at(path: Option<PathBuf>) -> Self {
+        Self { path, is_there: false, is_unsaved: false }
+    }
+
+    /// Writes a save in place of the one before. Returns what went wrong, once for several saves in a row.
+    pub(super) fn keep(&mut self, save: &Save) -> Option<String> {
+        let path = self.path.as_ref()?;
+        match save.store(path) {
+            Ok(()) => {
+                (self.is_there, self.is_unsaved) = (true, false);
+                None
+            }
+            Err(_) if self.is_unsaved => None,
+            Err(error) => {
+                self.is_unsaved = true;
+                Some(format!("{}: {error}", path.display()))
+            }
+        }
+    }
+
+    /// The file that holds the last save.
+    pub(super) fn file(&self) -> Option<&PathBuf> {
+        self.path.as_ref().filter(|_| self.is_there)
+    }
+
+    /// Removes the last save: there is nothing to go on with.
+    pub(super) fn remove(&mut self) {
+        if let Some(path) = self.path.take_if(|_| self.is_there) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
