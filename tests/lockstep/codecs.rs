@@ -33,6 +33,41 @@ proptest! {
         prop_assert_eq!(reader.finish(), Ok(()));
     }
 
+    /// Bit by bit, as the format says: the first one is the lowest of the first byte.
+    #[test]
+    fn bytes_hold_the_bits_in_the_order_of_writing(
+        parts in prop::collection::vec((any::<u64>(), 0_u32..=64, prop::collection::vec(any::<u8>(), 0..30), 0_u32..8), 0..20),
+        skipped in 0_u32..100,
+    ) {
+        let (mut writer, mut bits) = (BitWriter::new(), Vec::new());
+        for (value, width, slice, cut) in parts {
+            let value = if width == 64 { value } else { value & ((1 << width) - 1) };
+            writer.write_bits(value, width);
+            bits.extend((0..width).map(|at| value >> at & 1));
+            let length = (8 * slice.len() as u32).saturating_sub(cut);
+            writer.write_slice(&slice, length);
+            bits.extend((0..length).map(|at| u64::from(slice[at as usize / 8] >> (at % 8) & 1)));
+        }
+        prop_assert_eq!(writer.bit_count() as usize, bits.len());
+        prop_assert_eq!(writer.bytes().len(), bits.len().div_ceil(8));
+        let mut reader = BitReader::new(writer.bytes());
+        for bit in &bits {
+            prop_assert_eq!(reader.read_bits(1), Ok(*bit));
+        }
+        prop_assert_eq!(reader.finish(), Ok(()));
+        // From any bit on, to any bit.
+        let skipped = skipped.min(writer.bit_count());
+        let (mut rest, mut copy) = (BitReader::new(writer.bytes()), BitWriter::new());
+        rest.take(skipped).unwrap();
+        copy.write_bits(1, 1);
+        rest.copy_to(&mut copy, writer.bit_count() - skipped).unwrap();
+        let mut copied = BitReader::new(copy.bytes());
+        prop_assert_eq!(copied.read_bits(1), Ok(1));
+        for bit in &bits[skipped as usize..] {
+            prop_assert_eq!(copied.read_bits(1), Ok(*bit));
+        }
+    }
+
     #[test]
     fn any_bytes_are_numbers_or_an_end(bytes in prop::collection::vec(any::<u8>(), 0..40), order in 0_u32..32) {
         let mut reader = BitReader::new(&bytes);

@@ -97,21 +97,19 @@ impl BitWriter {
         if width < 64 && value >> width != 0 {
             does_not_fit(value, width);
         }
-        let (mut value, mut left) = (value, width);
-        while left > 0 {
-            let used = self.bit_count & 7;
-            if used == 0 {
-                self.bytes.push(0);
+        let used = self.bit_count & 7;
+        // Up to 71 bits, with room for those that the last byte holds already. Eight bytes are appended, and those too many taken away: faster than to
+        // append as many as are needed.
+        let bytes = (u128::from(value) << used).to_le_bytes();
+        match self.bytes.last_mut() {
+            Some(last) if used != 0 => {
+                *last |= bytes[0];
+                self.bytes.extend_from_slice(&bytes[1..9]);
             }
-            let take = left.min(8 - used);
-            let chunk = (value & ((1 << take) - 1)) as u8;
-            if let Some(last) = self.bytes.last_mut() {
-                *last |= chunk << used;
-            }
-            value >>= take;
-            left -= take;
-            self.bit_count += take;
+            _ => self.bytes.extend_from_slice(&bytes[..8]),
         }
+        self.bit_count += width;
+        self.bytes.truncate(self.bit_count.div_ceil(8) as usize);
     }
 
     /// Writes a signed number in two's complement.
@@ -163,13 +161,13 @@ impl BitWriter {
             bytes.len()
         );
         let mut left = bit_count;
-        for &byte in bytes {
-            let take = left.min(8);
-            self.write_bits(u64::from(byte) & ((1 << take) - 1), take);
+        for chunk in bytes[..bit_count.div_ceil(8) as usize].chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let take = left.min(64);
+            let unused = 64 - take;
+            self.write_bits(u64::from_le_bytes(word) << unused >> unused, take);
             left -= take;
-            if left == 0 {
-                break;
-            }
         }
     }
 }
@@ -319,7 +317,7 @@ impl<'a> BitReader<'a> {
         }
         let mut left = bit_count;
         while left > 0 {
-            let take = left.min(32);
+            let take = left.min(64);
             out.write_bits(self.read_bits(take)?, take);
             left -= take;
         }
