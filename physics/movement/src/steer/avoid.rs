@@ -4,8 +4,8 @@ use testudo_physics::Vec2;
 use testudo_physics::math::isqrt_u64;
 
 use crate::steer::near::{Going, Neighbour, Sight};
+use crate::steer::party::Plain;
 use crate::steer::raw::{ONE, Raw, at_most, cross, dot, length, minus, vec2};
-use crate::steer::squares::Plain;
 
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;

@@ -2,6 +2,7 @@
 
 mod avoid;
 mod near;
+mod party;
 pub(crate) mod raw;
 mod squares;
 
@@ -9,4 +10,5 @@ pub(crate) use avoid::Yielding;
 pub use avoid::{Step, give_way};
 pub(crate) use near::Sight;
 pub use near::{Going, Neighbour};
-pub(crate) use squares::{Party, Plain, Squares};
+pub(crate) use party::{Party, Plain};
+pub(crate) use squares::Squares;
