@@ -60,17 +60,11 @@ pub fn places(
         cells.push(cell);
         lattice.each_in(ground, cell, |at| {
             if taken.is_apart(at, spacing * 7 / 8) && lattice.has_room(ground, size, at) {
-                let straight = at.distance(goal);
-                let path = Fx::from_bits((i64::from(length) << ground.grid.shift) / i64::from(STRAIGHT));
-                let is_straight = path <= straight * 9 / 8 + ground.cell() * 2;
-                found.push((if is_straight { straight } else { path }, at));
+                found.push((lattice.length_to(ground, at, length), at));
             }
         });
     }
-    // Of equally near ones first those on the side of `facing`, which turns and mirrors with the scene.
-    let side = Vec2::from_angle(facing);
-    let tie = |at: Vec2| (-(at - goal).dot(side), at.y, at.x);
-    found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
+    lattice.sort(&mut found);
     let rows = places.len();
     places.extend(found.into_iter().map(|(_, at)| at));
     places.truncate(count as usize);
@@ -172,6 +166,21 @@ impl Lattice {
                 each(self.goal + Vec2::new(self.spacing * x + shift, row * y));
             }
         }
+    }
+
+    /// Length of the path to a point in a cell that the flood has reached over `length`, units: the straight line, unless the path is much longer.
+    fn length_to(&self, ground: &Ground, at: Vec2, length: u32) -> Fx {
+        let straight = at.distance(self.goal);
+        let path = Fx::from_bits((i64::from(length) << ground.grid.shift) / i64::from(STRAIGHT));
+        let is_straight = path <= straight * 9 / 8 + ground.cell() * 2;
+        if is_straight { straight } else { path }
+    }
+
+    /// Sorts points by the lengths of the paths to them; of equally near ones first those on the side of `facing`, which turns and mirrors with the scene.
+    fn sort(&self, found: &mut [(Fx, Vec2)]) {
+        let side = Vec2::from_angle(self.facing);
+        let tie = |at: Vec2| (-(at - self.goal).dot(side), at.y, at.x);
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
     }
 
     /// The places of rows: the first row leads, each row's middle first.
