@@ -6,7 +6,6 @@ use testudo_physics::{BodyId, Fx, Vec2, World};
 
 use crate::crowd::decide::CONTENT;
 use crate::crowd::leg::{ALONE_PART, CORNERS, LINE_CELLS, Leg, PATH_CELLS_MIN, along, is_on_the_way};
-use crate::crowd::mover::PATIENCE_MS;
 use crate::crowd::pursue::{Hunt, SIGHT_CELLS};
 use crate::crowd::{Crowd, Mover, Pursuit, Task};
 use crate::flow::{ALONE, FlowId, Way};
@@ -138,7 +137,7 @@ impl Crowd {
                 mover.pause(TURN_MS);
                 return Some(Leg { to: position, left: Fx::ZERO, to_go: Fx::ZERO });
             }
-            Course::Later => return Some(Leg { to: position, left: Fx::MAX, to_go: mover.best }),
+            Course::Later => return Some(Leg { to: position, left: Fx::MAX, to_go: mover.progress.best }),
             Course::Nowhere => {
                 if mover.aim.take().is_some() {
                     mover.beyond = Fx::ZERO;
@@ -148,7 +147,7 @@ impl Crowd {
         };
         if mover.aim.is_none() {
             // What was left of a straight way says nothing about a path.
-            mover.best = Fx::MAX;
+            mover.progress.best = Fx::MAX;
         }
         (mover.aim, mover.beyond) = (Some(to), (left - position.distance(to)).max(Fx::ZERO));
         Some(Leg { to, left, to_go: left })
@@ -278,14 +277,13 @@ impl Crowd {
         let is_around = self.movers[number].aim.is_some();
         let ahead = self.look_around(number, (largest, rate), elapsed, is_around);
         let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
-        let before = mover.stalled_ms / PATIENCE_MS;
+        let before = mover.progress.spans();
         if mover.comes_nearer(walker.sight.radius) {
-            (mover.best, mover.stalled_ms) = (mover.to_go, 0);
+            mover.progress.counts_from(mover.to_go);
         } else if walker.sight.left != i64::MAX {
-            let least = ahead.least_stalled.map_or(mover.stalled_ms, u32::from);
-            mover.stalled_ms = least.saturating_add(elapsed);
+            mover.progress.waits(elapsed, ahead.least_stalled);
         }
-        let spans = mover.stalled_ms / PATIENCE_MS;
+        let spans = mover.progress.spans();
         if is_around && spans > 0 {
             let near = Fx::from_bits(walker.sight.radius.into()) * CONTENT * i64::from(spans.min(1_000));
             let has_failed = matches!(mover.task, Task::Pursue(pursuit) if pursuit.has_failed);

@@ -2,7 +2,7 @@
 
 use testudo_physics::{Fx, World};
 
-use crate::crowd::mover::PATIENCE_MS;
+use crate::crowd::progress::PATIENCE_MS;
 use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::wish::APPROACH;
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task, Walker};
@@ -106,21 +106,7 @@ impl Crowd {
             pursuit.waits_ms = pursuit.waits_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
         }
         if !walker.sight.is_going {
-            walker.takes = [0; 2];
-            self.set_rank(world, number, false);
-            let pursues = matches!(self.movers[number].task, Task::Pursue(_));
-            if !pursues {
-                self.stay(number, elapsed);
-            }
-            let walker = &mut self.walkers[number];
-            // It looks whether it was moved, and more often while whom it pursues may leave its reach, or while it goes back.
-            let company = match (walker.takes == [0; 2], pursues) {
-                (true, false) => Company::Alone,
-                (true, true) => Company::Near,
-                (false, _) => Company::HeldUp,
-            };
-            walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
-            return;
+            return self.rest(world, number, elapsed, rate);
         }
         let mover = &self.movers[number];
         if let Task::Pursue(_) = mover.task {
@@ -145,19 +131,38 @@ impl Crowd {
             return self.end(world, number, event);
         }
         let mover = &mut self.movers[number];
-        let spans = mover.stalled_ms / PATIENCE_MS;
+        let spans = mover.progress.spans();
         if spans > 0 {
             // It may hang at an edge beside its line. (To look for a path without a field is dear: it does so once in each span.)
             let has_field = mover.has_field(&self.flows);
-            if has_field || mover.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
+            if has_field || mover.progress.stalled_ms.saturating_sub(elapsed) / PATIENCE_MS < spans {
                 mover.drop_aim(has_field);
             }
         }
         // Who has just been told to go, or turns, is not held up by anybody.
-        let is_held_up = mover.stalled_ms > 0 && self.walkers[number].is_held_up();
+        let is_held_up = mover.progress.stalled_ms > 0 && self.walkers[number].is_held_up();
         let makes_way = ahead.leads && queues && is_held_up;
         let pushes = makes_way || spans > 0 && self.is_its_turn(number, rate);
         self.set_rank(world, number, pushes);
+    }
+
+    /// What a unit decides that goes nowhere: it stands, or has whom it pursues within reach.
+    fn rest(&mut self, world: &mut World, number: usize, elapsed: u32, rate: u32) {
+        self.walkers[number].takes = [0; 2];
+        self.set_rank(world, number, false);
+        let pursues = matches!(self.movers[number].task, Task::Pursue(_));
+        if !pursues {
+            self.stay(number, elapsed);
+        }
+        let frame = self.frame();
+        let walker = &mut self.walkers[number];
+        // It looks whether it was moved, and more often while whom it pursues may leave its reach, or while it goes back.
+        let company = match (walker.takes == [0; 2], pursues) {
+            (true, false) => Company::Alone,
+            (true, true) => Company::Near,
+            (false, _) => Company::HeldUp,
+        };
+        walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
     }
 
     /// Whether a unit that has lost its patience presses now.
@@ -185,7 +190,7 @@ impl Crowd {
             Company::HeldUp
         } else if choice.is_bounded {
             // Near its place each moment counts, and where nobody gets on. Far from there, or among those who fight, little changes soon, and in a queue less.
-            let waits = !mover.is_going() || queues && mover.stalled_ms < PATIENCE_MS;
+            let waits = !mover.is_going() || queues && mover.progress.stalled_ms < PATIENCE_MS;
             match (waits, choice.is_queued) {
                 (true, true) => Company::Queue(elapsed),
                 (true, false) => Company::Near,
@@ -212,13 +217,13 @@ impl Crowd {
             _ => None,
         };
         // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
-        let waits = queues && mover.stalled_ms > 0 && !mover.comes_nearer(me.radius);
+        let waits = queues && mover.progress.stalled_ms > 0 && !mover.comes_nearer(me.radius);
         let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None, leads: false };
         // Who pushes because it goes first still goes around those that stand.
-        let yielding = Yielding::new(me, mover.pushes && mover.stalled_ms >= PATIENCE_MS);
+        let yielding = Yielding::new(me, mover.pushes && mover.progress.stalled_ms >= PATIENCE_MS);
         let close = yielding.close(largest);
         let mut look = Look { me, prey, yielding, ahead, meets: false };
-        let trades = mover.is_going() && mover.stalled_ms > 0;
+        let trades = mover.is_going() && mover.progress.stalled_ms > 0;
         self.squares.around(
             me.position,
             0..=close,
@@ -277,17 +282,20 @@ impl Crowd {
         let counts = walker.sight.left != i64::MAX || has_failed;
         // A unit that was pushed back has another try, but not for ever.
         let from = mover.to_go - radius * PUSHED_BACK;
-        if mover.best < from && mover.setbacks < SETBACKS_MAX {
-            (mover.best, mover.is_back) = (from, true);
+        let progress = &mut mover.progress;
+        if progress.best < from && progress.setbacks < SETBACKS_MAX {
+            (progress.best, progress.is_back) = (from, true);
         }
         if mover.comes_nearer(walker.sight.radius) {
-            mover.setbacks = mover.setbacks.saturating_add(core::mem::take(&mut mover.is_back).into());
-            (mover.best, mover.stalled_ms) = (mover.to_go, 0);
+            let progress = &mut mover.progress;
+            let is_back = core::mem::take(&mut progress.is_back);
+            progress.setbacks = progress.setbacks.saturating_add(is_back.into());
+            progress.counts_from(mover.to_go);
         } else if counts {
-            mover.stalled_ms = least_stalled.map_or(mover.stalled_ms, u32::from).saturating_add(elapsed);
+            mover.progress.waits(elapsed, least_stalled);
         }
-        let (stalled_ms, place, body) = (mover.stalled_ms, walker.place(), walker.body);
-        let spans = stalled_ms / PATIENCE_MS;
+        let (stalled_ms, place, body) = (mover.progress.stalled_ms, walker.place(), walker.body);
+        let spans = mover.progress.spans();
         if spans == 0 {
             return None;
         }

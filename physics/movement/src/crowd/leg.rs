@@ -132,7 +132,7 @@ impl Crowd {
             let way = match self.paths.find(ground, [position, goal], mover.size, most) {
                 Ok(corners) => Some(along(ground, position, mover.size, corners)),
                 // Who has been on its path already was pushed into a pocket.
-                Err(PathError::Closed) if mover.best == Fx::MAX => Some(Way::Closed),
+                Err(PathError::Closed) if mover.progress.best == Fx::MAX => Some(Way::Closed),
                 Err(_) => None,
             };
             self.pay(self.paths.cells().max(PATH_CELLS_MIN));
@@ -249,7 +249,7 @@ fn ask((ground, flows): (&Ground, &mut Flows), mover: &mut Mover, position: Vec2
         None => flows.seek(ground, flow, position, careful, &mut mover.is_new),
     };
     // Who has been on its path already was pushed into a pocket.
-    let had_path = way == Way::Closed && mover.best < Fx::MAX;
+    let had_path = way == Way::Closed && mover.progress.best < Fx::MAX;
     let out = had_path.then(|| flows.way_out(ground, flow, position)).flatten();
     take(ground, mover, (position, goal), way, out)
 }
@@ -280,8 +280,8 @@ fn take(
         }
         // Nobody knows yet, or there is no path: it waits. `decide` asks which.
         Way::Unknown | Way::Closed => {
-            let waits = Leg { to: position, left: Fx::MAX, to_go: mover.best };
-            out.map_or(waits, |to| Leg { to, left: mover.best, to_go: mover.best })
+            let waits = Leg { to: position, left: Fx::MAX, to_go: mover.progress.best };
+            out.map_or(waits, |to| Leg { to, left: mover.progress.best, to_go: mover.progress.best })
         }
     }
 }

@@ -8,6 +8,7 @@ mod finder;
 mod leg;
 mod mover;
 mod order;
+mod progress;
 mod pursue;
 mod state;
 mod step;
@@ -27,6 +28,7 @@ use around::Pack;
 pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
+pub(crate) use progress::Progress;
 use state::{CHANGED, GONE};
 pub use state::{CrowdNumber, MOVEMENT_VERSION, StateError};
 pub(crate) use walker::Walker;
@@ -212,17 +214,14 @@ impl Crowd {
             aim: None,
             beyond: Fx::ZERO,
             beside: Fx::ZERO,
-            best: Fx::MAX,
-            setbacks: 0,
+            progress: Progress::NONE,
             trades: 0,
-            is_back: false,
             straight: 0,
             is_around: false,
             is_new: false,
             is_closed: false,
             to_go: Fx::ZERO,
             is_straight: false,
-            stalled_ms: 0,
             off_ms: 0,
             right_ms: 0,
         };

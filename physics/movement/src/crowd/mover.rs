@@ -3,11 +3,9 @@
 use testudo_physics::{BodyId, Fx, Vec2};
 
 use crate::crowd::def::MoverDef;
+use crate::crowd::progress::Progress;
 use crate::flow::{ALONE, FlowId, Flows, NO_FIELD, ONLY_FIELD};
 use crate::ground::SizeClass;
-
-/// A unit that has not come nearer for this long has lost its patience, ms.
-pub(super) const PATIENCE_MS: u32 = 1_500;
 
 /// A unit: what it can do, where it goes, and how long it has been held up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +43,10 @@ pub(crate) struct Mover {
     /// Length of its path to its post in this frame, units.
     // not state: computed whenever it thinks, before it is read
     pub(crate) to_go: Fx,
-    /// Shortest path to its post so far, units.
-    pub(crate) best: Fx,
-    /// How often it was pushed back on this order, and whether `best` counts from where it was pushed to.
-    pub(crate) setbacks: u8,
-    pub(crate) is_back: bool,
+    /// How near it came so far.
+    pub(crate) progress: Progress,
     /// How often it asked another unit on this order to trade posts.
     pub(crate) trades: u8,
-    /// How long it has not come nearer, ms.
-    pub(crate) stalled_ms: u32,
     /// How long it has been off its post while it stands, ms.
     pub(crate) off_ms: u32,
     /// How long it keeps to its right, ms.
@@ -131,7 +124,7 @@ impl Mover {
 
     /// Whether it is nearer to its post than ever by more than half of its radius (raw units).
     pub(crate) fn comes_nearer(&self, radius: i32) -> bool {
-        self.to_go < self.best - Fx::from_bits(i64::from(radius) / 2)
+        self.to_go < self.progress.best - Fx::from_bits(i64::from(radius) / 2)
     }
 
     /// Whether there is a field to its goal.
@@ -141,7 +134,7 @@ impl Mover {
 
     /// Whether it keeps to anchors beside obstacles, because it may hang at a corner.
     pub(crate) fn is_careful(&self) -> bool {
-        self.stalled_ms / PATIENCE_MS % 2 == 1
+        self.progress.spans() % 2 == 1
     }
 
     /// Whether its post is a place in rows.
@@ -151,7 +144,7 @@ impl Mover {
 
     /// How long it has not come nearer, as others see it, ms.
     pub(crate) fn stalled_ms(&self) -> u16 {
-        self.stalled_ms.min(u16::MAX.into()) as u16
+        self.progress.stalled_ms.min(u16::MAX.into()) as u16
     }
 
     /// It stands from now on, done with an errand or without one.
@@ -164,7 +157,7 @@ impl Mover {
     /// The ground has changed: it looks for its way again.
     pub(crate) fn look_again(&mut self, has_field: bool) {
         self.drop_aim(has_field);
-        (self.is_new, self.best) = (true, Fx::MAX);
+        (self.is_new, self.progress.best) = (true, Fx::MAX);
         if let Task::Go(Errand { flow: FlowId { index, .. }, .. }) = &mut self.task
             && *index == ONLY_FIELD
         {
@@ -201,8 +194,7 @@ impl Mover {
 
     /// Forgets what it knows of its way.
     pub(crate) fn forget(&mut self) {
-        (self.aim, self.is_new, self.beyond, self.best) = (None, true, Fx::ZERO, Fx::MAX);
-        (self.setbacks, self.is_back, self.is_straight) = (0, false, false);
-        (self.stalled_ms, self.off_ms) = (0, 0);
+        (self.aim, self.is_new, self.beyond, self.is_straight) = (None, true, Fx::ZERO, false);
+        (self.progress, self.off_ms) = (Progress::NONE, 0);
     }
 }

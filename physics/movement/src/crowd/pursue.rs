@@ -84,7 +84,7 @@ impl Crowd {
         }
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         if mover.aim.take().is_some() {
-            mover.best = Fx::MAX;
+            mover.progress.best = Fx::MAX;
         }
         mover.beyond = Fx::ZERO;
         if let Task::Pursue(pursuit) = &mut mover.task {
@@ -92,7 +92,7 @@ impl Crowd {
         }
         if left <= 0 || self.ground.is_clear(position, mover.size) {
             // Beside an obstacle it may hang at a corner; here only others hold it up.
-            (mover.stalled_ms, mover.best) = (0, Fx::MAX);
+            (mover.progress.stalled_ms, mover.progress.best) = (0, Fx::MAX);
         }
         mover.pause(0);
         mover.post = position;

@@ -1,6 +1,6 @@
 //! Units of one order trade their posts where both gain by it.
 
-use crate::crowd::mover::PATIENCE_MS;
+use crate::crowd::progress::PATIENCE_MS;
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, Task};
 use crate::steer::Sight;
@@ -24,7 +24,7 @@ impl Crowd {
         self.movers[number].trades += 1;
         if !self.movers[other].is_going() {
             // It has not waited for its new post yet, and the other one has to leave it.
-            self.movers[number].stalled_ms = 0;
+            self.movers[number].progress.stalled_ms = 0;
             self.movers[other].forget();
             self.movers[other].task = Task::Go(Errand { pace: self.movers[other].def.speed, ..errand });
             self.movers[other].right_ms = 0;
@@ -35,7 +35,7 @@ impl Crowd {
         for (at, old) in [(number, posts.0), (other, posts.1)] {
             let mover = &mut self.movers[at];
             mover.aim.take_if(|aim| *aim == old);
-            mover.best = mover.post.distance(self.walkers[at].place());
+            mover.progress.best = mover.post.distance(self.walkers[at].place());
             if let Task::Go(errand) = mover.task {
                 mover.beside = mover.post.distance(self.ground.anchor(errand.flow.goal));
             }
@@ -57,12 +57,12 @@ impl Crowd {
         let apart = [0, 1].map(|axis| i64::from(me.position[axis]) - i64::from(them.position[axis]));
         let may_ask = match (mine.goes_to_post(), theirs.is_going()) {
             (true, true) => mine.trades < TRADES_MAX,
-            (true, false) => mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= TRADE_MS,
+            (true, false) => mine.trades < 2 * TRADES_MAX && mine.progress.stalled_ms >= TRADE_MS,
             (false, true) => false,
             // One stands behind a door, and the others cannot get in.
             (false, false) => {
                 let faces = dot(me.wish.map(i64::from), apart) < 0;
-                mine.trades < 2 * TRADES_MAX && mine.stalled_ms >= PATIENCE_MS && faces
+                mine.trades < 2 * TRADES_MAX && mine.progress.stalled_ms >= PATIENCE_MS && faces
             }
         };
         if !may_ask || errand.group != other_errand.group || mine.size != theirs.size {

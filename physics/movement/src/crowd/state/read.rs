@@ -6,7 +6,7 @@ use crate::crowd::around::RETRY_MS;
 use crate::crowd::def::MoverDef;
 use crate::crowd::pursue::REACH_MAX;
 use crate::crowd::state::StateError;
-use crate::crowd::{Errand, Mover, Pursuit, Task, Walker};
+use crate::crowd::{Errand, Mover, Progress, Pursuit, Task, Walker};
 use crate::flow::{FlowId, Tiles};
 use crate::ground::{Cell, Ground, SizeClass};
 use crate::steer::Sight;
@@ -163,12 +163,9 @@ impl Reader<'_> {
             is_new: flag(5),
             is_closed: false,
             to_go: Fx::ZERO,
-            best,
-            setbacks,
+            progress: Progress { best, stalled_ms, setbacks, is_back: flag(2) },
             trades,
-            is_back: flag(2),
             is_straight: flag(4),
-            stalled_ms,
             off_ms,
             right_ms: 0,
         })

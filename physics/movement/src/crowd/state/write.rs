@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::state::MOVEMENT_VERSION;
-use crate::crowd::{Crowd, Errand, Mover, Pursuit, Task, Walker};
+use crate::crowd::{Crowd, Errand, Mover, Progress, Pursuit, Task, Walker};
 use crate::flow::{Tiles, Used};
 use crate::steer::Sight;
 
@@ -231,11 +231,12 @@ fn walker(out: &mut impl Sink, walker: &Walker) {
 
 #[inline(always)]
 fn mover(out: &mut impl Sink, mover: &Mover) {
-    let Mover { def, size, rank, pushes, task, is_told, post, aim, beyond, best, .. } = mover;
+    let Mover { def, size, rank, pushes, task, is_told, post, aim, beyond, progress, .. } = mover;
+    let Progress { best, stalled_ms, setbacks, is_back } = progress;
     length(out, "speed", def.speed);
     out.put("size", size.0.into(), 1);
     out.put("rank", (*rank).into(), 1);
-    let flags = [*pushes, *is_told, mover.is_back, aim.is_some(), mover.is_straight, mover.is_new];
+    let flags = [*pushes, *is_told, *is_back, aim.is_some(), mover.is_straight, mover.is_new];
     let bits = flags.iter().enumerate().map(|(bit, &flag)| i64::from(flag) << bit).sum();
     out.put("flags", bits, 1);
     match task {
@@ -260,8 +261,8 @@ fn mover(out: &mut impl Sink, mover: &Mover) {
     aim.iter().for_each(|&aim| point(out, ["aim.x", "aim.y"], aim));
     length(out, "beyond", *beyond);
     length(out, "best", *best);
-    out.put("setbacks", mover.setbacks.into(), 1);
+    out.put("setbacks", (*setbacks).into(), 1);
     out.put("trades", mover.trades.into(), 1);
-    out.put("stalled_ms", mover.stalled_ms.into(), 4);
+    out.put("stalled_ms", (*stalled_ms).into(), 4);
     out.put("off_ms", mover.off_ms.into(), 4);
 }
