@@ -39,6 +39,7 @@ rules! {
     movement_has_no_import_cycles: "movement's modules import each other without a cycle", |tree| imports::no_cycles(tree, "physics/movement/src/");
     lockstep_has_no_import_cycles: "lockstep's modules import each other without a cycle", |tree| imports::no_cycles(tree, "lockstep/src/");
     files_of_physics_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "physics/src/", rooms::DEEPEST);
+    files_of_movement_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "physics/movement/src/", rooms::DEEPEST);
     files_of_lockstep_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "lockstep/src/", rooms::DEEPEST);
     files_of_the_battle_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/battle/src/", rooms::DEEPEST);
     files_of_the_cubes_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/cubes/src/", rooms::DEEPEST);
