@@ -1,4 +1,4 @@
-//! What breaks a rule of size or order all the same, with the reason. These lists may only shrink: the rules name what is not needed any more.
+//! What breaks a rule of size all the same, with the reason. This list may only shrink: the rule names what is not needed any more.
 
 use crate::sizes::{Exception, Size};
 
