@@ -223,7 +223,7 @@ impl Game {
             let unit = &self.units[number];
             if unit.target.is_some_and(|foe| self.foe_place(foe).is_none()) {
                 self.units[number].target = None;
-                // Who strikes others on the way to its own enemy goes on.
+                // A unit that strikes others on the way to its own enemy goes on.
                 let chases = |foe| self.chases(number as u32, foe);
                 if !matches!(self.units[number].task, Task::Strike { foe, .. } if chases(foe)) {
                     self.heed(number as u32);

@@ -12,7 +12,7 @@ use crate::unit::{Foe, Stance, Task, Way};
 /// Units/s^2: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40;
 
-/// Who is so much nearer (raw) than the range of its weapon goes no nearer.
+/// A unit that is so much nearer (raw) than the range of its weapon goes no nearer.
 const SLACK: i32 = UNIT / 16;
 
 /// Distance from its place (raw) at which a unit is there, and not only as near as others let it.

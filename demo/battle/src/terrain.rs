@@ -29,7 +29,7 @@ pub(super) fn crowd_def(field: &Field) -> CrowdDef {
     while longest / (cell / UNIT) > COLUMNS_MAX && cell < CELL_MAX {
         cell *= 2;
     }
-    // Whole cells around the middle of the field: so they are the same for two armies that face each other. Who stands outside counts as in the nearest.
+    // Whole cells around the middle of the field: so they are the same for two armies that face each other. A unit outside counts as in the nearest.
     let corner = [field.half.x, field.half.y].map(|half| (half / cell).max(1) * cell);
     let corner = Point { x: corner[0], y: corner[1] };
     let area = Aabb { min: Point { x: -corner.x, y: -corner.y }.to_vec2(), max: corner.to_vec2() };

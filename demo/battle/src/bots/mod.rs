@@ -52,8 +52,8 @@ impl Level {
     }
 }
 
-/// Buildings are attacked when the enemy has fewer units than one in this many of the bot's own. Who strikes a wall does not fight: with one in three, Hard won
-/// 88 of 120 matches against Normal instead of 116.
+/// Buildings are attacked when the enemy has fewer units than one in this many of the bot's own. A unit that strikes a wall does not fight: with one in three,
+/// Hard won 88 of 120 matches against Normal instead of 116.
 const FEW_PART: u32 = 8;
 
 /// Enemies this near to the base (raw) are driven away first.

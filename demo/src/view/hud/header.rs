@@ -97,7 +97,7 @@ fn enemy(game: &Game, player: u8) -> String {
     format!("enemy {}   {reserve} to come   keep {keep} %", count(units, "unit"))
 }
 
-/// Who breaks off a fight with a right click is told what this costs.
+/// Whoever breaks off a fight with a right click is told what this costs.
 const WALK_ON: &str = "They walk on while they are struck: Attack or Stop makes them fight";
 
 /// The next step, in a few words.

@@ -293,7 +293,7 @@ fn players(ui: &mut Ui, plan: &Plan, seat: &Seat) -> Option<Wish> {
     asked
 }
 
-/// A player's team: a button with its number for who may change it, which leads to the next team and in the end to none. Returns that team.
+/// A player's team: a button with its number for whoever may change it, which leads to the next team and in the end to none. Returns that team.
 fn team_of(ui: &mut Ui, name: &'static str, rect: Rect, seat: &Seat, player: PlayerId) -> Option<u8> {
     let team = seat.team_of(player);
     let text = if team == 0 { "\u{2013}".into() } else { team.to_string() };

@@ -99,7 +99,7 @@ impl Ended<'_> {
             time += &format!(", against {}", menu::bot(level));
         }
         if color == BAD {
-            // (Who sent every recruit at once lost them one by one.)
+            // Recruits that are sent at once are lost one by one.
             let advice = ". Let recruits gather before they attack";
             if ui.pen.width(&time, SMALL) + ui.pen.width(advice, SMALL) < card.w - 44.0 {
                 time += advice;

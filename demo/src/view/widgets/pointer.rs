@@ -138,8 +138,8 @@ impl EventHandler for Pointer {
         self.button(code, false, vec2(x, y));
     }
 
-    /// The window library tells of a finger as a mouse, too. (Every tap was two presses: the first gave the order, the second let go of who had
-    /// got it.)
+    /// The window library tells of a finger as a mouse, too. Every tap would be two presses: the first would give the order, the second would
+    /// clear the selection.
     fn touch_event(&mut self, _phase: TouchPhase, _finger: u64, _x: f32, _y: f32) {}
 }
 

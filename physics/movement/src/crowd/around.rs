@@ -26,7 +26,7 @@ const STRAY_PART: i64 = 4;
 /// To ask whether there is room at the end of a path costs as much as so many cells of a search.
 const ROOM_CELLS: u32 = 8;
 
-/// Who is no further from the start of another one's path than this part of it, and so many cells, may take it, too.
+/// A unit that is no further from the start of another one's path than this part of it, and so many cells, may take it, too.
 const SHARE_PART: i64 = 4;
 const SHARE_CELLS: i64 = 32;
 

@@ -131,7 +131,7 @@ impl Crowd {
             self.pack.forget();
             let way = match self.paths.find(ground, [position, goal], mover.size, most) {
                 Ok(corners) => Some(along(ground, position, mover.size, corners)),
-                // Who has been on its path already was pushed into a pocket.
+                // A unit that has been on its path already was pushed into a pocket.
                 Err(PathError::Closed) if mover.progress.best == Fx::MAX => Some(Way::Closed),
                 Err(_) => None,
             };
@@ -248,7 +248,7 @@ fn ask((ground, flows): (&Ground, &mut Flows), mover: &mut Mover, position: Vec2
         Some((to, left)) => Way::Aim { to, left },
         None => flows.seek(ground, flow, position, careful, &mut mover.is_new),
     };
-    // Who has been on its path already was pushed into a pocket.
+    // A unit that has been on its path already was pushed into a pocket.
     let had_path = way == Way::Closed && mover.progress.best < Fx::MAX;
     let out = had_path.then(|| flows.way_out(ground, flow, position)).flatten();
     take(ground, mover, (position, goal), way, out)

@@ -74,7 +74,7 @@ impl Crowd {
         let way = raw(hunt.nearest(position) - position, (1 << 31) - 1);
         let far = length(way);
         let left = far - hunt.within.to_bits();
-        // Who seeks has looked in this frame already.
+        // A unit that seeks has looked in this frame already.
         if left > 0 && (may_seek || !self.sees_prey(world, number, &hunt)) {
             let Some(leg) = self.leg_around(world, number, &hunt, may_seek) else { return false };
             let course = (self.movers[number].def.speed, PURSUERS | self.walkers[number].body.index());

@@ -95,7 +95,7 @@ impl Trip<'_> {
 
     /// A distance in 1/256 of a cell, rounded down.
     fn length(&self, from: Vec2, to: Vec2) -> u32 {
-        // A ground is at most 2^31 raw units wide; who is outside of it is no further away.
+        // A ground is at most 2^31 raw units wide; a unit outside of it is no further away.
         let way = [to.x.saturating_sub(from.x), to.y.saturating_sub(from.y)];
         let square: u64 = way.map(|part| part.to_bits().unsigned_abs().min(1 << 31).pow(2)).iter().sum();
         ((isqrt_u64(square) << 8) >> self.ground.grid.shift) as u32

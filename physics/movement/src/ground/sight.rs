@@ -9,7 +9,7 @@ use crate::steer::raw::{dot, minus};
 /// A direction has this length, as a power of two: places on a line of 2^31 raw units are right to 2^7, and products with them fit.
 const DIRECTION_BITS: u32 = 24;
 
-/// A line may touch an obstacle by this part of a cell: who goes there slides past it.
+/// A line may touch an obstacle by this part of a cell: a unit that goes there slides past it.
 const TOUCH: i64 = 8;
 
 /// A straight line, raw units from the lower left corner.

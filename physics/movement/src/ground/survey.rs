@@ -256,7 +256,7 @@ impl Ground {
         if is_free(start, end, disc) {
             return true;
         }
-        // Who goes straight slides past corners that half of it passes.
+        // A unit that goes straight slides past corners that half of it passes.
         if !is_free(start, end, radius / 2) {
             return false;
         }
@@ -270,7 +270,7 @@ impl Ground {
     }
 
     /// The place with the most room on the border between two cells that share an edge, if a disc has room there. A door that is hardly wider than a unit bends
-    /// the way from anchor to anchor a little; who goes straight slides past its edges.
+    /// the way from anchor to anchor a little; a unit that goes straight slides past its edges.
     fn gate(&self, survey: &mut Survey<'_>, from: [i32; 2], to: [i32; 2], radius: Fx) -> Option<Vec2> {
         let along = match [to[0] - from[0], to[1] - from[1]] {
             [_, 0] => [0, 1],

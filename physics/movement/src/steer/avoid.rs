@@ -44,7 +44,7 @@ struct Bound {
 /// Each neighbour bounds the speed towards it (a velocity obstacle cut down to a half plane, after van den Berg et al., "Reciprocal n-Body
 /// Collision Avoidance", 2011; the bounds are applied one after the other instead of solving their linear program):
 /// - one that stands is passed on the side to which the wish already leans;
-/// - one with the same goal and a shorter path goes first: who is behind does not press;
+/// - one with the same goal and a shorter path goes first: the one behind does not press;
 /// - one with another goal that comes towards it makes the unit keep to its right, and with it those of its group around it. So groups
 ///   that meet become lanes.
 ///

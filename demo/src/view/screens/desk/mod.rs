@@ -162,7 +162,7 @@ impl Screen for Desk {
             self.pace.is_paused = true;
             self.skirmish.step_frame()
         } else if self.pace.is_paused || self.is_covered {
-            // (Who read the help lost units meanwhile.)
+            // Otherwise units would be lost while somebody reads the help.
             Ok(())
         } else {
             passed = micros as f32 / 1e6;

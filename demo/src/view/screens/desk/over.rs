@@ -29,7 +29,7 @@ impl Desk {
         // Buttons may take the place of hints in a small view.
         let has_room =
             !strip.overlaps(&buttons) && (self.board.sides[0].chosen.is_empty() || !strip.overlaps(&card));
-        // (Who watched two bots was told to drag a box.)
+        // Whoever watches two bots can drag no box, so there are no hints.
         let is_covered = self.stage.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
             let view = self.board.eye.view(0);

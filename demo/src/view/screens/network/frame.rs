@@ -174,7 +174,7 @@ impl NetworkDesk {
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
         let (around, ui) = (self.board.eye.layout.views[0], &mut self.stage.ui);
-        // Who leaves after the battle is decided breaks nothing.
+        // Whoever leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
         let (mut leaves, mut wish) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
