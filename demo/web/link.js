@@ -116,8 +116,8 @@ class Link {
   }
 
   send(packet) {
-    // (The writer's own `desiredSize` is 1: after one packet it says that there is no room before the browser has had its turn, and whatever else
-    // the program sends in the same picture would be lost, always.)
+    // The writer's own `desiredSize` is 1: after one packet it says that there is no room before the browser has had its turn, and whatever else
+    // the program sends in the same picture would be lost, always.
     if (this.isOver || !this.writer || this.sending >= SENDING_MAX) return;
     this.sending += 1;
     this.writer.write(packet).catch(() => {}).finally(() => { this.sending -= 1; });
@@ -183,7 +183,7 @@ miniquad_add_plugin({
     };
     env.testudo_hidden = () => Number(document.hidden);
     env.testudo_pixel_ratio = () => devicePixelRatio;
-    // (The loader's own copy waits for Ctrl C.)
+    // The loader's own copy waits for Ctrl C.
     const keep = env.sapp_set_clipboard;
     env.sapp_set_clipboard = (at, length) => {
       keep(at, length);
@@ -206,7 +206,7 @@ miniquad_add_plugin({
       memory(to + 1, size).set(bytes.subarray(0, size));
       return 1 + size;
     };
-    // (A copy: the browser reads it later.)
+    // A copy, because the browser reads it later.
     env.testudo_send = (number, at, length) => links.get(number)?.send(memory(at, length).slice());
     env.testudo_close = (number) => {
       links.get(number)?.close();

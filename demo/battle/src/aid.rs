@@ -21,7 +21,7 @@ impl Game {
         match self.struck_near(number) {
             Some(_) if is_there => {}
             Some(assailant) => {
-                // The enemy stands while it strikes. (The way to the building ended on its near side.)
+                // The enemy stands while it strikes. A way to the building would end on its near side.
                 let place = self.terrain().nearest_free(self.scratch.places[assailant as usize]);
                 let way = Way { place, goal: place };
                 self.units[number as usize].task = Task::Aid(way);

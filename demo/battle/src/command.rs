@@ -73,7 +73,7 @@ impl Game {
                 self.send(army, &chosen, Shape::Line(from.point(), to.point()), deed, order.is_queued);
             }
             Command::Stand(stance) => {
-                // (Who was told to attack and then to hold went on attacking.)
+                // Otherwise a unit that was told to attack would go on attacking when it is told to hold.
                 if stance == Stance::Hold {
                     self.stop(&chosen);
                 }
@@ -137,8 +137,8 @@ impl Game {
     }
 
     /// Where units that are sent to a position go: the open ground nearest to it. If there is none nearby, as in the middle of a wide lake, as far as the
-    /// nearest of them gets on a straight line. (Searched once for all of them, because a player can order it again and again.) `None` if none of them stands
-    /// on open ground.
+    /// nearest of them gets on a straight line. It is searched once for all of them, because a player can order it again and again. `None` if none of them
+    /// stands on open ground.
     fn goal_near(&self, position: Point, units: &[u32]) -> Option<Point> {
         let terrain = self.terrain();
         terrain.nearest_open(position).or_else(|| {

@@ -125,7 +125,7 @@ impl Game {
         }
     }
 
-    /// Whether a unit goes straight at an enemy, and still sees it. (A building does not go away.)
+    /// Whether a unit goes straight at an enemy, and still sees it. A building need not be seen: it does not go away.
     pub(super) fn chases(&self, number: u32, foe: Foe) -> bool {
         let unit = &self.units[number as usize];
         let prey = unit.body.and_then(|body| self.crowd.prey(body));

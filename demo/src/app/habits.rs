@@ -25,7 +25,7 @@ impl Progress {
         Self { are_over: are_hints_over(), ..Self::default() }
     }
 
-    /// No more hints, now and in later matches. (They were back when the program started again.)
+    /// No more hints, now and in later matches, also when the program is started again.
     pub(crate) fn end(&mut self) {
         if !core::mem::replace(&mut self.are_over, true) {
             end_hints();

@@ -27,7 +27,7 @@ pub(crate) fn link(replay: &Replay, page: Option<&str>) -> Option<String> {
     (link.len() <= CHARS_MAX).then_some(link)
 }
 
-/// What a button that copies it says: without a page it is a command line. (Friends were sent a "link" that no browser opens.)
+/// What a button that copies it says: without a page it is a command line, which no browser opens.
 pub(crate) fn word(link: &str) -> &'static str {
     if link.contains("://") { "Copy link" } else { "Copy command" }
 }

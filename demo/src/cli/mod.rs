@@ -165,7 +165,7 @@ fn one_line(message: &str) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
-/// What to type instead, if options stand where a command should. (`testudo --units 50` was refused without a hint.)
+/// What to type instead, if options stand where a command should, as in `testudo --units 50`.
 fn hint(arguments: impl Iterator<Item = String>) -> String {
     let given: Vec<String> = arguments.skip(1).collect();
     if !given.first().is_some_and(|first| first.starts_with("--")) {

@@ -419,7 +419,6 @@ mod tests {
         outcome
     }
 
-    /// (A member without checksums and statements: "equal to the other players' in every turn", exit code 0.)
     #[test]
     fn whose_copy_was_not_compared_does_not_count_as_equal() {
         let told = |doubts| {

@@ -160,8 +160,7 @@ fn play_in_three_processes(plain: &str) {
     assert_eq!(players, [Some(1), Some(2)]);
 }
 
-/// Each process has only its own copy; host and guest find the number with a few questions to each other. (The host printed DIFFERENT and
-/// no more.)
+/// Each process has only its own copy; host and guest find the number with a few questions to each other.
 #[test]
 fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
     let file = |side: &str| std::env::temp_dir().join(format!("testudo-{side}-{}.txt", std::process::id()));
@@ -225,7 +224,7 @@ fn a_wait_is_a_line_on_the_terminal() {
     assert_eq!((host.end().0, guest.end().0), (0, 0));
 }
 
-/// (`relay >file` gave an empty file.)
+/// Otherwise `relay >file` would give an empty file.
 #[test]
 fn codes_stand_on_the_standard_output_too() {
     let host = program("host --players 2 --units 4 --turns 5 --bot --headless --no-replay")

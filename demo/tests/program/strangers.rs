@@ -62,7 +62,7 @@ fn welcome() -> Welcome {
     welcome
 }
 
-/// The same with another map and content. (`demo/src/app/online/agreement.rs` says which byte is what.)
+/// The same with another map and content. `demo/src/app/online/agreement.rs` says which byte is what.
 fn altered(welcome: &Welcome, map: u64, content: u64) -> Vec<u8> {
     let told = &welcome.agreement;
     let mut game = told.game().to_vec();

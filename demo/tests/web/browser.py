@@ -53,7 +53,7 @@ class Browser(Teller):
         to_read, to_write = os.pipe(), os.pipe()
 
         def attach():
-            # (Copies first: one of them may have the other's number.)
+            # Copies first: one of them may have the other's number.
             ends = os.dup(to_read[0]), os.dup(to_write[1])
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)

@@ -48,7 +48,7 @@ class Teller:
         why = None
         while time.monotonic() < end:
             try:
-                # (A place may be gone in the picture that comes meanwhile.)
+                # A place may be gone in the picture that comes meanwhile.
                 act()
                 return self.wait(what, seen, 2)
             except Failed as failure:

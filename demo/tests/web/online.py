@@ -102,7 +102,7 @@ def orders(person, player, other):
         person.click(person.place("view 1", 35 + given[0] % 30, 60), "right")
     person.until("an order", walk, lambda note: note.get("event") == "order")
     seen = lambda: latest(other, player) > after
-    # Slow pictures skip turns, and the order may have run in one of them: it is given again. (Four programs on two processors waited in vain.)
+    # Slow pictures skip turns, and the order may have run in one of them: it is given again.
     for _ in range(12):
         try:
             return other.wait(f"an order of player {player}", seen, 10)
@@ -141,7 +141,7 @@ def returns(host, guest, link, tab):
     guest.freeze(True)
     host.wait("the others' going on", lambda: host.last("gone"), GONE)
     guest.freeze(False)
-    # (Which sets the page apart from those that are seen.)
+    # This sets the page apart from those that are seen.
     guest.new_tab()
     guest.front(tab)
     host.wait("the return", lambda: host.count(event="back", value=1) == 1, RETURN)
@@ -156,7 +156,7 @@ def returns(host, guest, link, tab):
     known = guest.count(event="checksum")
     guest.open(link)
     host.wait("the return", lambda: host.count(event="back", value=1) == 2, RETURN)
-    # Whoever has come back tells of turns that it has played itself. (What the bot ordered before, it got with the state.)
+    # Whoever has come back tells of turns that it has played itself. What the bot ordered before, it got with the state.
     guest.wait("a checksum of its own", lambda: guest.count(event="checksum") > known, RETURN)
     returned = turns(guest)
     orders(guest, 1, host)
@@ -186,7 +186,7 @@ def play():
     before, tab = turns(host), guest.page
     cover = guest.new_tab()
     guest.wait("a hidden page", lambda: (guest.last("hidden") or {}).get("value") is True)
-    # A page that stood still would hold the match after two turns. (A busy machine played fewer than 50 in 10 s, and a quick one 100.)
+    # A page that stood still would hold the match after two turns. A busy machine plays fewer than 50 in 10 s, and a quick one 100.
     host.wait("turns while the page is hidden", lambda: turns(host) - before >= 50, 120)
     check(host.last("gone") is None, "the hidden page was taken for lost")
     guest.close_tab(cover)
@@ -196,9 +196,9 @@ def play():
     say(f"... {turns(host) - before} turns meanwhile; {len(compare(host, guest))} checksums equal")
 
     returned = returns(host, guest, link, tab)
-    # What is compared has the last order in it. (A busy machine ended with the turn of that order, and missed it.)
+    # What is compared has the last order in it: a busy machine may end with the turn of that order, and miss it.
     wanted = max(PLAYED, 1 + max(latest(person, player) for person in (host, guest) for player in (0, 1)))
-    # (Slow pictures skip turns, so the same turn has to be in the notes of both.)
+    # Slow pictures skip turns, so the same turn has to be in the notes of both.
     host.wait("more turns", lambda: max(set(checksums(host)) & set(checksums(guest)), default=0) >= wanted, 300)
     common = compare(host, guest)
     # What ran is told at the end of a picture, and a checksum before it: all is told where there is the checksum of a later picture.
@@ -307,7 +307,7 @@ def refusals():
     lost.open("about:blank")
     lost.open(relay.page + "#" + relay.code)
     lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)
-    # (The end of its second sentence left the page.)
+    # Its second sentence is long.
     lost.wait("its card", lambda: "card" in lost.last("places")["places"])
     lost.patiently(lambda: misplaced(lost.last("places")["places"], *SMALL) + lost.clashes(), "a refusal")
     lost.close()

@@ -22,7 +22,7 @@ more=()
 if [[ ${1:-} == --pictures ]]; then more=("$WORK/pictures"); fi
 python3 demo/tests/web/online.py "$browser" "$(realpath "$PROGRAM")" "$(realpath "$PAGE")" "$WORK" "${more[@]}"
 if [[ ${1:-} == --pictures ]]; then
-  # (One step for both left teal panels and brown grass.)
+  # Two steps: one for both would leave teal panels and brown grass.
   montage "$WORK"/pictures/four-?.png -tile 2x2 -geometry 640x400+4+4 -background '#12161b' miff:- |
     convert - -colors 200 -strip PNG8:docs/pictures/four.png
   say "renewed docs/pictures"

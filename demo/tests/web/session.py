@@ -118,7 +118,7 @@ def with_mouse():
     keep(browser, "finer")
     browser.emulate(LARGE, 1, False)
     browser.wait("the pixels of before", lambda: browser.value("glcanvas.width == glcanvas.clientWidth"))
-    # (No check of what lies over what follows.)
+    # No check of what lies over what follows.
     browser.emulate(SMALL, 1, False)
     browser.wait("the small page", lambda: browser.last("places")["places"]["view 1"][2] <= SMALL[0])
 
@@ -168,7 +168,7 @@ def with_fingers():
     browser.wait("its buttons", lambda: "start" in browser.last("places")["places"])
     calm(browser, "menu")
     keep(browser, "menu")
-    # (In a page of 640x360 its rows lay over each other.)
+    # In a page of 640x360 there is little room for its rows.
     for size in [(640, 360), (844, 390), (360, 640)]:
         browser.emulate(size, 2, True)
         settled_in(browser, size)
@@ -201,7 +201,7 @@ def with_fingers():
 
     say("a finger held still sends them there")
     def held():
-        # (A finger that was not held long enough for slow pictures was a click, and selected nobody.)
+        # Otherwise a finger that is not held long enough for slow pictures would be a click, and select nobody.
         browser.tap(browser.place("choose all"))
         browser.tap(browser.place("view 1", 45, 70), 3)
     browser.until("a walk", held, lambda note: note.get("event") == "order" and note["units"] > 0)
@@ -211,7 +211,7 @@ def with_fingers():
         browser.tap(browser.place("attack"))
         browser.tap(browser.place("view 1", 60, 45))
     browser.until("an attack", attack, lambda note: note.get("event") == "order" and note["command"] in ("attack", "strike"))
-    # (The same tap was a second click, which let go of everybody.)
+    # The same tap must not be a second click, which would let go of everybody.
     time.sleep(3)
     check(browser.last("selection")["units"] == 60, f"after an attack: {browser.last('selection')}")
 

@@ -210,7 +210,7 @@ said "\"codes\",\"value\":\[\"$code\"\]" || fail "the window that the menu has o
 patiently placed copy
 press copy
 start guest skirmish --seed 7 --units 30
-# Keys of the battle are no part of the code. (They stood in its field.)
+# Keys of the battle are no part of the code, and do not stand in its field.
 xdotool type --delay 60 aph
 with_friends
 until_said '"event":"refused","value":"paste or type a code first"' press "join match"

@@ -33,7 +33,7 @@ def misplaced(places, width, height):
     cards = [place for place in seen if place[0] in CARDS]
     seen = [place for place in seen if place[0] not in BELOW or not any(overlap(place, card) for card in cards)]
     for n, a in enumerate(seen):
-        # (A pixel may be lost to rounding.)
+        # A pixel may be lost to rounding.
         if not inside(a, ("window", -1, -1, width + 1, height + 1)):
             found.append(f"'{a[0]}' leaves the window: {list(a[1:])}")
         for b in seen[:n]:

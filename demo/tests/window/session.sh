@@ -17,7 +17,7 @@ enter skirmish --seed 1 --units 100
 calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$1: $(grep '"event":"clash"' log | tail -1)"; }
 
 say "the opening: one view, the first hint"
-# (By then the ground is painted.)
+# By then the ground is painted.
 picture opening 4
 calm opening
 
@@ -92,7 +92,7 @@ for size in "412 800" "844 390" "800 500" "800 600" "1024 600" "600 1000" "1920 
     switch split "$value" press split
     calm "$size, split: $value"
     [[ $value == true ]] || patiently placed goal
-    # (In a low window with two views and the panel no hint had room, and the command bar lay over the player's keep.)
+    # In a low window with two views and the panel there is little room for a hint and for the player's keep beside the command bar.
     if [[ $size == 800* ]]; then
       patiently placed hint
       patiently placed "own keep"
@@ -158,7 +158,7 @@ attack() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place
 until_said '"command":"attack","event":"order".*"player":0' attack
 patiently said '"event":"heard","value":"attack"'
 say "a right click on the keep is for the keep alone; Attack is for everybody on the way"
-# (The keep stands above its name.)
+# The keep stands above its name.
 strike() { press "choose all" && sleep 0.3 && place "their keep" 50 -130 && sleep 0.2 && hold 3; }
 until_said '"command":"strike","event":"order".*"player":0' strike
 attack_keep() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "their keep" 50 -130 && sleep 0.2 && hold 1; }
@@ -317,7 +317,7 @@ bots_to_the_end 10
 patiently placed rematch
 picture end 1
 calm end
-# (The menu did not hide the card's frame.)
+# The menu does not hide the card's frame, so the card is not drawn.
 switch menu true key F10
 patiently absent rematch
 switch menu false key F10

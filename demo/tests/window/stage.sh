@@ -162,7 +162,7 @@ slide() {
   place "$1" "$3" 50 && sleep 0.2 && xdotool mouseup 1
 }
 
-# with_friends: opens the menu's page about matches with others. (A slow picture saw a key late, and the menu was closed again.)
+# with_friends: opens the menu's page about matches with others. A slow picture sees a key late: pressed again, it would close the menu.
 with_friends() {
   local end=$((SECONDS + 60))
   until placed "join match"; do
@@ -181,7 +181,7 @@ picture() {
   mv "testudo-$pictures.png" "$1.png"
 }
 
-# press_quit [SECONDS]: Ctrl Q every so many seconds until the program ends. (A slow picture saw Ctrl let go before it saw Q, and a script waited for ever.)
+# press_quit [SECONDS]: Ctrl Q every so many seconds until the program ends. A slow picture may see Ctrl let go before it sees Q.
 press_quit() {
   local end=$((SECONDS + 60))
   while kill -0 "$program" 2>/dev/null; do

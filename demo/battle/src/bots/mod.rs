@@ -229,8 +229,8 @@ fn enemies(game: &Game, player: u8) -> impl Iterator<Item = u8> {
     (0..game.setup().players).filter(move |army| !game.teams().are_friends(player, *army))
 }
 
-/// Whether an easy bot stays at home now, though nobody comes: in every second half minute, unless it is stronger. (Without pauses its recruits
-/// joined each fight one by one. A bot that also paused while it besieged somebody who does nothing lost some of these matches.)
+/// Whether an easy bot stays at home now, though nobody comes: in every second half minute, unless it is stronger. Without pauses its recruits
+/// would join each fight one by one. If it also paused while it besieges somebody who does nothing, it would lose some of these matches.
 fn pauses(game: &Game, player: u8) -> bool {
     let count = |army| game.places_of(army).count();
     let enemies: usize = enemies(game, player).map(count).sum();

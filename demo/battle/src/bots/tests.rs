@@ -153,7 +153,7 @@ fn against_a_newcomer(level: Level, setup: Setup) -> Option<u32> {
     game.result()
 }
 
-/// Against an easy bot without pauses one match of nine was won. (Nobody plays on when the matches that are left change nothing.)
+/// Against an easy bot without pauses one match of nine was won. The test stops when the matches that are left change nothing.
 #[test]
 fn a_newcomer_beats_easy_more_often_than_the_others() {
     const MATCHES: u64 = 12;
@@ -189,7 +189,7 @@ fn winner_of(mut levels: [Level; 2], seed: u64) -> Option<Level> {
     game.result().map(|winner| levels[winner as usize])
 }
 
-/// `demo/tests/tournament.sh` plays more of them. (Clumsy won 2 of 12 matches against easy.)
+/// `demo/tests/tournament.sh` plays more of them. Once, Clumsy won 2 of 12 matches against Easy.
 #[test]
 fn each_level_beats_the_one_below_it_and_a_beginner_beats_easy() {
     for (better, other) in

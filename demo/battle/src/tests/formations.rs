@@ -45,8 +45,8 @@ fn a_line_can_be_an_attack() {
     }
 }
 
-/// The archers walk through the ranks of the sleeping guards, to places in front of them. (They go around most of them.) Where somebody else stands by then, a
-/// guard stays: one of twenty at most.
+/// The archers walk through the ranks of the sleeping guards, to places in front of them, around most of them. Where somebody else stands by then, a guard
+/// stays: one of twenty at most.
 #[test]
 fn who_is_pushed_aside_goes_back_to_its_place() {
     let (mut pushed, mut lost, mut strayed) = (0, 0, 0);

@@ -100,7 +100,6 @@ fn raid(stance: Stance) -> Game {
     game
 }
 
-/// (Recruits stood at the gathering point while a barracks burned.)
 #[test]
 fn idle_units_defend_a_building_near_them_and_go_back() {
     let mut game = raid(Stance::Defend);

@@ -26,7 +26,7 @@ fn put(game: &mut Game, number: u32, ahead: i32, aside: i32) -> Point {
     place
 }
 
-/// A guard runs after an archer, past others that it strikes on the way. (It turned back to where the archer had been.)
+/// A guard runs after an archer, past others that it strikes on the way. It does not turn back to where the archer was.
 #[test]
 fn who_strikes_somebody_runs_past_others() {
     let mut game = only(&[0, 12, 13, 14, 15, 21]);
@@ -57,7 +57,6 @@ fn who_strikes_somebody_runs_past_others() {
     assert!(both > 0, "the guard never struck anybody else: the test is not interesting");
 }
 
-/// (It walked on for one and a half seconds to where the archer had been.)
 #[test]
 fn whose_enemy_falls_far_away_stands() {
     let mut game = only(&[0, 12, 21]);
@@ -95,7 +94,7 @@ fn the_same_strike_again_changes_nothing() {
     assert_eq!(game.crowd.prey(body), game.foe_body(Foe::Building(1)));
 }
 
-/// Into a lake, 36 units from its shore. (Each unit searched the whole lake for a place, and did not go.)
+/// Into a lake, 36 units from its shore: further than units look for a free place.
 #[test]
 fn an_order_into_a_wide_lake_leads_to_its_shore() {
     let mut game = game(2, 12);
@@ -110,7 +109,7 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
         run(&mut game, 600);
         for unit in 0..12 {
             let place = game.place_of(unit).unwrap();
-            // (Others may push it a step into the shallows.)
+            // Others may push it a step into the shallows.
             let shore = edge - 8 * UNIT..edge + 2 * UNIT;
             assert!(shore.contains(&place.x), "{command:?}: {unit} at {place:?}");
             // It stands, or was pushed and goes back to its post.
@@ -120,7 +119,7 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
     }
 }
 
-/// Those whose places would be in the water get others on land. (132 of 200 got a place at the goal itself.)
+/// Those whose places would be in the water get others on land.
 #[test]
 fn an_army_at_a_lake_stands_on_land() {
     let mut game = game(2, 200);
@@ -137,7 +136,7 @@ fn an_army_at_a_lake_stands_on_land() {
     assert!(ways.iter().all(|way| game.terrain().is_open(way.place)));
 }
 
-/// There is no open ground at all. (Units kept such an order for ever, and those after it never began.)
+/// There is no open ground at all. A unit that kept such an order would never begin those after it.
 #[test]
 fn an_order_to_where_nobody_can_stand_changes_nothing() {
     let mut game = game(2, 12);

@@ -118,8 +118,8 @@ fn steps(before: &[Drawn], after: &[Drawn]) -> (f32, [f32; 2]) {
 /// The way of the fastest unit in a frame is shorter than this, units.
 const WALK: f32 = 0.24;
 
-/// A unit is shown to walk faster or slower for a while, at most twice as fast as in the match; it does not hop, and the army never goes back. (After a wait
-/// the match itself goes on with more than a picture's part of a frame.)
+/// A unit is shown to walk faster or slower for a while, at most twice as fast as in the match; it does not hop, and the army never goes back. After a wait
+/// the match itself goes on with more than a picture's part of a frame.
 #[test]
 fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
     for switches in [false, true] {

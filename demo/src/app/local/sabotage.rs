@@ -54,7 +54,6 @@ mod tests {
     use testudo_battle::Setup;
     use testudo_battle::bots;
 
-    /// (370 turns after a flip in an idle army both views looked equal.)
     #[test]
     fn the_flip_reaches_others_in_a_fight_and_among_idle_units() {
         for turns in [0, 20, 250] {

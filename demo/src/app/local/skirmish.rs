@@ -113,8 +113,8 @@ impl Skirmish {
             drivers.push(Driver::new(client, session(&config, player)?));
         }
         let mut net = SimNet::new(spec.terms.setup.seed);
-        // Nobody wants to see two computers look for each other: until the match begins, nothing is lost. (By TCP over a terrible network
-        // that took up to a minute and a half.)
+        // Nobody wants to see two computers look for each other: until the match begins, nothing is lost. By TCP over a terrible network
+        // that would take up to a minute and a half.
         net.set_default(LinkConfig::new().latency(spec.link.latency));
         Ok(Self {
             virtual_match: VirtualMatch::new(drivers, net),

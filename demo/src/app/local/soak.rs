@@ -171,7 +171,7 @@ pub(crate) fn soak(
 mod tests {
     use super::*;
 
-    /// Predictions never heard of the bots that play for absent players, and nothing corrected them. (Found in 11 of 100 random matches.)
+    /// In 11 of 100 random matches, predictions never heard of the bots that play for absent players, and nothing corrected them.
     #[test]
     fn the_bots_of_absent_players_are_predicted() {
         for seed in [3_220_261_124_008, 3_220_261_124_092] {

@@ -115,8 +115,8 @@ impl Agreement {
     }
 
     /// The settings of every peer's session. Besides the watchers there may be a referee. A click may need several orders, because a scattered selection is
-    /// split into parts. Lost players may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks
-    /// decides who may take the place of a lost player: anybody.)
+    /// split into parts. Lost players may come back, watchers may come late, and players sign what they have seen. Who may take
+    /// the place of a lost player is up to the transport: with one that lets in whoever asks, anybody.
     pub(crate) fn config(&self) -> SessionConfig {
         base_config(self.players, self.turns, self.content)
             .host_player(self.host)

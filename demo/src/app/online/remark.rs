@@ -206,7 +206,6 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// (A pause in every turn, or 560 speeds a minute, would have been as many lines.)
     #[test]
     fn who_pauses_in_every_turn_fills_no_screen() {
         let mut remarks = Remarks::default();

@@ -1,4 +1,4 @@
-//! Recorded battles for the tests of this folder. (`tests/lockstep/viewing.rs` tries seeking and comparing.)
+//! Recorded battles for the tests of this folder. `tests/lockstep/viewing.rs` tries seeking and comparing.
 
 use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay};
 use testudo_lockstep::{PlayerId, Simulation, Turn};

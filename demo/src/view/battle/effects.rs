@@ -395,7 +395,6 @@ mod tests {
     use testudo_battle::Setup;
     use testudo_battle::bots::Level;
 
-    /// (After a jump into the middle of a battle no unit looked wounded.)
     #[test]
     fn who_is_wounded_at_first_sight_is_seen_to_be() {
         let cases = [(120, 120), (108, 108), (132, 132), (107, 120), (1, 120), (0, 120)];
@@ -437,7 +436,7 @@ mod tests {
         }
     }
 
-    /// (A unit whose death was predicted went back to where it was in truth, by up to nine tenths of a unit, and walked into its death again.)
+    /// Otherwise a unit whose death is predicted would go back to its confirmed place, by up to nine tenths of a unit, and die there again.
     #[test]
     fn who_dies_in_the_prediction_stays_where_it_was_drawn() {
         let (mut waited, mut farthest, mut behind) = (0, 0.0_f32, 0.0_f32);
@@ -461,7 +460,7 @@ mod tests {
         assert!(farthest < 0.01, "{farthest}");
     }
 
-    /// (A blow was seen and heard again if a correction revoked it and it was struck a little later.)
+    /// Also if a correction revokes it, and it is struck a little later.
     #[test]
     fn a_blow_is_seen_once() {
         let (mut blows, mut wounds, mut revoked, mut effects) = (0, 0, 0, Effects::default());
@@ -489,7 +488,6 @@ mod tests {
         assert!(blows <= wounds, "{blows}, {wounds}");
     }
 
-    /// (Shots were heard by frames and drawn by the clock of pictures, up to 1.2 s apart.)
     #[test]
     fn a_shot_is_heard_in_the_picture_in_which_its_arrow_leaves() {
         let (mut effects, mut heard, mut flights) = (Effects::default(), 0, BTreeMap::new());

@@ -35,7 +35,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, seconds: f32) {
             _ => {}
         }
     }
-    // Woods go on around the field: nothing of the battle is there. (It was black.)
+    // Woods go on around the field, where nothing of the battle is: it would be black.
     let seen = view.camera.seen(view.rect);
     let (left, top) = (-half.x - seen.x, -half.y - seen.y);
     let (right, bottom) = (seen.right() - half.x, seen.bottom() - half.y);

@@ -29,7 +29,7 @@ type Sight = (Vec2, Vec2, f32);
 /// buildings, and nothing beyond the field.
 ///
 /// If something lies over the view (`covers`), the camera moves a little, and further away, so that nothing of this is hidden; where that is
-/// impossible, little. (In a low window, the small map lay over one of the own barracks, and the inset over one of the enemy's.)
+/// impossible, little. In a low window the small map would lie over one of the own barracks, and the inset over one of the enemy's.
 pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect]) -> Camera {
     let formation = Vec2::splat(units(game.formation_half()));
     let bases =
@@ -57,7 +57,7 @@ pub(crate) fn camera(game: &Game, view: Rect, player: Option<u8>, covers: &[Rect
         widest.hold(field(game), view);
     }
     let mut camera = uncovered(widest, [half, room], view, &sights, covers);
-    // (A phone that lies on its side showed more woods than field.)
+    // Otherwise a phone that lies on its side would show more woods than field.
     if is_low {
         camera.hold(field(game), view);
     }

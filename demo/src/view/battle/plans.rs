@@ -72,7 +72,6 @@ mod tests {
     use crate::view::battle::opening;
     use testudo_battle::{Command, Order, Place, Point, Selection, Setup, UNIT};
 
-    /// (A queued order left no trace.)
     #[test]
     fn every_order_of_a_row_has_its_line() {
         let mut game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();

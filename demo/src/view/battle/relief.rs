@@ -281,7 +281,6 @@ mod tests {
         }
     }
 
-    /// (Water was made of rectangles with round corners, rocks of square blocks.)
     #[test]
     fn outlines_are_natural_and_where_the_ground_is() {
         let setup = Setup { players: 2, units: 100, seed: 1, map: Map::named("ford") };

@@ -25,7 +25,7 @@ const UNIT_RADIUS: f32 = 0.5;
 /// Below this radius on the screen, signs and shadows are left out, pixels.
 const DETAIL_FROM: f32 = 4.5;
 
-/// From this radius on units show their health. (Bars hid the front when it was seen as a whole.)
+/// From this radius on units show their health, pixels. On smaller ones the bars would hide the front.
 const BARS_FROM: f32 = 8.0;
 
 /// Up to this radius on the screen a unit is a dot, pixels.

@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(choice.len(), 20, "the army's own groups have keys, too");
     }
 
-    /// (Group 1 selected recruits that had the numbers of fallen units, and they appeared already selected.)
+    /// Otherwise a group would select recruits that have the numbers of its fallen units, and they would appear already selected.
     #[test]
     fn a_recruit_is_not_the_one_whose_number_it_has() {
         let mut own = army(5);

@@ -183,7 +183,7 @@ fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
     let target = Place::near(camera::raw(at));
     let command = match (aim, sight.enemy_at(at)) {
         (Some(Aim::Patrol), _) => Command::Patrol(target),
-        // (Units that were sent at the keep with Attack walked past those who struck them.)
+        // Also on an enemy: units that strike only that one would walk past those that strike them.
         (Some(Aim::Attack), _) => Command::Attack(target),
         (None, Some(foe)) => Command::Strike(foe),
         (None, None) if side.chosen.is_empty() => Command::Rally(target),

@@ -38,10 +38,10 @@ impl Touches {
             .into_iter()
             .filter(|touch| !matches!(touch.phase, TouchPhase::Ended | TouchPhase::Cancelled))
             .collect();
-        // The window library gives pixels of the screen. (On a phone, whose pixels are finer, two fingers zoomed about a wrong place.)
+        // The window library gives pixels of the screen. On a phone they are finer than coordinates, and two fingers would zoom about a wrong place.
         let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position / screen::pixels()).collect();
         let has_begun = fingers.first().is_some_and(|touch| touch.phase == TouchPhase::Started);
-        // (Where pictures are slow, a finger had to be held for five of them: the time of a picture is limited elsewhere.)
+        // The real time, not the limited one: else a finger would have to be held for five pictures where they are slow.
         self.follow(&places, has_begun, camera, under, get_frame_time())
     }
 

@@ -71,7 +71,7 @@ impl Places {
             vec2(bar.x, badges.y - rows * (BADGE.y + GAP) - 4.0 - CARD.y)
         };
         let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
-        // (In a low view a card above the badges lay over the enemy's keep.)
+        // In a low view, a card above the badges would lie over the enemy's keep.
         let has_room = card.y > view.y + CARD_BELOW.max(view.h / 2.0);
         Self { corner: vec2(view.right(), view.y), bar, wide, badges, across, card: has_room.then_some(card) }
     }
@@ -164,7 +164,7 @@ pub(crate) fn groups(ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Opt
     pressed
 }
 
-/// Says what the colours of the layers mean, below a point of a view. (Up to six colours at once had no names.)
+/// Says what the colours of the layers mean, below a point of a view: there are up to six colours at once.
 pub(crate) fn legend(pen: &Pen, at: Vec2, layers: Layers) {
     const LINE: f32 = 18.0;
     let lines: Vec<_> = layers.legend().collect();

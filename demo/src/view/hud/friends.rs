@@ -45,7 +45,7 @@ const HOW: &str = "To join, paste or type the code or the link that the host has
 const HOW: &str = "To join, paste (Ctrl V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
 
 impl Friends {
-    /// An empty page. (Keys of the battle stood in the field for the code.)
+    /// An empty page. Keys that were pressed in the battle are forgotten, or they would stand in the field for the code.
     pub(crate) fn opened() -> Self {
         while get_char_pressed().is_some() {}
         Self::default()

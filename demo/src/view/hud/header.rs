@@ -57,7 +57,7 @@ impl Header {
         let hint = ui.hand(&hint);
         let room = rect.right() - 24.0 - left - ui.pen.width(&hint, SMALL);
         let score = if rect.h > HEIGHT {
-            // (On a phone nobody saw who was ahead.)
+            // On a phone the score has two lines of its own: it says who is ahead.
             for (line, text) in [(20.0, &long), (38.0, &enemy)] {
                 ui.pen.text(text, rect.x + 16.0, base + line, SMALL, TEXT);
             }
@@ -85,7 +85,7 @@ pub(crate) fn standing(game: &Game, player: u8) -> [String; 2] {
     [long, format!("{units}   {kills}   {losses} lost")]
 }
 
-/// How the others stand. (Nobody could see who was ahead.)
+/// How the others stand, so that one sees who is ahead.
 fn enemy(game: &Game, player: u8) -> String {
     let others = (0..game.setup().players).filter(|army| !game.teams().are_friends(*army, player));
     let (mut units, mut reserve, mut keep) = (0, 0, 0);

@@ -72,7 +72,7 @@ pub(crate) const SKIRMISH: Help = Help {
             ("Space, N", "pause, one frame"),
             ("- and +, M", "slower, faster, sound off or on"),
             LAYERS,
-            // (A page leaves these to the browser.)
+            // A page leaves these to the browser.
             #[cfg(not(target_arch = "wasm32"))]
             ("F12, Ctrl Q", "save a picture, quit"),
         ],
@@ -100,7 +100,7 @@ pub(crate) const CUBES: Help = Help {
             ("F", "the same in f32: it drifts apart"),
             ("A", "let an autopilot play"),
             ("R", "start again"),
-            // (A page leaves these to the browser.)
+            // A page leaves these to the browser.
             #[cfg(not(target_arch = "wasm32"))]
             ("F12, Ctrl Q", "save a picture, quit"),
         ],
@@ -161,7 +161,7 @@ pub(crate) const REPLAY: Help = Help {
             ("minimap", "click: look there"),
             ("C", "show all armies"),
             LAYERS,
-            // (A page leaves these to the browser.)
+            // A page leaves these to the browser.
             #[cfg(not(target_arch = "wasm32"))]
             ("F12, Ctrl Q", "save a picture, quit"),
         ],
@@ -195,7 +195,7 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, help: &Help) -> bool {
     let rows = if is_stacked { left + right } else { left.max(right) };
     let lead = help.lead.join(" ");
     let told = ui.pen.lines(&lead, width - 48.0, SMALL).len();
-    // (On a phone that lies on its side the last line left the screen.)
+    // On a phone that lies on its side, lines are closer, or the last one would leave the screen.
     let (top, room) = ((76.0 + told as f32 * LEAD).max(132.0), screen::size().y - 8.0);
     let line = line.min((room - top - BELOW) / rows as f32);
     let height = top + rows as f32 * line + BELOW;

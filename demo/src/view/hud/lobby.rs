@@ -190,7 +190,7 @@ fn frame(ui: &mut Ui, around: Rect, card: Rect) {
 }
 
 /// What the next player has to type, or to open. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
-/// (The large field had the watchers' link, which no player needs.)
+/// The watchers' link is not in the large field, because no player needs it.
 fn invitation(ui: &mut Ui, plan: &Plan, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
     let missing = codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)));
     if let Some(link) = missing.and_then(|(_, code)| codes.link(code)).filter(|_| plan.qr.h > 0.0) {
@@ -233,7 +233,7 @@ fn invitation(ui: &mut Ui, plan: &Plan, (codes, seat): (&Codes, &Seat), qr: &mut
     }
 }
 
-/// What helps where only this computer can reach the match, and a shorter form. (A page was told to call `testudo host`, which it cannot.)
+/// What helps where only this computer can reach the match, and a shorter form. A page cannot call `testudo host`.
 fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
     let relay = "Only this computer can reach this relay";
     match (is_relayed, has_page) {
@@ -310,7 +310,6 @@ mod tests {
     use super::*;
     use crate::view::paint::screen::misplaced;
 
-    /// (On a phone held sideways the QR code lay over "I am ready".)
     #[test]
     fn nothing_lies_over_anything_from_a_small_phone_to_a_large_window() {
         let sideways = [(640.0, 328.0), (640.0, 360.0), (667.0, 375.0), (740.0, 360.0), (844.0, 390.0)];

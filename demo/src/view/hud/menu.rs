@@ -129,7 +129,7 @@ impl Menu {
 
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
-        // On a phone that lies on its side there are two columns. (Rows were 18 pixels high: too low for a finger.)
+        // On a phone that lies on its side there are two columns: in one, rows would be 18 pixels high, too low for a finger.
         let fits = |columns: f32| ((around.h - 8.0 - REST) * columns / ROWS).min(ROW);
         let columns = if fits(1.0) < ROW_FINGER && around.w >= WIDE_FROM { 2.0 } else { 1.0 };
         let high = fits(columns).max(ROW_LEAST);

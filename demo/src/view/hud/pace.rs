@@ -28,7 +28,7 @@ impl Pace {
         Self { is_paused: false, wants_step: false, speed, first: speed }
     }
 
-    /// The next battle. (It began at the speed at which the end of the last one was awaited.)
+    /// The next battle, at the first speed again: the end of the last one may have been awaited at a high speed.
     pub(crate) fn begin_again(&mut self, log: &mut OrderLog) {
         *self = Self { is_paused: false, wants_step: false, ..*self };
         self.set(self.first, log);

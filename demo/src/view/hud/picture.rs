@@ -79,7 +79,7 @@ impl Pictures {
 
     /// Ends a picture, when everything else has been drawn. Texts that lie over each other or leave the screen are noted for scripts.
     pub(crate) fn end(&mut self, pen: &Pen, log: &mut OrderLog) {
-        // (The browser has keys of its own for pictures.)
+        // The browser has keys of its own for pictures.
         #[cfg(not(target_arch = "wasm32"))]
         self.save_on_key(log);
         self.told.take_if(|(_, until)| *until < get_time());

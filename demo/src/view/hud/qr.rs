@@ -92,7 +92,6 @@ mod tests {
         grid.decode().expect("it can be read").1
     }
 
-    /// (No program had ever read what the window shows.)
     #[test]
     fn a_scanner_reads_the_link_from_every_screen() {
         for (address, code) in

@@ -107,7 +107,7 @@ impl Ended<'_> {
         }
         ui.pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
         let (checked, color) = self.checked();
-        // (On a phone the longest form left the card.)
+        // On a phone the longest form would leave the card.
         let checked = ui.pen.fitting(checked, SIZE, card.w - 44.0).unwrap_or_default();
         ui.pen.text(&checked, x, card.y + 82.0, SIZE, color);
         // On a phone the buttons need two rows.

@@ -37,7 +37,7 @@ pub(crate) fn draw(ui: &mut Ui, fixed: &[(&'static str, Rect)]) {
     let Some((button, about)) = TIPS.iter().find_map(under) else { return };
     // Fingers have no keys.
     let about = about.rsplit_once(": ").filter(|_| ui.is_touched).map_or(about, |(what, _)| what);
-    // (A tooltip lay over the name of the enemy's keep.)
+    // Else a tip would lie over the name of the enemy's keep.
     let maps = fixed.iter().filter(|(name, _)| name.starts_with("map")).map(|(_, map)| map);
     let covers: Vec<Rect> = ui.covers().iter().chain(ui.places().values()).chain(maps).copied().collect();
     let wide = ui.pen.width(about, SMALL) + 16.0;
@@ -54,8 +54,7 @@ pub(crate) fn draw(ui: &mut Ui, fixed: &[(&'static str, Rect)]) {
     ui.pen.plate(about, plate, SMALL, TEXT, faded(PANEL, 0.95));
 }
 
-/// A plate above a button or below it, which lies over nothing but what the button itself lies on; none where there is no room. (A tooltip lay
-/// over the badges, over their second row, and over the card.)
+/// A plate above a button or below it, which lies over nothing but what the button itself lies on; none where there is no room.
 fn place(button: Rect, wide: f32, window: Vec2, covers: &[Rect]) -> Option<Rect> {
     const HIGH: f32 = 24.0;
     const GAP: f32 = 4.0;

@@ -65,7 +65,7 @@ impl Summary {
         let (range, speed) = (tenths(self.range), tenths(self.speed));
         let mut long = format!("damage {most}{}, range {most}{range:.1}, speed {speed:.1}", self.damage);
         if self.guards + self.archers == 1 {
-            // (Fresh units have a tenth more or less than usual: a percentage told of wounds before any fight.)
+            // No percentage: fresh units have up to a tenth more or less than usual, so it would tell of wounds before any fight.
             long = format!("{} hit points, {long}", self.hit_points);
         }
         [long, format!("range {most}{range:.1}, speed {speed:.1}")]

@@ -347,7 +347,6 @@ mod tests {
         assert!(sides().0.max(sides().1) <= 2_048, "{:?}", sides());
     }
 
-    /// (Nobody walked, nobody struck, no bow was drawn.)
     #[test]
     fn every_pose_is_another_picture() {
         for sprite in [Sprite::Guard, Sprite::Archer] {

@@ -111,7 +111,7 @@ impl Batch {
     }
 
     /// A part of a large picture, stretched to a rectangle. When `key` is another one than before, `begin` gives a coarse one, and the painter of
-    /// a better one. (A battle stood still for half a second while its ground was painted.)
+    /// a better one: a battle would stand still for half a second while its whole ground is painted.
     pub(crate) fn picture(
         &mut self,
         key: u64,
@@ -149,7 +149,7 @@ impl Batch {
             self.draw();
         }
         let first = self.mesh.vertices.len() as u16;
-        // (Where functions of arrays are calls, the four colours and a `map` of the six numbers took half of a picture's time.)
+        // No array functions: where they are calls, the four colours and a `map` of the six numbers take half of a picture's time.
         let color = color.into();
         let mut vertex = |at: Vec2, x: f32, y: f32| {
             let (position, uv) = (vec3(at.x, at.y, 0.0), vec2(x, y));

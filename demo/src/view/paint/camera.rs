@@ -74,7 +74,7 @@ impl Camera {
         self.scale = (self.scale * factor).clamp(SCALE_MIN, SCALE_MAX);
     }
 
-    /// Keeps what is seen within bounds. (Two fingers made a stamp of the field, and a group at its edge showed a third of nothing.)
+    /// Keeps what is seen within bounds: two fingers cannot make the field tiny, and a group at its edge does not show what is beyond.
     pub(crate) fn hold(&mut self, bounds: Rect, view: Rect) {
         /// What rounding may do: a camera within its bounds stays the same.
         const NEARLY: f32 = 1.001;

@@ -41,7 +41,7 @@ impl Letters {
         Self::ALL[(at + 1) % Self::ALL.len()]
     }
 
-    /// Whether there is room for it in this window. (At 200 % nothing changed, and nothing said why.)
+    /// Whether there is room for it in this window. The menu offers no others: they would change nothing.
     pub(crate) fn fits(self) -> bool {
         let window = vec2(screen_width(), screen_height()) / moved();
         match self {
@@ -103,7 +103,7 @@ pub(crate) fn desktop() -> f32 {
 }
 
 /// By how much a page's pixels are finer now than when it was loaded: the person has zoomed, or moved it to another screen. The window library
-/// knows the ratio of the beginning only. (Everything became half as large.)
+/// knows the ratio of the beginning only.
 fn moved() -> f32 {
     #[cfg(target_arch = "wasm32")]
     return crate::app::page::pixel_ratio() / screen_dpi_scale();
@@ -121,7 +121,7 @@ pub(crate) fn size() -> Vec2 {
     vec2(screen_width(), screen_height()) / factor()
 }
 
-/// What leaves a rectangle, or lies over something else in it, and what it lies over. (Less than half a pixel is rounding.)
+/// What leaves a rectangle, or lies over something else in it, and what it lies over. Less than half a pixel is rounding.
 #[cfg(test)]
 pub(crate) fn misplaced(around: Rect, parts: &[Rect]) -> Option<[Rect; 2]> {
     parts.iter().enumerate().find_map(|(n, part)| {

@@ -110,7 +110,8 @@ fn stage(options: WindowOptions) -> Stage {
     stage
 }
 
-/// Opens a window and shows pictures until it is closed. The last report is the result. (A future in a box: the library is compiled for each type of it.)
+/// Opens a window and shows pictures until it is closed. The last report is the result.
+/// The future is in a box, because the library is compiled for each type of it.
 fn show<E: 'static>(
     pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
 ) -> Result<bool, WindowError<E>> {

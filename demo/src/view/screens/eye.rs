@@ -43,7 +43,7 @@ impl Eye {
         };
         let opened = self.opened.insert(Opened::new(game, view, player, covers));
         if moved {
-            // (Two views cut off both keeps.)
+            // Otherwise two views would cut off both keeps.
             self.camera.scale_by(extent(view) / extent(before));
             self.hold();
         } else {

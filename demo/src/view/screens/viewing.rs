@@ -154,7 +154,7 @@ impl Screen for Viewing {
     /// As long as the person has not moved it, the picture shows all armies in windows of any size.
     fn lay_out(&mut self) {
         let (game, layout) = (self.course.game(), layout(&self.course));
-        // (Both keeps were cut, and the small map lay over a barracks.)
+        // The small map is given as a cover, or it would lie over a barracks.
         self.board.eye.lay_out(layout, game, None, &[layout.maps[0]]);
     }
 

@@ -68,8 +68,8 @@ fn brass(hertz: f32, t: f32, length: f32) -> f32 {
     0.55 * tone
 }
 
-/// The time as a swaying tone counts it: the integral of a frequency that swings by [`DEPTH`] about 1. (A factor of the time itself swings
-/// further and further: the last note of a defeat wailed over two semitones.)
+/// The time as a swaying tone counts it: the integral of a frequency that swings by [`DEPTH`] about 1. A factor of the time itself would swing
+/// further and further.
 fn vibrato(t: f32) -> f32 {
     /// Swings per second.
     const RATE: f32 = 5.0;
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// (A fall was not heard below a victory 16 dB louder.)
+    /// Otherwise a fall would not be heard below a victory.
     #[test]
     fn sounds_of_a_kind_are_equally_loud() {
         for (cue, variant) in waves() {
@@ -226,7 +226,6 @@ mod tests {
         }
     }
 
-    /// (The last note of a defeat wailed.)
     #[test]
     fn a_horn_sways_no_more_in_the_end_than_in_the_beginning() {
         let step = 1.0 / RATE as f32;

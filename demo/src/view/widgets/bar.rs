@@ -29,7 +29,7 @@ impl TopBar {
 
     /// The place of the next button, to the left of the last one.
     pub(crate) fn place(&mut self, width: f32) -> Rect {
-        // (On a small phone the last button left the screen.)
+        // On a small phone buttons are narrower, or the last one would leave the screen.
         let width = width * (self.rect.w / 400.0).min(1.0);
         self.left -= width + GAP;
         Rect::new(self.left, self.rect.y + (self.rect.h - self.high) / 2.0, width, self.high)

@@ -41,7 +41,7 @@ impl Card<'_> {
     /// Draws the card in the middle of the top of a rectangle. Gives the name of the button that was pressed.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<&'static str> {
         let wide = 620.0_f32.min(around.w - 16.0);
-        // (On a phone the end of a sentence left the screen.)
+        // Long lines are broken, or on a phone the end of a sentence would leave the screen.
         let lines = self.lines.iter().flat_map(|(name, value)| {
             let left = if name.is_empty() { 0.0 } else { NAMES };
             let lines = ui.pen.lines(value, wide - 44.0 - left, SIZE).into_iter().enumerate();

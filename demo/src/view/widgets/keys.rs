@@ -1,4 +1,4 @@
-//! Keys with what was held when they went down. (At a few pictures per second a quick Ctrl A was over before anybody asked for Ctrl.)
+//! Keys with what was held when they went down. At a few pictures per second a quick Ctrl A is over before anybody asks for Ctrl.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ pub(crate) type Act<T> = fn(&mut T);
 /// Keys of one picture; further ones are forgotten.
 const KEYS_MAX: usize = 32;
 
-/// The keys that have gone down since the last picture, and whether Ctrl was held. (The library keeps its keys for everybody, too.)
+/// The keys that have gone down since the last picture, and whether Ctrl was held. Global, as are the keys of the library.
 static PRESSED: Mutex<Vec<(KeyCode, bool)>> = Mutex::new(Vec::new());
 
 fn pressed() -> MutexGuard<'static, Vec<(KeyCode, bool)>> {

@@ -46,7 +46,7 @@ impl Pointer {
         repeat_all_miniquad_input(self, subscriber());
         self.next();
         if self.waiting.is_empty() {
-            // (A mouse that leaves the window is no event.)
+            // A mouse that leaves the window is no event.
             self.at = vec2(mouse_position().0, mouse_position().1);
             self.left.follow(is_mouse_button_down(MouseButton::Left));
             self.right.follow(is_mouse_button_down(MouseButton::Right));

@@ -59,7 +59,7 @@ pub(crate) struct Scale {
 /// Sides of what a finger finds, pixels.
 pub(crate) const FINGER: f32 = 36.0;
 
-/// A finger hits a small widget in a rectangle about it. (Buttons of panels were 24 pixels high.)
+/// A finger hits a small widget in a rectangle about it: buttons of panels are only 24 pixels high.
 fn within_reach(rect: Rect) -> Rect {
     let size = rect.size().max(Vec2::splat(FINGER));
     let corner = rect.center() - size / 2.0;
@@ -99,7 +99,7 @@ impl Ui {
         if left.is_pressed {
             self.taken = self.covers_before.iter().any(|cover| cover.contains(self.mouse));
         } else if !left.is_down && !left.is_released {
-            // (After a press on a button of the command bar, right clicks in the field did nothing.)
+            // Otherwise right clicks in the field would do nothing after a press on a button of the command bar.
             self.taken = false;
         }
         self.places.clear();
@@ -140,7 +140,7 @@ impl Ui {
         self.pen.cover(card);
         self.cover(card);
         if fill.a == 1.0 {
-            // (A click on the menu gave the order whose button was below.)
+            // Otherwise a click on the menu would give the order whose button is below.
             self.places.retain(|_, place| !place.overlaps(&card));
             self.held = self.held.filter(|_| !(self.left().is_pressed && card.contains(self.mouse)));
         }
@@ -183,7 +183,7 @@ impl Ui {
             self.covers.push(reach);
         }
         let over = reach.contains(self.mouse) && self.only.is_none_or(|only| only == name);
-        // (A finger on a player's button in the lobby pressed that of the next row.)
+        // Otherwise a finger on a player's button in the lobby would press that of the next row.
         let other = self.held.and_then(|held| self.places.get(held));
         let is_nearer = rect.contains(self.mouse) || other.is_none_or(|other| !other.contains(self.mouse));
         if over && is_nearer && self.left().is_pressed {
@@ -207,7 +207,7 @@ impl Ui {
         held && over && self.left().is_released
     }
 
-    /// A button that copies a text, and then says so; true when it has been pressed. (Nobody saw that a code had been copied.)
+    /// A button that copies a text, and then says so; true when it has been pressed.
     pub(crate) fn copy(&mut self, name: &'static str, rect: Rect, word: &str, text: &str) -> bool {
         let is_copied = self.copied == text;
         let is_pressed = self.button(name, rect, if is_copied { "Copied" } else { word }, false);

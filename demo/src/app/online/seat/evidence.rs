@@ -45,7 +45,7 @@ pub(crate) struct Evidence {
     is_reproduced: Option<bool>,
     /// Whom this peer compares its copy with.
     other: Option<(To, PlayerId)>,
-    /// The same of the other's copy, as its program says. (A changed program can only say something false about its own copy.)
+    /// The same of the other's copy, as its program says. A changed program can only say something false about its own copy.
     is_theirs_reproduced: Option<bool>,
     /// The other one has still to be told.
     is_untold: bool,

@@ -71,7 +71,7 @@ fn waiting(live: &LiveCubes) -> (String, Color) {
 
 /// Whether the sides agree, frame by frame, and the button that breaks one.
 fn checksums(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> bool {
-    // (Beside pictures in f32 that differ, "equal" was about the other ones.)
+    // The title says which scene is meant: the pictures beside it may be those in f32, which differ.
     let (broken, count) = (live.first_difference(), live.moments().len() as u32);
     let sums = ["left", "right"].into_iter().zip(live.checksums().map(|sum| format!("{sum:016x}")));
     let (title, verdict) = ("Fixed point, checksums of every frame", verdict(count, "frame", broken, false));

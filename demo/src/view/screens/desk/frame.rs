@@ -151,7 +151,7 @@ impl Desk {
     /// The card: what happened, and the choices.
     fn draw_cards(&mut self) {
         let around = self.board.eye.layout.around();
-        // (The menu did not hide the frame and the buttons of a card below it.)
+        // The menu does not hide the frame and the buttons of a card below it, so the card is not drawn.
         let is_covered = self.menu.is_some() || self.stage.shows_help;
         if let (Some(desync), false) = (self.skirmish.desync(), self.alarm.is_answered) {
             if is_covered {
@@ -182,7 +182,7 @@ impl Desk {
         } else {
             return;
         };
-        // Beside the inset, or below it where that leaves too little. (It cut the inset from its title.)
+        // Beside the inset, or below it where that leaves too little: it must not cut the inset from its title.
         let (inset, wide) = (self.board.eye.layout.views[1], self.stage.ui.pen.width(&text, SIZE) + 24.0);
         let bar = Rect { y: around.y + 48.0, h: 36.0, ..around };
         let bar = match inset.x - around.x - 10.0 {

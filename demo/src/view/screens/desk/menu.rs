@@ -39,7 +39,7 @@ impl Desk {
         for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
             *pilot = Pilot::Bot(chosen.level);
         }
-        // (A network that had been made terrible was so in the next battle, and nothing said so.)
+        // Otherwise a network that was made terrible would stay so in the next battle, and nothing would say so.
         self.skirmish.set_link(self.spec.link);
         self.restart(None);
         self.stage.log.started(&self.spec.terms.setup, &self.spec.link);

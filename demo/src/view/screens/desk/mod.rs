@@ -116,7 +116,7 @@ impl Screen for Desk {
             || self.board.score.is_last_blow_seen()
             || (self.skirmish.desync().is_some() && !self.alarm.is_answered);
         let (game, eye) = (self.skirmish.client(0).game(), &mut self.board.eye);
-        // (On a phone that lies on its side the card of the end lay over the panel.)
+        // On a phone that lies on its side, the card of the end would lie over the panel.
         eye.is_unfolded &= !has_card || layout(screen::size(), eye.is_split, true).around().h >= CARD_ROOM;
         let layout = layout(screen::size(), eye.is_split, eye.is_unfolded).of_field(place(game.field_half()));
         let covers = over::covers(&layout);
@@ -243,7 +243,7 @@ impl Desk {
     /// Shows the battle so far. The person comes back to it as it was, or plays on from what was shown.
     async fn look_back(mut self) -> Self {
         let Some(course) = self.so_far() else { return self };
-        // (What is not over is not complete, which is no reason for another exit code.)
+        // What the viewer tells is dropped: a battle that is not over is not complete, which is no reason for another exit code.
         let told = Cell::new(None);
         let (stage, here) = viewing::visit(course, self.stage, &told, Back::Running).await;
         (self.stage, self.pace.is_paused) = (stage, true);

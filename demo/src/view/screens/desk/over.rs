@@ -21,7 +21,7 @@ impl Desk {
     pub(super) fn draw_over_view(&mut self) {
         let [strip, buttons, card] = strip_and_buttons(&self.board.eye.layout);
         let is_decided = self.skirmish.result().is_some();
-        // Whoever has fought to the end knows what to do. (The third hint stayed for all further battles.)
+        // Whoever has fought to the end knows what to do, and sees no more hints in further battles.
         let is_person = self.skirmish.has_person(0);
         if is_decided && is_person {
             self.progress.end();
@@ -43,7 +43,7 @@ impl Desk {
                 self.progress.end();
             }
         }
-        // Where the bar at the top has no room for it. (On a phone the goal stood nowhere.)
+        // Where the bar at the top has no room for it, as on a phone.
         let plate = goal_plate(&self.board.eye.layout, self.stage.ui.pen.width(GOALS[1], SIZE) + 16.0);
         if let Some(plate) = plate.filter(|_| is_person && !self.progress.has_attacked)
             && !self.stage.ui.places().contains_key("goal")
@@ -92,7 +92,7 @@ impl Desk {
 fn strip_and_buttons(layout: &Layout) -> [Rect; 3] {
     let [view, inset] = layout.views;
     let free = if layout.is_split { view.w } else { inset.x - view.x };
-    // (With two views in a window 640 wide, the hint lay on the line below both.)
+    // Never with two views: the inset is one of them, and in a window 640 wide the hint would lie on the line below both.
     let strip = if free < HINT_MIN && !layout.is_split {
         Rect::new(view.x + 10.0, inset.bottom() + 8.0, view.w - 20.0, 30.0)
     } else {

@@ -31,7 +31,7 @@ impl Desk {
     /// The person wants to see what becomes of it.
     pub(super) fn watch_it_spread(&mut self) {
         self.alarm = Alarm { is_answered: true, is_followed: true, ..self.alarm };
-        // (At half of the speed, four hundred units differed before one had looked.)
+        // Even at half of the speed, four hundred units differ before one has looked.
         self.pace.crawl(&mut self.stage.log);
     }
 

@@ -109,7 +109,7 @@ impl NetworkDesk {
         let now = self.stage.seconds;
         self.notices.retain(|(_, at)| now - at < NOTICE);
         let (view, pen) = (self.board.eye.layout.views[0], &self.stage.ui.pen);
-        // (On a small phone the fingerprint of the keys left the screen.)
+        // On a small phone the fingerprint of the keys needs several lines.
         let lines = self.notices.iter().flat_map(|(text, _)| pen.lines(text, view.w - 44.0, SMALL));
         for (n, text) in lines.enumerate() {
             let bar = notice_plate(view, n, pen.width(&text, SMALL));

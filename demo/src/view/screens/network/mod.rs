@@ -343,7 +343,6 @@ impl NetworkDesk {
 mod tests {
     use super::*;
 
-    /// (It covered the battle.)
     #[test]
     fn on_a_phone_the_panel_is_folded_at_first() {
         for (width, height) in [(412.0, 800.0), (800.0, 412.0), (600.0, 1_000.0), (1_024.0, 600.0)] {
