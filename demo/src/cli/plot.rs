@@ -1,4 +1,5 @@
 //! A plot of a few lines over time as an SVG. The scale is logarithmic, with a separate place for exact zero below it.
+//! It writes the SVG itself: a plotting library would add packages to the first command, for lines and labels on one pair of axes.
 
 use std::fmt::Write as _;
 

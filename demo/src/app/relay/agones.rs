@@ -1,4 +1,5 @@
 //! The calls to Agones' side car, by which a cluster knows what a relay does. Own thread; plain HTTP to this machine.
+//! It speaks HTTP over a `TcpStream` itself: a client library would add packages to the first command, for seven short requests to localhost.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};

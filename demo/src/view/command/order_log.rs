@@ -23,7 +23,8 @@ pub(crate) enum Sink {
     Page,
 }
 
-/// Writes notes.
+/// Writes notes. The program itself writes them, because the scripts that play in the real window and in a browser (`demo/tests/window`,
+/// `demo/tests/web`) learn from them where to click, and what has happened.
 pub(crate) struct OrderLog {
     sink: Sink,
     places: BTreeMap<String, [i32; 4]>,
