@@ -25,9 +25,9 @@ pub(crate) struct Header {
     pub(crate) predicts: bool,
 }
 
-/// The person's wish.
+/// What the person has pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum HeaderAction {
     /// To hand over, or to take over.
     Pilot,
     /// To predict, or no longer.
@@ -36,7 +36,7 @@ pub(crate) enum Wish {
 
 impl Header {
     /// Draws the strip and asks its buttons.
-    pub(crate) fn draw(&self, ui: &mut Ui, side: &Side, game: &Game) -> Option<Wish> {
+    pub(crate) fn draw(&self, ui: &mut Ui, side: &Side, game: &Game) -> Option<HeaderAction> {
         let Self { rect, player, is_person, .. } = *self;
         ui.strip(rect, army(player));
         let base = rect.y + 20.0;
@@ -72,7 +72,7 @@ impl Header {
         if left < right {
             ui.pen.text(&score, right, base, SMALL, TEXT);
         }
-        pressed.then_some(Wish::Pilot).or(predicts.then_some(Wish::Predict))
+        pressed.then_some(HeaderAction::Pilot).or(predicts.then_some(HeaderAction::Predict))
     }
 }
 

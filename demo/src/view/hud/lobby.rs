@@ -38,7 +38,7 @@ const BUTTONS: [[&str; 16]; 3] = [numbered!("copy"), numbered!("remove"), number
 
 /// What the person wants in the lobby.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum LobbyAction {
     Leave,
     /// The person wants to begin, or asks the others to wait.
     Ready(bool),
@@ -132,7 +132,7 @@ impl Plan {
 }
 
 /// Draws the lobby over the field.
-pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<Wish> {
+pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<LobbyAction> {
     if qr.draw_large(ui, around) {
         return None;
     }
@@ -166,9 +166,9 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Optio
     let is_ready = seat.session().is_ready(seat.player());
     let word = if is_ready { "Wait for me" } else { "I am ready" };
     if !seat.is_watching() && ui.button("ready", ready, word, !is_ready) {
-        return Some(Wish::Ready(!is_ready));
+        return Some(LobbyAction::Ready(!is_ready));
     }
-    if ui.button("leave", leave, "Leave", false) { Some(Wish::Leave) } else { asked }
+    if ui.button("leave", leave, "Leave", false) { Some(LobbyAction::Leave) } else { asked }
 }
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
@@ -253,14 +253,14 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 }
 
 /// The players who have joined and those who have not. Returns what the person wants with one of them.
-fn players(ui: &mut Ui, plan: &Plan, seat: &Seat) -> Option<Wish> {
+fn players(ui: &mut Ui, plan: &Plan, seat: &Seat) -> Option<LobbyAction> {
     let mut asked = None;
     ui.pen.fit(["team"], plan.team, Align::Left, SMALL, TEXT_DIM);
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for (player, [team, name, state, button]) in (0..).map(PlayerId).zip(plan.rows.iter().copied()) {
         let [copy, remove, team_name] = BUTTONS.map(|names| names[usize::from(player.0)]);
         if let Some(next) = team_of(ui, team_name, team, seat, player) {
-            asked = Some(Wish::Team { player, team: next });
+            asked = Some(LobbyAction::Team { player, team: next });
         }
         let is_host = player == seat.host_player();
         let called = match seat.name(player) {
@@ -284,7 +284,7 @@ fn players(ui: &mut Ui, plan: &Plan, seat: &Seat) -> Option<Wish> {
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
         if is_here {
             if seat.may_kick() && ui.button(remove, button, "Remove", false) {
-                asked = Some(Wish::Remove(player));
+                asked = Some(LobbyAction::Remove(player));
             }
         } else {
             ui.copy(copy, button, "Copy", &codes.command(code));

@@ -67,9 +67,9 @@ const REST: f32 = 136.0;
 /// Width of the button that leads to the other page, pixels.
 const FRIENDS: f32 = 124.0;
 
-/// The person's wish.
+/// What the person has pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum MenuAction {
     Start,
     Close,
     /// Away from the battle: the cubes, and the newest replay.
@@ -82,12 +82,12 @@ pub(crate) enum Wish {
 }
 
 /// The buttons below.
-const WISHES: [Offer<'_, Wish>; 5] = [
-    ("start", "Start", Wish::Start),
-    ("close menu", "Close", Wish::Close),
-    ("look back", "Look back", Wish::LookBack),
-    ("to cubes", "Cubes", Wish::Cubes),
-    ("last replay", "Replay", Wish::LastReplay),
+const ACTIONS: [Offer<'_, MenuAction>; 5] = [
+    ("start", "Start", MenuAction::Start),
+    ("close menu", "Close", MenuAction::Close),
+    ("look back", "Look back", MenuAction::LookBack),
+    ("to cubes", "Cubes", MenuAction::Cubes),
+    ("last replay", "Replay", MenuAction::LastReplay),
 ];
 
 /// A bot in a sentence: "the easy bot".
@@ -128,7 +128,7 @@ impl Menu {
     }
 
     /// Draws the card in the middle of a rectangle.
-    pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<Wish> {
+    pub(crate) fn draw(&mut self, ui: &mut Ui, around: Rect) -> Option<MenuAction> {
         // On a phone that lies on its side there are two columns: in one, rows would be 18 pixels high, too low for a finger.
         let fits = |columns: f32| ((around.h - 8.0 - REST) * columns / ROWS).min(ROW);
         let columns = if fits(1.0) < ROW_FINGER && around.w >= WIDE_FROM { 2.0 } else { 1.0 };
@@ -142,7 +142,7 @@ impl Menu {
         if let Some(friends) = &mut self.friends {
             let way = friends.draw(ui, card);
             self.friends.take_if(|_| way == Some(Way::Back));
-            return way.filter(|way| *way != Way::Back).map(Wish::Online);
+            return way.filter(|way| *way != Way::Back).map(MenuAction::Online);
         }
         let x = card.x + 22.0;
         ui.pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
@@ -172,10 +172,10 @@ impl Menu {
         let fitting: Vec<_> = LETTERS.into_iter().filter(|(.., size)| size.fits()).collect();
         choose(ui, last, "Text size", &fitting, &mut letters);
         screen::set_letters(letters);
-        let wishes = &WISHES[..if self.has_replay { 5 } else { 4 }];
+        let actions = &ACTIONS[..if self.has_replay { 5 } else { 4 }];
         let below = Rect::new(x, card.bottom() - 46.0, card.w - 44.0, 32.0);
-        let buttons = wishes.iter().map(|(name, word, wish)| (*name, *word, *wish == Wish::Start));
-        ui.row(below, 8.0, buttons).map(|n| wishes[n].2)
+        let buttons = actions.iter().map(|(name, word, action)| (*name, *word, *action == MenuAction::Start));
+        ui.row(below, 8.0, buttons).map(|n| actions[n].2)
     }
 }
 

@@ -27,7 +27,7 @@ const NARROW: f32 = 780.0;
 
 /// The person's action in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum PanelAction {
     Network(LinkConfig),
     Corrupt,
 }
@@ -49,7 +49,7 @@ pub(crate) fn columns<const N: usize>(ui: &mut Ui, rect: Rect, wide: [f32; N]) -
 }
 
 /// Draws the panel and asks its widgets.
-pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
     if rect.w < NARROW {
         return draw_narrow(ui, rect, skirmish);
     }
@@ -60,16 +60,16 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish>
     if let Some(graph) = graph {
         curves(&mut ui.batch, &ui.pen, graph, skirmish.samples().collect());
     }
-    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
 /// The checksums above the network's conditions.
-fn draw_narrow(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
+fn draw_narrow(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
     let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
     let corrupt = checksums(ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
     let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
     let network = conditions::draw(ui, below, skirmish.link(), &conditions::PLAYERS);
-    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
 /// Recent round trips and turn lengths.

@@ -29,9 +29,9 @@ pub(crate) struct Status {
     pub(crate) is_waiting: bool,
 }
 
-/// The person's wish.
+/// What the person has pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum StatusAction {
     Unfold,
     Split,
 }
@@ -68,7 +68,7 @@ impl Status {
         rect: Rect,
         is_unfolded: bool,
         is_split: Option<bool>,
-    ) -> Option<Wish> {
+    ) -> Option<StatusAction> {
         ui.pen.fill(rect, PANEL);
         draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
         ui.cover(rect);
@@ -85,15 +85,15 @@ impl Status {
         let end = split.map_or(network.x, |(button, _)| button.x);
         let (words, size, color) = self.fitting(&ui.pen, end - rect.x - 24.0);
         let after = ui.pen.strong(&words, rect.x + 16.0, rect.y + 24.0, size, color);
-        let mut wish = None;
+        let mut action = None;
         let fold = if is_unfolded { "Network \u{2013}" } else { "Network +" };
         if ui.button("unfold", network, fold, is_unfolded) {
-            wish = Some(Wish::Unfold);
+            action = Some(StatusAction::Unfold);
         }
         if let Some((button, is_split)) = split {
             let text = if is_split { "One view" } else { "Two views" };
             if ui.button("split", button, text, is_split) {
-                wish = Some(Wish::Split);
+                action = Some(StatusAction::Split);
             }
         }
         let about = format!("equal checksums in {}; only orders travel", count(self.turns, "turn"));
@@ -101,7 +101,7 @@ impl Status {
         if is_good && ui.pen.width(&about, SMALL) < end - after - 40.0 {
             ui.pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
         }
-        wish
+        action
     }
 }
 

@@ -13,10 +13,11 @@ use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::{Keys, steer};
 use crate::view::command::touch::Touches;
-use crate::view::hud::header::{Header, Wish};
+use crate::view::hud::header::{Header, HeaderAction};
 use crate::view::hud::result::{Ended, Next};
 use crate::view::hud::stage::Stage;
-use crate::view::hud::{commands, orders, status};
+use crate::view::hud::status::StatusAction;
+use crate::view::hud::{commands, orders};
 use crate::view::screens::clients::Clients;
 use crate::view::screens::eye::Eye;
 
@@ -210,22 +211,22 @@ impl Board {
         let (is_person, predicts) = (clients.has_person(view), clients.predicts(view));
         let header = Header { rect, player, widget, is_person, predicts };
         let pressed = header.draw(&mut stage.ui, &self.sides[usize::from(view)], game);
-        if pressed == Some(Wish::Predict) {
+        if pressed == Some(HeaderAction::Predict) {
             self.toggle_prediction(stage, clients, view);
         }
-        pressed == Some(Wish::Pilot)
+        pressed == Some(HeaderAction::Pilot)
     }
 
     /// Draws the line about the match, with the button that opens the panel. True: the person wants one view instead of two, or two.
     pub(crate) fn draw_status(&mut self, stage: &mut Stage, clients: &impl Clients, has_inset: bool) -> bool {
         let (Some(status), eye) = (clients.status(), &mut self.eye) else { return false };
         let is_split = has_inset.then_some(eye.is_split);
-        let wish = status.draw(&mut stage.ui, eye.layout.status, eye.is_unfolded, is_split);
-        if wish == Some(status::Wish::Unfold) {
+        let action = status.draw(&mut stage.ui, eye.layout.status, eye.is_unfolded, is_split);
+        if action == Some(StatusAction::Unfold) {
             eye.is_unfolded = !eye.is_unfolded;
             stage.log.note("unfolded", eye.is_unfolded);
         }
-        wish == Some(status::Wish::Split)
+        action == Some(StatusAction::Split)
     }
 
     /// Draws the card about the end.

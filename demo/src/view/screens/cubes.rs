@@ -15,7 +15,7 @@ use testudo_lockstep::Duration;
 use crate::pair::{CubesError, CubesSpec, LiveCubes};
 use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
-use crate::view::hud::panel::Wish;
+use crate::view::hud::panel::PanelAction;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
@@ -183,11 +183,11 @@ impl Screen for CubesDesk {
         self.draw_top();
         let bottom = self.layout.panel;
         match panel::draw(&mut self.stage.ui, bottom, &self.live) {
-            Some(Wish::Network(link)) => {
+            Some(PanelAction::Network(link)) => {
                 self.live.set_link(link);
                 self.stage.log.network(&link);
             }
-            Some(Wish::Corrupt) => {
+            Some(PanelAction::Corrupt) => {
                 self.live.corrupt_one_bit();
                 self.stage.log.note("corrupt", true);
             }

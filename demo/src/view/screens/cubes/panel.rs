@@ -7,7 +7,7 @@ use testudo_lockstep::simnet::Transport;
 use crate::app::Sample;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{Wish, columns, comparison, count, list, verdict};
+use crate::view::hud::panel::{PanelAction, columns, comparison, count, list, verdict};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SMALL};
@@ -22,7 +22,7 @@ const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
 const TICK: f32 = 2.0;
 
 /// Draws the panel and asks its widgets.
-pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
+pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction> {
     let (columns, graph) = columns(ui, rect, COLUMNS);
     frames(&ui.pen, columns[0], live);
     let corrupt = checksums(ui, columns[1], live);
@@ -33,7 +33,7 @@ pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
         let curve = Curve { name: "delay", color: army(0), values: values(behind) };
         graph::draw(&mut ui.batch, &ui.pen, graph, &[curve], &values(|sample| sample.stalled_frames));
     }
-    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
 /// Frame numbers, the latency between them, traffic.

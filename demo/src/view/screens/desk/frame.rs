@@ -9,7 +9,7 @@ use crate::view::hud::alarm;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::menu;
-use crate::view::hud::panel::{self, Wish};
+use crate::view::hud::panel::{self, PanelAction};
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::screens::clients::Clients as _;
@@ -131,13 +131,13 @@ impl Desk {
             return;
         }
         match panel::draw(&mut self.stage.ui, rect, &self.skirmish) {
-            Some(Wish::Network(link)) => {
+            Some(PanelAction::Network(link)) => {
                 self.skirmish.set_link(link);
                 self.stage.log.network(&link);
                 // After damage to the network, both ends are worth seeing.
                 self.set_split(self.board.eye.is_split || !self.progress.has_broken_network);
             }
-            Some(Wish::Corrupt) => {
+            Some(PanelAction::Corrupt) => {
                 self.skirmish.corrupt_one_bit();
                 self.pace.is_paused = false;
                 self.set_split(true);

@@ -2,7 +2,7 @@
 
 use crate::app::Pilot;
 use crate::view::hud::friends::Way;
-use crate::view::hud::menu::{Menu, Wish};
+use crate::view::hud::menu::{Menu, MenuAction};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::finale::Want;
 use testudo_battle::bots::Level;
@@ -49,22 +49,22 @@ impl Desk {
     pub(super) fn draw_menu(&mut self) {
         let around = self.board.eye.layout.around();
         let Some(menu) = &mut self.menu else { return };
-        let Some(wish) = menu.draw(&mut self.stage.ui, around) else { return };
-        self.fulfil(wish);
+        let Some(action) = menu.draw(&mut self.stage.ui, around) else { return };
+        self.act_on(action);
     }
 
     /// Reads the keys of one picture if a code is being typed, which are no commands then.
     pub(super) fn reads_code(&mut self) -> bool {
         let Some(friends) = self.menu.as_mut().and_then(|menu| menu.friends.as_mut()) else { return false };
         if friends.read_keys() {
-            self.fulfil(Wish::Online(Way::Join));
+            self.act_on(MenuAction::Online(Way::Join));
         }
         true
     }
 
-    fn fulfil(&mut self, wish: Wish) {
+    fn act_on(&mut self, action: MenuAction) {
         let Some(chosen) = self.menu.clone() else { return };
-        if let Wish::Online(way) = wish {
+        if let MenuAction::Online(way) = action {
             match self.reach(way, &chosen) {
                 Ok(game) => self.wants = Some(Want::Online(Box::new(game))),
                 Err(why) => {
@@ -75,12 +75,12 @@ impl Desk {
             }
         }
         self.toggle_menu();
-        match wish {
-            Wish::Start => self.start(chosen),
-            Wish::Cubes => self.wants = Some(Want::Cubes),
-            Wish::LastReplay => self.wants = Some(Want::Replay),
-            Wish::LookBack => self.wants = Some(Want::LookBack),
-            Wish::Close | Wish::Online(_) => {}
+        match action {
+            MenuAction::Start => self.start(chosen),
+            MenuAction::Cubes => self.wants = Some(Want::Cubes),
+            MenuAction::LastReplay => self.wants = Some(Want::Replay),
+            MenuAction::LookBack => self.wants = Some(Want::LookBack),
+            MenuAction::Close | MenuAction::Online(_) => {}
         }
     }
 }

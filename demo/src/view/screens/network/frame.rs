@@ -5,6 +5,7 @@ use macroquad::math::{Rect, vec2};
 use testudo_lockstep::SessionPhase;
 
 use crate::app::{Diagnosis, Pilot, Seat};
+use crate::view::hud::lobby::LobbyAction;
 use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
@@ -176,7 +177,7 @@ impl NetworkDesk {
         let (around, ui) = (self.board.eye.layout.views[0], &mut self.stage.ui);
         // Whoever leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
-        let (mut leaves, mut wish) = (false, None);
+        let (mut leaves, mut action) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
             let (title, lines) = ending::of_error(error);
             let choices = [("leave", "Close", 120.0)];
@@ -189,7 +190,7 @@ impl NetworkDesk {
                 let Layout { top, status, .. } = self.board.eye.layout;
                 let whole = Rect { y: top.bottom(), h: status.bottom() - top.bottom(), ..around };
                 let room = if around.h < LOW { whole } else { around };
-                wish = lobby::draw(ui, room, seat, &mut self.qr);
+                action = lobby::draw(ui, room, seat, &mut self.qr);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,
@@ -207,22 +208,22 @@ impl NetworkDesk {
                 }
             }
         }
-        match (wish, self.game.seat_mut()) {
-            (Some(lobby::Wish::Remove(player)), Some(seat)) => {
+        match (action, self.game.seat_mut()) {
+            (Some(LobbyAction::Remove(player)), Some(seat)) => {
                 seat.kick(player);
                 self.stage.log.note("removed", player.0);
             }
-            (Some(lobby::Wish::Team { player, team }), Some(seat)) => {
+            (Some(LobbyAction::Team { player, team }), Some(seat)) => {
                 seat.set_team(player, team);
                 self.stage.log.note("team", [player.0, team]);
             }
-            (Some(lobby::Wish::Ready(is_ready)), Some(seat)) => {
+            (Some(LobbyAction::Ready(is_ready)), Some(seat)) => {
                 seat.set_ready(is_ready);
                 self.stage.log.note("ready", is_ready);
             }
             _ => {}
         }
-        if leaves || wish == Some(lobby::Wish::Leave) {
+        if leaves || action == Some(LobbyAction::Leave) {
             self.leave();
         }
     }
