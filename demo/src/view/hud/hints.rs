@@ -35,7 +35,7 @@ fn words(number: usize, seen: Seen) -> [&'static str; 2] {
     let first = HINTS.len() - HINTS_OPEN.len();
     match number.checked_sub(first) {
         Some(open) if seen.panel => HINTS_OPEN[open],
-        // On a phone no orange army is in the picture.
+        // On a phone there may be no orange army in the picture.
         None if number == 1 && !seen.enemy => {
             ["Press Attack, then click on orange on the small map", HINTS[1][1]]
         }

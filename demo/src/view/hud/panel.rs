@@ -122,7 +122,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
 }
 
-/// The measured time, and the link's part of it, which is much less. The rest is waiting: packets are sent and answered once per frame, and
+/// The measured time, and the link's part of it, which can be much less. The rest is waiting: packets are sent and answered once per frame, and
 /// TCP waits for what was lost.
 fn round_trip(measured_ms: u32, link: &LinkConfig) -> (&'static str, String) {
     let link_ms = 2 * link.latency.as_millis() + link.jitter.as_millis();
