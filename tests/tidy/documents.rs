@@ -62,17 +62,35 @@ fn file_names(line: &str) -> Vec<&str> {
     line.split('`').skip(1).step_by(2).filter(looks_like_path).collect()
 }
 
-/// Tables whose last column is "test" name tests: a change of one of them changes the promise.
+/// Whether a test has this name: `some_test`, or `file::some_test` as test programs print it.
+fn is_test(tree: &Tree, name: &str) -> bool {
+    let mut parts = name.rsplit("::");
+    let function = format!("fn {}(", parts.next().unwrap_or_default());
+    let modules: Vec<&str> = parts.filter(|part| *part != "tests").collect();
+    tree.rust_files("").any(|(path, text)| {
+        let is_module = |module: &&str| path.trim_end_matches(".rs").split('/').any(|part| part == *module);
+        text.contains(&function) && modules.iter().all(is_module)
+    })
+}
+
+/// Tables whose last column is "test" name tests: a change of one of them changes the promise. So do those of breakages ("caught by"), whose
+/// tests have their file in front: `file::some_test`.
 pub(crate) fn named_tests_exist(tree: &Tree) -> Vec<Finding> {
-    let exists = |name: &str| tree.rust_files("").any(|(_, text)| text.contains(&format!("fn {name}()")));
     let mut findings = Vec::new();
     for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
-        let mut in_table = false;
+        // The heading of the last column.
+        let mut heading = "";
         for (place, line) in text.lines().enumerate() {
-            let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
-            in_table = line.starts_with('|') && (in_table || cells.last() == Some(&"test"));
-            let names = cells.last().filter(|_| in_table).into_iter().flat_map(|cell| cell.split('`'));
-            for name in names.skip(1).step_by(2).filter(|name| !exists(name)) {
+            let last = line.trim().trim_matches('|').rsplit('|').next().unwrap_or_default().trim();
+            if !line.starts_with('|') {
+                heading = "";
+            } else if heading.is_empty() {
+                heading = last;
+            }
+            let is_test_name =
+                |name: &&str| heading == "test" || (heading == "caught by" && name.contains("::"));
+            let names = last.split('`').skip(1).step_by(2).filter(is_test_name);
+            for name in names.filter(|name| !is_test(tree, name)) {
                 findings.push(Finding {
                     path: document.to_string(),
                     line: place + 1,
@@ -200,6 +218,13 @@ cat gone/file.rs
         let gone = ("tests/lies.rs", "#[test]\nfn liars_are_named_and_shamed() {}");
         let tree = Tree::planted(&[("WIRE.md", promise), gone]);
         assert_found(&named_tests_exist(&tree), "WIRE.md", 3, "`liars_are_named`");
+        // A test that has moved to another file.
+        let row =
+            |file| format!("| broken | caught by |\n|---|---|\n| the law | `{file}::liars_are_named` |");
+        assert_eq!(named_tests_exist(&Tree::planted(&[("B.md", &row("lies")), tests])), []);
+        let moved = row("truths");
+        let tree = Tree::planted(&[("B.md", &moved), tests]);
+        assert_found(&named_tests_exist(&tree), "B.md", 3, "`truths::liars_are_named`");
     }
 
     #[test]

@@ -52,18 +52,22 @@ impl AnySession {
         Ok(())
     }
 
-    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
+    /// Asks for another speed with the next entry, percent of real time, 10..=250. Frames of every peer pass faster or slower
     /// from the same turn on ([`Event::Speed`](crate::Event::Speed)). The simulation's step stays the same, and so does the course of the game. If
     /// [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote.
     ///
     /// # Errors
-    /// The speed stays: the player may not ask, or has used up [`SessionConfig::speed_changes_max()`](crate::SessionConfig::speed_changes_max).
+    /// The speed stays: it is out of range, the player may not ask, or has used up
+    /// [`SessionConfig::speed_changes_max()`](crate::SessionConfig::speed_changes_max).
     pub fn set_speed(&mut self, percent: u8) -> Result<(), ControlError> {
         if self.local.ending.is_some() {
             return Err(ControlError::NotPlaying);
         }
+        if !(SPEED_PERCENT_MIN..=SPEED_PERCENT_MAX).contains(&percent) {
+            return Err(ControlError::OutOfRange { min: SPEED_PERCENT_MIN, max: SPEED_PERCENT_MAX });
+        }
         self.controlled.may_set_speed(&self.common)?;
-        self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
+        self.local.speed = Some(percent);
         Ok(())
     }
 

@@ -23,6 +23,13 @@ pub enum ControlError {
         /// The limit.
         max: u32,
     },
+    /// There is no such speed.
+    OutOfRange {
+        /// The slowest, percent of real time.
+        min: u8,
+        /// The fastest.
+        max: u8,
+    },
     /// The player's pauses have lasted as long as the settings allow.
     TimeUsedUp {
         /// The limit.
@@ -36,6 +43,7 @@ impl fmt::Display for ControlError {
             Self::NotPlaying => write!(f, "this peer has no player in the match"),
             Self::HostOnly => write!(f, "in this match only the host may do that"),
             Self::UsedUp { max } => write!(f, "each player may do that {max} times in a match"),
+            Self::OutOfRange { min, max } => write!(f, "a match runs at {min} to {max} percent of real time"),
             Self::TimeUsedUp { max } => {
                 write!(f, "each player may pause a match for {} s in all", max.as_millis() / 1_000)
             }

@@ -22,7 +22,7 @@ use crate::contact::cached::{CachedContacts, Owned, Owner, RestingContact, look_
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{each, each_lane};
-use crate::solve::coloring::{Batches, Cached, Origins, PARTING_GAP};
+use crate::solve::batches::{Batches, Cached, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
 

@@ -24,7 +24,7 @@ use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::{self, Base, base};
 use crate::motion::gathered::{Gathered, WorkingArrays};
 use crate::motion::movers::{Movement, MoverVelocities};
-use crate::solve::coloring::{Batches, WindowBatches};
+use crate::solve::batches::{Batches, WindowBatches};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::notes::Notes;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};

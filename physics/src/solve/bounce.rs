@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::lanes::UNIT_BITS;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::place::Place;
 use crate::solve::solver::Velocity;
 
@@ -116,7 +116,7 @@ mod tests {
     use crate::math::boxes::LANES;
     use crate::math::lanes::UNIT;
     use crate::math::rng::Pcg32;
-    use crate::solve::coloring::{Cached, Origin};
+    use crate::solve::batches::{Cached, Origin};
     use crate::solve::solver::{Contact, EVEN_SHARE};
 
     /// Movable bodies; the dummy follows them.

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Shell;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::place::Place;
 use crate::solve::solver::Velocity;
 

@@ -1,8 +1,8 @@
 //! Contacts in batches of eight, solved by impulses.
 
+pub(crate) mod batches;
 pub(crate) mod bodies;
 pub(crate) mod bounce;
-pub(crate) mod coloring;
 pub(crate) mod colors;
 pub(crate) mod deep;
 pub(crate) mod friction;

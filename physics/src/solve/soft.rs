@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 use crate::solve::spring::Spring;
 use crate::solve::stiff::StiffContacts;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::friction::FrictionContact;
 use crate::solve::notes::Notes;
 use crate::solve::place::Place;

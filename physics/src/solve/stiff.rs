@@ -14,7 +14,7 @@ use crate::body::record::Shell;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
-use crate::solve::coloring::{Batches, Origin};
+use crate::solve::batches::{Batches, Origin};
 use crate::solve::place::Place;
 use crate::solve::solver::{Batch, Velocity};
 use crate::solve::spring::Spring;

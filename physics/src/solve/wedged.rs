@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT_BITS;
-use crate::solve::coloring::{Batches, PARTING_GAP};
+use crate::solve::batches::{Batches, PARTING_GAP};
 use crate::solve::place::Place;
 use crate::solve::run::Run;
 use crate::solve::solver::NO_LIMIT;

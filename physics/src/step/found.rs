@@ -8,7 +8,7 @@ use crate::contact::setup::Solving;
 use crate::contact::share::share_with_locks;
 use crate::math::axes::both;
 use crate::math::num::isqrt_u64;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::colors::{Colors, NOWHERE, Places};
 use crate::solve::friction::FrictionContact;
 use crate::solve::place::Place;

@@ -9,7 +9,7 @@ use crate::contact::setup::ContactSetup;
 use crate::math::axes::both;
 use crate::math::lanes::base;
 use crate::simd::Path;
-use crate::solve::coloring::Cached;
+use crate::solve::batches::Cached;
 use crate::solve::stiff::StiffContacts;
 use crate::step::near::Near;
 use crate::step::scene::Scene;

@@ -12,7 +12,7 @@ use crate::contact::cached::RestingContact;
 use crate::math::axes::both;
 use crate::math::copy::clone_in_place;
 use crate::math::sets::DisjointSets;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::solve::deep::OVERLAP_SHALLOW;
 use crate::solve::friction::FrictionContact;
 

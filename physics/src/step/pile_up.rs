@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use crate::body::record::Shell;
 use crate::body::working_index::WorkingPair;
 use crate::math::boxes::LANES;
-use crate::solve::coloring::Batches;
+use crate::solve::batches::Batches;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::overlap::is_deep;

@@ -6,7 +6,7 @@ use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::separation;
 use crate::contact::ignored::IgnoredPairs;
 use crate::math::axes::both;
-use crate::solve::coloring::PARTING_GAP;
+use crate::solve::batches::PARTING_GAP;
 use crate::world_def::Settings;
 
 /// The greatest distance of two bodies that fell asleep in contact: that of a contact, and what both may move in their last frame, each by two sleep

@@ -12,7 +12,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Hits;
 use crate::math::boxes::BoxBlock;
 use crate::simd::Path;
-use crate::solve::coloring::WindowBatches;
+use crate::solve::batches::WindowBatches;
 use crate::solve::colors::{Colors, Places};
 use crate::solve::notes::Notes;
 use crate::solve::step_contacts::StepContacts;

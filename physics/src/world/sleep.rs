@@ -7,7 +7,7 @@ use crate::body::slot::Slot;
 use crate::math::axes::both;
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
-use crate::solve::coloring::PARTING_GAP;
+use crate::solve::batches::PARTING_GAP;
 use crate::step::crew::Crew;
 use crate::step::islands::{Islands, held};
 use crate::step::scene::{Scene, resting_reach};

@@ -97,6 +97,10 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     let session = game.drivers_mut()[1].session_mut();
     assert_eq!(session.pause(true), Err(ControlError::UsedUp { max: 3 }));
     assert_eq!(session.pause(false), Ok(()), "going on costs nothing");
+    for nonsense in [0, 9, 251, 255] {
+        let refused = game.drivers_mut()[1].session_mut().set_speed(nonsense);
+        assert_eq!(refused, Err(ControlError::OutOfRange { min: 10, max: 250 }), "{nonsense} uses nothing up");
+    }
     // Two entries are on their way, and count.
     let mut asked = 0;
     for until in 0..20 {
