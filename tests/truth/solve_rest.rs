@@ -122,6 +122,31 @@ fn heavy_bodies_rest_on_light_ones() {
     });
 }
 
+/// What each body of a tower bears is determined, so its contacts are rigid: it does not sink as springs do.
+#[test]
+fn a_tower_does_not_sink_under_a_thousand_times_the_mass() {
+    Truth::hear("heavy on a tower", "statics", 1..=2, |truth, chance, seed| {
+        for fps in RATES {
+            for shape in [circle(500), rect(500, 500)] {
+                let (height, mass) = (chance.between(7, 13), chance.between(500, 1_001));
+                let mut w = upright();
+                add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
+                let light = |storey: i64| BodyDef::dynamic(shape).position(at(0, 500 + 1_000 * storey));
+                for storey in 0..height {
+                    add(&mut w, light(storey));
+                }
+                let top = add(&mut w, light(height).mass(milli(1_000 * mass)));
+                let start = position(&w, top)[1];
+                let mut low = start;
+                let rest = seconds_to_rest(&mut w, 10, fps, |w| low = low.min(position(w, top)[1]));
+                let case = format!("seed {seed}, {fps} fps, {mass} on {height}, {shape:?}");
+                truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.005"), Fx::from_bits(start - low));
+                truth.claim(&case, rest.is_some(), "restless after 10 s");
+            }
+        }
+    });
+}
+
 #[test]
 fn heaps_of_hundreds_rest() {
     Truth::hear(

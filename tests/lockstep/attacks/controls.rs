@@ -99,7 +99,11 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     assert_eq!(session.pause(false), Ok(()), "going on costs nothing");
     for nonsense in [0, 9, 251, 255] {
         let refused = game.drivers_mut()[1].session_mut().set_speed(nonsense);
-        assert_eq!(refused, Err(ControlError::OutOfRange { min: 10, max: 250 }), "{nonsense} uses nothing up");
+        assert_eq!(
+            refused,
+            Err(ControlError::OutOfRange { min: 10, max: 250 }),
+            "{nonsense} uses nothing up"
+        );
     }
     // Two entries are on their way, and count.
     let mut asked = 0;
