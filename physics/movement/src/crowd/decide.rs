@@ -139,7 +139,7 @@ impl Crowd {
                 mover.drop_aim(has_field);
             }
         }
-        // Who has just been told to go, or turns, is not held up by anybody.
+        // A unit that has just been told to go, or turns, is not held up by anybody.
         let is_held_up = mover.progress.stalled_ms > 0 && self.walkers[number].is_held_up();
         let makes_way = ahead.leads && queues && is_held_up;
         let pushes = makes_way || spans > 0 && self.is_its_turn(number, rate);
@@ -216,10 +216,10 @@ impl Crowd {
             Task::Pursue(pursuit) if !mover.is_led() => self.place_of(pursuit.prey).map(|at| at as u32),
             _ => None,
         };
-        // Who comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
+        // A unit that comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
         let waits = queues && mover.progress.stalled_ms > 0 && !mover.comes_nearer(me.radius);
         let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None, leads: false };
-        // Who pushes because it goes first still goes around those that stand.
+        // A unit that pushes because it goes first still goes around those that stand.
         let yielding = Yielding::new(me, mover.pushes && mover.progress.stalled_ms >= PATIENCE_MS);
         let close = yielding.close(largest);
         let mut look = Look { me, prey, yielding, ahead, meets: false };
