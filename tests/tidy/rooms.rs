@@ -56,8 +56,9 @@ fn edges(tree: &Tree, src: &str, depth: usize) -> Edges {
             let Some(mut target) = used.inside_crate(&file).filter(|target| !target.is_empty()) else {
                 continue;
             };
-            // A name that a folder hands on comes from the file that it hands on from.
-            while let Some(from) = handed_on(&target, &exports) {
+            // A name that a folder hands on comes from the file that it hands on from; each folder of a path hands on once.
+            for _ in 0..DEEPEST {
+                let Some(from) = handed_on(&target, &exports) else { break };
                 target = from;
             }
             let longest = (1..=target.len()).rev().find(|length| known.contains(&target[..*length]));
@@ -162,6 +163,16 @@ mod tests {
         ]);
         let findings = no_cycles_at(&tree, "demo/battle/src/", DEEPEST);
         assert_found(&findings, "demo/battle/src/order.rs", 1, "`order` imports `unit`");
+    }
+
+    /// Two names that seem to come from each other: no search without end.
+    #[test]
+    fn names_that_hand_each_other_on_end() {
+        let tree = Tree::planted(&[
+            ("demo/battle/src/lib.rs", "fn f() { Unit::foe(foe::Unit) }"),
+            ("demo/battle/src/order.rs", "fn f() { crate::foe() }"),
+        ]);
+        assert_eq!(no_cycles_at(&tree, "demo/battle/src/", DEEPEST), []);
     }
 
     #[test]
