@@ -129,3 +129,37 @@ fn bytes_that_are_no_snapshot_are_refused_in_words() {
     bytes[4] = 99;
     assert!(matches!(World::from_bytes(&bytes), Err(SnapshotError::Version { layout: 99, .. })));
 }
+
+/// A snapshot's body begins with a word. Its free bits, and numbers of shapes that nobody has defined, are refused: a later version means something by them.
+#[test]
+fn shapes_and_properties_of_later_versions_are_refused() {
+    let mut w = world(WorldDef::new());
+    w.create_body(&BodyDef::static_body(circle(1000)).position(Vec2::from_ints(3, -7))).expect("in range");
+    let mut bytes = Vec::new();
+    w.snapshot(&mut bytes);
+    let position: Vec<u8> = [3 << 16, -7 << 16].iter().flat_map(|part: &i32| part.to_le_bytes()).collect();
+    let position = bytes.windows(8).position(|here| here == position).expect("its position follows the word");
+    let with = |change: &dyn Fn(u32) -> u32| {
+        let mut changed = bytes.clone();
+        // Only a circle has a radius, behind its position.
+        if change(1 << 10) & 7 << 10 != 1 << 10 {
+            changed.drain(position + 8..position + 12);
+        }
+        let word = changed[..position].last_chunk_mut().expect("a word");
+        *word = change(u32::from_le_bytes(*word)).to_le_bytes();
+        let end = changed.len() - 8;
+        let hash = testudo_physics::hash_bytes(&changed[..end]);
+        changed[end..].copy_from_slice(&hash.to_le_bytes());
+        World::from_bytes(&changed).err()
+    };
+    assert_eq!(with(&|word| word), None);
+    let refused = |what| Some(SnapshotError::Invalid { what });
+    for bit in 13..16 {
+        assert_eq!(with(&|word| word | 1 << bit), refused("an unknown property of a body"), "bit {bit}");
+    }
+    let shaped = |shape: u32| with(&|word| word & !(7 << 10) | shape << 10);
+    for shape in 3..8 {
+        assert_eq!(shaped(shape), refused("an unknown shape of a body"), "shape {shape}");
+    }
+    assert_eq!(shaped(2), refused("a body without its terrain"));
+}

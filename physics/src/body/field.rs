@@ -7,7 +7,7 @@ use core::mem::offset_of;
 
 use BodyField as F;
 
-use crate::body::record::{Body, Extra, flag};
+use crate::body::record::{Body, Extra, ShapeTag, flag};
 
 /// One number of a body's state. Together they are the whole state of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,7 +85,7 @@ pub(crate) enum Number {
     I32,
     /// Stored as two halves of 32 bits, the low one first.
     U64,
-    /// 32 bits, of which the lower 16 are defined.
+    /// 32 bits, of which the lowest are state.
     Flags,
 }
 
@@ -119,9 +119,9 @@ pub(crate) enum Saved {
     /// Always, in the word that says which other fields follow.
     InTheWord,
     Always,
-    OfCircles,
-    OfRectangles,
-    /// If it has another value than this one; then the word has the bit. The lowest 16 bits are the flags.
+    /// If the body's shape has this tag, which stands in the word.
+    Of(ShapeTag),
+    /// If it has another value than this one; then the word has the bit. The lowest 13 bits are the flags and the tag, three more are free.
     Unless(u64, u32),
     /// If the mass is not [`usual_mass`]; then the word has the bit.
     UnusualMass(u32),
@@ -200,14 +200,14 @@ impl Field {
 pub(crate) const TABLE: [Field; 20] = {
     use Home::{Body as B, Extra as E};
     use Number::{Flags, I16, I32, U16, U32, U64};
-    use Saved::{Always, InTheWord, OfCircles, OfRectangles, Unless, UnusualMass};
+    use Saved::{Always, InTheWord, Of, Unless, UnusualMass};
     const ANY_SPEED: u64 = i32::MAX as u64;
     const DEFAULT_FILTER: u64 = 1 | (u32::MAX as u64) << 32;
     [
         Field::new(B(offset_of!(Body, flags)), Flags, InTheWord, &[(F::Flags, "flags")]),
         Field::new(B(offset_of!(Body, position)), I32, Always, &[(F::PositionX, "position.x"), (F::PositionY, "position.y")]),
-        Field::new(B(offset_of!(Body, radius)), I32, OfCircles, &[(F::Radius, "radius")]),
-        Field::new(B(offset_of!(Body, half)), I32, OfRectangles, &[(F::HalfExtentX, "half_extents.x"), (F::HalfExtentY, "half_extents.y")]),
+        Field::new(B(offset_of!(Body, radius)), I32, Of(ShapeTag::Circle), &[(F::Radius, "radius")]),
+        Field::new(B(offset_of!(Body, half)), I32, Of(ShapeTag::Rect), &[(F::HalfExtentX, "half_extents.x"), (F::HalfExtentY, "half_extents.y")]),
         Field::new(B(offset_of!(Body, velocity)), I32, Unless(0, 16), &[(F::VelocityX, "velocity.x"), (F::VelocityY, "velocity.y")]),
         Field::new(B(offset_of!(Body, position_remainder)), U16, Unless(0, 17), &[(F::PositionRemainderX, "position_remainder.x"), (F::PositionRemainderY, "position_remainder.y")]),
         Field::new(B(offset_of!(Body, acceleration_remainder)), U16, Unless(0, 18), &[(F::AccelerationRemainderX, "acceleration_remainder.x"), (F::AccelerationRemainderY, "acceleration_remainder.y")]),
@@ -246,6 +246,18 @@ pub(crate) const PRESENT: u32 = {
     bits
 };
 
+/// Bits of the word for fields of [`Extra`].
+pub(crate) const EXTRAS: u32 = {
+    let (mut bits, mut row) = (0, 0);
+    while row < TABLE.len() {
+        if let Home::Extra(_) = TABLE[row].home {
+            bits |= TABLE[row].bit();
+        }
+        row += 1;
+    }
+    bits
+};
+
 /// Numbers of a body.
 const COUNT: usize = {
     let (mut count, mut row) = (0, 0);
@@ -272,6 +284,15 @@ const ROWS: [(usize, usize); COUNT] = {
         row += 1;
     }
     rows
+};
+
+/// What follows from a field is the bit of its row.
+const _: () = {
+    const fn bit(field: BodyField) -> u32 {
+        TABLE[ROWS[field as usize].0].bit()
+    }
+    assert!(flag::FILTERED == bit(F::FilterLayers) && flag::ROUGH == bit(F::Friction));
+    assert!(flag::DAMPED == bit(F::Damping) && flag::LIMITED == bit(F::MaxSpeed));
 };
 
 /// Every byte of both records belongs to one row.
@@ -330,11 +351,12 @@ impl BodyField {
         TABLE[row].numbers[which].1
     }
 
-    /// Number of bits of the field: 16, 32 or 64.
+    /// Number of bits of the field: at most 64.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match TABLE[ROWS[self as usize].0].number {
-            Number::U16 | Number::I16 | Number::Flags => 16,
+            Number::U16 | Number::I16 => 16,
+            Number::Flags => flag::STATE.count_ones(),
             Number::U32 | Number::I32 => 32,
             Number::U64 => 64,
         }
@@ -380,7 +402,7 @@ mod tests {
 
     #[test]
     fn all_flags_can_flip() {
-        assert_eq!(flag::ALL, (1 << BodyField::Flags.bits()) - 1);
+        assert_eq!(flag::STATE, (1 << BodyField::Flags.bits()) - 1);
     }
 
     /// What a snapshot leaves out is what reading starts with: another value would come back changed.
@@ -415,10 +437,10 @@ mod tests {
     #[test]
     fn bits_of_the_word_are_used_once() {
         let bits = TABLE.iter().map(Field::bit).filter(|bit| *bit != 0);
-        let all = bits.fold(flag::ALL, |all, bit| {
+        let all = bits.fold(flag::STATE, |all, bit| {
             assert_eq!(all & bit, 0, "bit {bit:#x} is a flag or another field's");
             all | bit
         });
-        assert_eq!(all, PRESENT | flag::ALL);
+        assert_eq!(all, PRESENT | flag::STATE);
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Shell {
     pub(crate) position: [i32; 2],
     /// Half extents of the core box; zero for a circle.
     pub(crate) half: [i32; 2],
-    /// Rounding radius; zero for a rectangle.
+    /// Rounding radius; zero for a rectangle, [`TERRAIN`] for terrain.
     pub(crate) radius: i32,
     /// Raw mass; 0 means that the solver cannot move it.
     pub(crate) mass: u32,
@@ -56,6 +56,10 @@ pub(crate) struct Shell {
 
 plain_data!(Shell: position, half, radius, mass, restitution, slot);
 
+/// The radius of a [`Shell`] that stands for terrain: the narrow phase looks its outline up. A shell has no room for the [`ShapeTag`], and no
+/// shape has a radius below zero. The core box is larger by as much, so the bounding box is that of the body.
+const TERRAIN: i32 = -1;
+
 impl ByWorkingIndex for Shell {}
 
 impl Shell {
@@ -63,10 +67,10 @@ impl Shell {
     pub(crate) const HOLE: Self =
         Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: Slot::NONE };
 
-    /// Whether it stands for terrain: the box around it, with its mark.
+    /// Whether it stands for terrain.
     #[inline(always)]
     pub(crate) fn is_terrain(&self) -> bool {
-        self.radius != 0 && self.half != [0; 2]
+        self.radius == TERRAIN
     }
 
     /// The growth of the shape's box: `most`, which is half of the world's margin, or for movable bodies a quarter of the smaller extent if
@@ -93,8 +97,49 @@ impl Shell {
     }
 }
 
-/// Boolean properties of a body, one bit each.
+/// What a body's half extents and radius describe. It takes three bits of the [flags](flag).
+///
+/// A further shape takes the next number: there are five. Whatever is a box, a circle or a box with round corners has room in `half` and
+/// `radius`, and the narrow phase computes with all of them already. What needs more lies in a table by slot, as terrain does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ShapeTag {
+    /// A box of these half extents.
+    Rect = 0,
+    /// A circle of this radius.
+    Circle = 1,
+    /// The box around a piece of [terrain](crate::body::terrain), which has the outline. Its body has these half extents and no radius.
+    Terrain = 2,
+}
+
+impl ShapeTag {
+    const SHIFT: u32 = 10;
+    const MASK: u32 = 0b111 << Self::SHIFT;
+
+    /// Its bits in the flags.
+    pub(crate) const fn bits(self) -> u32 {
+        (self as u32) << Self::SHIFT
+    }
+
+    /// Whether flags have this tag.
+    #[inline(always)]
+    pub(crate) const fn is_in(self, flags: u32) -> bool {
+        flags & Self::MASK == self.bits()
+    }
+
+    /// Whether flags have a tag that stands for a shape.
+    pub(crate) const fn is_known(flags: u32) -> bool {
+        flags & Self::MASK <= Self::Terrain.bits()
+    }
+}
+
+/// Boolean properties of a body, one bit each; between them its [`ShapeTag`].
+///
+/// The lower half is the state. The upper half follows from other fields, so that a step need not read those: where a snapshot has a bit for
+/// such a field, it is the same bit (`field.rs`).
 pub(crate) mod flag {
+    use super::ShapeTag;
+
     /// Body can be moved by contacts.
     pub(crate) const DYNAMIC: u32 = 1 << 0;
     /// Body moves by its own velocity only.
@@ -107,30 +152,31 @@ pub(crate) mod flag {
     pub(crate) const LOCK_X: u32 = 1 << 4;
     /// Contacts do not move the body along y.
     pub(crate) const LOCK_Y: u32 = 1 << 5;
-    /// Shape is a circle (else a rectangle).
-    pub(crate) const CIRCLE: u32 = 1 << 6;
     /// Body takes part in the step as a moving body.
-    pub(crate) const AWAKE: u32 = 1 << 7;
+    pub(crate) const AWAKE: u32 = 1 << 6;
     /// Body was created after the last step: it has no cached contacts.
-    pub(crate) const FRESH: u32 = 1 << 8;
+    pub(crate) const FRESH: u32 = 1 << 7;
     /// Slot holds a body.
-    pub(crate) const ALIVE: u32 = 1 << 9;
+    pub(crate) const ALIVE: u32 = 1 << 8;
     /// A force waits for the next step.
-    pub(crate) const FORCED: u32 = 1 << 10;
-    /// Damping is not zero.
-    pub(crate) const DAMPED: u32 = 1 << 11;
-    /// Contact friction is not zero.
-    pub(crate) const ROUGH: u32 = 1 << 12;
+    pub(crate) const FORCED: u32 = 1 << 9;
+    /// What is state: these, and the tag. The next three bits are free, for flags or for rows of a snapshot.
+    pub(crate) const STATE: u32 = ShapeTag::MASK | ((1 << 10) - 1);
+
     /// Filter is not the default one.
-    pub(crate) const FILTERED: u32 = 1 << 13;
+    pub(crate) const FILTERED: u32 = 1 << 24;
+    /// Contact friction is not zero.
+    pub(crate) const ROUGH: u32 = 1 << 27;
+    /// Damping is not zero.
+    pub(crate) const DAMPED: u32 = 1 << 28;
+    /// Body has a speed limit of its own.
+    pub(crate) const LIMITED: u32 = 1 << 29;
+    /// A field of [`super::Extra`] has an unusual value. A snapshot has one bit for each of them instead.
+    pub(crate) const EXTRA: u32 = 1 << 31;
     /// Properties that the contact phase must check, apart from geometry.
     pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
-    /// Body has a speed limit of its own.
-    pub(crate) const LIMITED: u32 = 1 << 14;
-    /// A field of [`super::Extra`] has an unusual value.
-    pub(crate) const EXTRA: u32 = 1 << 15;
-    /// All defined bits.
-    pub(crate) const ALL: u32 = (1 << 16) - 1;
+    /// Flags that follow from fields with a bit in a snapshot's word.
+    pub(crate) const FOLLOWING: u32 = FILTERED | ROUGH | DAMPED | LIMITED;
 }
 
 /// What a step reads and writes of every moving body: one cache line without padding.
@@ -207,31 +253,24 @@ impl BySlot for Body {}
 impl Body {
     /// The stored form of a validated definition; its velocity is clamped to `max_speed` per axis.
     pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
-        let (half, radius, circle) = match def.shape {
-            Shape::Circle { radius } => ([0; 2], raw(radius), flag::CIRCLE),
-            Shape::Rect { half_extents } => (raw2(half_extents), 0, 0),
-        };
         let kind = match def.kind {
             BodyKind::Static => 0,
             BodyKind::Kinematic => flag::KINEMATIC,
             BodyKind::Dynamic => flag::DYNAMIC,
         };
         let bit = |set: bool, bit: u32| if set { bit } else { 0 };
-        Self {
+        let mut body = Self {
             position: raw2(def.position),
             velocity: if kind == 0 {
                 [0; 2]
             } else {
                 both(raw2(def.velocity), |v| v.clamp(-max_speed, max_speed))
             },
-            half,
-            radius,
             mass: if kind == flag::DYNAMIC { def.mass.to_bits() as u32 } else { 0 },
             restitution: raw(def.material.restitution),
             flags: flag::ALIVE
                 | flag::FRESH
                 | kind
-                | circle
                 | bit(def.sensor, flag::SENSOR)
                 | bit(!def.enabled, flag::DISABLED)
                 | bit(def.lock_x, flag::LOCK_X)
@@ -243,7 +282,29 @@ impl Body {
             ground_friction: raw(def.material.ground_friction),
             filter: [def.filter.layers, def.filter.mask],
             ..Self::default()
-        }
+        };
+        body.set_shape(&def.shape);
+        body
+    }
+
+    /// Stores a validated shape.
+    pub(crate) fn set_shape(&mut self, shape: &Shape) {
+        let tag;
+        (self.half, self.radius, tag) = match *shape {
+            Shape::Circle { radius } => ([0; 2], raw(radius), ShapeTag::Circle),
+            Shape::Rect { half_extents } => (raw2(half_extents), 0, ShapeTag::Rect),
+        };
+        self.set_tag(tag);
+    }
+
+    /// Says what its half extents and its radius describe.
+    pub(crate) fn set_tag(&mut self, tag: ShapeTag) {
+        self.flags = self.flags & !ShapeTag::MASK | tag.bits();
+    }
+
+    #[inline(always)]
+    pub(crate) fn is(&self, tag: ShapeTag) -> bool {
+        tag.is_in(self.flags)
     }
 
     /// Collision layers and mask.
@@ -261,10 +322,11 @@ impl Body {
 
     #[inline(always)]
     pub(crate) fn shell(&self, slot: Slot) -> Shell {
+        let mark = if self.is_terrain() { TERRAIN } else { 0 };
         Shell {
             position: self.position,
-            half: self.half,
-            radius: self.radius,
+            half: both(self.half, |half| half - mark),
+            radius: self.radius + mark,
             mass: self.mass,
             restitution: self.restitution,
             slot,
@@ -295,9 +357,9 @@ impl Body {
     }
 
     /// Whether it is terrain: see [`crate::body::terrain`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_terrain(&self) -> bool {
-        !self.has(flag::CIRCLE) && self.radius != 0
+        self.is(ShapeTag::Terrain)
     }
 
     /// Whether the two may touch at all: their filters accept each other, and at least one of them is not a sensor.

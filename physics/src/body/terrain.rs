@@ -2,14 +2,14 @@
 //!
 //! Each segment and each polygon is a *piece*, and each piece is the shape of its own static body. So it has a handle, a filter, a material
 //! and a user value, lies in the trees of bodies at rest, is named in events, and is found by queries. The body stores the box around its
-//! piece, which is all that the broad phase needs, and a mark. Narrow phase, continuous collision and queries see the mark and look the
-//! piece up here. A world without terrain pays for none of this.
+//! piece, which is all that the broad phase needs, and the tag of terrain. Narrow phase, continuous collision and queries see the tag and look
+//! the piece up here. A world without terrain pays for none of this.
 //!
 //! The segments of a chain know their neighbours, so that seams are no obstacle; see [`crate::collide::terrain`].
 
 use alloc::vec::Vec;
 
-use crate::body::record::{Body, flag, vec2};
+use crate::body::record::{Body, ShapeTag, flag, vec2};
 use crate::body::shape::Shape;
 use crate::body::slot::Slot;
 use crate::math::axes::{both, each_axis};
@@ -20,9 +20,6 @@ use crate::math::vec2::Vec2;
 
 /// Most corners of a piece.
 pub(crate) const CORNERS_MAX: usize = 8;
-
-/// The mark of a body that is terrain: its shape is a box with this radius, raw units. No rectangle has a radius.
-pub(crate) const MARK: i32 = 1;
 
 /// Smallest half extent of the box around a piece, raw units: that of bodies.
 const HALF_MIN: i32 = EXTENT_MIN.to_bits() as i32;
@@ -112,17 +109,17 @@ impl Piece {
         Shape::rect(x, y)
     }
 
-    /// Makes its body terrain: the same box, with the mark.
+    /// Makes its body terrain, with the box around the piece.
     pub(crate) fn mark(&self, body: &mut Body) {
-        body.half = both(self.frame().1, |half| (half - i64::from(MARK)) as i32);
-        body.radius = MARK;
+        body.set_shape(&self.box_shape());
+        body.set_tag(ShapeTag::Terrain);
     }
 
     /// Whether a body is exactly what [`Self::mark`] makes of a static body for this piece.
     pub(crate) fn is_shape_of(&self, body: &Body) -> bool {
         let mut marked = *body;
         self.mark(&mut marked);
-        let movable = body.has(flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR | flag::CIRCLE);
+        let movable = body.has(flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR);
         body.position == self.frame().0 && marked == *body && !movable
     }
 

@@ -4,7 +4,7 @@ use crate::body::def::BodyKind;
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::material::Material;
-use crate::body::record::{Body, Extra, choice, flag, fx, vec2};
+use crate::body::record::{Body, Extra, ShapeTag, choice, flag, fx, vec2};
 use crate::body::shape::Shape;
 use crate::body::terrain::{Piece, TerrainRef};
 use crate::math::aabb::Aabb;
@@ -65,7 +65,7 @@ impl<'a> BodyRef<'a> {
     pub fn shape(&self) -> Shape {
         if let Some(piece) = self.piece {
             piece.box_shape()
-        } else if self.body.has(flag::CIRCLE) {
+        } else if self.body.is(ShapeTag::Circle) {
             Shape::Circle { radius: fx(self.body.radius) }
         } else {
             Shape::Rect { half_extents: vec2(self.body.half) }

@@ -4,7 +4,7 @@
 //! unusual value. Only those fields follow. Equal states have equal bytes, and different states have different bytes. A checksum hashes
 //! whole records instead, which is several times as fast.
 
-use crate::body::field::{Field, Home, OFTEN, PRESENT, Saved, TABLE, usual_mass};
+use crate::body::field::{EXTRAS, Field, Home, OFTEN, PRESENT, Saved, TABLE, usual_mass};
 use crate::body::record::{Body, Extra, flag};
 use crate::body::slot::Slot;
 use crate::state::bytes::{Page, Reader, Sink};
@@ -50,7 +50,7 @@ pub(crate) fn walk(world: &World, sink: &mut impl Sink) {
 
 #[inline]
 fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page: &mut Page<SIZE>) {
-    let mut word = body.flags;
+    let mut word = body.flags & flag::STATE;
     each_row!(often, field => { word |= unusual_bit(field, body, extra, generation) });
     each_row!(seldom, field => {
         if !is_extra(field) {
@@ -115,8 +115,7 @@ const fn is_extra(field: &Field) -> bool {
 fn is_there(field: &Field, word: u32) -> bool {
     match field.saved {
         Saved::InTheWord | Saved::Always => true,
-        Saved::OfCircles => word & flag::CIRCLE != 0,
-        Saved::OfRectangles => word & flag::CIRCLE == 0,
+        Saved::Of(tag) => tag.is_in(word),
         Saved::Unless(..) | Saved::UnusualMass(_) => word & field.bit() != 0,
     }
 }
@@ -151,14 +150,16 @@ pub(crate) fn read_body(
         }
     };
     let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    const { assert!(flag::ALL | PRESENT == u32::MAX, "a bit of the word without a meaning: refuse it here") };
+    if word & !(flag::STATE | PRESENT) != 0 {
+        return Err(SnapshotError::Invalid { what: "an unknown property of a body" });
+    }
     let (mut at, mut generation) = (0, 0);
     each_row!(often, field => {
         let there = is_there(field, word);
         let mut value = [0; WIDE];
         value.copy_from_slice(&bytes[at..at + WIDE]);
         let value = if there { u64::from_le_bytes(value) } else { 0 };
-        let value = if matches!(field.saved, Saved::InTheWord) { value & u64::from(flag::ALL) } else { value };
+        let value = if matches!(field.saved, Saved::InTheWord) { value & u64::from(flag::STATE | flag::FOLLOWING) } else { value };
         field.set(value, body, extra, &mut generation);
         at += if there { field.size() } else { 0 };
     });
@@ -180,6 +181,7 @@ fn read_seldom(
     extra: &mut Extra,
 ) -> Result<u32, SnapshotError> {
     let mut generation = 0;
+    body.set(flag::EXTRA, word & EXTRAS != 0);
     each_row!(seldom, field => {
         if is_there(field, word) {
             let mut value = [0; WIDE];

@@ -1,7 +1,7 @@
 //! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, and in tests.
 
 use crate::body::filter::Filter;
-use crate::body::record::{Body, Extra, choice, flag, raw};
+use crate::body::record::{Body, Extra, ShapeTag, choice, flag, raw};
 use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain_def::{check_convex, short_edge};
 use crate::contact::ignored::IGNORED_PAIRS_MAX;
@@ -199,6 +199,7 @@ fn ensure(holds: bool, what: &'static str) -> Result<(), InvalidState> {
 fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let is = |f: u32| body.has(f);
     let movable = is(flag::DYNAMIC | flag::KINEMATIC);
+    ensure(ShapeTag::is_known(body.flags), "an unknown shape of a body")?;
     ensure(!(is(flag::DYNAMIC) && is(flag::KINEMATIC)), "a body both dynamic and kinematic")?;
     ensure(!is(flag::AWAKE) || (movable && !is(flag::DISABLED)), "a body awake that cannot move")?;
     let moving = body.velocity != [0; 2];
@@ -220,11 +221,11 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let position = raw(POSITION_MAX);
     ensure(body.position.iter().all(|p| (-position..=position).contains(p)), "a position out of range")?;
     let extents = raw(EXTENT_MIN)..=raw(EXTENT_MAX);
-    let shape = if body.has(flag::CIRCLE) {
+    // Terrain is validated with its piece.
+    let shape = if body.is(ShapeTag::Circle) {
         extents.contains(&body.radius) && body.half == [0; 2]
     } else {
-        // Terrain is validated separately.
-        body.is_terrain() || body.half.iter().all(|h| extents.contains(h))
+        body.is_terrain() || body.half.iter().all(|h| extents.contains(h)) && body.radius == 0
     };
     ensure(shape, "a shape out of range")?;
     let speed = raw(SPEED_MAX);

@@ -1,10 +1,10 @@
 //! Versions of a snapshot, and why bytes are none.
 
 /// Version of the snapshot's layout.
-pub const SNAPSHOT_VERSION: u32 = 3;
+pub const SNAPSHOT_VERSION: u32 = 4;
 
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 9;
+pub const SIM_VERSION: u32 = 10;
 
 /// Why bytes are not a snapshot of this version, or do not describe a consistent world.
 ///

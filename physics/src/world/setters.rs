@@ -372,18 +372,12 @@ impl World {
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
         check_shape(shape)?;
         self.refuse_terrain(id)?;
-        let (half, radius, circle) = match shape {
-            Shape::Circle { radius } => ([0; 2], raw(radius), true),
-            Shape::Rect { half_extents } => (raw2(half_extents), 0, false),
-        };
         let slot = self.slot(id)?;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
             self.wake_neighbours(id.slot());
         }
-        let body = &mut self.bodies[slot];
-        (body.half, body.radius) = (half, radius);
-        body.set(flag::CIRCLE, circle);
+        self.bodies[slot].set_shape(&shape);
         if takes_part {
             self.moved_by_hand(id.slot());
             self.changed(slot);
