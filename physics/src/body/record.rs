@@ -322,11 +322,20 @@ impl Body {
 
     #[inline(always)]
     pub(crate) fn shell(&self, slot: Slot) -> Shell {
-        let mark = if self.is_terrain() { TERRAIN } else { 0 };
+        let shell = self.plain_shell(slot);
+        if self.is_terrain() {
+            return Shell { half: both(self.half, |half| half - TERRAIN), radius: TERRAIN, ..shell };
+        }
+        shell
+    }
+
+    /// The shell of a body that is no terrain.
+    #[inline(always)]
+    pub(crate) fn plain_shell(&self, slot: Slot) -> Shell {
         Shell {
             position: self.position,
-            half: both(self.half, |half| half - mark),
-            radius: self.radius + mark,
+            half: self.half,
+            radius: self.radius,
             mass: self.mass,
             restitution: self.restitution,
             slot,
@@ -340,12 +349,12 @@ impl Body {
     }
 
     pub(crate) fn bounds(&self) -> RawBox {
-        self.shell(Slot::NONE).bounds()
+        self.plain_shell(Slot::NONE).bounds()
     }
 
     /// The bounding box with the body's own [growth](Shell::growth).
     pub(crate) fn grown_bounds(&self, most: i32) -> RawBox {
-        let shell = self.shell(Slot::NONE);
+        let shell = self.plain_shell(Slot::NONE);
         shell.bounds().grown(shell.growth(most))
     }
 

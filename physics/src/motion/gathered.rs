@@ -110,7 +110,7 @@ impl<'a> WorkingArrays<'a> {
             let eight = each(*own, |slot| bodies.get(slot.at()).unwrap_or(&HOLE));
             for (l, &slot) in own.iter().enumerate() {
                 let body = eight[l];
-                shells[l] = body.shell(slot);
+                shells[l] = body.plain_shell(slot);
                 still[l] = body.still_ms;
                 cached[l] = ranges.get(slot.at()).copied().unwrap_or_default();
                 all.flags |= body.flags;

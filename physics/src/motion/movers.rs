@@ -124,7 +124,7 @@ fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
 /// Whether contacts threw a body to where its contacts were not searched for: further than its [reach](Shell::reach), and that far from
 /// where its own velocity, which it still has, would take it.
 fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame, most: i32) -> bool {
-    let reach = body.shell(Slot::NONE).reach(most);
+    let reach = body.plain_shell(Slot::NONE).reach(most);
     let limit = i64::from(reach) * per_frame.fps();
     (0..2)
         .any(|x| step[x].abs() > reach && (i64::from(moving[x]) - i64::from(body.velocity[x])).abs() > limit)
@@ -135,7 +135,7 @@ fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame,
 #[inline(never)]
 fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
     let body = &bodies[slot];
-    let shell: Shell = body.shell(slot);
+    let shell: Shell = body.plain_shell(slot);
     let start = shell.bounds();
     let end = RawBox {
         min: [start.min[0] + step[0], start.min[1] + step[1]],

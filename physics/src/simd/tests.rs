@@ -177,7 +177,7 @@ fn gathered_bodies_are_those_of_the_world() {
                     assert_eq!((still[at][lane], velocities[at][lane]), (AT_REST, Velocity::default()));
                     continue;
                 };
-                let shell = body.shell(slot);
+                let shell = body.plain_shell(slot);
                 let growth = shell.growth(most);
                 let speed = body.velocity[0].abs().max(body.velocity[1].abs());
                 assert_eq!(bytemuck::bytes_of(&shells[at][lane]), bytemuck::bytes_of(&shell), "{case:?}");
