@@ -5,6 +5,8 @@ use core::fmt;
 
 use testudo_physics::{Aabb, BodyKind, Fx, QueryFilter};
 
+use crate::ground::COST_MAX;
+
 /// Greatest number of unit sizes of one ground.
 pub const SIZES_MAX: u32 = 4;
 
@@ -86,7 +88,7 @@ impl GroundDef {
     }
 }
 
-/// Why a ground was refused.
+/// Why a ground or a change of it was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroundError {
@@ -104,6 +106,11 @@ pub enum GroundError {
     },
     /// The radii are not 1..=4 ascending numbers of at least 1/1,024 unit and at most 16 cells.
     Sizes,
+    /// A cost is above [`COST_MAX`].
+    Cost {
+        /// The value.
+        value: u8,
+    },
 }
 
 impl fmt::Display for GroundError {
@@ -119,6 +126,7 @@ impl fmt::Display for GroundError {
             Self::Sizes => {
                 write!(f, "a ground has 1 to {SIZES_MAX} ascending radii of 1/1024 unit to 16 cells")
             }
+            Self::Cost { value } => write!(f, "a cost must be 0 to {COST_MAX}, not {value}"),
         }
     }
 }
