@@ -5,13 +5,14 @@ use core::fmt;
 
 use testudo_physics::{Aabb, BodyKind, Fx, QueryFilter};
 
-use crate::ground::COST_MAX;
-
 /// Greatest number of unit sizes of one ground.
 pub const SIZES_MAX: u32 = 4;
 
 /// Greatest number of cells along each side of a ground.
 pub const SIDE_MAX: u32 = 2_048;
+
+/// Greatest cost of a cell.
+pub const COST_MAX: u8 = 15;
 
 /// Width of the smallest and of the largest cells, units.
 const CELL_MIN: Fx = Fx::from_bits(1 << 13);

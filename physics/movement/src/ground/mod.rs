@@ -10,11 +10,8 @@ use alloc::vec::Vec;
 
 use testudo_physics::{Aabb, BodyId, Fx, QueryFilter, Vec2, World};
 
-pub use def::{GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
+pub use def::{COST_MAX, GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
 pub(crate) use grid::{Cell, CellRect, Grid, STEPS, TILE};
-
-/// Greatest cost of a cell.
-pub const COST_MAX: u8 = 15;
 
 /// Greatest number of rings around a cell that are searched for an open one.
 const RINGS_MAX: i32 = 32;
