@@ -170,7 +170,7 @@ fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     watcher.connect(watcher_udp.add_peer(address));
     // The watcher is a little behind, so that a late packet does not freeze the picture.
     let delay = PlayoutMode::Fixed(Duration::from_millis(100));
-    let playout = Playout::new(delay, FrameRate::per_second(20));
+    let playout = Playout::new(delay, FrameRate::per_second(20)?);
 
     Ok(vec![
         Peer { udp: host_udp, driver: Driver::new(game()?, host) },

@@ -77,7 +77,7 @@ pub use signed::proof::{Proof, ProofError, Verdict};
 pub use signed::roster::{Fingerprint, Roster, Seat};
 pub use signed::statement::{Since, Statement};
 #[cfg(feature = "simnet")]
-pub use simnet::virtual_match::{PeerClock, VirtualMatch};
+pub use simnet::virtual_match::{ClockError, PeerClock, VirtualMatch};
 pub use value::action::{ACTION_BITS_MAX, Action, AnyAction, NoAction};
 pub use value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 pub use value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
@@ -85,7 +85,7 @@ pub use value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 #[doc(hidden)]
 pub use value::entry::{Entry, Extra, Extras, Payload};
 pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, PlayerSet, Turn};
-pub use value::time::{Duration, FrameRate, Instant};
+pub use value::time::{Duration, FrameRate, FrameRateError, Instant};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

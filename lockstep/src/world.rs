@@ -64,6 +64,8 @@ impl Part for World {
                 StatePath::World { name } => ("world", 0, name, 0),
                 StatePath::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
                 StatePath::Entry { list, index, .. } => (list, index, "entry", 0),
+                // Its value still says that the worlds differ, though not where.
+                _ => ("world", 0, "another number", 0),
             };
             each(Leaf { kind, index, name, bits, value });
         });
@@ -74,7 +76,8 @@ impl Part for World {
         let Some(field) = field.filter(|_| leaf.kind == "body") else {
             return Err(StateError::NoSuchBit { bit });
         };
-        World::flip_bit(self, leaf.index, field, bit).map_err(|error| match error {
+        let id = self.body_in_slot(leaf.index).ok_or(StateError::NoSuchBit { bit })?;
+        World::flip_bit(self, id, field, bit).map_err(|error| match error {
             FlipError::OutOfRange { what } => StateError::Part { what },
             _ => StateError::NoSuchBit { bit },
         })

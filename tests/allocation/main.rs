@@ -82,7 +82,7 @@ fn a_steady_step_of_pursuers_does_not_allocate() {
             }
         }
         let before = Counting::counts().allocations;
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         if frame >= 1_200 {
             allocations += Counting::counts().allocations - before;
         }

@@ -3,8 +3,8 @@
 use crate::toy::{Keys, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Blame, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session, SessionConfig,
-    SessionPhase, Simulation, Topology, VirtualMatch,
+    Blame, ClockError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
 };
 
 #[derive(Clone, Default)]
@@ -176,7 +176,7 @@ fn lead_after(turns: u32, aligns: bool) -> i64 {
     let link = LinkConfig::new().latency(Duration::from_millis(50));
     let mut game = toy_match(&config, 0, 1, link);
     // For the first seconds of the match it is the faster one.
-    game.set_clock(1, PeerClock { drift_ppm: 20_000, ..PeerClock::default() });
+    game.set_clock(1, PeerClock { drift_ppm: 20_000, ..PeerClock::default() }).unwrap();
     let mut begun = [Vec::new(), Vec::new()];
     let mut slept = false;
     let mut until = 1_000;
@@ -207,7 +207,7 @@ fn long_turns_and_a_slow_clock_are_no_lateness_behind_a_relay() {
         let config = config.topology(Topology::Relay).without_alignment().turns(200);
         let config = config.drop_after(Duration::from_millis(drop_after));
         let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(latency)));
-        game.set_clock(0, PeerClock { drift_ppm: -17_000, ..PeerClock::default() });
+        game.set_clock(0, PeerClock { drift_ppm: -17_000, ..PeerClock::default() }).unwrap();
         let over = game.run(Instant::from_millis(600_000), |_, _, _, _| {});
         for driver in &mut game.drivers_mut()[..2] {
             assert_eq!(driver.session().plan().frames_per_turn, turn);
@@ -227,13 +227,33 @@ fn who_runs_ahead_gives_up_the_lead() {
     assert!(with <= 50, "{with} ms, {without} ms without alignment");
 }
 
+/// A player alone, whose clock runs half as fast or half as fast again for ten seconds.
+#[test]
+fn drifts_out_of_range_are_refused() {
+    let (min, max) = (-500_000, 500_000);
+    let clock = |drift_ppm| PeerClock { drift_ppm, ..PeerClock::default() };
+    let frames = [min, max].map(|drift_ppm| {
+        let config = SessionConfig::new(1).simulated().turns(1_000);
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+        assert_eq!(game.set_clock(0, clock(drift_ppm)), Ok(()));
+        for drift_ppm in [min - 1, max + 1, i32::MIN, i32::MAX] {
+            let expected = ClockError::OutOfRange { drift_ppm, min, max };
+            assert_eq!(game.set_clock(0, clock(drift_ppm)), Err(expected));
+        }
+        game.run(Instant::from_millis(10_000), |_, _, _, _| {});
+        game.drivers()[0].frame().0
+    });
+    // 20 frames per second of its own clock.
+    assert!((95..=100).contains(&frames[0]) && (290..=300).contains(&frames[1]), "{frames:?}");
+}
+
 #[test]
 fn clocks_that_drift_stay_together() {
     let config = SessionConfig::new(3).simulated().turns(600).drop_after(Duration::from_secs(4));
     let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(60)));
     for (peer, drift_ppm) in [(0, 0), (1, 20_000), (2, -20_000)] {
         let offset = Duration::from_secs(1_000 * peer as u64);
-        game.set_clock(peer, PeerClock { offset, drift_ppm, ..PeerClock::default() });
+        game.set_clock(peer, PeerClock { offset, drift_ppm, ..PeerClock::default() }).unwrap();
     }
     assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
     for driver in game.drivers() {

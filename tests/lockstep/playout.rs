@@ -25,7 +25,8 @@ fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy>
     net.set_default(link);
     let drivers = vec![
         Driver::new(Toy::default(), player),
-        Driver::new(Toy::default(), watcher).with_playout(Playout::new(mode, FrameRate::per_second(60))),
+        Driver::new(Toy::default(), watcher)
+            .with_playout(Playout::new(mode, FrameRate::per_second(60).unwrap())),
     ];
     VirtualMatch::new(drivers, net)
 }
@@ -81,7 +82,7 @@ fn who_watches_follows_the_speed_of_the_match() {
         looked_at += 1;
     }
     assert!(looked_at > 3_000, "{looked_at}");
-    assert_eq!(game.drivers()[1].playout().unwrap().rate(), FrameRate::per_second(30));
+    assert_eq!(game.drivers()[1].playout().unwrap().rate(), FrameRate::per_second(30).unwrap());
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn pictures_between_two_frames_follow_the_buffer() {
 fn late_fraction(loss_ppm: u32, slack_intervals: u32, frames: u32, seed: u64) -> (u64, u64) {
     let interval_us = 10_000;
     let slack = Duration::from_micros(interval_us * u64::from(slack_intervals));
-    let mut playout = Playout::new(PlayoutMode::Fixed(slack), FrameRate::per_second(100));
+    let mut playout = Playout::new(PlayoutMode::Fixed(slack), FrameRate::per_second(100).unwrap());
     let mut net = SimNet::new(seed);
     let latency = Duration::from_millis(50);
     net.set_default(LinkConfig::new().latency(latency).loss_ppm(loss_ppm));
@@ -162,7 +163,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
     // Offsets of 0 to 60 ms, uniform: 0.1 % are above 59.94 ms.
     let link = LinkConfig::new().latency(Duration::from_millis(40)).jitter(Duration::from_millis(60));
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
-    let mut playout = Playout::new(mode, FrameRate::per_second(60));
+    let mut playout = Playout::new(mode, FrameRate::per_second(60).unwrap());
     let mut net = SimNet::new(2);
     net.set_default(link);
     let mut settled = (0, 0);
@@ -198,7 +199,7 @@ fn an_adaptive_watcher_follows_a_drifting_clock() {
     // 500 parts per million over 500 s: 250 ms, more than the whole delay.
     for drift_ppm in [500, -500] {
         let clock = testudo_lockstep::PeerClock { drift_ppm, ..Default::default() };
-        game.set_clock(1, clock);
+        game.set_clock(1, clock).unwrap();
         assert!(game.run(Instant::from_millis(700_000), |_, _, _, _| {}), "{drift_ppm}");
         let watcher = &game.drivers()[1];
         assert_eq!(watcher.session().phase(), SessionPhase::Finished);

@@ -28,7 +28,7 @@ fn field(places: &[Vec2]) -> (World, Crowd, Vec<BodyId>) {
 }
 
 fn step(world: &mut World, crowd: &mut Crowd) {
-    crowd.step(world, 20);
+    crowd.step(world, 20).unwrap();
     world.step(20).unwrap();
 }
 
@@ -156,7 +156,7 @@ fn costly_ground_slows_who_walks_on_it() {
         let (mut world, mut crowd, units) = field(&[Vec2::from_ints(-20, 20)]);
         if is_swamp {
             let area = Aabb::from_corners(Vec2::from_ints(-24, 10), Vec2::from_ints(24, 24));
-            crowd.set_cost(&world, area, 2);
+            crowd.set_cost(&world, area, 2).unwrap();
         }
         let goal = Vec2::from_ints(-2, 20);
         crowd.send(units[0], goal, goal).unwrap();

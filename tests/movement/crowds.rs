@@ -51,7 +51,7 @@ impl Scene {
     }
 
     pub(crate) fn step(&mut self) {
-        self.crowd.step(&mut self.world, RATE);
+        self.crowd.step(&mut self.world, RATE).unwrap();
         self.world.step(RATE).unwrap();
         self.frame += 1;
         for event in self.crowd.events() {

@@ -28,7 +28,7 @@ const BESIDE: Fx = Fx::lit("1.375");
 fn wanted(scene: &Scene, goal: Vec2, facing: Angle) -> Vec<Vec2> {
     let ground = scene.crowd.ground();
     let size = ground.size_of(Fx::ONE / 2).unwrap();
-    places(ground, size, goal, (ROWS, facing), Fx::ONE * 9 / 8, COUNT as u32)
+    places(ground, size, goal, (ROWS, facing), Fx::ONE * 9 / 8, COUNT as u32).unwrap()
 }
 
 /// Units in rows, which face along the x axis.

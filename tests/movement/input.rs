@@ -1,9 +1,12 @@
 //! What a game may say that makes no sense.
 
 use testudo_movement::{
-    Crowd, CrowdDef, Formation, GroundDef, MoveError, MoveEvent, MoverDef, Order, places,
+    COST_MAX, Crowd, CrowdDef, CrowdError, FIELDS_MAX, FlowError, Flows, Formation, GroundDef, GroundError,
+    MoveError, MoveEvent, MoverDef, Order, PlacesError, places,
 };
-use testudo_physics::{Angle, BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{
+    Aabb, Angle, BodyDef, BodyId, EXTENT_MAX, FPS_MAX, Fx, Shape, StepError, Vec2, World, WorldDef,
+};
 
 use crate::maps::square;
 
@@ -40,7 +43,7 @@ fn a_place_outside_of_the_area_is_the_nearest_one_inside() {
     crowd.send(unit, Vec2::from_ints(10, 0), Vec2::from_ints(16_000, 0)).unwrap();
     let mut arrived = false;
     for _ in 0..400 {
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).unwrap();
         arrived |= crowd.events().contains(&MoveEvent::Arrived(unit));
         world.step(20).unwrap();
     }
@@ -61,10 +64,109 @@ fn questions_about_places_far_outside_are_answered() {
             assert!(last.x.abs() <= Fx::from_num(16) && last.y.abs() <= Fx::from_num(16), "{at:?}: {last:?}");
         }
         assert!(ground.is_open(at, size) && ground.cost(at) == 1 && ground.nearest_open(at, size).is_some());
-        for spacing in EXTREMES {
+        for spacing in [Fx::ONE / 2, EXTENT_MAX] {
             let formation = (Formation::Rows { files: u32::MAX }, Angle::ZERO);
-            let found = places(ground, size, at, formation, spacing, 4);
+            let found = places(ground, size, at, formation, spacing, 4).unwrap();
             assert!(!found.is_empty(), "{at:?} {spacing}");
         }
+    }
+}
+
+/// The whole state, to see that a refused call changes nothing.
+fn state(world: &World, crowd: &Crowd) -> (u64, Vec<u8>, Vec<MoveEvent>) {
+    let mut bytes = Vec::new();
+    crowd.save(&mut bytes);
+    (world.checksum(), bytes, crowd.events().to_vec())
+}
+
+#[test]
+fn rates_out_of_range_are_refused() {
+    let (mut world, mut crowd, unit) = a_unit();
+    crowd.order(&world, &[unit], &Order::go(Vec2::from_ints(2, 0))).unwrap();
+    while crowd.events().is_empty() {
+        crowd.step(&mut world, 20).unwrap();
+        world.step(20).unwrap();
+    }
+    let before = state(&world, &crowd);
+    for given in [0, FPS_MAX + 1, u32::MAX] {
+        assert_eq!(crowd.step(&mut world, given), Err(StepError::FramesPerSecond { given }));
+        assert_eq!(state(&world, &crowd), before, "{given}");
+    }
+    for rate in [1, FPS_MAX] {
+        assert_eq!(crowd.step(&mut world, rate), Ok(()));
+        world.step(rate).unwrap();
+    }
+}
+
+#[test]
+fn reaches_out_of_range_are_refused() {
+    let (mut world, mut crowd, unit) = a_unit();
+    let wall = BodyDef::static_body(Shape::circle(Fx::ONE)).position(Vec2::from_ints(8, 0));
+    let prey = world.create_body(&wall).unwrap();
+    crowd.pursue(unit, prey, Fx::ONE).unwrap();
+    let (before, most) = (state(&world, &crowd), Fx::from_num(65_536));
+    for value in [-Fx::DELTA, most + Fx::DELTA, Fx::MIN, Fx::MAX] {
+        assert_eq!(crowd.pursue(unit, prey, value), Err(MoveError::Reach { value }));
+        assert_eq!(state(&world, &crowd), before, "{value}");
+    }
+    for reach in [Fx::ZERO, most] {
+        assert_eq!(crowd.pursue(unit, prey, reach), Ok(()));
+        assert_ne!(state(&world, &crowd), before, "{reach}");
+    }
+}
+
+#[test]
+fn settings_of_crowds_and_fields_out_of_range_are_refused() {
+    let def = || CrowdDef::new(GroundDef::new(square(16)));
+    for value in [0, FIELDS_MAX + 1, u32::MAX] {
+        let error = FlowError::FieldsMax { value };
+        assert_eq!(Flows::new(value).err(), Some(error));
+        assert_eq!(Crowd::new(&def().fields_max(value)).err(), Some(CrowdError::Flow(error)));
+    }
+    for value in [1, FIELDS_MAX] {
+        assert!(Flows::new(value).is_ok() && Crowd::new(&def().fields_max(value)).is_ok(), "{value}");
+    }
+    assert_eq!(Crowd::new(&def().cells_per_frame(0)).err(), Some(CrowdError::CellsPerFrame));
+    assert!([1, u32::MAX].iter().all(|&cells| Crowd::new(&def().cells_per_frame(cells)).is_ok()));
+    let narrow = CrowdDef::new(GroundDef::new(square(16)).cell(Fx::ZERO));
+    let error = GroundError::Cell { value: Fx::ZERO };
+    assert_eq!(Crowd::new(&narrow).err(), Some(CrowdError::Ground(error)));
+}
+
+#[test]
+fn costs_out_of_range_are_refused() {
+    let (world, mut crowd, _) = a_unit();
+    let swamp = Aabb::from_corners(Vec2::from_ints(4, 4), Vec2::from_ints(8, 8));
+    let middle = Vec2::from_ints(6, 6);
+    for cost in [0, COST_MAX] {
+        assert_eq!(crowd.set_cost(&world, swamp, cost), Ok(()));
+        assert_eq!(crowd.ground().cost(middle), cost);
+        let mut ground = crowd.ground().clone();
+        for value in [COST_MAX + 1, u8::MAX] {
+            assert_eq!(crowd.set_cost(&world, swamp, value), Err(GroundError::Cost { value }));
+            assert_eq!(ground.set_cost(&world, swamp, value), Err(GroundError::Cost { value }));
+        }
+        assert_eq!([crowd.ground().cost(middle), ground.cost(middle)], [cost; 2]);
+    }
+}
+
+#[test]
+fn formations_out_of_range_are_refused() {
+    let (world, mut crowd, unit) = a_unit();
+    let before = state(&world, &crowd);
+    let rows = |files| Formation::Rows { files };
+    let order = |files| Order::go(Vec2::from_ints(2, 0)).formation(rows(files), Angle::ZERO);
+    assert_eq!(crowd.order(&world, &[unit], &order(0)), Err(MoveError::Places(PlacesError::Files)));
+    assert_eq!(state(&world, &crowd), before);
+    let (ground, min) = (crowd.ground().clone(), Fx::ONE / 2);
+    let size = ground.size_of(min).unwrap();
+    let found = |files, spacing| places(&ground, size, Vec2::ZERO, (rows(files), Angle::ZERO), spacing, 4);
+    assert_eq!(found(0, Fx::ONE), Err(PlacesError::Files));
+    for value in [min - Fx::DELTA, EXTENT_MAX + Fx::DELTA, Fx::MIN, Fx::MAX] {
+        assert_eq!(found(1, value), Err(PlacesError::Spacing { value, min }));
+    }
+    for files in [1, u32::MAX] {
+        assert!(found(files, min).is_ok() && found(files, EXTENT_MAX).is_ok(), "{files}");
+        assert_eq!(crowd.order(&world, &[unit], &order(files)), Ok(()));
     }
 }

@@ -49,7 +49,7 @@ fn paths_on_a_mirrored_map_are_as_long() {
                 }
             };
             let lengths = |ground: &Ground, image: fn(Vec2) -> Vec2| -> Vec<Option<Fx>> {
-                let mut flows = Flows::new(1);
+                let mut flows = Flows::new(1).unwrap();
                 let flow = flows.to(ground, image(goal), size).unwrap();
                 flows.search_all(ground, flow);
                 all.iter().map(|&at| walked(ground, &flows, flow, image(at))).collect()

@@ -145,7 +145,7 @@ fn paths_are_hardly_longer_than_exact_ones() {
             let mut rng = Pcg32::new(seed, 1);
             let goal = rng.below(cells.len() as u32) as usize;
             let shortest = shortest(&cells, goal, |from, to| has_room(&world, from, to, RADIUS));
-            let mut flows = Flows::new(4);
+            let mut flows = Flows::new(4).unwrap();
             let flow = flows.to(&ground, cells[goal], size(&ground)).unwrap();
             flows.search_all(&ground, flow);
             for (&from, shortest) in cells.iter().zip(&shortest) {
@@ -268,7 +268,9 @@ fn single_paths_over_slow_ground_are_as_short_as_steps() {
         for _ in 0..12 {
             let corner = place(&mut rng);
             let size = Vec2::from_ints(2 + rng.below(9) as i32, 2 + rng.below(9) as i32);
-            ground.set_cost(&world, Aabb::from_corners(corner, corner + size), 1 + rng.below(8) as u8);
+            ground
+                .set_cost(&world, Aabb::from_corners(corner, corner + size), 1 + rng.below(8) as u8)
+                .unwrap();
         }
         let middles = middles(&ground);
         let goal = rng.below(1_024) as usize;

@@ -155,14 +155,14 @@ fn corridors_give_paths_where_whole_fields_do_and_hardly_longer_ones() {
             let ground = survey(&draw(kind, seed, SIDE), SIDE);
             let mut rng = Pcg32::new(seed, 78);
             let goal = open_place(&ground, &mut rng, SIDE);
-            let mut whole = Flows::new(1);
+            let mut whole = Flows::new(1).unwrap();
             let all = whole.to(&ground, goal, size(&ground)).unwrap();
             whole.search_all(&ground, all);
-            let mut flows = Flows::new(1).whole_up_to(0);
+            let mut flows = Flows::new(1).unwrap().whole_up_to(0);
             for _ in 0..16 {
                 let from = open_place(&ground, &mut rng, SIDE);
                 let judge = walked(&ground, &whole, all, from);
-                let mut alone = Flows::new(1).whole_up_to(0);
+                let mut alone = Flows::new(1).unwrap().whole_up_to(0);
                 let flow = alone.to(&ground, goal, size(&ground)).unwrap();
                 let (length, cells) = lead(&ground, &mut alone, flow, from);
                 tally.cells += cells;
@@ -202,7 +202,7 @@ fn every_search_ends() {
             let ground = survey(&draw(kind, seed, SIDE), SIDE);
             let mut rng = Pcg32::new(seed, 78);
             let goal = open_place(&ground, &mut rng, SIDE);
-            let mut flows = Flows::new(1);
+            let mut flows = Flows::new(1).unwrap();
             let flow = flows.to(&ground, goal, size(&ground)).unwrap();
             flows.search_all(&ground, flow);
             assert_eq!(flows.search(&ground, 1), 0, "{kind:?} {seed}: cells are left");
@@ -259,7 +259,7 @@ fn paths_across_tiles_are_hardly_longer_than_exact_ones() {
             let starts: Vec<Vec2> = (0..24).map(|_| open_place(&ground, &mut rng, SIDE)).collect();
             let shortest = exact(&ground, goal, &starts, SIDE);
             for (&from, judge) in starts.iter().zip(shortest) {
-                let mut flows = Flows::new(1).whole_up_to(0);
+                let mut flows = Flows::new(1).unwrap().whole_up_to(0);
                 let flow = flows.to(&ground, goal, size(&ground)).unwrap();
                 let (length, _) = lead(&ground, &mut flows, flow, from);
                 assert!(length.is_some() || judge.is_none(), "{kind:?} {seed}: {from:?} to {goal:?}");
@@ -285,7 +285,7 @@ fn a_goal_2000_cells_away_costs_a_small_part_of_the_map() {
     }
     let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
     ground.survey(&world);
-    let mut flows = Flows::new(1);
+    let mut flows = Flows::new(1).unwrap();
     let goal = Vec2::from_ints(1_000, 100);
     let flow = flows.to(&ground, goal, size(&ground)).unwrap();
     let (length, cells) = lead(&ground, &mut flows, flow, Vec2::from_ints(-1_000, 0));
@@ -332,7 +332,7 @@ fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
         world.remove_body(id).unwrap();
         crowd.survey_area(world, around);
     }
-    crowd.step(world, 20);
+    crowd.step(world, 20).unwrap();
     world.step(20).unwrap();
 }
 
@@ -403,7 +403,7 @@ fn damaged_bytes_of_a_path_that_is_being_planned_are_refused_or_play_on() {
             Ok(mut crowd) => {
                 taken += 1;
                 let mut world = world.clone();
-                crowd.step(&mut world, 20);
+                crowd.step(&mut world, 20).unwrap();
             }
         }
     }
@@ -426,7 +426,7 @@ fn a_path_over_the_whole_map_is_planned_over_many_frames() {
     assert_eq!(crowd.is_waiting(unit), Some(true));
     let (mut waited, mut planning) = (0, 0);
     while crowd.is_waiting(unit) == Some(true) {
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).unwrap();
         world.step(20).unwrap();
         waited += 1;
         planning += u32::from(crowd.flows().is_planning());
@@ -435,7 +435,7 @@ fn a_path_over_the_whole_map_is_planned_over_many_frames() {
     println!("planned in {planning} frames, a path after {waited}");
     assert!(planning > 10, "{planning}: all at once");
     (0..20).for_each(|_| {
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).unwrap();
         world.step(20).unwrap();
     });
     assert!(world.body(unit).unwrap().velocity().length() > Fx::from_num(2));

@@ -38,7 +38,7 @@ fn fields(houses: u32) {
     ground.survey_area(&world, Aabb::from_center_half(Vec2::ZERO, Vec2::from_ints(3, 3)));
     println!("  survey around one house {:?}", start.elapsed());
     let size = ground.size_of(Fx::ONE / 2).expect("the default size");
-    let mut flows = Flows::new(8);
+    let mut flows = Flows::new(8).expect("a valid number");
     let mut times = Vec::new();
     for turn in 0..8 {
         let goal = Vec2::from_ints(turn * 50 - 200, 100 - turn * 30);
@@ -76,7 +76,7 @@ fn crowd(houses: u32) {
             let chosen = &units[group * units.len() / 20..(group + 1) * units.len() / 20];
             crowd.order(&world, chosen, &Order::go(goal)).expect("there are 64 fields");
         }
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         let spent = start.elapsed().as_secs_f64() * 1e3;
         let start = ThreadTime::now();
         world.step(20).expect("a valid rate");
@@ -96,7 +96,7 @@ fn crowd(houses: u32) {
     let told = start.elapsed().as_secs_f64() * 1e3;
     let frames = (0..10).map(|_| {
         let start = ThreadTime::now();
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         world.step(20).expect("a valid rate");
         start.elapsed().as_secs_f64() * 1e3
     });
@@ -139,7 +139,7 @@ fn armies(rocks: u32) {
     let (mut total, mut steps, mut contacts, mut frames, mut arrived) = (0.0, 0.0, 0, 0, 0);
     while arrived < 9_500 && frames < 4_000 {
         let start = ThreadTime::now();
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         total += start.elapsed().as_secs_f64() * 1e3;
         let start = ThreadTime::now();
         world.step(20).expect("a valid rate");
@@ -195,7 +195,7 @@ fn hunts(units: i32, is_closed: bool) {
     let (mut times, mut waiting) = (Vec::new(), 0);
     for _ in 0..FRAMES {
         let start = ThreadTime::now();
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         times.push(start.elapsed().as_secs_f64() * 1e3);
         world.step(20).expect("a valid rate");
         waiting += hunters.iter().filter(|&&unit| crowd.is_waiting(unit) == Some(true)).count();
@@ -239,7 +239,7 @@ fn door(tenths: u32, is_group: bool) {
     }
     let (mut through, mut contacts, mut frames, mut half) = (0, 0, 0, 0);
     while through < units.len() && frames < 12_000 {
-        crowd.step(&mut world, 20);
+        crowd.step(&mut world, 20).expect("a valid rate");
         world.step(20).expect("a valid rate");
         contacts += world.contact_count();
         frames += 1;
@@ -274,7 +274,7 @@ fn far(houses: u32) {
     let size = ground.size_of(Fx::ONE / 2).expect("the default size");
     for turn in 0..3 {
         let (goal, from) = (Vec2::from_ints(900, 400 + turn), Vec2::from_ints(-900, -300 + turn));
-        let mut flows = Flows::new(2);
+        let mut flows = Flows::new(2).expect("a valid number");
         let start = ThreadTime::now();
         // The first one finds all portals.
         let flow = flows.to(&ground, goal, size).expect("there is ground");
@@ -292,7 +292,7 @@ fn far(houses: u32) {
             (frames, planned, cells) = (frames + 1, planned + u32::from(found == 0), cells + found);
             (all, worst) = (all + spent, worst.max(spent));
         }
-        let mut whole = Flows::new(1).whole_up_to(u32::MAX);
+        let mut whole = Flows::new(1).expect("a valid number").whole_up_to(u32::MAX);
         let start = ThreadTime::now();
         let flow = whole.to(&ground, goal, size).expect("there is ground");
         whole.search_all(&ground, flow);

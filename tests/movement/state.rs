@@ -26,7 +26,7 @@ fn people(mut world: World, half: i32) -> (World, Crowd, Vec<BodyId>) {
     let mut crowd = Crowd::new(&def_of(half)).unwrap();
     crowd.survey(&world);
     let swamp = Aabb::from_corners(Vec2::from_ints(-4, -9), Vec2::from_ints(3, 2));
-    crowd.set_cost(&world, swamp, 3);
+    crowd.set_cost(&world, swamp, 3).unwrap();
     let size = crowd.ground().size_of(Fx::lit("0.7")).unwrap();
     let mut units = Vec::new();
     for i in 0..400_i32 {
@@ -79,7 +79,7 @@ pub(crate) fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[Bo
         let around = world.body(house).unwrap().aabb();
         crowd.survey_area(world, around);
     }
-    crowd.step(world, 20);
+    crowd.step(world, 20).unwrap();
     world.step(20).unwrap();
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn run(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[Bod
         let house = world.create_body(&house).unwrap();
         crowd.survey_area(world, world.body(house).unwrap().aabb());
     }
-    crowd.step(world, 20);
+    crowd.step(world, 20).unwrap();
     world.step(20).unwrap();
 }
 
@@ -200,7 +200,7 @@ fn damage(world: &World, crowd: &Crowd, every: usize) {
                 taken += 1;
                 let mut world = world.clone();
                 for _ in 0..3 {
-                    crowd.step(&mut world, 20);
+                    crowd.step(&mut world, 20).unwrap();
                     world.step(20).unwrap();
                 }
             }
@@ -297,7 +297,7 @@ fn gaps_of_the_fallen_change_nothing() {
                 let recruit = world.create_body(&crate_at(Vec2::from_ints(-14, 14))).unwrap();
                 crowd.add(world, recruit, MoverDef::default()).unwrap();
             }
-            crowd.step(world, 20);
+            crowd.step(world, 20).unwrap();
             world.step(20).unwrap();
         }
         gone += crowd.events().len();

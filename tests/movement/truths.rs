@@ -58,7 +58,7 @@ fn crowd_on_a_map(kind: Kind, seed: u64) -> Tally {
     let (goal, starts) = places.split_first().expect("maps have open ground");
     let ground = scene.crowd.ground().clone();
     let size = ground.size_of(Fx::ONE / 2).unwrap();
-    let mut flows = Flows::new(1);
+    let mut flows = Flows::new(1).unwrap();
     let flow = flows.to(&ground, *goal, size).unwrap();
     flows.search_all(&ground, flow);
     let doors = Fx::from_num(starts.len() as u32 * 2) / 3;

@@ -105,7 +105,7 @@ impl Game {
         if wanted.unsigned_abs() > max.unsigned_abs() {
             return Err(FaultError::OutOfRange { field, value: wanted, max });
         }
-        if self.world.flip_bit(slot, field.in_physics(), bit & 31).is_err() {
+        if self.world.flip_bit(id, field.in_physics(), bit & 31).is_err() {
             // A sleeping body has no velocity, so the flip wakes it like a push. An immovable body cannot have one.
             let [.., x, y] = state.values;
             let pushed = self.world.set_velocity(id, Point { x, y }.to_vec2());

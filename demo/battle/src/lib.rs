@@ -188,7 +188,7 @@ impl Game {
         };
         game.furnish()?;
         game.crowd.survey(&game.world);
-        terrain::plant(&mut game.crowd, &game.world, &game.field);
+        terrain::plant(&mut game.crowd, &game.world, &game.field)?;
         game.enlist_all()?;
         game.checksum = game.hash_state();
         Ok(game)

@@ -32,7 +32,8 @@ impl Game {
 
     /// Moves the crowd, and gives those who have come to their places, or as near as they get, what they are to do next.
     pub(super) fn march(&mut self, frames_per_second: u32) {
-        self.crowd.step(&mut self.world, frames_per_second);
+        let decided = self.crowd.step(&mut self.world, frames_per_second);
+        debug_assert!(decided.is_ok(), "{decided:?}");
         let mut arrived = core::mem::take(&mut self.scratch.arrived);
         let bodies = self.crowd.events().iter().filter_map(|event| match *event {
             MoveEvent::Arrived(body) | MoveEvent::Unreachable(body) | MoveEvent::GaveUp(body) => Some(body),

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use testudo_movement::{GroundError, MOVEMENT_VERSION, MoveError};
+use testudo_movement::{CrowdError, MOVEMENT_VERSION, MoveError};
 use testudo_physics::{BodyError, SIM_VERSION, WorldError, hash_bytes};
 
 use crate::map::Map;
@@ -42,7 +42,7 @@ pub enum SetupError {
     /// The physics refused a body.
     Body(BodyError),
     /// The movement refused the field.
-    Ground(GroundError),
+    Ground(CrowdError),
     /// The movement refused a unit.
     Unit(MoveError),
 }
@@ -119,8 +119,8 @@ impl From<BodyError> for SetupError {
     }
 }
 
-impl From<GroundError> for SetupError {
-    fn from(error: GroundError) -> Self {
+impl From<CrowdError> for SetupError {
+    fn from(error: CrowdError) -> Self {
         Self::Ground(error)
     }
 }

@@ -1,6 +1,6 @@
 //! Where units can walk: the ground of the crowd, in the game's numbers.
 
-use testudo_movement::{Crowd, CrowdDef, Ground, GroundDef, SizeClass};
+use testudo_movement::{Crowd, CrowdDef, CrowdError, Ground, GroundDef, SizeClass};
 use testudo_physics::{Aabb, World};
 
 use crate::field::Field;
@@ -40,11 +40,12 @@ pub(super) fn crowd_def(field: &Field) -> CrowdDef {
 }
 
 /// Slows the units in a field's woods.
-pub(super) fn plant(crowd: &mut Crowd, world: &World, field: &Field) {
+pub(super) fn plant(crowd: &mut Crowd, world: &World, field: &Field) -> Result<(), CrowdError> {
     for wood in &field.woods {
         let [low, high] = [-1, 1].map(|side| wood.centre.offset(side * wood.half.x, side * wood.half.y));
-        crowd.set_cost(world, Aabb { min: low.to_vec2(), max: high.to_vec2() }, WOOD);
+        crowd.set_cost(world, Aabb { min: low.to_vec2(), max: high.to_vec2() }, WOOD)?;
     }
+    Ok(())
 }
 
 /// The walkable ground, as units see it. All units are of one size.

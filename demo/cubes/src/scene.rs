@@ -123,12 +123,11 @@ impl Cubes {
 
     /// Flips the least significant bit of the player's cube's position, as faulty memory would, to rehearse a divergence.
     pub fn flip_a_bit(&mut self) {
-        let slot = self.player.index();
         // At the very edge of the field the position may not change, but the velocity may.
         let flipped = self
             .world
-            .flip_bit(slot, BodyField::PositionX, 0)
-            .or_else(|_| self.world.flip_bit(slot, BodyField::VelocityX, 0));
+            .flip_bit(self.player, BodyField::PositionX, 0)
+            .or_else(|_| self.world.flip_bit(self.player, BodyField::VelocityX, 0));
         debug_assert!(flipped.is_ok(), "{flipped:?}");
     }
 

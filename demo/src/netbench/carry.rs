@@ -16,6 +16,12 @@ const WINDOW: u32 = 512;
 /// Longer than any handshake over these links takes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// [`RATE`] for the watcher's playout buffer.
+const FRAME_RATE: FrameRate = match FrameRate::per_second(RATE) {
+    Ok(rate) => rate,
+    Err(_) => panic!("there is no such rate"),
+};
+
 /// One message per input: its number and six keys. The connection is there before the first one.
 pub(super) fn tcp(link: LinkConfig, inputs: u32, seed: u64) -> Vec<Trip> {
     let mut net = SimNet::new(seed);
@@ -74,7 +80,7 @@ pub(super) fn udp(link: LinkConfig, inputs: u32, seed: u64) -> (Vec<Trip>, u64) 
         return (Vec::new(), 0);
     };
     watcher.connect(PeerId(0));
-    let playout = Playout::new(PlayoutMode::Fixed(DELAY), FrameRate::per_second(RATE));
+    let playout = Playout::new(PlayoutMode::Fixed(DELAY), FRAME_RATE);
     let drivers = vec![Driver::new(Keys, player), Driver::new(Keys, watcher).with_playout(playout)];
     let mut net = SimNet::new(seed);
     net.set_default(link);

@@ -23,6 +23,12 @@ use testudo_cubes::{ContactOrder, Cubes, FRAMES_PER_SECOND, FloatCubes, Input, S
 /// Longest demonstration: one hour.
 pub(crate) const FRAMES_MAX: u32 = 3_600 * FRAMES_PER_SECOND;
 
+/// Frames of the scene per second, for the playout buffer.
+const FRAME_RATE: FrameRate = match FrameRate::per_second(FRAMES_PER_SECOND) {
+    Ok(rate) => rate,
+    Err(_) => panic!("there is no such rate"),
+};
+
 /// The playout delay of the articles.
 pub(crate) const PLAYOUT_DELAY: Duration = Duration::from_millis(100);
 
@@ -155,7 +161,7 @@ impl CubesMatch {
         let left = Session::new(config.clone(), Identity::Player(PlayerId(0)), now)?;
         let mut right = Session::new(config, Identity::Watcher, now)?;
         right.connect(PeerId(0));
-        let playout = Playout::new(spec.playout, FrameRate::per_second(FRAMES_PER_SECOND));
+        let playout = Playout::new(spec.playout, FRAME_RATE);
         let shuffled = ContactOrder::Shuffled(Pcg32::new(spec.setup.seed, 2));
         let drivers = vec![
             Driver::new(Side::new(&spec.setup, ContactOrder::ByNumber, None)?, left),

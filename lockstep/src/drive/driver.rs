@@ -1,5 +1,7 @@
 //! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
 
+use core::num::NonZeroU32;
+
 use crate::drive::begun::{BegunTurn, BegunTurns, TurnDigest};
 use crate::drive::simulation::Simulation;
 use crate::pace::playout::Playout;
@@ -80,11 +82,11 @@ impl<S: Simulation> Driver<S> {
         Self { playout: Some(playout), ..self }
     }
 
-    /// Greatest number of frames that one call of [`Driver::advance`] simulates while it catches up with a running match, at least 1.
+    /// Greatest number of frames that one call of [`Driver::advance`] simulates while it catches up with a running match.
     /// Default 16: with 60 calls per second this is 48 times the speed of a match with 20 frames per second.
     #[must_use]
-    pub fn catch_up_frames(self, frames: u32) -> Self {
-        Self { catch_up_frames: frames.max(1), ..self }
+    pub fn catch_up_frames(self, frames: NonZeroU32) -> Self {
+        Self { catch_up_frames: frames.get(), ..self }
     }
 
     /// The playout buffer, if there is one.
@@ -287,7 +289,10 @@ impl<S: Simulation> Driver<S> {
         self.frames_left = plan.frames_per_turn;
         self.simulation.turn_started(turn, if self.session.is_paused() { 0 } else { plan.frames_per_turn });
         if let Some(playout) = &mut self.playout {
-            playout.set_rate(self.passed, FrameRate::from_millihertz(plan.pace_millihertz));
+            // A plan's pace is never zero.
+            if let Ok(rate) = FrameRate::from_millihertz(plan.pace_millihertz) {
+                playout.set_rate(self.passed, rate);
+            }
         }
         if self.session.turn_gives_state() {
             let mut state = Vec::new();

@@ -166,7 +166,7 @@ mod tests {
 
     /// Frames 1 to 5; in frame 4 the number at this index becomes wrong.
     fn inquiry(wrong: Option<usize>) -> Inquiry<Numbers> {
-        let (mut numbers, mut moments) = (Numbers([7; 300]), Moments::new(64));
+        let (mut numbers, mut moments) = (Numbers([7; 300]), Moments::default());
         for frame in 1..=5 {
             if let Some(index) = wrong.filter(|_| frame == 4) {
                 numbers.0[index] = 8;

@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn frames_are_due_100_ms_after_the_first_arrival() {
-        let mut playout = Playout::new(MS_100, FrameRate::per_second(60));
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(60).unwrap());
         assert_eq!(playout.frames_due(Instant::from_millis(500)), 0, "nothing has arrived");
         playout.note_arrival(0, Instant::from_millis(1_000));
         assert_eq!(playout.frames_due(Instant::from_micros(1_099_999)), 0);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn exactly_on_time_is_in_time() {
-        let mut playout = Playout::new(MS_100, FrameRate::per_second(10));
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(10).unwrap());
         playout.note_arrival(0, Instant::from_millis(0));
         playout.note_arrival(1, Instant::from_millis(200));
         assert_eq!(playout.counts(), (2, 0));
@@ -269,10 +269,10 @@ mod tests {
 
     #[test]
     fn another_rate_counts_from_its_first_frame() {
-        let mut playout = Playout::new(MS_100, FrameRate::per_second(10));
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(10).unwrap());
         playout.note_arrival(0, Instant::ZERO);
         // Frame 20 is due after 2,100 ms; then they pass at half the rate.
-        playout.set_rate(20, FrameRate::per_second(5));
+        playout.set_rate(20, FrameRate::per_second(5).unwrap());
         assert_eq!(playout.due_at(20), Some(Instant::from_millis(2_100)));
         assert_eq!(playout.due_at(25), Some(Instant::from_millis(3_100)));
         assert_eq!(playout.frames_due(Instant::from_millis(2_099)), 20, "what was due before is due still");

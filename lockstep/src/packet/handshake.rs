@@ -167,7 +167,7 @@ pub struct LobbyKeys {
     pub roster: Vec<Option<Seat>>,
 }
 
-/// A peer's last packet: it will send nothing more.
+/// A peer's last packet: it will send nothing more. Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bye {
     /// Reason 0: the match is over and the sender has everything.

@@ -32,7 +32,7 @@ pub struct Messages {
     pub frames: Vec<Frame>,
 }
 
-/// One message.
+/// One message. Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frame {
     /// Kind 0: what a player shows of itself, or what the middle of a star says that a player shows.
@@ -58,7 +58,7 @@ pub enum Frame {
     },
 }
 
-/// Who is to hear a message.
+/// Who is to hear a message. Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Address {
     /// One player.

@@ -41,6 +41,7 @@ pub const PACKET_BYTES_MAX: usize = 1_150;
 pub const TAG_BYTES: usize = 4;
 
 /// Layout of the actions of one entry. It follows from the settings and is equal on all peers.
+/// Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PayloadFormat {
     /// Input mode: exactly this many bits.
@@ -49,7 +50,7 @@ pub enum PayloadFormat {
     Variable(u32),
 }
 
-/// Every kind of packet.
+/// Every kind of packet. Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Packet {
     /// Kind 0: asks to be let in.

@@ -79,7 +79,7 @@ pub struct Want {
     pub have: SmallVec<[u64; WANT_WORDS_MAX]>,
 }
 
-/// The messages of a transfer.
+/// The messages of a transfer. Exhaustive on purpose: another one is another [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Transfer {
     /// 0: wait, the state is being fetched.

@@ -7,7 +7,7 @@ use crate::value::ids::Frame;
 /// Most events that wait for their confirmation, and most that wait to be taken. Beyond, the newest are dropped.
 const EVENTS_MAX: usize = 65_536;
 
-/// How sure an event is.
+/// How sure an event is. Exhaustive on purpose: whoever forgets one shows what did not happen, or hides what did.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Certainty {
     /// It happens in the predicted game. Show what is harmless if it does not come true: acknowledgement, dust, a footstep.

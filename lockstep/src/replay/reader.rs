@@ -88,7 +88,7 @@ pub struct TurnEvents<'a> {
     pub frames_per_second: u32,
 }
 
-/// One event of a turn.
+/// One event of a turn. Exhaustive on purpose: a replay plays right only if the game is told of every event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TurnEvent<A> {
     /// [`crate::Simulation::apply`].

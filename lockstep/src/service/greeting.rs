@@ -15,6 +15,7 @@ const WATCHER: u8 = 255;
 
 /// What a client wants.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Greeting {
     /// Kind 0: to come to the place that the secret opens.
     Come {

@@ -82,6 +82,7 @@ impl<L: Line + ?Sized> Line for Box<L> {
 
 /// What happened on a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LineEvent {
     /// The other side has accepted, with this answer.
     Accepted(Vec<u8>),

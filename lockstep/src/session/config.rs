@@ -86,7 +86,7 @@ pub(crate) struct Tempo {
     pub(crate) aligns: bool,
 }
 
-/// The links of a session.
+/// The links of a session. Exhaustive on purpose: whoever connects the peers must know which links there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Topology {

@@ -2,7 +2,7 @@
 
 use crate::value::ids::Turn;
 
-/// Whether the next turn can begin.
+/// Whether the next turn can begin. Exhaustive on purpose: a loop that forgets a case hangs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TurnStatus {
     /// Every player's entry for this turn is here.

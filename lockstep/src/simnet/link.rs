@@ -8,6 +8,7 @@ pub const PPM: u32 = 1_000_000;
 /// The transport protocol between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Transport {
     /// UDP: each packet on its own, lost, duplicated, overtaken or damaged as the link does it.
     #[default]

@@ -1,5 +1,7 @@
 //! A whole match in one thread: every peer has its own session and simulation, on a simulated network, in virtual time.
 
+use core::fmt;
+
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::session::Session;
@@ -14,6 +16,33 @@ const NEVER: Instant = Instant::from_micros(u64::MAX);
 /// Greatest number of packets that wait for a sleeping peer.
 const SOCKET_BUFFER: usize = 256;
 
+/// Greatest drift of a clock, parts per million.
+const DRIFT_MAX: i32 = 500_000;
+
+/// Why a peer was not given a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ClockError {
+    /// It would be too fast or too slow.
+    OutOfRange {
+        /// [`PeerClock::drift_ppm`], parts per million.
+        drift_ppm: i32,
+        /// The slowest.
+        min: i32,
+        /// The fastest.
+        max: i32,
+    },
+}
+
+impl fmt::Display for ClockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::OutOfRange { drift_ppm, min, max } = self;
+        write!(f, "a clock drifts by {min} to {max} parts per million, not by {drift_ppm}")
+    }
+}
+
+impl std::error::Error for ClockError {}
+
 /// A peer's own clock, relative to virtual time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerClock {
@@ -26,18 +55,21 @@ pub struct PeerClock {
 }
 
 impl PeerClock {
+    /// Microseconds that the peer's clock passes in a second. The drift is in its range.
+    fn rate(&self) -> u128 {
+        (1_000_000 + i64::from(self.drift_ppm)) as u128
+    }
+
     /// The peer's time at a virtual time.
     fn local(&self, now: Instant) -> Instant {
-        let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
-        let micros = u128::from(now.as_micros()) * rate / 1_000_000;
+        let micros = u128::from(now.as_micros()) * self.rate() / 1_000_000;
         Instant::from_micros(micros as u64) + self.offset
     }
 
     /// The first virtual time at which the peer's clock shows this.
     fn global(&self, local: Instant) -> Instant {
-        let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
         let micros = u128::from(local.as_micros().saturating_sub(self.offset.as_micros())) * 1_000_000;
-        Instant::from_micros(micros.div_ceil(rate) as u64)
+        Instant::from_micros(micros.div_ceil(self.rate()) as u64)
     }
 }
 
@@ -64,9 +96,17 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// Gives a peer its own clock. Set offset and drift before the start: a session's time must not go back.
-    pub fn set_clock(&mut self, peer: usize, clock: PeerClock) {
+    ///
+    /// # Errors
+    /// [`ClockError::OutOfRange`] if the drift is outside of -500,000..=500,000; the peer keeps its clock then.
+    pub fn set_clock(&mut self, peer: usize, clock: PeerClock) -> Result<(), ClockError> {
+        let (drift_ppm, min, max) = (clock.drift_ppm, -DRIFT_MAX, DRIFT_MAX);
+        if !(min..=max).contains(&drift_ppm) {
+            return Err(ClockError::OutOfRange { drift_ppm, min, max });
+        }
         self.clocks[peer] = clock;
         self.due[peer] = Instant::ZERO;
+        Ok(())
     }
 
     /// Suspends a peer until a virtual time.

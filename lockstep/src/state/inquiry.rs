@@ -20,7 +20,7 @@ use crate::value::time::Instant;
 pub use finding::{Finding, InquiryError};
 use limits::Limits;
 use message::{Answer, NUMBERS_MAX, Question, Stretch, name_of};
-pub use moments::{MOMENTS_MAX, Moments};
+pub use moments::{MOMENTS_MAX, Moments, MomentsError};
 
 /// Greatest number of round trips of an inquiry.
 const ROUNDS_MAX: u32 = 10;
@@ -39,7 +39,7 @@ pub struct Inquiry<S> {
     rounds: u32,
 }
 
-/// The result of a message.
+/// The result of a message. Exhaustive on purpose: a search goes on or is over, and hangs if either is left out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Send this to the other peer.
@@ -234,7 +234,7 @@ mod tests {
     /// Twenty frames in which all numbers rise; from `at` on, `fault` has changed the state.
     fn inquiry(count: u32, at: u32, fault: impl Fn(&mut Game)) -> Inquiry<Game> {
         let mut game = Game((0..count).collect());
-        let mut moments = Moments::new(16);
+        let mut moments = Moments::new(16).unwrap();
         for frame in 0..20 {
             game.0.iter_mut().for_each(|value| *value += 1);
             if frame == at {

@@ -34,6 +34,13 @@ pub struct TrialError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TrialFault {
+    /// A setting of the trial is below its least value; nothing was played.
+    Setting {
+        /// Name of the method that sets it.
+        setting: &'static str,
+        /// Its least value.
+        min: u32,
+    },
     /// A number that the walk shows differs between two runs.
     Number {
         /// Which run.
@@ -137,6 +144,7 @@ impl Run {
 impl fmt::Display for TrialFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Setting { setting, min } => write!(f, "the trial's {setting} must be at least {min}"),
             Self::Number { run, difference } => write!(f, "{run} differs in {difference}{}", run.advice()),
             Self::Checksum { run, first, other } => write!(
                 f,

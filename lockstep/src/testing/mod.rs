@@ -75,17 +75,17 @@ impl Trial {
 
     /// Frames per turn, at least 1. Default 4.
     pub fn frames_per_turn(self, frames: u32) -> Self {
-        Self { frames_per_turn: frames.max(1), ..self }
+        Self { frames_per_turn: frames, ..self }
     }
 
     /// Frames per second, at least 1. Default 20.
     pub fn frames_per_second(self, frames: u32) -> Self {
-        Self { frames_per_second: frames.max(1), ..self }
+        Self { frames_per_second: frames, ..self }
     }
 
     /// The state is saved and restored before every turn whose number is a multiple of this, at least 1. Default 5.
     pub fn restore_every(self, turns: u32) -> Self {
-        Self { restore_every: turns.max(1), ..self }
+        Self { restore_every: turns, ..self }
     }
 
     /// Number of numbers that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes. Default
@@ -93,6 +93,17 @@ impl Trial {
     /// checksum within `step` must compute it anew at the end of a walk that writes ([`crate::state::Visit::WRITES`]).
     pub fn flips(self, flips: u32) -> Self {
         Self { flips, ..self }
+    }
+
+    /// Refuses a setting that is zero and must not be.
+    fn check(&self) -> Result<(), Box<TrialError>> {
+        let settings = [
+            ("frames_per_turn", self.frames_per_turn),
+            ("frames_per_second", self.frames_per_second),
+            ("restore_every", self.restore_every),
+        ];
+        let Some((setting, _)) = settings.into_iter().find(|(_, value)| *value == 0) else { return Ok(()) };
+        Err(Box::new(TrialError { turn: Turn(0), frame: 0, fault: TrialFault::Setting { setting, min: 1 } }))
     }
 }
 
@@ -134,6 +145,7 @@ pub fn check_determinism_of_peers<S: Simulation + State>(
     mut new: impl FnMut(PlayerId) -> S,
     mut orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
 ) -> Result<(), Box<TrialError>> {
+    trial.check()?;
     let mut first = new(PlayerId(0));
     let mut others = Run::ALL.map(|run| (run, new(run.local_player())));
     let (mut actions, mut bytes) = (Vec::new(), Vec::new());

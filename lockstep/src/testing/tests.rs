@@ -292,3 +292,23 @@ fn orders_that_do_not_survive_their_encoding_are_named() {
         assert_eq!(found.to_string(), format!("turn 20, frame 0: an order of player 1: {text}"));
     }
 }
+
+#[test]
+fn settings_of_a_trial_that_are_zero_are_refused() {
+    type Setting = (&'static str, fn(u32) -> Trial);
+    let outside = Rc::default();
+    let play = |trial| check_determinism(trial, || Game::new(Fault::None, &outside), |_, _, _| {});
+    let settings: [Setting; 3] = [
+        ("frames_per_turn", |value| Trial::new().turns(2).frames_per_turn(value)),
+        ("frames_per_second", |value| Trial::new().turns(2).frames_per_second(value)),
+        ("restore_every", |value| Trial::new().turns(2).restore_every(value)),
+    ];
+    for (setting, trial) in settings {
+        let refused = play(trial(0)).unwrap_err();
+        assert_eq!(refused.fault, TrialFault::Setting { setting, min: 1 });
+        assert_eq!(refused.to_string(), format!("turn 0, frame 0: the trial's {setting} must be at least 1"));
+        assert_eq!(play(trial(1)), Ok(()), "{setting}");
+    }
+    assert_eq!(play(settings[1].1(u32::MAX)), Ok(()));
+    assert_eq!(play(settings[2].1(u32::MAX)), Ok(()));
+}

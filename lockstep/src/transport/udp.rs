@@ -45,6 +45,7 @@ pub struct UdpStats {
 
 /// What the application does with a packet that it sees before the session.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Aside {
     /// It is not for the application; the session gets it.
     Session,

@@ -108,7 +108,8 @@ impl fmt::Display for PeerId {
     }
 }
 
-/// Who is at the other end of a link.
+/// Who is at the other end of a link. Exhaustive on purpose: it is a number on the wire, and another role is another
+/// [`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Identity {
     /// A player.

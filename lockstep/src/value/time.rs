@@ -1,13 +1,41 @@
 //! Points and spans of time in microseconds. This crate never reads a clock: the caller passes `now`.
 
+use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
+
+/// Greatest number of whole frames per second.
+const PER_SECOND_MAX: u32 = 4_000_000;
+
+/// Why a number is no [`FrameRate`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FrameRateError {
+    /// It is too low or too high.
+    OutOfRange {
+        /// The given value.
+        value: u32,
+        /// Smallest allowed value.
+        min: u32,
+        /// Largest allowed value.
+        max: u32,
+    },
+}
+
+impl fmt::Display for FrameRateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::OutOfRange { value, min, max } = self;
+        write!(f, "a rate of frames must be {min} to {max}, not {value}")
+    }
+}
+
+impl core::error::Error for FrameRateError {}
 
 /// Frames per second of real time, to a thousandth: 20 frames per second are 20,000 millihertz.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(from = "u32", into = "u32")
+    serde(try_from = "u32", into = "u32")
 )]
 pub struct FrameRate(u32);
 
@@ -91,16 +119,26 @@ impl Duration {
 }
 
 impl FrameRate {
-    /// Whole frames per second, 1..=4,000,000; values out of range are clamped.
-    #[must_use]
-    pub const fn per_second(frames: u32) -> Self {
-        Self::from_millihertz(frames.saturating_mul(1_000))
+    /// Whole frames per second, 1..=4,000,000.
+    ///
+    /// # Errors
+    /// [`FrameRateError::OutOfRange`].
+    pub const fn per_second(frames: u32) -> Result<Self, FrameRateError> {
+        if frames == 0 || frames > PER_SECOND_MAX {
+            return Err(FrameRateError::OutOfRange { value: frames, min: 1, max: PER_SECOND_MAX });
+        }
+        Ok(Self(frames * 1_000))
     }
 
     /// Frames per 1,000 seconds, at least 1.
-    #[must_use]
-    pub const fn from_millihertz(frames: u32) -> Self {
-        Self(if frames == 0 { 1 } else { frames })
+    ///
+    /// # Errors
+    /// [`FrameRateError::OutOfRange`].
+    pub const fn from_millihertz(frames: u32) -> Result<Self, FrameRateError> {
+        if frames == 0 {
+            return Err(FrameRateError::OutOfRange { value: frames, min: 1, max: u32::MAX });
+        }
+        Ok(Self(frames))
     }
 
     /// Frames per 1,000 seconds.
@@ -117,8 +155,10 @@ impl FrameRate {
 }
 
 /// In millihertz, as [`FrameRate::from_millihertz`].
-impl From<u32> for FrameRate {
-    fn from(millihertz: u32) -> Self {
+impl TryFrom<u32> for FrameRate {
+    type Error = FrameRateError;
+
+    fn try_from(millihertz: u32) -> Result<Self, FrameRateError> {
         Self::from_millihertz(millihertz)
     }
 }
@@ -191,6 +231,23 @@ mod tests {
         assert_eq!(late.since(early).as_micros(), 5);
         assert_eq!(early.since(late), Duration::ZERO);
         assert_eq!(Instant::from_micros(u64::MAX) + Duration::from_secs(1), Instant::from_micros(u64::MAX));
+    }
+
+    #[test]
+    fn rates_out_of_range_are_refused() {
+        let refused = |value, max| Err(FrameRateError::OutOfRange { value, min: 1, max });
+        for frames in [0, PER_SECOND_MAX + 1, u32::MAX] {
+            assert_eq!(FrameRate::per_second(frames), refused(frames, PER_SECOND_MAX));
+        }
+        for frames in [1, PER_SECOND_MAX] {
+            assert_eq!(FrameRate::per_second(frames).map(u32::from), Ok(frames * 1_000));
+        }
+        assert_eq!(FrameRate::from_millihertz(0), refused(0, u32::MAX));
+        assert_eq!(FrameRate::try_from(0), refused(0, u32::MAX));
+        for millihertz in [1, u32::MAX] {
+            assert_eq!(FrameRate::from_millihertz(millihertz).map(u32::from), Ok(millihertz));
+            assert_eq!(FrameRate::try_from(millihertz).map(u32::from), Ok(millihertz));
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn build(world: &mut World, centre: Vec2, half: Vec2) -> Result<Aabb, Box<dyn Er
 /// Steps until all have arrived; returns the seconds.
 fn play(world: &mut World, crowd: &mut Crowd, units: &[BodyId]) -> Result<u32, Box<dyn Error>> {
     for frame in 0..120 * FRAMES_PER_SECOND {
-        crowd.step(world, FRAMES_PER_SECOND);
+        crowd.step(world, FRAMES_PER_SECOND)?;
         world.step(FRAMES_PER_SECOND)?;
         for event in crowd.events() {
             match event {
@@ -112,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let goal = Vec2::from_ints(9, 4);
     let rows = Order::go(goal).formation(Formation::Rows { files: 10 }, Angle::ZERO).together(true);
     crowd.order(&world, &units, &rows)?;
-    crowd.step(&mut world, FRAMES_PER_SECOND);
+    crowd.step(&mut world, FRAMES_PER_SECOND)?;
     let size = crowd.ground().size_of(radius).ok_or("all units have this radius")?;
     let mut letters = Letters::new();
     if let Some(flow) = crowd.flow_of(units[0]) {

@@ -20,7 +20,7 @@
 //! crowd.order(&world, &[unit], &Order::go(Vec2::from_ints(6, 0)))?;
 //! let mut frames = 0;
 //! while !crowd.events().contains(&MoveEvent::Arrived(unit)) {
-//!     crowd.step(&mut world, 20);
+//!     crowd.step(&mut world, 20)?;
 //!     world.step(20)?;
 //!     frames += 1;
 //! }
@@ -44,11 +44,11 @@ mod group;
 mod steer;
 
 pub use crowd::{
-    Crowd, CrowdDef, CrowdNumber, GIVE_UP_MS, MOVEMENT_VERSION, MoveError, MoveEvent, MoverDef, Order,
-    StateError,
+    Crowd, CrowdDef, CrowdError, CrowdNumber, GIVE_UP_MS, MOVEMENT_VERSION, MoveError, MoveEvent, MoverDef,
+    Order, StateError,
 };
 pub use draw::MovementDraw;
 pub use flow::{Corner, FIELDS_MAX, FlowError, FlowId, Flows, PathError, PathSearch, Way};
 pub use ground::{COST_MAX, Ground, GroundDef, GroundError, SIDE_MAX, SIZES_MAX, SizeClass};
-pub use group::{Formation, assign, places};
+pub use group::{Formation, PlacesError, assign, places};
 pub use steer::{Going, Neighbour, Step, give_way};

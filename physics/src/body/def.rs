@@ -9,7 +9,7 @@ use crate::math::num::{
 };
 use crate::math::vec2::Vec2;
 
-/// How a body moves.
+/// How a body moves. Exhaustive on purpose: a game that forgets a kind treats its bodies wrongly.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyKind, Fx, Shape, Vec2, World, WorldDef};

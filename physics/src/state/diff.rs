@@ -31,6 +31,7 @@ pub struct StateDifference {
 
 /// Names one number of a world's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StatePath {
     /// A setting or counter of the whole world.
     World {
@@ -88,7 +89,7 @@ impl World {
     /// let id = world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
     /// let mut other = world.clone();
     /// assert_eq!(world.first_difference(&other), None);
-    /// other.flip_bit(id.index(), BodyField::PositionX, 4).unwrap();
+    /// other.flip_bit(id, BodyField::PositionX, 4).unwrap();
     /// let difference = world.first_difference(&other).unwrap();
     /// assert_eq!(difference.to_string(), "bodies: body 0.0, position.x: 0 here, 16 there");
     /// ```
@@ -463,11 +464,11 @@ pub(crate) mod tests {
             all
         };
         let before = numbers(&world);
-        let slot = world.bodies().next().unwrap().id().index();
+        let id = world.bodies().next().unwrap().id();
         let mut flipped = 0;
         for field in BodyField::ALL {
             let mut other = world.clone();
-            if (0..field.bits()).any(|bit| other.flip_bit(slot, field, bit).is_ok()) {
+            if (0..field.bits()).any(|bit| other.flip_bit(id, field, bit).is_ok()) {
                 flipped += 1;
                 let after = numbers(&other);
                 let differing: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a.1 != b.1).collect();

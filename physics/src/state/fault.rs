@@ -1,18 +1,15 @@
 //! Deliberate faults: single flipped bits, to rehearse a desync.
 
 use crate::body::field::BodyField;
-use crate::body::slot::Slot;
+use crate::body::id::BodyId;
 use crate::world::World;
 
 /// Why a bit was not flipped; the world is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlipError {
-    /// No body lives in the slot.
-    Vacant {
-        /// The slot that was asked for.
-        slot: u32,
-    },
+    /// The handle names a body that was removed, or that never was in this world.
+    Stale(BodyId),
     /// The field has fewer bits.
     NoSuchBit {
         /// The field.
@@ -30,7 +27,7 @@ pub enum FlipError {
 impl core::fmt::Display for FlipError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Vacant { slot } => write!(f, "no body lives in slot {slot}"),
+            Self::Stale(id) => write!(f, "body {id} is not in this world (any more)"),
             Self::NoSuchBit { field, bit } => {
                 write!(f, "{field} has bits 0..={}, not {bit}", field.bits() - 1)
             }
@@ -47,14 +44,13 @@ impl World {
     ///
     /// # Errors
     /// [`FlipError`] if there is no such body or bit, or if the result would break a documented range or an invariant of the state.
-    pub fn flip_bit(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FlipError> {
-        let at = Slot(slot);
-        let generation = self.order.generation(at).ok_or(FlipError::Vacant { slot })?;
+    pub fn flip_bit(&mut self, id: BodyId, field: BodyField, bit: u32) -> Result<(), FlipError> {
+        let at = self.slot(id).map_err(|_| FlipError::Stale(id))?;
         if bit >= field.bits() {
             return Err(FlipError::NoSuchBit { field, bit });
         }
         let mut flipped = self.clone();
-        let mut new_generation = generation;
+        let mut new_generation = id.generation;
         field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
         flipped.order.set_generation(at, new_generation);
         // Derived data (trees, lists of moving bodies) is rebuilt from the changed state.
@@ -77,9 +73,10 @@ mod tests {
         let mut flipped = 0;
         for field in BodyField::ALL {
             for slot in 0..world.bodies.len() as u32 {
+                let Some(id) = world.body_in_slot(slot) else { continue };
                 for bit in 0..field.bits() {
                     let mut other = world.clone();
-                    if other.flip_bit(slot, field, bit).is_err() {
+                    if other.flip_bit(id, field, bit).is_err() {
                         assert_eq!(other.checksum(), world.checksum(), "refused: unchanged");
                         continue;
                     }
@@ -106,15 +103,22 @@ mod tests {
     fn flips_out_of_range_are_refused() {
         let mut world = heap();
         let before = world.checksum();
-        let wide = world.flip_bit(0, BodyField::Friction, 30);
+        let id = world.body_in_slot(0).unwrap();
+        let wide = world.flip_bit(id, BodyField::Friction, 30);
         assert_eq!(wide, Err(FlipError::OutOfRange { what: "the friction flag" }));
-        assert!(world.flip_bit(0, BodyField::PositionX, 31).is_err());
+        assert!(world.flip_bit(id, BodyField::PositionX, 31).is_err());
         assert_eq!(
-            world.flip_bit(0, BodyField::StillMs, 16),
+            world.flip_bit(id, BodyField::StillMs, 16),
             Err(FlipError::NoSuchBit { field: BodyField::StillMs, bit: 16 })
         );
-        assert_eq!(world.flip_bit(11, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 11 }));
-        assert_eq!(world.flip_bit(99, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 99 }));
+        // A slot whose body was removed, one that was never used, and one that another body has by now.
+        assert_eq!((world.body_in_slot(11), world.body_in_slot(99)), (None, None));
+        let heir = world.body_in_slot(8).unwrap();
+        let stale = [(11, 0), (99, 0), (8, heir.generation - 1), (8, heir.generation + 1)];
+        for id in stale.map(|(index, generation)| BodyId { index, generation }) {
+            assert_eq!(world.flip_bit(id, BodyField::PositionX, 0), Err(FlipError::Stale(id)));
+        }
         assert_eq!(world.checksum(), before);
+        assert_eq!(world.flip_bit(heir, BodyField::PositionX, 0), Ok(()));
     }
 }

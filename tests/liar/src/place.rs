@@ -157,6 +157,7 @@ fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, SealedClient), 
             }
             Some(LineEvent::Lost { why, .. }) => return Err(why),
             Some(LineEvent::Packet(_)) => return Err("a packet before the answer".into()),
+            Some(_) => return Err("news that make no sense before the answer".into()),
         }
     }
 }
@@ -189,7 +190,8 @@ fn play(
             match event {
                 LineEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
                 LineEvent::Lost { why, .. } => return Ok((told(&driver, &why), true)),
-                LineEvent::Refused(_) | LineEvent::Accepted(_) => {}
+                // The place is taken already; other news change nothing of it.
+                _ => {}
             }
         }
         let now = clock.now();

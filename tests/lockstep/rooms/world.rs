@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
 
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Greeting, Opened, Welcome};
@@ -161,7 +162,8 @@ impl World {
                 session
             }),
         };
-        let driver = Driver::new(Tally::default(), session.unwrap()).catch_up_frames(200);
+        let driver =
+            Driver::new(Tally::default(), session.unwrap()).catch_up_frames(NonZeroU32::new(200).unwrap());
         self.owners.insert(connection, self.clients.len());
         self.clients.push(Client { driver, connection, is_alive: true, is_closed: false });
         self.clients.len() - 1

@@ -101,7 +101,7 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
     let half = game.field.half;
     let (left, edge) = (Point { x: -half.x, y: -half.y }, game.base(0).unwrap().x + 20 * UNIT);
     let lake = Aabb { min: Point { x: edge, ..left }.to_vec2(), max: half.to_vec2() };
-    game.crowd.set_cost(&game.world, lake, 0);
+    game.crowd.set_cost(&game.world, lake, 0).unwrap();
     let far = Point { x: edge + 36 * UNIT, y: 0 };
     assert!(far.x < half.x && game.terrain().nearest_open(far).is_none());
     for command in [Command::Move(Place::near(far)), Command::Attack(Place::near(far))] {
@@ -126,7 +126,7 @@ fn an_army_at_a_lake_stands_on_land() {
     let half = game.field.half;
     let edge = game.base(0).unwrap().x + 20 * UNIT;
     let lake = Aabb { min: Point { x: edge, y: -half.y }.to_vec2(), max: half.to_vec2() };
-    game.crowd.set_cost(&game.world, lake, 0);
+    game.crowd.set_cost(&game.world, lake, 0).unwrap();
     let far = Point { x: edge + 40 * UNIT, y: 0 };
     assert!(game.terrain().nearest_open(far).is_none());
     tell(&mut game, 0, Selection::All, Command::Move(Place::near(far)));
@@ -142,7 +142,7 @@ fn an_order_to_where_nobody_can_stand_changes_nothing() {
     let mut game = game(2, 12);
     let half = game.field.half;
     let everywhere = Aabb { min: Point { x: -half.x, y: -half.y }.to_vec2(), max: half.to_vec2() };
-    game.crowd.set_cost(&game.world, everywhere, 0);
+    game.crowd.set_cost(&game.world, everywhere, 0).unwrap();
     for command in [Command::Move(Place::near(Point::ZERO)), Command::Patrol(Place::near(Point::ZERO))] {
         tell(&mut game, 0, Selection::All, command);
         run(&mut game, 1);

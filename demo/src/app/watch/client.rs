@@ -125,7 +125,7 @@ impl Client {
 
     /// Keeps the states of the last frames from now on.
     pub(crate) fn keep_moments(&mut self) {
-        self.watched.moments = Some(Moments::new(MOMENTS_MAX));
+        self.watched.moments = Some(Moments::default());
     }
 
     /// The states of the last frames, as they are now, to look into.
@@ -422,7 +422,7 @@ impl Watched {
         self.frames.clear();
         self.deeds.clear();
         if self.moments.is_some() {
-            self.moments = Some(Moments::new(MOMENTS_MAX));
+            self.moments = Some(Moments::default());
         }
         if let Some(recording) = self.recording.take() {
             recording.discard();

@@ -132,6 +132,7 @@ impl OrderLog {
         let transport = match link.transport {
             Transport::Udp => "udp",
             Transport::Tcp => "tcp",
+            _ => "another",
         };
         self.write(&json!({
             "event": "network", "transport": transport, "latency_ms": link.latency.as_millis(), "jitter_ms": link.jitter.as_millis(),

@@ -108,7 +108,8 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
                 ("prediction", format!("{} frames, {cost:.1} ms", foresight.depth()))
             }
             (None, Transport::Udp) => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
-            (None, Transport::Tcp) => ("held back", format!("{} packets", skirmish.held_back())),
+            // What keeps the order holds packets back.
+            (None, _) => ("held back", format!("{} packets", skirmish.held_back())),
         },
         match foresight {
             Some(foresight) => ("units right", format!("{:.1} %", foresight.right_percent())),

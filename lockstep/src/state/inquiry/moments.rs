@@ -1,5 +1,6 @@
 //! The states of the last frames.
 
+use core::fmt;
 use std::collections::VecDeque;
 
 use twox_hash::XxHash3_64;
@@ -9,8 +10,32 @@ use crate::state::{self, State};
 /// Greatest number of frames whose hashes fit into an answer.
 pub const MOMENTS_MAX: usize = 64;
 
-/// The states of the last frames, oldest first.
-#[derive(Clone, Debug, Default)]
+/// Why the states of the last frames are not kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MomentsError {
+    /// There are too few or too many of them.
+    OutOfRange {
+        /// The given number of frames.
+        most: usize,
+        /// The smallest.
+        min: usize,
+        /// The largest.
+        max: usize,
+    },
+}
+
+impl fmt::Display for MomentsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::OutOfRange { most, min, max } = self;
+        write!(f, "the states of the last {min} to {max} frames can be kept, not of {most}")
+    }
+}
+
+impl std::error::Error for MomentsError {}
+
+/// The states of the last frames, oldest first. The default keeps [`MOMENTS_MAX`] of them.
+#[derive(Clone, Debug)]
 pub struct Moments {
     ring: VecDeque<Moment>,
     most: usize,
@@ -24,12 +49,22 @@ pub(super) struct Moment {
     pub(super) state: Vec<u8>,
 }
 
+impl Default for Moments {
+    fn default() -> Self {
+        Self { ring: VecDeque::with_capacity(MOMENTS_MAX), most: MOMENTS_MAX }
+    }
+}
+
 impl Moments {
-    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a desync is noticed. Values out of range are clamped.
-    #[must_use]
-    pub fn new(most: usize) -> Self {
-        let most = most.clamp(1, MOMENTS_MAX);
-        Self { ring: VecDeque::with_capacity(most), most }
+    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a desync is noticed.
+    ///
+    /// # Errors
+    /// [`MomentsError::OutOfRange`] if `most` is out of its range.
+    pub fn new(most: usize) -> Result<Self, MomentsError> {
+        if !(1..=MOMENTS_MAX).contains(&most) {
+            return Err(MomentsError::OutOfRange { most, min: 1, max: MOMENTS_MAX });
+        }
+        Ok(Self { ring: VecDeque::with_capacity(most), most })
     }
 
     /// A frame is over. Reuses the oldest frame's buffer. A repeated frame replaces the kept one.
@@ -48,5 +83,41 @@ impl Moments {
     /// The kept frames and their hashes, oldest first.
     pub(super) fn hashes(&self) -> Vec<(u32, u64)> {
         self.ring.iter().map(|moment| (moment.frame, moment.hash)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{StateError, Visit};
+
+    struct Counter(u32);
+
+    impl State for Counter {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            v.number("count", &mut self.0)
+        }
+    }
+
+    fn kept(mut moments: Moments) -> usize {
+        (0..200).for_each(|frame| moments.push(frame, &mut Counter(frame)));
+        moments.hashes().len()
+    }
+
+    #[test]
+    fn numbers_of_frames_out_of_range_are_refused() {
+        for most in [0, MOMENTS_MAX + 1, usize::MAX] {
+            let expected = MomentsError::OutOfRange { most, min: 1, max: 64 };
+            assert_eq!(Moments::new(most).err(), Some(expected));
+        }
+        for most in [1, MOMENTS_MAX] {
+            assert_eq!(kept(Moments::new(most).unwrap()), most);
+        }
+    }
+
+    /// It kept all frames.
+    #[test]
+    fn the_default_keeps_as_many_frames_as_fit_into_an_answer() {
+        assert_eq!(kept(Moments::default()), MOMENTS_MAX);
     }
 }

@@ -120,7 +120,8 @@ impl<'a, G: SoakGame> Running<'a, G> {
         }
         let mut virtual_match = VirtualMatch::new(drivers, net);
         for (node, clock) in plan.network.clocks.iter().enumerate() {
-            virtual_match.set_clock(node, *clock);
+            let set = virtual_match.set_clock(node, *clock);
+            debug_assert!(set.is_ok(), "{set:?}");
         }
         for node in plan.early_nodes()..plan.nodes() {
             virtual_match.put_to_sleep(node as usize, NEVER);

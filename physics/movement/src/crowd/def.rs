@@ -5,7 +5,8 @@ use core::fmt;
 use testudo_physics::{Angle, BodyId, Fx, Vec2};
 
 use crate::flow::FlowError;
-use crate::group::Formation;
+use crate::ground::GroundError;
+use crate::group::{Formation, PlacesError};
 
 /// Greatest speed and acceleration of a unit, units/s and units/s^2.
 const PACE_MAX: Fx = testudo_physics::SPEED_MAX;
@@ -101,8 +102,15 @@ pub enum MoveError {
         /// The value.
         value: Fx,
     },
+    /// A reach is outside of 0..=65,536 units.
+    Reach {
+        /// The value.
+        value: Fx,
+    },
     /// The goal is beyond +-16,384 units.
     Goal,
+    /// There is no such formation.
+    Places(PlacesError),
     /// There is no field for the goal.
     Flow(FlowError),
 }
@@ -110,6 +118,12 @@ pub enum MoveError {
 impl From<FlowError> for MoveError {
     fn from(error: FlowError) -> Self {
         Self::Flow(error)
+    }
+}
+
+impl From<PlacesError> for MoveError {
+    fn from(error: PlacesError) -> Self {
+        Self::Places(error)
     }
 }
 
@@ -124,10 +138,48 @@ impl fmt::Display for MoveError {
             Self::Pace { value } => {
                 write!(f, "a speed or acceleration must be above 0 and at most 1024, not {value}")
             }
+            Self::Reach { value } => write!(f, "a reach must be 0 to 65536 units, not {value}"),
             Self::Goal => write!(f, "a goal must lie within +-16384 units"),
+            Self::Places(error) => error.fmt(f),
             Self::Flow(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for MoveError {}
+
+/// Why a crowd was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CrowdError {
+    /// The ground is wrong.
+    Ground(GroundError),
+    /// The fields are wrong.
+    Flow(FlowError),
+    /// The fields may find no cell in a frame: [`CrowdDef::cells_per_frame`](crate::CrowdDef::cells_per_frame) is at least 1.
+    CellsPerFrame,
+}
+
+impl From<GroundError> for CrowdError {
+    fn from(error: GroundError) -> Self {
+        Self::Ground(error)
+    }
+}
+
+impl From<FlowError> for CrowdError {
+    fn from(error: FlowError) -> Self {
+        Self::Flow(error)
+    }
+}
+
+impl fmt::Display for CrowdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ground(error) => error.fmt(f),
+            Self::Flow(error) => error.fmt(f),
+            Self::CellsPerFrame => write!(f, "a crowd must search at least one cell per frame"),
+        }
+    }
+}
+
+impl core::error::Error for CrowdError {}

@@ -25,7 +25,7 @@ use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
 use around::Pack;
-pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
+pub use def::{CrowdError, GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
 pub(crate) use progress::Progress;
@@ -62,7 +62,7 @@ impl CrowdDef {
     /// or as many while all fields are in use; what is too much is missing in the next frames.
     #[must_use]
     pub fn cells_per_frame(self, cells_per_frame: u32) -> Self {
-        Self { cells_per_frame: cells_per_frame.max(1), ..self }
+        Self { cells_per_frame, ..self }
     }
 
     /// On ground with more cells than this, fields cover only corridors to their goals, see [`Flows::whole_up_to`].
@@ -128,11 +128,14 @@ impl Crowd {
     /// A crowd without units on ground without obstacles; call [`Crowd::survey`] when the world has its walls.
     ///
     /// # Errors
-    /// [`GroundError`] names what is wrong in the definition.
-    pub fn new(def: &CrowdDef) -> Result<Self, GroundError> {
+    /// [`CrowdError`] names what is wrong in the definition.
+    pub fn new(def: &CrowdDef) -> Result<Self, CrowdError> {
+        if def.cells_per_frame == 0 {
+            return Err(CrowdError::CellsPerFrame);
+        }
         Ok(Self {
             ground: Ground::new(&def.ground)?,
-            flows: Flows::new(def.fields_max).whole_up_to(def.whole_up_to),
+            flows: Flows::new(def.fields_max)?.whole_up_to(def.whole_up_to),
             paths: PathSearch::default(),
             paths_left: 0,
             pack: Pack::default(),
@@ -170,10 +173,14 @@ impl Crowd {
     }
 
     /// Sets the cost of an area, see [`Ground::set_cost`].
-    pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) {
-        let changes = self.ground.change_cost(world, area, cost);
+    ///
+    /// # Errors
+    /// [`GroundError::Cost`] if the cost is above [`COST_MAX`](crate::COST_MAX); nothing changes then.
+    pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) -> Result<(), GroundError> {
+        let changes = self.ground.change_cost(world, area, cost)?;
         self.flows.forget(&self.ground, &changes);
         self.look_again();
+        Ok(())
     }
 
     /// The ground has changed: all units look for their ways again.

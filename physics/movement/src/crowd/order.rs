@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
+use testudo_physics::{BodyId, EXTENT_MAX, Fx, POSITION_MAX, Vec2, World};
 
 use crate::crowd::state::CHANGED;
 use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
@@ -25,11 +25,12 @@ impl Crowd {
     /// unit among them small ones stand as wide as large ones would.
     ///
     /// # Errors
-    /// [`MoveError`]: a body that is no unit, a goal out of range, no open ground near the goal, or too many goals. Nobody goes then.
+    /// [`MoveError`]: a body that is no unit, a goal out of range, a row without units, no open ground near the goal, or too many goals. Nobody goes then.
     pub fn order(&mut self, world: &World, units: &[BodyId], order: &Order) -> Result<(), MoveError> {
         if !is_in_range(order.goal) {
             return Err(MoveError::Goal);
         }
+        order.formation.validate()?;
         let mut group = Vec::new();
         for &body in units {
             group.push(self.place_of(body).ok_or(MoveError::Stranger(body))?);
@@ -54,14 +55,13 @@ impl Crowd {
             .iter()
             .map(|&at| world.body(self.walkers[at].body).map_or(self.movers[at].post, |body| body.position()))
             .collect();
-        let largest = group.iter().map(|&at| self.walkers[at].sight.radius).max().unwrap_or(1 << 16);
-        let spacing = Fx::from_bits(i64::from(largest) * SPACING.0 / SPACING.1);
+        let spacing = self.spacing(&group, size);
         let ahead = ahead(&positions, order.goal);
         // A disc has no front; where its last ring is not full, it is so on the far side.
         let facing = if order.formation == Formation::Disc { (-ahead).angle() } else { order.facing };
         let shape = (order.formation, facing);
         let count = group.len() as u32;
-        let posts = places(&self.ground, size, order.goal, shape, spacing, count);
+        let posts = places(&self.ground, size, order.goal, shape, spacing, count)?;
         let given = assign(&positions, &posts, ahead);
         let last = self.ground.held_inside(order.goal);
         let in_rows = matches!(order.formation, Formation::Rows { .. });
@@ -85,6 +85,13 @@ impl Crowd {
             self.hashes[at] = CHANGED;
         }
         Ok(())
+    }
+
+    /// Distance between the places of a group whose greatest size this is, units.
+    fn spacing(&self, group: &[usize], size: SizeClass) -> Fx {
+        let largest = group.iter().map(|&at| self.walkers[at].sight.radius).max().unwrap_or(1 << 16);
+        let spacing = Fx::from_bits(i64::from(largest) * SPACING.0 / SPACING.1);
+        spacing.clamp(self.ground.radius(size), EXTENT_MAX)
     }
 
     /// A goal, and no field that leads there as long as no unit needs one. `index`: [`NO_FIELD`] or [`ALONE`].

@@ -21,7 +21,7 @@ pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
 impl Crowd {
     /// A unit goes at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface (of shapes
     /// that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. Nothing ends it but another order,
-    /// [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events. A reach outside of 0..=65,536 counts as the nearest one inside.
+    /// [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events. The reach is in 0..=65,536.
     ///
     /// It goes straight while cells in which it need not keep to one side lead to where it would stand, and there is room for it. Else it looks for a path to
     /// the nearest place from which it comes within reach when its turn comes ([`Crowd::is_waiting`]), over a quarter of a frame's cells at most
@@ -29,10 +29,12 @@ impl Crowd {
     /// it knows, stands there, and looks again after three seconds. A dead end wider than a search may hold it.
     ///
     /// # Errors
-    /// [`MoveError::Stranger`] if the first body is no unit.
+    /// [`MoveError`]: the first body is no unit, or the reach is out of range. The unit goes on as before then.
     pub fn pursue(&mut self, unit: BodyId, prey: BodyId, reach: Fx) -> Result<(), MoveError> {
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
-        let reach = reach.clamp(Fx::ZERO, REACH_MAX);
+        if !(Fx::ZERO..=REACH_MAX).contains(&reach) {
+            return Err(MoveError::Reach { value: reach });
+        }
         let mover = &mut self.movers[at];
         let goes_on = |old: &Pursuit| (old.prey, old.reach) == (prey, reach);
         if !matches!(&mover.task, Task::Pursue(old) if goes_on(old)) {

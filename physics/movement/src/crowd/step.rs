@@ -1,6 +1,6 @@
 //! One frame of a crowd: some units think, and all of them take the velocities that they decided on.
 
-use testudo_physics::World;
+use testudo_physics::{FPS_MAX, StepError, World};
 
 use crate::crowd::state::{CHANGED, GONE};
 use crate::crowd::{Crowd, MoveEvent};
@@ -30,13 +30,24 @@ pub(super) enum Company {
 }
 
 impl Crowd {
-    /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long (1..=1,000; values outside count as the nearest
-    /// one). Call it before [`World::step`], in each frame.
+    /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long. Call it before [`World::step`], in each frame,
+    /// with the same number.
     ///
     /// A unit chooses its way and gives way to others some four times a second, and more often when somebody comes in its way or it is about to turn. In the
     /// frames between it keeps the velocity that it chose, and takes it again when something pushed it.
-    pub fn step(&mut self, world: &mut World, frames_per_second: u32) {
-        let rate = frames_per_second.clamp(1, testudo_physics::FPS_MAX);
+    ///
+    /// # Errors
+    /// [`StepError::FramesPerSecond`] if the value is outside of 1..=1,000; the crowd and the world stay unchanged.
+    pub fn step(&mut self, world: &mut World, frames_per_second: u32) -> Result<(), StepError> {
+        if !(1..=FPS_MAX).contains(&frames_per_second) {
+            return Err(StepError::FramesPerSecond { given: frames_per_second });
+        }
+        self.step_at(world, frames_per_second);
+        Ok(())
+    }
+
+    /// As [`Crowd::step`], at a rate that is in its range.
+    fn step_at(&mut self, world: &mut World, rate: u32) {
         self.events.clear();
         let largest = self.look(world, rate);
         let thinkers = core::mem::take(&mut self.thinkers);

@@ -504,7 +504,7 @@ mod tests {
             ground.survey(&world);
             for cost in [2, 5, 15, 3] {
                 let swamp = Aabb::from_center_half(place(), Vec2::from_ints(7, 5));
-                ground.set_cost(&world, swamp, cost);
+                ground.set_cost(&world, swamp, cost).unwrap();
             }
             let size = SizeClass(0);
             let Some(goal) = ground.nearest_open_cell(place(), size) else { continue };

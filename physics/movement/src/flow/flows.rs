@@ -52,7 +52,7 @@ pub struct FlowId {
     pub(crate) size: SizeClass,
 }
 
-/// Why there is no flow to a goal.
+/// Why there is no flow to a goal, or to no goal at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlowError {
@@ -66,6 +66,11 @@ pub enum FlowError {
         /// How many there may be.
         max: u32,
     },
+    /// The greatest number of fields is outside of 1..=[`FIELDS_MAX`].
+    FieldsMax {
+        /// The value.
+        value: u32,
+    },
 }
 
 impl fmt::Display for FlowError {
@@ -75,6 +80,9 @@ impl fmt::Display for FlowError {
                 write!(f, "no open ground within 32 cells of ({}, {})", goal.x, goal.y)
             }
             Self::TooMany { max } => write!(f, "all {max} fields are in use"),
+            Self::FieldsMax { value } => {
+                write!(f, "the greatest number of fields must be 1 to {FIELDS_MAX}, not {value}")
+            }
         }
     }
 }
@@ -123,20 +131,24 @@ pub(crate) struct Used {
 }
 
 impl Flows {
-    /// No fields; at most `max` at a time, 1..=[`FIELDS_MAX`] (values outside count as the nearest one). A field takes four bytes per cell and
-    /// some more while it is searched.
-    #[must_use]
-    pub fn new(max: u32) -> Self {
-        Self {
+    /// No fields; at most `max` at a time, 1..=[`FIELDS_MAX`]. A field takes four bytes per cell and some more while it is searched.
+    ///
+    /// # Errors
+    /// [`FlowError::FieldsMax`] if `max` is out of its range.
+    pub fn new(max: u32) -> Result<Self, FlowError> {
+        if !(1..=FIELDS_MAX).contains(&max) {
+            return Err(FlowError::FieldsMax { value: max });
+        }
+        Ok(Self {
             fields: Vec::new(),
-            max: max.clamp(1, FIELDS_MAX),
+            max,
             frame: 0,
             whole_up_to: WHOLE_UP_TO,
             sectors: Default::default(),
             plan: None,
             turn: 0,
             asks_left: ASKS_MAX,
-        }
+        })
     }
 
     /// Finds all portals of the ground, where they are needed: planning then costs the same in every frame.
@@ -544,7 +556,7 @@ mod tests {
         world.create_body(&BodyDef::static_body(wall)).unwrap();
         let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
         ground.survey(&world);
-        let mut flows = Flows::new(1).whole_up_to(0);
+        let mut flows = Flows::new(1).unwrap().whole_up_to(0);
         let flow = flows.to(&ground, Vec2::from_ints(180, 130), SizeClass(0)).unwrap();
         for planning in [true, false] {
             flows.follow(&ground, flow, Vec2::from_ints(-180, -130), false);
@@ -568,7 +580,7 @@ mod tests {
         let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
         ground.survey(&world);
         let (from, goal) = (Vec2::from_ints(-180, -130), Vec2::from_ints(180, 130));
-        let mut flows = Flows::new(1).whole_up_to(0);
+        let mut flows = Flows::new(1).unwrap().whole_up_to(0);
         let flow = flows.to(&ground, goal, SizeClass(0)).unwrap();
         let here = ground.grid.place(from);
         let mut changes: Changes = Default::default();

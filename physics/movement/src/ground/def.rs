@@ -11,6 +11,9 @@ pub const SIZES_MAX: u32 = 4;
 /// Greatest number of cells along each side of a ground.
 pub const SIDE_MAX: u32 = 2_048;
 
+/// Greatest cost of a cell.
+pub const COST_MAX: u8 = 15;
+
 /// Width of the smallest and of the largest cells, units.
 const CELL_MIN: Fx = Fx::from_bits(1 << 13);
 const CELL_MAX: Fx = Fx::from_bits(1 << 20);
@@ -86,7 +89,7 @@ impl GroundDef {
     }
 }
 
-/// Why a ground was refused.
+/// Why a ground or a change of it was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroundError {
@@ -104,6 +107,11 @@ pub enum GroundError {
     },
     /// The radii are not 1..=4 ascending numbers of at least 1/1,024 unit and at most 16 cells.
     Sizes,
+    /// A cost is above [`COST_MAX`].
+    Cost {
+        /// The value.
+        value: u8,
+    },
 }
 
 impl fmt::Display for GroundError {
@@ -119,6 +127,7 @@ impl fmt::Display for GroundError {
             Self::Sizes => {
                 write!(f, "a ground has 1 to {SIZES_MAX} ascending radii of 1/1024 unit to 16 cells")
             }
+            Self::Cost { value } => write!(f, "a cost must be 0 to {COST_MAX}, not {value}"),
         }
     }
 }

@@ -10,11 +10,8 @@ use alloc::vec::Vec;
 
 use testudo_physics::{Aabb, BodyId, Fx, QueryFilter, Vec2, World};
 
-pub use def::{GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
+pub use def::{COST_MAX, GroundDef, GroundError, SIDE_MAX, SIZES_MAX};
 pub(crate) use grid::{Cell, CellRect, Grid, STEPS, TILE};
-
-/// Greatest cost of a cell.
-pub const COST_MAX: u8 = 15;
 
 /// Greatest number of rings around a cell that are searched for an open one.
 const RINGS_MAX: i32 = 32;
@@ -110,25 +107,36 @@ impl Ground {
     }
 
     /// Sets the cost of all cells whose middles lie in an area: 0 closes them, 1 is ordinary ground, more makes paths through them that many times as
-    /// long. Costs above [`COST_MAX`] count as that.
-    pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) {
-        self.change_cost(world, area, cost);
+    /// long, up to [`COST_MAX`].
+    ///
+    /// # Errors
+    /// [`GroundError::Cost`] if the cost is above that; nothing changes then.
+    pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) -> Result<(), GroundError> {
+        self.change_cost(world, area, cost).map(|_| ())
     }
 
     /// As [`Ground::set_cost`]; says what it changed.
-    pub(crate) fn change_cost(&mut self, world: &World, area: Aabb, cost: u8) -> Changes {
+    pub(crate) fn change_cost(
+        &mut self,
+        world: &World,
+        area: Aabb,
+        cost: u8,
+    ) -> Result<Changes, GroundError> {
+        if cost > COST_MAX {
+            return Err(GroundError::Cost { value: cost });
+        }
         let rect = CellRect { min: self.grid.place(area.min), max: self.grid.place(area.max) };
         let mut touched = None;
         for at in rect.cells().filter(|&at| area.contains(self.grid.middle(at))) {
             let cell = self.grid.cell(at) as usize;
-            if self.costs[cell] != cost.min(COST_MAX) {
-                self.costs[cell] = cost.min(COST_MAX);
+            if self.costs[cell] != cost {
+                self.costs[cell] = cost;
                 touched = Some(CellRect::with(touched, at));
             }
         }
-        let Some(rect) = touched else { return [None; SIZES_MAX as usize] };
+        let Some(rect) = touched else { return Ok([None; SIZES_MAX as usize]) };
         self.survey_cells(world, rect);
-        [Some(rect); SIZES_MAX as usize]
+        Ok([Some(rect); SIZES_MAX as usize])
     }
 
     /// The smallest size that a unit of this radius (units) fits; `None` if it is larger than all of them.

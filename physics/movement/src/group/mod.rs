@@ -4,4 +4,4 @@ mod assign;
 mod slots;
 
 pub use assign::assign;
-pub use slots::{Formation, places};
+pub use slots::{Formation, PlacesError, places};

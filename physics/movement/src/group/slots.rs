@@ -4,6 +4,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::fmt;
 
 use testudo_physics::{Angle, EXTENT_MAX, Fx, Vec2};
 
@@ -17,17 +18,53 @@ pub enum Formation {
     /// As close to the goal as there is room.
     #[default]
     Disc,
-    /// Rows across the facing, this many units in each (at least 1), the goal in the middle.
+    /// Rows across the facing, this many units in each, the goal in the middle.
     Rows {
-        /// Units in a row.
+        /// Units in a row, at least 1.
         files: u32,
     },
 }
 
+impl Formation {
+    pub(crate) fn validate(self) -> Result<(), PlacesError> {
+        if let Self::Rows { files: 0 } = self { Err(PlacesError::Files) } else { Ok(()) }
+    }
+}
+
+/// Why there are no places for a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlacesError {
+    /// A row has no units: [`Formation::Rows`] has at least one in each.
+    Files,
+    /// The distance between places is out of its range.
+    Spacing {
+        /// The value, units.
+        value: Fx,
+        /// The least distance: the radius of the units' size. The greatest is 4,096 units.
+        min: Fx,
+    },
+}
+
+impl fmt::Display for PlacesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files => write!(f, "a row of a formation must have at least one unit"),
+            Self::Spacing { value, min } => {
+                write!(f, "places must be {min} to {EXTENT_MAX} units apart, not {value}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PlacesError {}
+
 /// Places for `count` units of a size with `spacing` units between their middles, in the order of their distance from the goal: fewer if there is no room
 /// within reach of the goal. On open ground they lie on a hexagonal lattice, or in the rows of the formation; between obstacles also
 /// elsewhere.
-#[must_use]
+///
+/// # Errors
+/// [`PlacesError`]: a row without units, or a spacing that is below the radius of the size or above 4,096.
 pub fn places(
     ground: &Ground,
     size: SizeClass,
@@ -35,17 +72,21 @@ pub fn places(
     (formation, facing): (Formation, Angle),
     spacing: Fx,
     count: u32,
-) -> Vec<Vec2> {
+) -> Result<Vec<Vec2>, PlacesError> {
+    formation.validate()?;
+    let min = ground.radius(size);
+    if !(min..=EXTENT_MAX).contains(&spacing) {
+        return Err(PlacesError::Spacing { value: spacing, min });
+    }
     let goal = ground.held_inside(goal);
-    let Some(start) = ground.nearest_open_cell(goal, size) else { return Vec::new() };
+    let Some(start) = ground.nearest_open_cell(goal, size) else { return Ok(Vec::new()) };
     let goal = if start == ground.grid.cell_at(goal) { goal } else { ground.anchor(start) };
-    let spacing = spacing.max(ground.radius(size)).max(Fx::from_bits(64)).min(EXTENT_MAX);
     let lattice = Lattice { goal, spacing, facing };
     let mut flood = Flood::new(ground, size, start);
     let mut found: Vec<(Fx, Vec2)> = Vec::new();
     let mut places: Vec<Vec2> = Vec::new();
     if let Formation::Rows { files } = formation {
-        let wanted = lattice.rows(files.max(1), count);
+        let wanted = lattice.rows(files, count);
         let stands = |at: &Vec2| ground.sees(goal, *at, size) && lattice.has_room(ground, size, *at);
         places.extend(wanted.into_iter().filter(stands));
         places.truncate(count as usize);
@@ -82,7 +123,7 @@ pub fn places(
             places.push(at);
         }
     }
-    places
+    Ok(places)
 }
 
 /// Hashes of squares at most, whatever number of places a game asks for.
@@ -258,7 +299,7 @@ mod tests {
         let area = Aabb::from_corners(Vec2::from_ints(-8, -8), Vec2::from_ints(8, 8));
         let ground = Ground::new(&GroundDef::new(area)).unwrap();
         let disc = (Formation::Disc, Angle::default());
-        let count = |most: u32| places(&ground, SizeClass(0), Vec2::ZERO, disc, Fx::ONE, most).len();
+        let count = |most: u32| places(&ground, SizeClass(0), Vec2::ZERO, disc, Fx::ONE, most).unwrap().len();
         let all = count(u32::MAX);
         assert!((200..300).contains(&all), "{all}");
         let counts = [0, 1, all as u32 - 1, all as u32, all as u32 + 1, HASHES_MAX + 1].map(count);

@@ -88,7 +88,7 @@ fn testudo(half: usize, shift: i32) -> Outcome {
     crowd.order(&world, &units[half..], &Order::go(Vec2::from_ints(0, 40))).expect("there is room");
     for frame in 0..SECONDS * RATE {
         let start = ThreadTime::now();
-        crowd.step(&mut world, RATE);
+        crowd.step(&mut world, RATE).expect("a valid rate");
         world.step(RATE).expect("a valid rate");
         outcome.note(start);
         if frame % 100 == 99 {

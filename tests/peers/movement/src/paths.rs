@@ -105,7 +105,7 @@ pub(crate) fn row(houses: u32) {
     let (mut fields, mut all, mut single, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..5 {
         let goal = open();
-        let mut flows = Flows::new(2);
+        let mut flows = Flows::new(2).expect("a valid number");
         let (time, flow) = timed(|| {
             let flow = flows.to(&ground, middle(goal), size).expect("there is ground");
             flows.search_all(&ground, flow);

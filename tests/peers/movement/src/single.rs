@@ -50,7 +50,7 @@ fn row(houses: u32, away: i32, ground: &Ground, grid: &Grid) {
     let (mut alone, mut looked, mut longer) = (Vec::new(), Vec::new(), Vec::new());
     let mut paths = PathSearch::default();
     // Its portals are known.
-    let mut corridors = Flows::new(1).whole_up_to(0);
+    let mut corridors = Flows::new(1).expect("a valid number").whole_up_to(0);
     while new.len() < PAIRS {
         let start = rng.below((SIDE * SIDE) as u32);
         let way = rng.below(4) as usize;
@@ -83,7 +83,7 @@ fn row(houses: u32, away: i32, ground: &Ground, grid: &Grid) {
         longer.push(f64::from(their_length) / 256.0 / length.to_num::<f64>());
         single.push(time);
         theirs.push(f64::from(visited));
-        let (time, cells) = search(&mut Flows::new(1), ground, middle(start), middle(goal));
+        let (time, cells) = search(&mut Flows::new(1).expect("a valid number"), ground, middle(start), middle(goal));
         new.push(time);
         ours.push(f64::from(cells));
         // The first search finds the portals; nobody uses a field for two frames, and the next goal gets its place.

@@ -49,7 +49,8 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
         ("sent by both", format!("{} bytes/s", rate / recent.len().max(1) as u32)),
         match live.link().transport {
             Transport::Udp => ("in flight", format!("{} packets", live.in_flight())),
-            Transport::Tcp => ("held back", format!("{} behind a lost one", live.held_back())),
+            // What keeps the order holds packets back.
+            _ => ("held back", format!("{} behind a lost one", live.held_back())),
         },
         ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
         ("contacts", format!("{}", live.scene(0).world().contact_count())),

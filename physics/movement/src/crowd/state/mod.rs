@@ -10,9 +10,8 @@ use core::fmt;
 use testudo_physics::World;
 
 use crate::crowd::leg::debt_max;
-use crate::crowd::{Crowd, CrowdDef, Task, Walker};
+use crate::crowd::{Crowd, CrowdDef, CrowdError, Task, Walker};
 use crate::flow::{Ends, Field, Used};
-use crate::ground::GroundError;
 pub(crate) use digest::{CHANGED, GONE};
 use read::Reader;
 pub use write::CrowdNumber;
@@ -26,7 +25,7 @@ pub const MOVEMENT_VERSION: u32 = 15;
 #[non_exhaustive]
 pub enum StateError {
     /// The definition is wrong.
-    Ground(GroundError),
+    Definition(CrowdError),
     /// It was saved by another version.
     Version {
         /// That version.
@@ -44,7 +43,7 @@ pub enum StateError {
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ground(error) => error.fmt(f),
+            Self::Definition(error) => error.fmt(f),
             Self::Version { found } => {
                 write!(f, "saved by version {found} of movement, this is version {MOVEMENT_VERSION}")
             }
@@ -77,7 +76,7 @@ impl Crowd {
     /// # Errors
     /// [`StateError`] names what is wrong.
     pub fn load(def: &CrowdDef, world: &World, bytes: &[u8]) -> Result<Self, StateError> {
-        let mut crowd = Self::new(def).map_err(StateError::Ground)?;
+        let mut crowd = Self::new(def).map_err(StateError::Definition)?;
         let mut numbers = Reader(bytes);
         let found = numbers.take(4)? as u32;
         if found != MOVEMENT_VERSION {
