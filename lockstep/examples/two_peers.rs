@@ -2,23 +2,11 @@
 //! `cargo run -p testudo-lockstep --example two_peers`
 
 use testudo_lockstep::transport::memory::MemoryHub;
-use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Duration, Instant, PeerId, PlayerId, Session, SessionConfig,
-    TurnStatus,
-};
+use testudo_lockstep::{Duration, Instant, PeerId, PlayerId, Session, SessionConfig, TurnStatus};
 
-/// Adds a number to the sum that all peers share.
-struct Add(u8);
-
-impl Action for Add {
-    const MAX_BITS: u32 = 8;
-    fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(u64::from(self.0), 8);
-    }
-    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(8)? as u8))
-    }
-}
+#[path = "toy/add.rs"]
+mod add;
+use add::Add;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut now = Instant::ZERO;

@@ -16,7 +16,7 @@ pub(crate) const LARGE: &[Exception] = &[
         "a kernel: what would be a structure is in registers",
     ),
     (
-        "physics/src/motion/gathered.rs",
+        "physics/src/motion/working_arrays.rs",
         "gather",
         Size::Arguments,
         7,

@@ -28,9 +28,9 @@ pub(crate) const WIDE: u64 = 1 << 40;
 /// How far a centre may be in the walls of the box, whatever squeezes the body: a body that comes so far changes its side, thousandths.
 const BEYOND: i64 = 1_000;
 
-/// The place of a scene.
+/// The environment of a scene: what holds the bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Environment {
     /// No walls, no gravity, no friction: momentum is conserved.
     Open,
     /// Seen from above: walls and ground friction.
@@ -42,7 +42,7 @@ pub(crate) enum Place {
 /// A running scene and its findings.
 pub(crate) struct Scene {
     pub(crate) seed: u64,
-    pub(crate) place: Place,
+    pub(crate) environment: Environment,
     chance: Chance,
     pub(crate) world: World,
     /// The same world, restored from bytes in the middle of the scene.
@@ -126,7 +126,8 @@ impl Scene {
     /// Draws the scene of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut chance = Chance::new(seed);
-        let place = [Place::Open, Place::Level, Place::Upright, Place::Upright][chance.below(4) as usize];
+        let environment = [Environment::Open, Environment::Level, Environment::Upright, Environment::Upright]
+            [chance.below(4) as usize];
         let count = chance.between(20, 200);
         let largest = chance.between(250, 1_100);
         let wide = seed >= WIDE;
@@ -134,14 +135,14 @@ impl Scene {
         let columns = (count.isqrt() + chance.between(-3, 6)).max(4);
         let rows = count / columns + 2;
         let half = [columns * cell / 2 + 300, rows * cell / 2 + 300];
-        let gravity = if place == Place::Upright { chance.between(2_000, 20_000) } else { 0 };
+        let gravity = if environment == Environment::Upright { chance.between(2_000, 20_000) } else { 0 };
         let mut w = world(WorldDef::new().gravity(at(0, -gravity)));
         let mut drivers = Vec::new();
-        let mut materials = Materials::new(place, &mut chance);
+        let mut materials = Materials::new(environment, &mut chance);
         if wide {
             materials.speed *= chance.between(1, 4);
         }
-        if place != Place::Open {
+        if environment != Environment::Open {
             for sign in [-1, 1] {
                 let side = BodyDef::static_body(rect(3_000, half[1] + 6_000))
                     .position(at(sign * (half[0] + 3_000), 0));
@@ -159,9 +160,9 @@ impl Scene {
             let shape = [half(), half(), half()];
             let shape = if chance.below(2) == 0 { circle(shape[0]) } else { rect(shape[1], shape[2]) };
             let def = match chance.below(20) {
-                0 if place != Place::Open => BodyDef::static_body(shape),
-                1 if place != Place::Open => BodyDef::static_body(shape).sensor(true),
-                2 if place != Place::Open && (wide || chance.below(4) == 0) => {
+                0 if environment != Environment::Open => BodyDef::static_body(shape),
+                1 if environment != Environment::Open => BodyDef::static_body(shape).sensor(true),
+                2 if environment != Environment::Open && (wide || chance.below(4) == 0) => {
                     let most = if wide { 2_900 } else { 1_500 };
                     let speed = at(chance.between(-most, most), chance.between(-most, most));
                     BodyDef::kinematic(shape).velocity(speed)
@@ -178,7 +179,7 @@ impl Scene {
         let momentum = momentum(&w);
         Self {
             seed,
-            place,
+            environment,
             chance,
             world: w,
             twin: None,
@@ -239,10 +240,10 @@ impl Scene {
     }
 
     fn case(&self) -> String {
-        let Self { seed, place, fps, world, masses, drivers, .. } = self;
+        let Self { seed, environment, fps, world, masses, drivers, .. } = self;
         let (bodies, kinematic, frame) = (world.body_count(), drivers.len(), world.frame());
         format!(
-            "seed {seed}, {place:?}, {bodies} bodies, masses 1:{}, {kinematic} kinematic, {fps} fps, frame {frame}",
+            "seed {seed}, {environment:?}, {bodies} bodies, masses 1:{}, {kinematic} kinematic, {fps} fps, frame {frame}",
             masses / 100
         )
     }
@@ -294,7 +295,7 @@ impl Scene {
     }
 
     fn judge_momentum(&mut self) {
-        if self.place == Place::Open {
+        if self.environment == Environment::Open {
             let p = momentum(&self.world);
             // Some raw units of speed per body and frame are rounding between different masses.
             let total: i128 = self.world.bodies().map(|b| i128::from(b.mass().to_bits())).sum();
@@ -308,7 +309,7 @@ impl Scene {
 
     /// No body is inside a wall or outside the box. But a body that a kinematic one squeezes has nowhere else to go.
     fn judge_places(&mut self) {
-        if self.place == Place::Open {
+        if self.environment == Environment::Open {
             return;
         }
         let is_wall = |body: &BodyRef<'_>| body.kind() == BodyKind::Static && !body.is_sensor();
@@ -393,13 +394,13 @@ impl Scene {
             1 => w.set_velocity(id, speed).expect("in range"),
             2 => w.apply_impulse(id, speed).expect("in range"),
             3 => w.sleep_body(id).expect("alive"),
-            4 if self.place != Place::Open => {
+            4 if self.environment != Environment::Open => {
                 w.set_kind(id, BodyKind::Static).expect("alive");
                 // Fast bodies overlap for a frame. A body that overlaps the new wall did not enter it.
                 let wall = w.body(id).expect("alive");
                 self.excused.extend(w.bodies().filter(|body| overlap(body, &wall) > 0).map(|body| body.id()));
             }
-            5 if self.place == Place::Upright => {
+            5 if self.environment == Environment::Upright => {
                 let g = chance.between(-10_000, 10_000) * i64::from(chance.below(2));
                 w.set_gravity(at(0, g)).expect("in range");
             }
@@ -444,7 +445,7 @@ impl Scene {
             for &id in &self.drivers {
                 w.remove_body(id).expect("nobody else removes it");
             }
-            if self.place == Place::Upright {
+            if self.environment == Environment::Upright {
                 w.set_gravity(at(0, fall)).expect("in range");
             }
         }
@@ -455,7 +456,7 @@ impl Scene {
 
     /// Everything rests in the end, if gravity or friction removes the energy.
     fn come_to_rest(&mut self) {
-        if self.place == Place::Open {
+        if self.environment == Environment::Open {
             return;
         }
         let frames = REST * i64::from(self.fps);
@@ -478,7 +479,7 @@ impl Scene {
 
 /// Properties of the bodies of a scene.
 struct Materials {
-    place: Place,
+    environment: Environment,
     /// Mass of the heaviest body, in hundredths of the lightest.
     masses: i64,
     elasticity: i64,
@@ -486,10 +487,10 @@ struct Materials {
 }
 
 impl Materials {
-    fn new(place: Place, chance: &mut Chance) -> Self {
+    fn new(environment: Environment, chance: &mut Chance) -> Self {
         let masses = [100, 100, 400, 3_000, 10_000][chance.below(5) as usize];
         let elasticity = chance.between(0, 900) * i64::from(chance.below(2));
-        Self { place, masses, elasticity, speed: chance.between(500, 12_000) }
+        Self { environment, masses, elasticity, speed: chance.between(500, 12_000) }
     }
 
     fn speed(&self, chance: &mut Chance) -> Vec2 {
@@ -503,10 +504,10 @@ impl Materials {
             mass = (mass * 133 / 100).min(self.masses);
         }
         let def = def.mass(milli(10 * mass)).restitution(milli(chance.between(0, self.elasticity)));
-        match self.place {
-            Place::Open => def,
-            Place::Level => def.ground_friction(milli(chance.between(500, 4_000))),
-            Place::Upright => def.friction(milli(chance.between(200, 900))),
+        match self.environment {
+            Environment::Open => def,
+            Environment::Level => def.ground_friction(milli(chance.between(500, 4_000))),
+            Environment::Upright => def.friction(milli(chance.between(200, 900))),
         }
     }
 }

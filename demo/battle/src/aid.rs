@@ -2,7 +2,7 @@
 
 use crate::Game;
 use crate::point::{UNIT, squared};
-use crate::unit::{Task, Way};
+use crate::unit::{Destination, Task};
 
 /// An idle unit defends buildings whose centre is no farther (raw) from its post than this and half of the width of a full army's formation.
 const AID: i32 = 24 * UNIT;
@@ -23,9 +23,9 @@ impl Game {
             Some(assailant) => {
                 // The enemy stands while it strikes. A way to the building would end on its near side.
                 let place = self.terrain().nearest_free(self.scratch.places[assailant as usize]);
-                let way = Way { place, goal: place };
-                self.units[number as usize].task = Task::Aid(way);
-                self.go(number, way);
+                let destination = Destination { place, goal: place };
+                self.units[number as usize].task = Task::Aid(destination);
+                self.go(number, destination);
             }
             None if is_there => self.done(number, post),
             None => {}

@@ -14,7 +14,7 @@ use crate::building::Building;
 use crate::field::Field;
 use crate::point::Point;
 use crate::teams::{TEAMS_MAX, Teams};
-use crate::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit, Way};
+use crate::unit::{Deed, Destination, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit};
 use crate::{Game, terrain};
 
 impl Game {
@@ -236,7 +236,7 @@ impl Unit {
         let mut length = errands.len() as u8;
         v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
         if errands.len() != usize::from(length) {
-            let none = Errand { deed: Deed::March, way: Way::NOWHERE };
+            let none = Errand { deed: Deed::March, destination: Destination::NOWHERE };
             errands.resize(length.into(), none);
         }
         for errand in errands {
@@ -277,13 +277,15 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
     let (of_place, of_goal) = (["place.x", "place.y"], ["goal.x", "goal.y"]);
     match task {
         Task::Hold => Ok(()),
-        Task::March(way) | Task::Attack(way) | Task::Aid(way) => visit_way(way, v, of_place, of_goal),
-        Task::Patrol { to, back } => {
-            visit_way(to, v, of_place, of_goal)?;
-            visit_way(back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])
+        Task::March(destination) | Task::Attack(destination) | Task::Aid(destination) => {
+            visit_destination(destination, v, of_place, of_goal)
         }
-        Task::Strike { foe, way } => {
-            visit_way(way, v, of_place, of_goal)?;
+        Task::Patrol { to, back } => {
+            visit_destination(to, v, of_place, of_goal)?;
+            visit_destination(back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])
+        }
+        Task::Strike { foe, destination } => {
+            visit_destination(destination, v, of_place, of_goal)?;
             let mut somebody = Some(*foe);
             visit_foe(&mut somebody, v, limits, ["foe.kind", "foe"])?;
             *foe = somebody.ok_or(StateError::Part { what: "a unit strikes nobody" })?;
@@ -293,7 +295,7 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
 }
 
 fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Result<(), StateError> {
-    let Errand { deed, way } = errand;
+    let Errand { deed, destination } = errand;
     let (mut attacks, mut foe) = match *deed {
         Deed::March => (false, None),
         Deed::Attack => (true, None),
@@ -301,7 +303,7 @@ fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Res
     };
     v.number("errand.attacks", &mut attacks)?;
     visit_foe(&mut foe, v, limits, ["errand.foe.kind", "errand.foe"])?;
-    visit_way(way, v, ["errand.x", "errand.y"], ["errand.goal.x", "errand.goal.y"])?;
+    visit_destination(destination, v, ["errand.x", "errand.y"], ["errand.goal.x", "errand.goal.y"])?;
     *deed = match (attacks, foe) {
         (false, None) => Deed::March,
         (true, None) => Deed::Attack,
@@ -312,8 +314,8 @@ fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Res
 }
 
 #[inline(always)]
-fn visit_way<V: Visit>(
-    Way { place, goal }: &mut Way,
+fn visit_destination<V: Visit>(
+    Destination { place, goal }: &mut Destination,
     v: &mut V,
     of_place: [&'static str; 2],
     of_goal: [&'static str; 2],

@@ -2,7 +2,7 @@
 
 use crate::Game;
 use crate::point::{Point, UNIT, squared};
-use crate::unit::{Foe, Stance, Task, Way};
+use crate::unit::{Destination, Foe, Stance, Task};
 
 /// Every unit looks around once in this many frames; the units take turns.
 pub(super) const LOOK_EVERY: u32 = 8;
@@ -99,7 +99,8 @@ impl Game {
             .is_some_and(|body| self.crowd.is_going(body) == Some(false) && self.crowd.prey(body).is_none());
         if let Some((_, place)) = self.foe_place(foe).filter(|_| stands) {
             let place = self.terrain().nearest_free(place);
-            self.units[number as usize].task = Task::Strike { foe, way: Way { place, goal: place } };
+            self.units[number as usize].task =
+                Task::Strike { foe, destination: Destination { place, goal: place } };
         }
     }
 

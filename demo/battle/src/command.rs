@@ -7,7 +7,7 @@ use crate::field::{SPACING, files_for};
 use crate::order::{Command, Order};
 use crate::point::{Point, UNIT, squared};
 use crate::selection::{GROUPS, Selection};
-use crate::unit::{Deed, ERRANDS_MAX, Errand, Foe, Stance, Task, Way};
+use crate::unit::{Deed, Destination, ERRANDS_MAX, Errand, Foe, Stance, Task};
 
 /// A place that lies further than this in closed ground (raw) is exchanged for one on the other side of the goal.
 const SHORE: i32 = 4 * UNIT;
@@ -62,11 +62,11 @@ impl Game {
         self.select(army, &order.units, &mut chosen);
         match order.command {
             Command::Stop => self.stop(&chosen),
-            Command::Move(place) => {
-                self.send(army, &chosen, Shape::Square(place.point()), Deed::March, order.is_queued);
+            Command::Move(to) => {
+                self.send(army, &chosen, Shape::Square(to.point()), Deed::March, order.is_queued);
             }
-            Command::Attack(place) => {
-                self.send(army, &chosen, Shape::Square(place.point()), Deed::Attack, order.is_queued);
+            Command::Attack(to) => {
+                self.send(army, &chosen, Shape::Square(to.point()), Deed::Attack, order.is_queued);
             }
             Command::Line { from, to, attacks } => {
                 let deed = if attacks { Deed::Attack } else { Deed::March };
@@ -82,11 +82,11 @@ impl Game {
                 }
             }
             Command::Assign(group) => self.assign(army, &chosen, group),
-            Command::Patrol(place) => self.patrol(army, &chosen, place.point()),
+            Command::Patrol(to) => self.patrol(army, &chosen, to.point()),
             Command::Strike(foe) => self.strike(army, &chosen, foe, order.is_queued),
             Command::Teams(teams) => self.settle_teams(army, teams),
-            Command::Rally(place) => {
-                self.armies[usize::from(army)].rally = place.point().clamped(self.field.half);
+            Command::Rally(to) => {
+                self.armies[usize::from(army)].rally = to.point().clamped(self.field.half);
             }
         }
         self.scratch.chosen = chosen;
@@ -123,7 +123,7 @@ impl Game {
         let Some(goal) = self.goal_near(middle, chosen) else { return };
         let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
-            let errand = Errand { deed, way: self.way(army, shape, goal, number, count) };
+            let errand = Errand { deed, destination: self.destination(army, shape, goal, number, count) };
             let state = &mut self.units[unit as usize];
             if is_queued && !state.task.is_idle() {
                 if state.errands.len() < ERRANDS_MAX {
@@ -149,8 +149,8 @@ impl Game {
         })
     }
 
-    /// The way to place `number` of `count` around a goal.
-    fn way(&self, army: u8, shape: Shape, goal: Point, number: u32, count: u32) -> Way {
+    /// The destination of unit `number` of `count` around a goal.
+    fn destination(&self, army: u8, shape: Shape, goal: Point, number: u32, count: u32) -> Destination {
         let terrain = self.terrain();
         // No unit gets a place in a rock, or on the other side of a wall or a river.
         let place = match shape.within(self.field.half) {
@@ -167,17 +167,17 @@ impl Game {
                 terrain.towards(goal, wanted)
             }
         };
-        Way { place, goal }
+        Destination { place, goal }
     }
 
     /// Sends a unit on its way.
-    fn begin(&mut self, number: u32, Errand { deed, way }: Errand) {
+    fn begin(&mut self, number: u32, Errand { deed, destination }: Errand) {
         let strikes_on = match (self.units[number as usize].task, deed) {
             (Task::Strike { foe, .. }, Deed::Strike(same)) => foe == same && self.chases(number, foe),
             _ => false,
         };
         let unit = &mut self.units[number as usize];
-        let before = core::mem::replace(&mut unit.task, deed.task(way));
+        let before = core::mem::replace(&mut unit.task, deed.task(destination));
         unit.away_ms = 0;
         if strikes_on {
             return;
@@ -186,12 +186,12 @@ impl Game {
         if deed != Deed::Attack {
             unit.target = None;
         }
-        let goes_there =
-            before.way() == Some(&way) && unit.body.and_then(|body| self.crowd.is_going(body)) == Some(true);
+        let goes_there = before.destination() == Some(&destination)
+            && unit.body.and_then(|body| self.crowd.is_going(body)) == Some(true);
         if unit.target.is_some() {
             self.heed(number);
         } else if !goes_there {
-            self.go(number, way);
+            self.go(number, destination);
         }
     }
 
@@ -230,7 +230,7 @@ impl Game {
         let Some(goal) = self.goal_near(home, chosen) else { return };
         let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
-            let back = self.way(army, Shape::Square(home), goal, number, count);
+            let back = self.destination(army, Shape::Square(home), goal, number, count);
             if let Task::Attack(to) = self.units[unit as usize].task {
                 self.units[unit as usize].task = Task::Patrol { to, back };
             }

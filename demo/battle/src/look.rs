@@ -111,10 +111,11 @@ impl Game {
         let unit = self.units.get(number as usize);
         let now = unit.and_then(|unit| {
             let attacks = !matches!(unit.task, Task::Hold | Task::March(_));
-            Some(Leg { place: unit.task.way()?.place, attacks })
+            Some(Leg { place: unit.task.destination()?.place, attacks })
         });
         let later = unit.into_iter().flat_map(|unit| &unit.errands);
-        let later = later.map(|errand| Leg { place: errand.way.goal, attacks: errand.deed != Deed::March });
+        let later =
+            later.map(|errand| Leg { place: errand.destination.goal, attacks: errand.deed != Deed::March });
         now.into_iter().chain(later)
     }
 

@@ -7,7 +7,7 @@ use crate::Game;
 use crate::combat::LOOK_EVERY;
 use crate::kind::{Kind, UNIT_RADIUS};
 use crate::point::{Point, UNIT, squared};
-use crate::unit::{Foe, Stance, Task, Way};
+use crate::unit::{Destination, Foe, Stance, Task};
 
 /// Units/s^2: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40;
@@ -57,13 +57,13 @@ impl Game {
     fn arrive(&mut self, number: u32) {
         let place = self.scratch.places[number as usize];
         let unit = &mut self.units[number as usize];
-        let Some(&way) = unit.task.way() else { return };
-        let post = if place.distance_squared(way.place) <= squared(ARRIVAL) {
-            way.place
-        } else if way.place == unit.post {
+        let Some(&destination) = unit.task.destination() else { return };
+        let post = if place.distance_squared(destination.place) <= squared(ARRIVAL) {
+            destination.place
+        } else if destination.place == unit.post {
             // Somebody is in the way back to its post. It will try again, but not for ever: each time it gives up a quarter of the distance.
             let quarter = |from: i32, to: i32| from + to / 4 - from / 4;
-            Point { x: quarter(way.place.x, place.x), y: quarter(way.place.y, place.y) }
+            Point { x: quarter(destination.place.x, place.x), y: quarter(destination.place.y, place.y) }
         } else {
             place
         };
@@ -84,7 +84,7 @@ impl Game {
     }
 
     /// Sends a unit on its way. If there is no open ground near the goal, as in the middle of a wide lake, it is done with its errand where it is.
-    pub(super) fn go(&mut self, number: u32, Way { place, goal }: Way) {
+    pub(super) fn go(&mut self, number: u32, Destination { place, goal }: Destination) {
         let Some(body) = self.units[number as usize].body else { return };
         if self.crowd.send(body, goal.to_vec2(), place.to_vec2()).is_err() {
             let post = self.place_of(number).unwrap_or(place);
@@ -117,9 +117,9 @@ impl Game {
             let reach = unit.kind.stats().range - SLACK;
             let reach = if let Foe::Unit(_) = foe { reach - UNIT_RADIUS } else { reach };
             let _ = self.crowd.pursue(body, foe_body, raw(reach));
-        } else if let Some(&way) = unit.task.way() {
+        } else if let Some(&destination) = unit.task.destination() {
             if self.crowd.is_going(body) == Some(false) {
-                self.go(number, way);
+                self.go(number, destination);
             }
         } else if prey.is_some() {
             self.halt(number);
@@ -154,9 +154,9 @@ impl Game {
         let unit = &mut self.units[number as usize];
         unit.away_ms = unit.away_ms.saturating_add(elapsed_ms.saturating_mul(LOOK_EVERY as u16));
         if unit.away_ms >= AWAY_MS {
-            let way = Way { place: unit.post, goal: unit.post };
-            (unit.task, unit.away_ms) = (Task::Attack(way), 0);
-            self.go(number, way);
+            let destination = Destination { place: unit.post, goal: unit.post };
+            (unit.task, unit.away_ms) = (Task::Attack(destination), 0);
+            self.go(number, destination);
         }
     }
 }

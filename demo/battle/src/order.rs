@@ -4,7 +4,7 @@
 
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 
-use crate::selection::{Bits, PLACE_BITS, Place, RANGES_MAX, Selection};
+use crate::selection::{Bits, OrderPoint, POINT_BITS, RANGES_MAX, Selection};
 use crate::setup::{ARMIES_MAX, UNITS_MAX};
 use crate::teams::Teams;
 use crate::unit::{Foe, Stance};
@@ -70,20 +70,20 @@ commands! {
     /// Stay, and attack enemies that come in sight.
     0 Stop;
     /// Go there without attacking.
-    1 Move(place: Place);
+    1 Move(to: OrderPoint);
     /// Go there, and attack enemies that come in sight.
-    2 Attack(place: Place);
+    2 Attack(to: OrderPoint);
     /// Form this control group, below [`GROUPS`](crate::GROUPS); its former members leave it.
     3 Assign(group: u8);
     /// Go there and back for ever, and attack enemies that come in sight.
-    4 Patrol(place: Place);
+    4 Patrol(to: OrderPoint);
     /// Attack this enemy and no other until it has fallen.
     5 Strike(foe: Foe);
     /// Recruits of the army gather there from now on; the selection is ignored.
-    6 Rally(place: Place);
+    6 Rally(to: OrderPoint);
     /// Go there and line up in ranks. The first rank reaches from here to there; its front is on the left. On the way they attack enemies that
     /// come in sight, or only strike those within reach.
-    7 Line { from: Place, to: Place, attacks: bool };
+    7 Line { from: OrderPoint, to: OrderPoint, attacks: bool };
     /// What they do from now on when they have no orders. To hold means to stop, too.
     8 Stand(stance: Stance);
     /// Who is with whom; the selection is ignored. Given once, at the start, by the first player's program.
@@ -116,10 +116,10 @@ impl Command {
         }
     }
 
-    /// The place where it leads, if it names one.
-    pub fn place(self) -> Option<Place> {
+    /// The goal: where it leads, if it names a point.
+    pub fn goal(self) -> Option<OrderPoint> {
         match self {
-            Self::Move(place) | Self::Attack(place) | Self::Patrol(place) | Self::Rally(place) => Some(place),
+            Self::Move(to) | Self::Attack(to) | Self::Patrol(to) | Self::Rally(to) => Some(to),
             Self::Line { from, .. } => Some(from),
             Self::Stop | Self::Assign(_) | Self::Strike(_) | Self::Stand(_) | Self::Teams(_) => None,
         }
@@ -193,7 +193,7 @@ impl Bits for Teams {
 impl Action for Order {
     /// Four bits of command, one for `is_queued`, two of selection, three of count, eight ranges of two numbers of at most 28 bits, two
     /// positions (an enemy's number, and teams, are shorter).
-    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS + 1;
+    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * POINT_BITS + 1;
 
     fn encode(&self, out: &mut BitWriter) {
         self.command.write(out);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn samples() -> Vec<Order> {
-        let place = Place::near(Point::from_units(-16_384, 16_384));
+        let place = OrderPoint::near(Point::from_units(-16_384, 16_384));
         let corner = Point::from_units(-5, 7);
         let worst: Vec<(u32, u32)> = (0..8).map(|n| (n * 12_500, 12_499)).collect();
         let selections = [
@@ -247,8 +247,8 @@ mod tests {
             Command::Strike(Foe::Unit(FOES_MAX)),
             Command::Strike(Foe::Building(0)),
             Command::Rally(place),
-            Command::Line { from: place, to: Place::near(corner), attacks: false },
-            Command::Line { from: place, to: Place::near(corner), attacks: true },
+            Command::Line { from: place, to: OrderPoint::near(corner), attacks: false },
+            Command::Line { from: place, to: OrderPoint::near(corner), attacks: true },
             Command::Stand(Stance::Hold),
             Command::Stand(Stance::Pursue),
             Command::Teams(Teams::new(&[8; 16]).unwrap()),
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_order_for_5000_units_is_as_small_as_one_for_five() {
-        let command = Command::Attack(Place::near(Point::ZERO));
+        let command = Command::Attack(OrderPoint::near(Point::ZERO));
         for units in [Selection::Group(3), Selection::Area(Area::between(Point::ZERO, Point::ZERO))] {
             assert!(bits_of(&Order::new(units, command)).bit_count() <= 15 * 8);
         }

@@ -12,7 +12,7 @@ use crate::march::raw;
 use crate::point::{Point, UNIT};
 use crate::rock::Rock;
 use crate::setup::{Setup, SetupError};
-use crate::unit::{Stance, Task, Unit, Way};
+use crate::unit::{Destination, Stance, Task, Unit};
 use crate::{ARCHERS, Game, LEFT_WING, NO_UNIT, RIGHT_WING};
 
 /// Mass of boulders: heavy enough to need several units to push one.
@@ -160,9 +160,9 @@ impl Game {
         let army = self.units[number as usize].army;
         let rally = self.armies[usize::from(army)].rally;
         let place = self.field.place(army, rally, number % self.setup.units, self.field.files);
-        let way = Way { place: self.terrain().nearest_free(place), goal: rally };
-        self.units[number as usize].task = Task::Attack(way);
-        self.go(number, way);
+        let destination = Destination { place: self.terrain().nearest_free(place), goal: rally };
+        self.units[number as usize].task = Task::Attack(destination);
+        self.go(number, destination);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which units an order addresses, and positions, as few bits.
+//! Which units an order addresses, and points, as few bits.
 
 use smallvec::SmallVec;
 use testudo_lockstep::{BitReader, BitWriter, DecodeError};
@@ -12,10 +12,10 @@ pub const GROUPS: u8 = 10;
 /// Greatest number of ranges in one order. A selection with more pieces is sent as a control group or an area.
 pub const RANGES_MAX: usize = 8;
 
-/// Positions in orders are in quarters of a unit within +-16,384 units.
+/// Points in orders are in quarters of a unit within +-16,384 units.
 const QUARTERS: i32 = 4;
-const PLACE_MAX: i32 = 16_384 * QUARTERS;
-pub(crate) const PLACE_BITS: u32 = 18;
+const POINT_MAX: i32 = 16_384 * QUARTERS;
+pub(crate) const POINT_BITS: u32 = 18;
 
 /// Exp-Golomb order of unit numbers and counts: short below 100.
 pub(crate) const NUMBER_ORDER: u32 = 5;
@@ -33,9 +33,9 @@ pub enum Selection {
     Units(Ranges),
 }
 
-/// A position as orders encode it: quarters of a unit.
+/// A point as orders encode it: quarters of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct OrderPoint {
     x: i32,
     y: i32,
 }
@@ -43,8 +43,8 @@ pub struct Place {
 /// A rectangle, both corners included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Area {
-    min: Place,
-    max: Place,
+    min: OrderPoint,
+    max: OrderPoint,
 }
 
 /// Ascending ranges of unit numbers with gaps between them; between one and [`RANGES_MAX`].
@@ -66,16 +66,16 @@ pub(crate) trait Bits: Sized {
     fn read(input: &mut BitReader<'_>) -> Result<Self, DecodeError>;
 }
 
-impl Place {
-    /// The nearest position that an order can encode.
+impl OrderPoint {
+    /// The nearest point that an order can encode.
     pub fn near(point: Point) -> Self {
         let quarter = UNIT / QUARTERS;
         let round =
-            |raw: i32| raw.saturating_add(quarter / 2).div_euclid(quarter).clamp(-PLACE_MAX, PLACE_MAX);
+            |raw: i32| raw.saturating_add(quarter / 2).div_euclid(quarter).clamp(-POINT_MAX, POINT_MAX);
         Self { x: round(point.x), y: round(point.y) }
     }
 
-    /// The same place as a point; nothing is rounded.
+    /// The same in raw numbers; nothing is rounded.
     pub fn point(self) -> Point {
         Point { x: self.x * (UNIT / QUARTERS), y: self.y * (UNIT / QUARTERS) }
     }
@@ -86,7 +86,7 @@ impl Area {
     pub fn between(a: Point, b: Point) -> Self {
         let low = Point { x: a.x.min(b.x), y: a.y.min(b.y) };
         let high = Point { x: a.x.max(b.x), y: a.y.max(b.y) };
-        Self { min: Place::near(low), max: Place::near(high) }
+        Self { min: OrderPoint::near(low), max: OrderPoint::near(high) }
     }
 
     /// Whether a point lies inside or on the border.
@@ -146,15 +146,15 @@ impl Bits for u8 {
     }
 }
 
-impl Bits for Place {
+impl Bits for OrderPoint {
     fn write(&self, out: &mut BitWriter) {
         for part in [self.x, self.y] {
-            out.write_bits((part + PLACE_MAX) as u64, PLACE_BITS);
+            out.write_bits((part + POINT_MAX) as u64, POINT_BITS);
         }
     }
 
     fn read(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let mut part = || Ok(input.read_max(PLACE_BITS, 2 * PLACE_MAX as u64)? as i32 - PLACE_MAX);
+        let mut part = || Ok(input.read_max(POINT_BITS, 2 * POINT_MAX as u64)? as i32 - POINT_MAX);
         Ok(Self { x: part()?, y: part()? })
     }
 }
@@ -166,7 +166,7 @@ impl Bits for Area {
     }
 
     fn read(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let area = Self { min: Place::read(input)?, max: Place::read(input)? };
+        let area = Self { min: OrderPoint::read(input)?, max: OrderPoint::read(input)? };
         if area.min.x > area.max.x || area.min.y > area.max.y {
             return Err(DecodeError::NotCanonical);
         }
@@ -245,10 +245,10 @@ mod tests {
         for (raw, quarters) in
             [(0, 0), (quarter / 2 - 1, 0), (quarter / 2, 1), (-quarter / 2, 0), (-quarter / 2 - 1, -1)]
         {
-            assert_eq!(Place::near(Point { x: raw, y: 0 }).x, quarters, "{raw}");
+            assert_eq!(OrderPoint::near(Point { x: raw, y: 0 }).x, quarters, "{raw}");
         }
         assert_eq!(
-            Place::near(Point { x: i32::MAX, y: i32::MIN }).point(),
+            OrderPoint::near(Point { x: i32::MAX, y: i32::MIN }).point(),
             Point { x: 16_384 * UNIT, y: -16_384 * UNIT }
         );
     }

@@ -26,7 +26,7 @@ fn order(units: Selection, command: Command) -> Order {
 
 fn attack_centre(game: &mut Game) {
     for player in 0..game.setup.players {
-        let command = Command::Attack(Place::near(Point::ZERO));
+        let command = Command::Attack(OrderPoint::near(Point::ZERO));
         game.apply(PlayerId(player), &order(Selection::All, command));
     }
 }
@@ -101,7 +101,7 @@ fn bodies_are_the_living_and_what_lies_around_and_stay_on_the_field() {
 fn marching_units_arrive_in_formation() {
     let mut game = game(1, 16);
     let goal = Point::from_units(-8, 12);
-    game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(goal))));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Move(OrderPoint::near(goal))));
     run(&mut game, 400);
     let (living, middle) = game.middle(0).unwrap();
     assert_eq!(living, 16);
@@ -113,7 +113,7 @@ fn a_stop_stops_and_a_group_follows_its_orders_alone() {
     let mut game = game(1, 16);
     let start = game.middle(0).unwrap().1;
     let left = Selection::Group(LEFT_WING);
-    game.apply(PlayerId(0), &order(left.clone(), Command::Move(Place::near(Point::from_units(60, 0)))));
+    game.apply(PlayerId(0), &order(left.clone(), Command::Move(OrderPoint::near(Point::from_units(60, 0)))));
     run(&mut game, 20);
     let tasks = |game: &Game| game.units.iter().filter(|unit| unit.task != Task::Hold).count();
     assert_eq!(tasks(&game), game.units.iter().filter(|unit| unit.groups == 1 << LEFT_WING).count());
@@ -132,7 +132,7 @@ fn queued_orders_run_one_after_the_other_and_a_new_one_replaces_them() {
     let base = game.base(0).unwrap();
     let corners = [(10, 6), (20, -4), (6, -6)].map(|(x, y)| base.offset(x * UNIT, y * UNIT));
     for (n, corner) in corners.into_iter().enumerate() {
-        let go = order(Selection::All, Command::Move(Place::near(corner)));
+        let go = order(Selection::All, Command::Move(OrderPoint::near(corner)));
         game.apply(PlayerId(0), &Order { is_queued: n > 0, ..go });
     }
     let mut visited = Vec::new();
@@ -147,11 +147,11 @@ fn queued_orders_run_one_after_the_other_and_a_new_one_replaces_them() {
     assert_eq!(visited, [Some(0), Some(1), Some(2)]);
     assert!(game.units.iter().all(|unit| unit.task == Task::Hold && unit.errands.is_empty()));
     for is_queued in [false, true, true] {
-        let go = order(Selection::All, Command::Attack(Place::near(corners[0])));
+        let go = order(Selection::All, Command::Attack(OrderPoint::near(corners[0])));
         game.apply(PlayerId(0), &Order { is_queued, ..go });
     }
     assert!(game.units.iter().all(|unit| unit.errands.len() == 2));
-    game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(corners[1]))));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Move(OrderPoint::near(corners[1]))));
     assert!(game.units.iter().all(|unit| unit.errands.is_empty()));
 }
 
@@ -166,7 +166,7 @@ fn who_holds_strikes_only_who_comes_within_reach() {
             PlayerId(0),
             &order(Selection::All, Command::Stand(if holds { Stance::Hold } else { Stance::Defend })),
         );
-        game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(near))));
+        game.apply(PlayerId(0), &order(Selection::All, Command::Move(OrderPoint::near(near))));
         game.apply(PlayerId(1), &order(Selection::All, Command::Stand(Stance::Hold)));
         run(&mut game, 600);
         let (_, middle) = game.middle(0).unwrap();
@@ -177,11 +177,11 @@ fn who_holds_strikes_only_who_comes_within_reach() {
 /// In a trial, units that were told to hold ground ran on after their enemies: the attack before was not over.
 #[test]
 fn who_is_told_to_hold_goes_no_further() {
-    let way = |game: &Game| Place::near(game.base(1).unwrap());
+    let base = |game: &Game| OrderPoint::near(game.base(1).unwrap());
     for command in [Command::Attack, Command::Move, Command::Patrol] {
         let mut game = game(2, 12);
         game.apply(PlayerId(1), &order(Selection::All, Command::Stand(Stance::Hold)));
-        game.apply(PlayerId(0), &order(Selection::All, command(way(&game))));
+        game.apply(PlayerId(0), &order(Selection::All, command(base(&game))));
         run(&mut game, 120);
         let (_, before) = game.middle(0).unwrap();
         game.apply(PlayerId(0), &order(Selection::All, Command::Stand(Stance::Hold)));
@@ -230,13 +230,13 @@ fn orders_to_nobody_change_nothing() {
     ];
     for units in nobody {
         for command in
-            [Command::Stop, Command::Move(Place::near(far)), Command::Assign(4), Command::Assign(99)]
+            [Command::Stop, Command::Move(OrderPoint::near(far)), Command::Assign(4), Command::Assign(99)]
         {
             game.apply(PlayerId(1), &order(units.clone(), command));
         }
     }
     for player in [2, 15, 255] {
-        game.apply(PlayerId(player), &order(Selection::All, Command::Attack(Place::near(Point::ZERO))));
+        game.apply(PlayerId(player), &order(Selection::All, Command::Attack(OrderPoint::near(Point::ZERO))));
         game.apply(PlayerId(player), &order(Selection::All, Command::Assign(1)));
     }
     assert_eq!(game.hash_state(), before);
@@ -247,14 +247,14 @@ fn orders_to_nobody_change_nothing() {
 fn every_number_of_the_state_is_hashed_and_named() {
     let mut whole = game(2, 10);
     attack_centre(&mut whole);
-    let patrol = Command::Patrol(Place::near(Point::from_units(0, 20)));
+    let patrol = Command::Patrol(OrderPoint::near(Point::from_units(0, 20)));
     whole.apply(PlayerId(1), &order(Selection::Group(ARCHERS), patrol));
     whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(Stance::Hold)));
     let strike = Command::Strike(Foe::Building(4));
     whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), strike));
     let then = order(Selection::Group(LEFT_WING), Command::Strike(Foe::Building(3)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
-    let then = order(Selection::Group(RIGHT_WING), Command::Move(Place::near(Point::ZERO)));
+    let then = order(Selection::Group(RIGHT_WING), Command::Move(OrderPoint::near(Point::ZERO)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     run(&mut whole, 140);
     for (unit, task) in Task::ALL.into_iter().enumerate() {
@@ -315,7 +315,7 @@ fn every_number_of_the_state_is_hashed_and_named() {
 fn recruits_come_out_of_buildings_and_go_to_the_rally_point() {
     let mut game = game(2, 40);
     let rally = Point::from_units(-5, 9);
-    game.apply(PlayerId(0), &order(Selection::All, Command::Rally(Place::near(rally))));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Rally(OrderPoint::near(rally))));
     for number in 0..20 {
         game.bury_unit(number, true);
     }
@@ -337,7 +337,7 @@ fn a_patrol_goes_there_and_back() {
     let mut game = game(1, 9);
     let home = game.middle(0).unwrap().1;
     let there = home.offset(0, 15 * UNIT);
-    game.apply(PlayerId(0), &order(Selection::All, Command::Patrol(Place::near(there))));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Patrol(OrderPoint::near(there))));
     let (mut visits, mut is_out) = (Vec::new(), false);
     for frame in 0..1_500 {
         run(&mut game, 1);
@@ -364,7 +364,7 @@ fn units_walk_around_walls() {
     game.world.create_body(&body.position(wall.centre.to_vec2()).user(NO_UNIT)).unwrap();
     game.crowd.survey(&game.world);
     let goal = base.offset(18 * UNIT, 0);
-    game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(goal))));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Move(OrderPoint::near(goal))));
     run(&mut game, 600);
     let places: Vec<Point> = (0..12).filter_map(|unit| game.place_of(unit)).collect();
     let arrived = places.iter().filter(|place| place.distance_squared(goal) < squared(4 * UNIT)).count();
@@ -442,7 +442,7 @@ fn the_battle_is_deterministic() {
     let orders = |turn: Turn, game: &Game, orders: &mut Vec<_>| {
         for player in 0..game.setup.players {
             if (turn.0 + u32::from(player)).is_multiple_of(20) {
-                let command = Command::Attack(Place::near(Point::ZERO));
+                let command = Command::Attack(OrderPoint::near(Point::ZERO));
                 orders.push((PlayerId(player), order(Selection::All, command)));
             }
         }

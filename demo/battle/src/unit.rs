@@ -21,14 +21,14 @@ pub enum Foe {
 
 /// A destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Destination {
     /// The unit's own place at the end.
     pub(crate) place: Point,
     /// The destination that the units of one order share: so they share a flow field.
     pub(crate) goal: Point,
 }
 
-impl Way {
+impl Destination {
     /// Until its numbers are read.
     pub(crate) const NOWHERE: Self = Self { place: Point::ZERO, goal: Point::ZERO };
 }
@@ -48,7 +48,7 @@ pub(crate) enum Deed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Errand {
     pub(crate) deed: Deed,
-    pub(crate) way: Way,
+    pub(crate) destination: Destination,
 }
 
 /// Most errands of a unit; an order queued behind these is dropped.
@@ -56,11 +56,11 @@ pub(crate) const ERRANDS_MAX: usize = 8;
 
 impl Deed {
     /// The task of walking there.
-    pub(crate) fn task(self, way: Way) -> Task {
+    pub(crate) fn task(self, destination: Destination) -> Task {
         match self {
-            Self::March => Task::March(way),
-            Self::Attack => Task::Attack(way),
-            Self::Strike(foe) => Task::Strike { foe, way },
+            Self::March => Task::March(destination),
+            Self::Attack => Task::Attack(destination),
+            Self::Strike(foe) => Task::Strike { foe, destination },
         }
     }
 }
@@ -72,15 +72,15 @@ pub(crate) enum Task {
     #[default]
     Hold,
     /// Goes there. Strikes enemies within reach, but does not stop for them.
-    March(Way),
+    March(Destination),
     /// Goes there, and attacks enemies that come in sight.
-    Attack(Way),
+    Attack(Destination),
     /// Like [`Task::Attack`], then back, until told otherwise.
-    Patrol { to: Way, back: Way },
+    Patrol { to: Destination, back: Destination },
     /// Goes to this enemy. On the way it strikes only enemies within reach.
-    Strike { foe: Foe, way: Way },
+    Strike { foe: Foe, destination: Destination },
     /// Nobody told it: like [`Task::Attack`], to an enemy who strikes a building near its post. Afterwards it goes back there.
-    Aid(Way),
+    Aid(Destination),
 }
 
 /// What a unit does when it has no orders.
@@ -109,11 +109,11 @@ impl Task {
     /// One of each, by their numbers in the state.
     pub(crate) const ALL: [Self; 6] = [
         Self::Hold,
-        Self::March(Way::NOWHERE),
-        Self::Attack(Way::NOWHERE),
-        Self::Patrol { to: Way::NOWHERE, back: Way::NOWHERE },
-        Self::Strike { foe: Foe::Unit(0), way: Way::NOWHERE },
-        Self::Aid(Way::NOWHERE),
+        Self::March(Destination::NOWHERE),
+        Self::Attack(Destination::NOWHERE),
+        Self::Patrol { to: Destination::NOWHERE, back: Destination::NOWHERE },
+        Self::Strike { foe: Foe::Unit(0), destination: Destination::NOWHERE },
+        Self::Aid(Destination::NOWHERE),
     ];
 
     /// Which one of [`Task::ALL`] it is, whatever its parts.
@@ -129,14 +129,14 @@ impl Task {
     }
 
     /// Where the unit goes now.
-    pub(crate) fn way(&self) -> Option<&Way> {
+    pub(crate) fn destination(&self) -> Option<&Destination> {
         match self {
             Self::Hold => None,
-            Self::March(way)
-            | Self::Attack(way)
-            | Self::Patrol { to: way, .. }
-            | Self::Strike { way, .. }
-            | Self::Aid(way) => Some(way),
+            Self::March(destination)
+            | Self::Attack(destination)
+            | Self::Patrol { to: destination, .. }
+            | Self::Strike { destination, .. }
+            | Self::Aid(destination) => Some(destination),
         }
     }
 

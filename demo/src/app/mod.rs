@@ -38,9 +38,9 @@ pub(crate) use online::remark::Remark;
 pub(crate) use online::seat::{Seat, SeatOptions};
 pub(crate) use share::open as open_replay;
 pub(crate) use terms::{TURNS_MAX, Terms};
-pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::{Desync, Diagnosis};
 pub(crate) use watch::foresight::Foresight;
+pub(crate) use watch::game_copy::Fault;
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::quality::quantile;
 use testudo_lockstep::testing::soak::{Plan, play};
 
 use crate::app::{Battle, Clock, ThreadClock};
-use testudo_battle::{Command, Order, Place, Point, Selection};
+use testudo_battle::{Command, Order, OrderPoint, Point, Selection};
 
 /// What was measured. The names of the fields are the keys of `--json`.
 #[derive(Clone, Debug, Serialize)]
@@ -92,7 +92,7 @@ pub(crate) fn run() -> LockstepResult {
 
 fn order(turn: u32, player: u8) -> Order {
     let place = Point { x: (turn as i32 % 100) << 16, y: i32::from(player) << 16 };
-    Order::new(Selection::Group(player % 10), Command::Attack(Place::near(place)))
+    Order::new(Selection::Group(player % 10), Command::Attack(OrderPoint::near(place)))
 }
 
 /// Median microseconds of a turn, by peer. Every player gives an order in every turn.

@@ -12,8 +12,8 @@ const CHURN: u32 = 100;
 /// Times that saving and restoring are repeated; the median counts.
 const REPEATS: usize = 15;
 
-/// A scene in our engine: its movable bodies, in the order in which they are driven.
-struct Stage {
+/// A scene while it runs in our engine: its movable bodies, in the order in which they are driven.
+struct RunningScene {
     world: World,
     units: Vec<(BodyId, BodySpec)>,
     restitution: u32,
@@ -28,16 +28,16 @@ pub(super) fn scene(
     portable: bool,
     memory_before: Option<u64>,
 ) -> SceneResult {
-    let mut stage = Stage::new(scene, portable);
+    let mut running = RunningScene::new(scene, portable);
     let mut churn = (name == "churn").then(|| Churn::new(scene));
-    let energy_before = energy(&stage.world);
+    let energy_before = energy(&running.world);
     for _ in 0..scene.settle_steps {
-        stage.frame(scene, None);
+        running.frame(scene, None);
     }
-    let mut times: Vec<f64> = (0..scene.steps).map(|_| stage.frame(scene, churn.as_mut())).collect();
+    let mut times: Vec<f64> = (0..scene.steps).map(|_| running.frame(scene, churn.as_mut())).collect();
     let peak = peak_memory_bytes();
-    let depths = overlaps(&stage.discs());
-    let state = stage.state_times();
+    let depths = overlaps(&running.discs());
+    let state = running.state_times();
     SceneResult {
         name,
         n,
@@ -47,9 +47,9 @@ pub(super) fn scene(
         penetration_mean: (depths.iter().sum::<f64>() + 0.0) / depths.len().max(1) as f64,
         penetration_p99: quantile(&mut depths.clone(), 0.99),
         penetration_max: depths.iter().copied().fold(0.0, f64::max),
-        contacts: stage.world.contact_count(),
-        energy_kept: (scene.restitution > 0).then(|| energy(&stage.world) / energy_before),
-        bytes_per_body: stage.snapshot.len() as f64 / f64::from(stage.world.body_count()),
+        contacts: running.world.contact_count(),
+        energy_kept: (scene.restitution > 0).then(|| energy(&running.world) / energy_before),
+        bytes_per_body: running.snapshot.len() as f64 / f64::from(running.world.body_count()),
         checksum_us: state[0],
         snapshot_us: state[1],
         restore_us: state[2],
@@ -58,17 +58,17 @@ pub(super) fn scene(
     }
 }
 
-impl Stage {
+impl RunningScene {
     fn new(scene: &Scene, portable: bool) -> Self {
         let def = WorldDef::new().simd(if portable { Simd::Plain } else { Simd::Widest });
         let world =
             World::new(def).unwrap_or_else(|error| unreachable!("the default settings are valid: {error}"));
-        let mut stage =
+        let mut running =
             Self { world, units: Vec::new(), restitution: scene.restitution, snapshot: Vec::new() };
         for spec in &scene.bodies {
-            stage.create(spec);
+            running.create(spec);
         }
-        stage
+        running
     }
 
     fn create(&mut self, spec: &BodySpec) {

@@ -33,38 +33,38 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Two players' clients over a simulated link (the default without a command)
-    Skirmish(Skirmish),
+    Skirmish(SkirmishArgs),
     /// A whole match of bots over a simulated network, in virtual time, as fast as possible
-    Headless(Headless),
+    Headless(HeadlessArgs),
     /// Glenn Fiedler's cubes in a window: two simulations two seconds apart; only keys cross the network
-    Cubes(Cubes),
+    Cubes(CubesArgs),
     /// Host a match and play as player 1
-    Host(Host),
+    Host(HostArgs),
     /// Join a match as a player or as a watcher
-    Join(Join),
+    Join(JoinArgs),
     /// The middle of many matches, for hosts without an open port; knows nothing of the game
     Relay(RelayArgs),
     /// Watch a match, simulate it, and say who was wrong if copies differ: a signed judgement, and the replay
-    Referee(Referee),
+    Referee(RefereeArgs),
     /// Check a referee's judgement: its signature, and that the match comes to the same when it is simulated again
-    Verdict(Verdict),
+    Verdict(VerdictArgs),
     /// Measure a relay under the load of many matches of bots that simulate nothing
     #[command(hide = true)]
-    RelayLoad(RelayLoad),
+    RelayLoad(RelayLoadArgs),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
-    Bench(Bench),
+    Bench(BenchArgs),
     /// Compare TCP and UDP over six bad links: late inputs, frozen pictures, added latency
-    Netbench(Netbench),
+    Netbench(NetbenchArgs),
     /// Many random matches under random network conditions; every turn of every client is checked
-    Soak(Soak),
+    Soak(SoakArgs),
     /// Play a replay again at full speed and compare every checksum
-    Verify(Verify),
+    Verify(VerifyArgs),
     /// Make a link of a replay: its settings, orders and last checksum, for verify and replay, and for a page
-    Link(MakeLink),
+    Link(LinkArgs),
     /// Watch a replay in a window; without a window, print its contents and the state at any turn
-    Replay(ReplayView),
+    Replay(ReplayArgs),
     /// Compare two replays of one match: the first turn that differs, the wrong copy, and the number that differs
-    Desync(Desync),
+    Desync(DesyncArgs),
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -72,7 +72,7 @@ pub(crate) enum Command {
 /// Exit code 0: complete, and every checksum is equal. 1: it diverges, the match's computers disagreed, or it was cut off and is sound up
 /// to there. 2: unreadable, or of another version.
 #[derive(Debug, Args)]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// A replay, or a link to a battle
     #[arg(value_name = "FILE|LINK")]
     pub(crate) file: PathBuf,
@@ -80,7 +80,7 @@ pub(crate) struct Verify {
 
 /// Exit code 2: the match is too long for a link, was cut off, or its computers disagreed; then send the file.
 #[derive(Debug, Args)]
-pub(crate) struct MakeLink {
+pub(crate) struct LinkArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The address of a page that plays it, such as the one of `relay --web`; without it, a command is printed
@@ -91,7 +91,7 @@ pub(crate) struct MakeLink {
 /// Start it before the match begins: the replay of a referee that comes later is not kept. Exit code 0: played to its end, and everything
 /// agreed. 1: a difference, or the match ended early; the judgement is written all the same.
 #[derive(Debug, Args)]
-pub(crate) struct Referee {
+pub(crate) struct RefereeArgs {
     /// The code after "watch:"
     #[arg(value_name = "CODE")]
     pub(crate) code: String,
@@ -105,7 +105,7 @@ pub(crate) struct Referee {
 
 /// Exit code 0: it holds. 1: it does not. 2: unreadable.
 #[derive(Debug, Args)]
-pub(crate) struct Verdict {
+pub(crate) struct VerdictArgs {
     /// The judgement; its replay is next to it
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -115,7 +115,7 @@ pub(crate) struct Verdict {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Desync {
+pub(crate) struct DesyncArgs {
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     #[arg(value_name = "B")]
@@ -125,7 +125,7 @@ pub(crate) struct Desync {
 /// Exit code 0: everything compared before the window was closed is as recorded. 1: it diverges, or the file is incomplete. 2: unreadable,
 /// or of another version.
 #[derive(Debug, Args)]
-pub(crate) struct ReplayView {
+pub(crate) struct ReplayArgs {
     /// A replay, or a link to a battle
     #[arg(value_name = "FILE|LINK")]
     pub(crate) file: PathBuf,
@@ -139,15 +139,15 @@ pub(crate) struct ReplayView {
     #[arg(long, conflicts_with = WINDOW)]
     pub(crate) headless: bool,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
 }
 
 /// The group of options that only a window has.
-const WINDOW: &str = "Window";
+const WINDOW: &str = "WindowArgs";
 
 /// Options of the window.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Window {
+pub(crate) struct WindowArgs {
     /// Write accepted orders, and the position of everything in the window, as one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) log_orders: Option<PathBuf>,
@@ -156,7 +156,7 @@ pub(crate) struct Window {
     pub(crate) fps_max: Option<u32>,
 }
 
-impl Window {
+impl WindowArgs {
     /// An option was given that only a window has.
     pub(crate) fn is_asked(&self) -> bool {
         self.log_orders.is_some() || self.fps_max.is_some()
@@ -165,7 +165,7 @@ impl Window {
 
 /// The match to play.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Match {
+pub(crate) struct MatchArgs {
     /// Number of players, 1..16
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=i64::from(ARMIES_MAX)))]
     pub(crate) players: u8,
@@ -184,7 +184,7 @@ pub(crate) struct Match {
 }
 
 #[derive(Debug, Default, Args)]
-pub(crate) struct Skirmish {
+pub(crate) struct SkirmishArgs {
     /// Units of each player, 1..100000 (default 200)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
     pub(crate) units: Option<u32>,
@@ -207,15 +207,15 @@ pub(crate) struct Skirmish {
     #[arg(long)]
     pub(crate) no_replay: bool,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Headless {
+pub(crate) struct HeadlessArgs {
     #[command(flatten)]
-    pub(crate) game: Match,
+    pub(crate) game: MatchArgs,
     #[command(flatten)]
-    pub(crate) link: Link,
+    pub(crate) link: NetworkArgs,
     /// Length of turns: constant, or as long as the network needs
     #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
     pub(crate) pace: PaceArg,
@@ -235,14 +235,14 @@ pub(crate) struct Headless {
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) corrupt: Corrupt,
+    pub(crate) corrupt: CorruptArgs,
     #[command(flatten)]
-    pub(crate) later: Later,
+    pub(crate) later: LaterArgs,
 }
 
 /// The simulated network: all links, in both directions.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Link {
+pub(crate) struct NetworkArgs {
     /// Latency of one direction, in ms, 0..10000
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
     pub(crate) latency_ms: u64,
@@ -264,7 +264,7 @@ pub(crate) struct Link {
 /// result is printed. Next to the fixed-point scene the same scene runs in floats on both sides, with the contacts in another order on the
 /// right. All four are compared in every frame.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Cubes {
+pub(crate) struct CubesArgs {
     /// Write a plot of the distance between left and right in each frame (SVG)
     #[arg(long, value_name = "FILE", conflicts_with = WINDOW)]
     pub(crate) divergence: Option<PathBuf>,
@@ -293,13 +293,13 @@ pub(crate) struct Cubes {
     #[arg(long, conflicts_with = WINDOW)]
     pub(crate) headless: bool,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
 }
 
 /// Deliberate damage to one client's copy.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Fault injection (all five together)")]
-pub(crate) struct Corrupt {
+pub(crate) struct CorruptArgs {
     /// Turn, from 0; the bit flips after its last frame
     #[arg(long, value_name = "T", requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
     pub(crate) corrupt_turn: Option<u32>,
@@ -319,13 +319,13 @@ pub(crate) struct Corrupt {
 
 /// Options that parse but do not work yet.
 #[derive(Debug, Args)]
-pub(crate) struct Later {
+pub(crate) struct LaterArgs {
     #[arg(long, hide = true)]
     pub(crate) spectators: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     /// Use only the instructions that every machine of this kind has; the results are the same, bit for bit
     #[arg(long)]
     pub(crate) portable: bool,
@@ -390,7 +390,7 @@ pub(crate) struct RelayArgs {
 
 /// Starts a relay in a process of its own (or takes one that runs), and plays many matches at ten turns per second through it. Linux only.
 #[derive(Debug, Args)]
-pub(crate) struct RelayLoad {
+pub(crate) struct RelayLoadArgs {
     /// Load this relay instead of starting one; its processor time and memory are then not measured
     #[arg(long, value_name = "CODE")]
     pub(crate) relay: Option<String>,
@@ -414,7 +414,7 @@ pub(crate) struct RelayLoad {
 /// The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off),
 /// and as a session's packets over UDP. The receiver plays each input 100 ms after its earliest possible arrival.
 #[derive(Debug, Args)]
-pub(crate) struct Netbench {
+pub(crate) struct NetbenchArgs {
     /// Inputs over each link, 600..1000000
     #[arg(long, value_name = "N", default_value_t = 36_000, value_parser = clap::value_parser!(u32).range(600..=1_000_000))]
     pub(crate) inputs: u32,
@@ -429,7 +429,7 @@ pub(crate) struct Netbench {
 /// Prints "join P: CODE" for each free place from 2 on, and "watch: CODE". A code opens one place; the same code brings its player back after a crash. With
 /// --relay also "back: CODE", which does the same for this player. Whoever joins needs a network that carries UDP payloads of 1,200 bytes.
 #[derive(Debug, Args)]
-pub(crate) struct Host {
+pub(crate) struct HostArgs {
     #[arg(
         help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6",
         long,
@@ -460,7 +460,7 @@ pub(crate) struct Host {
     #[arg(long, conflicts_with = "no_bots")]
     pub(crate) bots_take_over: bool,
     #[command(flatten)]
-    pub(crate) game: Match,
+    pub(crate) game: MatchArgs,
     /// Team of each player, 1..8, 0 for none, as in 1,1,2,2; the lobby can change it (default: everybody for themselves)
     #[arg(long, value_name = "N,...", value_parser = teams, conflicts_with = "resume")]
     pub(crate) teams: Option<TeamsArg>,
@@ -468,11 +468,11 @@ pub(crate) struct Host {
     #[arg(long, value_enum)]
     pub(crate) pace: Option<PaceArg>,
     #[command(flatten)]
-    pub(crate) player: PlayerOptions,
+    pub(crate) player: PlayerArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Join {
+pub(crate) struct JoinArgs {
     /// The code that the host printed, or - to read it from the input, or @FILE, so that no list of processes shows it; with --plain the host's address or
     /// name, and a port
     #[arg(value_name = "CODE")]
@@ -493,14 +493,14 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N", default_value_t = GUEST_UNITS_MAX)]
     pub(crate) units_max: u32,
     #[command(flatten)]
-    pub(crate) player: PlayerOptions,
+    pub(crate) player: PlayerArgs,
 }
 
 /// Each game's seed decides everything else: 2 to 16 players with at least 20 units each, star, relay or mesh, at least 100 turns, latency,
 /// jitter, loss, bursts, duplicates, reordering, damage, narrow links, bad clocks, storms, partitions, suspended machines, pauses, and
 /// players who leave or are lost.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Soak {
+pub(crate) struct SoakArgs {
     /// Number of games, 1..1000000
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) games: u64,
@@ -514,7 +514,7 @@ pub(crate) struct Soak {
 
 /// The player's options.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct PlayerOptions {
+pub(crate) struct PlayerArgs {
     /// Name that the others see, up to 24 bytes
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) name: String,
@@ -534,7 +534,7 @@ pub(crate) struct PlayerOptions {
     #[arg(long)]
     pub(crate) headless: bool,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
-use crate::cli::args::Cubes;
+use crate::cli::args::CubesArgs;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
 use crate::cli::{Failed, window};
@@ -58,7 +58,7 @@ struct Distances {
 const TOLD_SECONDS: u32 = 60;
 const PLAYED_SECONDS: u32 = FRAMES_MAX / FRAMES_PER_SECOND;
 
-pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
+pub(crate) fn cubes(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     if json || options.headless || options.divergence.is_some() {
         return told(options, json);
     }
@@ -75,7 +75,7 @@ pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
     }
 }
 
-fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec, Failed> {
+fn spec(options: &CubesArgs, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec, Failed> {
     let frames = options.seconds.unwrap_or(seconds) * FRAMES_PER_SECOND;
     if let Some(frame) = options.corrupt_frame.filter(|frame| *frame >= frames) {
         return Err(Failed::usage(format!("--corrupt-frame is {frame}, but there are 0 to {}", frames - 1)));
@@ -93,7 +93,7 @@ fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec
 }
 
 /// An autopilot plays as fast as possible; then the result is printed.
-fn told(options: &Cubes, json: bool) -> Result<bool, Failed> {
+fn told(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     let spec = spec(options, TOLD_SECONDS, PlayoutMode::Fixed(PLAYOUT_DELAY))?;
     // Before the run, so that an unwritable file fails at once.
     let file = options.divergence.as_deref().map(|path| File::create(path).map(|file| (path, file)));

@@ -7,13 +7,13 @@ use testudo_lockstep::replay::{Replay, ReplayPlayer};
 use testudo_lockstep::state;
 
 use crate::app::{MatchError, open_replay};
-use crate::cli::args::Desync;
+use crate::cli::args::DesyncArgs;
 use crate::cli::{Failed, print_json};
 use testudo_battle::{Game, Setup};
 
 /// The comparison of two replays of one match.
 #[derive(Debug, Serialize)]
-struct Comparison {
+struct ReplayComparison {
     /// Turns that both replays have.
     turns: u32,
     agree: bool,
@@ -24,11 +24,12 @@ struct Comparison {
     outlier: Option<&'static str>,
     /// The first number that differs, if the outlier's state is known: right after that turn if the outlier noticed the desync, otherwise
     /// at its next keyframe.
-    difference: Option<Difference>,
+    difference: Option<DifferingNumber>,
 }
 
+/// The first number in which two states differ.
 #[derive(Debug, Serialize)]
-struct Difference {
+struct DifferingNumber {
     /// The states before this turn are compared.
     at_turn: u32,
     kind: &'static str,
@@ -40,7 +41,7 @@ struct Difference {
     differing_numbers: u32,
 }
 
-pub(crate) fn desync(options: &Desync, json: bool) -> Result<bool, Failed> {
+pub(crate) fn desync(options: &DesyncArgs, json: bool) -> Result<bool, Failed> {
     let (a, setup) = open(&options.a)?;
     let (b, other) = open(&options.b)?;
     if setup != other {
@@ -62,11 +63,11 @@ fn open(path: &Path) -> Result<(Replay, Setup), Failed> {
     Ok((replay, terms.setup))
 }
 
-fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<Comparison, Failed> {
+fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<ReplayComparison, Failed> {
     let turns = a.turns().min(b.turns());
     let recorded = |replay: &Replay, turn| replay.turn(turn).and_then(|(_, checksum)| checksum).unwrap_or(0);
     let Some(turn) = (0..turns).find(|turn| recorded(a, *turn) != recorded(b, *turn)) else {
-        return Ok(Comparison {
+        return Ok(ReplayComparison {
             turns,
             agree: true,
             first_divergent_turn: None,
@@ -84,7 +85,7 @@ fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<Comparison, Failed> {
         _ => ("unknown", None),
     };
     let difference = broken.and_then(|broken| difference(setup, broken, turn + 1, &mut player));
-    Ok(Comparison {
+    Ok(ReplayComparison {
         turns,
         agree: false,
         first_divergent_turn: Some(turn),
@@ -108,7 +109,7 @@ fn difference(
     broken: &Replay,
     from: u32,
     whole: &mut ReplayPlayer<Game>,
-) -> Option<Difference> {
+) -> Option<DifferingNumber> {
     let evidence = broken.evidence().filter(|(turn, _)| *turn == from);
     let (at_turn, state) =
         evidence.or_else(|| (from..=broken.turns()).find_map(|turn| Some((turn, broken.keyframe(turn)?))))?;
@@ -125,7 +126,7 @@ fn difference(
         differing_numbers += u32::from(numbers.get(index) != Some(&leaf));
         index += 1;
     });
-    Some(Difference {
+    Some(DifferingNumber {
         at_turn,
         kind: leaf.kind,
         index: leaf.index,
@@ -135,7 +136,7 @@ fn difference(
     })
 }
 
-impl Comparison {
+impl ReplayComparison {
     fn in_words(&self) -> String {
         let (Some(turn), Some([a, b, here])) = (self.first_divergent_turn, &self.checksums) else {
             return format!("A and B agree in all {} turns that both have\n", self.turns);

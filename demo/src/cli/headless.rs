@@ -5,7 +5,7 @@ use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
 
 use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
-use crate::cli::args::{Corrupt, Headless, Link, Match};
+use crate::cli::args::{CorruptArgs, HeadlessArgs, MatchArgs, NetworkArgs};
 use crate::cli::report::Report;
 use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
 use crate::cli::{Failed, print, save_difference};
@@ -17,7 +17,7 @@ const TURNS: u32 = 300;
 /// Delay of a packet that later ones overtake: two frames.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
-pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
+pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Failed> {
     if options.later.spectators.is_some() {
         return Err(Failed::usage("--spectators does not exist in this version yet"));
     }
@@ -62,7 +62,7 @@ fn pilots(given: &[Pilot], players: u8) -> Vec<Pilot> {
 }
 
 /// The replay of player 0's client, and that of the damaged client with the player's number at the end of its name.
-fn recordings(options: &Headless, spec: &SimulatedMatch) -> Result<Vec<(u8, Recording)>, Failed> {
+fn recordings(options: &HeadlessArgs, spec: &SimulatedMatch) -> Result<Vec<(u8, Recording)>, Failed> {
     let Some(path) = &options.replay else { return Ok(Vec::new()) };
     let mut recordings = vec![(0, Recording::create(path, &spec.terms)?)];
     if let Some(player) = spec.fault.map(|fault| fault.player).filter(|player| *player != 0) {
@@ -90,13 +90,13 @@ pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
     bar
 }
 
-pub(crate) fn terms(game: &Match) -> Terms {
-    let Match { players, units, turns, seed, map } = *game;
+pub(crate) fn terms(game: &MatchArgs) -> Terms {
+    let MatchArgs { players, units, turns, seed, map } = *game;
     let setup = Setup { players, units, seed, map: map.0 };
     Terms { setup, turns: turns.unwrap_or(TURNS) }
 }
 
-pub(crate) fn link_settings(link: &Link) -> LinkConfig {
+pub(crate) fn link_settings(link: &NetworkArgs) -> LinkConfig {
     LinkConfig::new()
         .latency(Duration::from_millis(link.latency_ms))
         .jitter(Duration::from_millis(link.jitter_ms))
@@ -106,7 +106,7 @@ pub(crate) fn link_settings(link: &Link) -> LinkConfig {
         .reorder_hold(REORDER_HOLD)
 }
 
-pub(crate) fn in_words(link: &Link) -> String {
+pub(crate) fn in_words(link: &NetworkArgs) -> String {
     let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
     let mut parts = Vec::new();
     if link.latency_ms + link.jitter_ms > 0 {
@@ -128,8 +128,8 @@ pub(crate) fn in_words(link: &Link) -> String {
 }
 
 /// The fault that the options describe. The parser accepts all five options or none.
-fn fault(corrupt: &Corrupt, game: &Match) -> Result<Option<Fault>, Failed> {
-    let &Corrupt {
+fn fault(corrupt: &CorruptArgs, game: &MatchArgs) -> Result<Option<Fault>, Failed> {
+    let &CorruptArgs {
         corrupt_turn: Some(turn),
         corrupt_player: Some(player),
         corrupt_body: Some(slot),

@@ -25,7 +25,7 @@ use clap::error::ErrorKind;
 
 use crate::app::{MatchError, trace};
 use crate::bench;
-use crate::cli::args::{Arguments, Command, Skirmish};
+use crate::cli::args::{Arguments, Command, SkirmishArgs};
 use crate::cli::report::Report;
 use crate::pair::CubesError;
 use crate::view::WindowOptions;
@@ -86,7 +86,7 @@ pub(crate) fn run() -> ExitCode {
 fn execute(arguments: &Arguments) -> Result<bool, Failed> {
     let json = arguments.json;
     match &arguments.command {
-        None => skirmish::skirmish(&Skirmish::default(), json),
+        None => skirmish::skirmish(&SkirmishArgs::default(), json),
         Some(Command::Skirmish(options)) => skirmish::skirmish(options, json),
         Some(Command::Headless(options)) => headless::headless(options, json),
         Some(Command::Cubes(options)) => cubes::cubes(options, json),
@@ -136,7 +136,7 @@ fn tell_script(line: &str, json: bool) {
 }
 
 /// What the options say of a window; its log file is created.
-fn window(options: &args::Window) -> Result<WindowOptions, Failed> {
+fn window(options: &args::WindowArgs) -> Result<WindowOptions, Failed> {
     let create = |path: &PathBuf| {
         let refused = |error| Failed::usage(format!("cannot write {}: {error}", path.display()));
         File::create(path).map_err(refused)

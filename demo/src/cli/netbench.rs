@@ -1,11 +1,12 @@
 //! `netbench`: TCP against UDP as a table, as JSON and as a plot.
+//! It writes the SVG itself: a plotting library would add packages to the first command, for bars of one table.
 
 use std::fmt::Write as _;
 use std::thread;
 
 use serde::Serialize;
 
-use crate::cli::args::Netbench;
+use crate::cli::args::NetbenchArgs;
 use crate::cli::{Failed, print_json};
 use crate::netbench::{CONDITIONS, Kind, Measured, Row, run};
 
@@ -57,7 +58,7 @@ impl From<Measured> for MeasuredReport {
     }
 }
 
-pub(crate) fn netbench(options: &Netbench, json: bool) -> Result<bool, Failed> {
+pub(crate) fn netbench(options: &NetbenchArgs, json: bool) -> Result<bool, Failed> {
     let rows: Vec<Row> = thread::scope(|scope| {
         let (inputs, seed) = (options.inputs, options.seed);
         let runs = CONDITIONS.map(|condition| scope.spawn(move || run(condition, inputs, seed)));

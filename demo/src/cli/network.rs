@@ -18,7 +18,7 @@ use crate::app::online::seat::hosting::Hosting;
 use crate::app::{
     Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat, SeatOptions, TURNS_MAX,
 };
-use crate::cli::args::{Host, Join, PlayerOptions};
+use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
@@ -32,7 +32,7 @@ const LINES_MAX: usize = 16;
 /// The bit that `join --corrupt` flips: 1/32 of a unit.
 const REHEARSED_BIT: u32 = 11;
 
-pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
+pub(crate) fn run_host(options: &HostArgs, json: bool) -> Result<bool, Failed> {
     let own = &options.player;
     let teams = teams(options.teams, options.game.players)?;
     let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(own, None) };
@@ -50,10 +50,10 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     run(own, json, network, move || NetworkMatch::host(&hosting, wanted))
 }
 
-fn agreement(options: &Host) -> Agreement {
+fn agreement(options: &HostArgs) -> Agreement {
     let is_headless = options.player.headless;
     let turns = options.game.turns.or((!is_headless).then_some(TURNS_MAX));
-    let terms = terms(&crate::cli::args::Match { turns, ..options.game });
+    let terms = terms(&crate::cli::args::MatchArgs { turns, ..options.game });
     let pace = match options.pace {
         Some(PaceArg::Fixed) => Pace::Fixed,
         Some(PaceArg::Adaptive) => Pace::Adaptive,
@@ -63,7 +63,7 @@ fn agreement(options: &Host) -> Agreement {
     Agreement::new(&terms, pace, !options.no_bots)
 }
 
-pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
+pub(crate) fn run_join(options: &JoinArgs, json: bool) -> Result<bool, Failed> {
     let fault = options.corrupt.map(|(turn, slot)| Fault {
         turn,
         player: 0,
@@ -113,7 +113,7 @@ fn code(text: &str) -> Result<JoinCode, Failed> {
 
 /// Plays in a window or without one, and prints the outcome.
 fn run(
-    own: &PlayerOptions,
+    own: &PlayerArgs,
     json: bool,
     network: &str,
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
@@ -164,7 +164,7 @@ fn run(
 /// Prints the outcome of this peer. A match that has not begun has none.
 fn print_outcome(
     outcome: Option<&Outcome>,
-    own: &PlayerOptions,
+    own: &PlayerArgs,
     json: bool,
     network: &str,
 ) -> Result<bool, Failed> {
@@ -183,7 +183,7 @@ fn print_outcome(
     Ok(report.checksums_agree && report.error.is_none())
 }
 
-fn seat_options(own: &PlayerOptions, fault: Option<Fault>) -> SeatOptions {
+fn seat_options(own: &PlayerArgs, fault: Option<Fault>) -> SeatOptions {
     let pilot = own.bot.unwrap_or(Pilot::Person);
     let replay = match &own.replay {
         Some(path) => ReplayFile::At(path.clone()),

@@ -11,12 +11,12 @@ use crate::app::online::name::Name;
 use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
-use crate::cli::args::{Referee, Verdict};
+use crate::cli::args::{RefereeArgs, VerdictArgs};
 use crate::cli::{Failed, print_json};
 use testudo_battle::Teams;
 
 /// Watches a match to its end, and judges it.
-pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed> {
+pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
     let code: JoinCode = options.code.parse().map_err(|error| Failed::usage(format!("{error}")))?;
     let name = format!("{:016x}", code.mark());
@@ -78,7 +78,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
 }
 
 /// Checks a judgement. True if it holds, whoever was at fault.
-pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed> {
+pub(crate) fn run_verdict(options: &VerdictArgs, json: bool) -> Result<bool, Failed> {
     let signed = files::open(&options.file)?;
     let folder = options.file.parent().unwrap_or(Path::new(""));
     let checked = files::check(&signed, folder, options.key.as_deref());

@@ -9,7 +9,7 @@ use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::{TURNS_MAX, Terms, interrupt};
 use crate::bench::process::Cores;
 use crate::bench::relay::{self as load, LoadOptions};
-use crate::cli::args::{RelayArgs, RelayLoad};
+use crate::cli::args::{RelayArgs, RelayLoadArgs};
 use crate::cli::{Failed, print_json, tell_script};
 use testudo_battle::Setup;
 
@@ -58,7 +58,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
 }
 
 /// Prints one JSON object: nobody else reads it.
-pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
+pub(crate) fn run_load(options: &RelayLoadArgs) -> Result<bool, Failed> {
     let setup = Setup { players: options.players, units: 1, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: TURNS_MAX }, Pace::Fixed, true);
     let agreement = Agreement { any_speed: true, ..agreement };

@@ -7,7 +7,7 @@ use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
 use crate::app::{Clock, MatchError, Terms, open_replay, share};
-use crate::cli::args::{MakeLink, ReplayView, Verify};
+use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
 use crate::cli::{Failed, print_json, window};
 use crate::view::{self, WindowError};
@@ -63,7 +63,7 @@ struct Moment {
     seek_ms: f64,
 }
 
-pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
+pub(crate) fn verify(options: &VerifyArgs, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let bar = progress_bar("turn", player.replay().turns().into());
     let clock = Clock::start();
@@ -105,7 +105,7 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
 }
 
 /// Prints a link.
-pub(crate) fn link(options: &MakeLink, json: bool) -> Result<bool, Failed> {
+pub(crate) fn link(options: &LinkArgs, json: bool) -> Result<bool, Failed> {
     let (replay, _) = open_replay(&options.file)?;
     let Some(link) = share::link(&replay, options.page.as_deref()) else {
         let why =
@@ -121,7 +121,7 @@ pub(crate) fn link(options: &MakeLink, json: bool) -> Result<bool, Failed> {
 }
 
 /// Opens a window, if there is a display and no option asks for text.
-pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
+pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     if json || options.headless || options.speed.is_some() {
         return tell(options, json);
     }
@@ -139,7 +139,7 @@ pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     }
 }
 
-fn tell(options: &ReplayView, json: bool) -> Result<bool, Failed> {
+fn tell(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let turns = player.replay().turns();
     let turn = options.turn.unwrap_or(if options.speed.is_some() { 0 } else { turns });

@@ -5,7 +5,7 @@ use testudo_lockstep::{Pace, Topology};
 use crate::app::{
     NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
 };
-use crate::cli::args::{Link, Match, Skirmish};
+use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
 use crate::cli::{Failed, network, print, window};
@@ -14,12 +14,12 @@ use testudo_battle::Teams;
 use testudo_battle::bots::Level;
 
 /// The match that is played without a command, over an ordinary connection, so that the network's effects are visible.
-const SKIRMISH: (Match, Link) = (
-    Match { players: 2, units: 200, turns: None, seed: 1, map: Ground(None) },
-    Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
+const SKIRMISH: (MatchArgs, NetworkArgs) = (
+    MatchArgs { players: 2, units: 200, turns: None, seed: 1, map: Ground(None) },
+    NetworkArgs { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
 );
 
-pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
+pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Failed> {
     let (mut game, link) = SKIRMISH;
     game.units = options.units.unwrap_or(game.units);
     game.seed = options.seed.unwrap_or(game.seed);
@@ -66,7 +66,7 @@ Try next:
 }
 
 /// The same match in a window: it has no end, and a person plays the first army.
-fn window_spec(options: &Skirmish, game: &Match, link: &Link, other: Pilot) -> SkirmishSpec {
+fn window_spec(options: &SkirmishArgs, game: &MatchArgs, link: &NetworkArgs, other: Pilot) -> SkirmishSpec {
     SkirmishSpec {
         terms: Terms { turns: TURNS_MAX, ..terms(game) },
         link: link_settings(link),

@@ -10,7 +10,7 @@ use testudo_lockstep::testing::soak::{Faults, Finding, Plan, SoakReport as GameR
 
 use crate::app::{SoakOutcome, soak};
 use crate::cli::Failed;
-use crate::cli::args::Soak;
+use crate::cli::args::SoakArgs;
 use crate::cli::headless::progress_bar;
 
 /// The keys of `--json`.
@@ -70,7 +70,7 @@ struct Class {
     times_real_time: f64,
 }
 
-pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
+pub(crate) fn run_soak(options: &SoakArgs, json: bool) -> Result<bool, Failed> {
     let bar = progress_bar("game", options.games);
     let outcome = soak(options.games, options.seed, options.predict, |game| {
         bar.suspend(|| explain(game));

@@ -8,7 +8,7 @@ mod events;
 mod game;
 mod glide;
 mod lead;
-mod line;
+mod predicted_course;
 mod predictor;
 
 pub use budget::PictureBudget;

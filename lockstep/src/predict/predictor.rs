@@ -7,7 +7,7 @@ use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::predict::game::Predict;
 use crate::predict::lead::Lead;
-use crate::predict::line::Line;
+use crate::predict::predicted_course::PredictedCourse;
 use crate::session::SessionPhase;
 use crate::value::time::Instant;
 
@@ -56,8 +56,8 @@ struct FirstShown {
 }
 
 impl FirstShown {
-    fn note<S: Predict>(&mut self, line: &Line<S>) {
-        self.turns.extend(line.planned_from(self.next));
+    fn note<S: Predict>(&mut self, course: &PredictedCourse<S>) {
+        self.turns.extend(course.planned_from(self.next));
         self.next = self.turns.back().map_or(self.next, |turn| self.next.max(turn.turn + 1));
     }
 
@@ -140,9 +140,9 @@ pub struct PredictionStats {
 /// assert_eq!(predictor.stats().corrections, 1);
 /// ```
 pub struct Predictor<S> {
-    shown: Line<S>,
+    shown: PredictedCourse<S>,
     /// Takes the place of `shown` when it has come as far.
-    spare: Line<S>,
+    spare: PredictedCourse<S>,
     /// The position of the match when the correction began that is under way in `spare`.
     correcting: Option<u32>,
     depth_max: u32,
@@ -164,14 +164,14 @@ impl<S: Predict> Predictor<S> {
     /// A predictor that shows the confirmed state until it is told to follow. It keeps two copies.
     #[must_use]
     pub fn new(confirmed: &S) -> Self {
-        let line = || {
+        let course = || {
             let mut state = confirmed.clone();
             state.begin_prediction();
-            Line::new(state)
+            PredictedCourse::new(state)
         };
         Self {
-            shown: line(),
-            spare: line(),
+            shown: course(),
+            spare: course(),
             correcting: None,
             depth_max: DEPTH_MAX,
             lead: Lead::default(),
@@ -264,7 +264,7 @@ impl<S: Predict> Predictor<S> {
             self.copy(driver, confirmed);
         }
         if let Some(since) = self.correcting {
-            let missing = |lines: &Self| lines.shown.position.saturating_sub(lines.spare.position);
+            let missing = |courses: &Self| courses.shown.position.saturating_sub(courses.spare.position);
             if missing(self) > left {
                 // What is seen goes on moving meanwhile. A single frame goes to both in turns.
                 let due = self.lead.position().saturating_sub(self.shown.position);
@@ -296,7 +296,7 @@ impl<S: Predict> Predictor<S> {
         followed
     }
 
-    /// Compares both lines with what is known, and starts again where that is of no use.
+    /// Compares both courses with what is known, and starts again where that is of no use.
     fn take_stock<D>(&mut self, driver: &Driver<D>, confirmed: &S)
     where
         D: Simulation<Action = S::Action>,
@@ -333,7 +333,7 @@ impl<S: Predict> Predictor<S> {
         self.stats.copies += 1;
     }
 
-    /// Shows the corrected line; the correction took so many frames of the match.
+    /// Shows the corrected course; the correction took so many frames of the match.
     fn exchange<D>(&mut self, took: u32, driver: &Driver<D>)
     where
         D: Simulation<Action = S::Action>,

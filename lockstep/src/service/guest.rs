@@ -183,7 +183,7 @@ pub struct Guest<D: Dial> {
     token: [u8; 16],
     greeting: Vec<u8>,
     line: Option<D::Line>,
-    stage: Stage,
+    stage: GuestStage,
     /// When to connect again.
     again: Option<Instant>,
     /// How long to wait before that, and since when there is a connection.
@@ -197,8 +197,9 @@ pub struct Guest<D: Dial> {
     outgoing: Vec<u8>,
 }
 
+/// How far a guest is on its way to its place.
 #[derive(Debug)]
-enum Stage {
+enum GuestStage {
     /// Asks for the place, since this time. Why not yet, while the other side is asked again.
     Calling { since: Instant, delay: Option<String> },
     /// Has the place.
@@ -249,7 +250,7 @@ impl<D: Dial> Guest<D> {
             token,
             greeting,
             line: Some(line),
-            stage: Stage::Calling { since: now, delay: None },
+            stage: GuestStage::Calling { since: now, delay: None },
             again: None,
             pause: AGAIN,
             since: None,
@@ -269,14 +270,14 @@ impl<D: Dial> Guest<D> {
     /// Whether the place is asked for, and not open yet.
     #[must_use]
     pub fn is_calling(&self) -> bool {
-        matches!(self.stage, Stage::Calling { .. })
+        matches!(self.stage, GuestStage::Calling { .. })
     }
 
     /// Why the other side does not let this guest in yet, while it is asked again.
     #[must_use]
     pub fn delay(&self) -> Option<&str> {
         match &self.stage {
-            Stage::Calling { delay, .. } => delay.as_deref(),
+            GuestStage::Calling { delay, .. } => delay.as_deref(),
             _ => None,
         }
     }
@@ -284,14 +285,14 @@ impl<D: Dial> Guest<D> {
     /// Whether the connection is broken and is made again. The session notices a silence.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
-        matches!(self.stage, Stage::Placed) && self.again.is_some()
+        matches!(self.stage, GuestStage::Placed) && self.again.is_some()
     }
 
     /// Why the place is lost for good.
     #[must_use]
     pub fn error(&self) -> Option<&GuestError> {
         match &self.stage {
-            Stage::Lost(error) => Some(error),
+            GuestStage::Lost(error) => Some(error),
             _ => None,
         }
     }
@@ -314,8 +315,8 @@ impl<D: Dial> Guest<D> {
         now: Instant,
     ) -> Result<Option<Arrival>, GuestError> {
         match &self.stage {
-            Stage::Calling { .. } => self.call_on(now),
-            Stage::Placed => {
+            GuestStage::Calling { .. } => self.call_on(now),
+            GuestStage::Placed => {
                 if let Some(session) = session {
                     self.receive(session, now);
                     session.handle_timeout(now);
@@ -324,7 +325,7 @@ impl<D: Dial> Guest<D> {
                 }
                 Ok(None)
             }
-            Stage::Lost(error) => Err(error.clone()),
+            GuestStage::Lost(error) => Err(error.clone()),
         }
     }
 
@@ -365,7 +366,7 @@ impl<D: Dial> Guest<D> {
         is_temporary: bool,
         now: Instant,
     ) -> Result<Option<Arrival>, GuestError> {
-        let Stage::Calling { since, delay } = &mut self.stage else { return Err(error) };
+        let GuestStage::Calling { since, delay } = &mut self.stage else { return Err(error) };
         if is_temporary && now.since(*since) < PATIENCE {
             *delay = Some(error.to_string());
             (self.line, self.again) = (None, Some(now + LATER));
@@ -387,7 +388,7 @@ impl<D: Dial> Guest<D> {
 
     fn lose(&mut self, error: GuestError) {
         (self.line, self.again) = (None, None);
-        self.stage = Stage::Lost(error);
+        self.stage = GuestStage::Lost(error);
     }
 
     fn arrive(&mut self, answer: Answer, now: Instant) -> Result<Option<Arrival>, GuestError> {
@@ -407,7 +408,7 @@ impl<D: Dial> Guest<D> {
             }
             Answer::Refused(_) => return self.fail(GuestError::NotUnderstood),
         };
-        self.stage = Stage::Placed;
+        self.stage = GuestStage::Placed;
         (self.again, self.since, self.pause) = (None, Some(now), AGAIN);
         Ok(Some(Arrival { welcome, codes, code: self.code.clone() }))
     }
@@ -464,7 +465,7 @@ impl<D: Dial> Guest<D> {
 
     /// Asks for the place again if the others went on without this peer.
     fn come_back(&mut self, session: &AnySession, now: Instant) {
-        if !matches!(self.stage, Stage::Placed) {
+        if !matches!(self.stage, GuestStage::Placed) {
             return;
         }
         let failure = match session.phase() {
@@ -495,6 +496,6 @@ impl<D: Dial> Guest<D> {
     fn ask_again(&mut self, now: Instant, wait: Duration, delay: Option<String>) {
         self.line = None;
         self.again = Some(now + wait);
-        self.stage = Stage::Calling { since: now + wait, delay };
+        self.stage = GuestStage::Calling { since: now + wait, delay };
     }
 }

@@ -64,14 +64,15 @@ pub struct Offers {
     /// But for the place.
     welcome: Welcome,
     host: PlayerId,
-    /// Of all players; the host's own is never offered.
-    places: Vec<Place>,
+    /// Of all players' places; the host's own is never offered.
+    offers: Vec<Offer>,
 }
 
+/// Who was offered one place, and whether somebody plays there.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Offer {
     /// The guest that was offered it last, and when.
-    offered: Option<(u64, Instant)>,
+    guest: Option<(u64, Instant)>,
     connected: bool,
 }
 
@@ -88,17 +89,17 @@ impl Offers {
     #[must_use]
     pub fn new(session: &AnySession, agreement: Agreement) -> Self {
         let session_id = session.config().session_id;
-        let places = vec![Place::default(); usize::from(agreement.players())];
+        let offers = vec![Offer::default(); usize::from(agreement.players())];
         let host = session.player().unwrap_or_default();
         let welcome = Welcome { place: Identity::Watcher, is_relayed: false, session_id, agreement };
-        Self { welcome, host, places }
+        Self { welcome, host, offers }
     }
 
     /// Notes that a player's session has connected, or that the player is gone.
     pub fn set_connected(&mut self, player: PlayerId, connected: bool) {
-        if let Some(place) = self.places.get_mut(player.index()) {
-            place.connected = connected;
-            place.offered = place.offered.filter(|_| connected);
+        if let Some(offer) = self.offers.get_mut(player.index()) {
+            offer.connected = connected;
+            offer.guest = offer.guest.filter(|_| connected);
         }
     }
 
@@ -125,16 +126,16 @@ impl Offers {
     /// A guest that asks twice keeps its place. Free places come first. A place that was given away long ago, and whose player may have
     /// gone, is offered again: if the player is still there, the session refuses the guest.
     fn offer(&mut self, nonce: u64, now: Instant) -> Option<PlayerId> {
-        let since = |place: &Place| place.offered.map(|(_, at)| at);
-        let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
-        let stale = |place: &Place| since(place).is_none_or(|at| now.since(at) >= KEPT);
+        let since = |offer: &Offer| offer.guest.map(|(_, at)| at);
+        let same = self.offers.iter().position(|offer| offer.guest.is_some_and(|(who, _)| who == nonce));
+        let stale = |offer: &Offer| since(offer).is_none_or(|at| now.since(at) >= KEPT);
         let oldest = || {
-            let others = self.places.iter().enumerate().filter(|(index, _)| *index != self.host.index());
-            let stale = others.filter(|(_, place)| stale(place));
-            stale.min_by_key(|(_, place)| (place.connected, since(place))).map(|(index, _)| index)
+            let others = self.offers.iter().enumerate().filter(|(index, _)| *index != self.host.index());
+            let stale = others.filter(|(_, offer)| stale(offer));
+            stale.min_by_key(|(_, offer)| (offer.connected, since(offer))).map(|(index, _)| index)
         };
         let index = same.or_else(oldest)?;
-        self.places[index].offered = Some((nonce, now));
+        self.offers[index].guest = Some((nonce, now));
         u8::try_from(index).ok().map(PlayerId)
     }
 }

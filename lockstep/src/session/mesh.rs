@@ -11,9 +11,9 @@ use crate::value::time::{Duration, Instant};
 /// If something came from a player within this time, nobody else needs to pass on its entries.
 const SPEAKS_FOR_ITSELF: Duration = Duration::from_millis(300);
 
-/// The players that this peer has given up.
+/// The agreement to drop players, as far as this peer is with it: whom it has given up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Agreement {
+pub(crate) struct DropAgreement {
     /// Players from whose own links nothing more is accepted, bit n for player n.
     pub(super) frozen: u16,
     /// Of the frozen ones, those whom this peer gave up as the lowest player of all. Nobody else can end their streams because of its word, so it
@@ -34,7 +34,7 @@ pub(super) enum Next {
     Alone,
 }
 
-impl Agreement {
+impl DropAgreement {
     /// Mesh: accepts nothing more from these players' own links. When every survivor has done so and all entries that any of them has are
     /// here, the lowest of them ends the streams.
     ///

@@ -81,7 +81,7 @@ use lateness::Lateness;
 use lobby::Lobby;
 use local::Local;
 use members::Membership;
-use mesh::Agreement;
+use mesh::DropAgreement;
 use results::Results;
 use saving::Saving;
 use setup::Setup;
@@ -124,7 +124,7 @@ pub struct AnySession {
     compared: Comparison,
     results: Results,
     saving: Saving,
-    mesh: Agreement,
+    mesh: DropAgreement,
     ballots: Ballots,
     ending: Ending,
     /// None in a match without keys.
@@ -237,7 +237,7 @@ impl AnySession {
             compared: Comparison::new(&config),
             results: Results::default(),
             saving: Saving::default(),
-            mesh: Agreement::default(),
+            mesh: DropAgreement::default(),
             ballots: Ballots::default(),
             ending: Ending::default(),
             signing,

@@ -30,7 +30,7 @@ const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 66 + 33 + 1 + 9;
 
 /// What still fits into a turns packet, and what may be in it.
-struct Room {
+struct PacketRoom {
     bits: u32,
     /// Whether others' entries that were sent before are repeated.
     repeats: bool,
@@ -119,7 +119,7 @@ impl AnySession {
         let signed_bits = self.signing.as_ref().map_or(0, |signing| {
             signing.write(&mut self.common, &self.delayed, index, round_trip, &mut turns)
         });
-        let mut room = Room {
+        let mut room = PacketRoom {
             bits: BODY_BITS_MAX - HEAD_BITS_MAX - signed_bits,
             repeats: self.repeats(index),
             shown: self.delayed.shown_to(&self.common, &self.common.links[index]),
@@ -143,7 +143,7 @@ impl AnySession {
         index: usize,
         player: PlayerId,
         turns: &mut TurnsPacket,
-        room: &mut Room,
+        room: &mut PacketRoom,
     ) -> bool {
         let stream = &self.common.streams[player.index()];
         let link = &mut self.common.links[index];

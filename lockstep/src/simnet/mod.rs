@@ -2,10 +2,10 @@
 //!
 //! It carries packets over UDP or over TCP ([`Transport`]), so that the two can be compared on the same bad link.
 
-mod line;
 mod link;
 #[cfg(test)]
 mod lying_sources;
+mod one_way_link;
 mod stream;
 pub(crate) mod virtual_match;
 
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand_pcg::Pcg32;
 
 use crate::value::time::Instant;
-use line::{Fate, Line, Loss};
 pub use link::{LinkConfig, PPM, Transport};
+use one_way_link::{Fate, Loss, OneWayLink};
 use stream::{Connection, Side};
 
 /// A packet that has arrived.
@@ -73,7 +73,7 @@ pub struct SimNet {
     seed: u64,
     default: LinkConfig,
     settings: BTreeMap<Direction, LinkConfig>,
-    lines: BTreeMap<Direction, Line>,
+    one_way_links: BTreeMap<Direction, OneWayLink>,
     /// By the two nodes, the lower one first.
     connections: BTreeMap<Direction, Connection>,
     /// One side of a partition.
@@ -108,7 +108,7 @@ impl SimNet {
             seed,
             default: LinkConfig::new(),
             settings: BTreeMap::new(),
-            lines: BTreeMap::new(),
+            one_way_links: BTreeMap::new(),
             connections: BTreeMap::new(),
             island: BTreeSet::new(),
             on_the_way: BTreeMap::new(),
@@ -145,9 +145,11 @@ impl SimNet {
     fn send_datagram(&mut self, now: Instant, direction: Direction, bytes: &[u8], settings: &LinkConfig) {
         self.stats.sent += 1;
         let seed = self.seed;
-        let line =
-            self.lines.entry(direction).or_insert_with(|| Line::new(Pcg32::new(seed, number_of(direction))));
-        let fate = line.carry(now, bytes.len() as u64, settings);
+        let link = self
+            .one_way_links
+            .entry(direction)
+            .or_insert_with(|| OneWayLink::new(Pcg32::new(seed, number_of(direction))));
+        let fate = link.carry(now, bytes.len() as u64, settings);
         if !self.arrives(direction, &fate) {
             return;
         }
@@ -155,7 +157,7 @@ impl SimNet {
         let mut bytes = self.copy_of(bytes);
         if let Some(flips) = fate.flips {
             self.stats.corrupted += 1;
-            line::corrupt(&mut bytes, flips);
+            one_way_link::corrupt(&mut bytes, flips);
         }
         self.stats.reordered += u64::from(fate.is_held_back);
         if let Some(arrival) = fate.copy {
@@ -185,7 +187,7 @@ impl SimNet {
         let fates: Vec<Fate> = round
             .packets
             .iter()
-            .map(|(packet, _)| connection.lines[side].carry(now, packet.len() as u64, &settings))
+            .map(|(packet, _)| connection.one_way_links[side].carry(now, packet.len() as u64, &settings))
             .collect();
         for ((packet, is_resent), fate) in round.packets.into_iter().zip(fates) {
             self.stats.sent += 1;

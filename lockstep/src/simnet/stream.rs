@@ -12,7 +12,7 @@ use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::socket::tcp;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, Ipv4Packet, TcpPacket};
 
-use super::line::Line;
+use super::one_way_link::OneWayLink;
 use crate::value::time::Instant;
 
 /// Bytes of a socket's buffer in each direction; Linux starts with the same.
@@ -35,8 +35,8 @@ pub(super) type Side = usize;
 /// A connection that begins when its first message is sent.
 pub(super) struct Connection {
     ends: [End; 2],
-    /// The lines that carry what each side sends.
-    pub(super) lines: [Line; 2],
+    /// What carries the packets of each side.
+    pub(super) one_way_links: [OneWayLink; 2],
     began: bool,
 }
 
@@ -75,10 +75,10 @@ pub(super) struct Round {
 impl Connection {
     /// `number` distinguishes this connection from others.
     pub(super) fn new(seed: u64, number: u64) -> Self {
-        let line = |name: &[u8; 8]| Line::new(Pcg32::new(seed ^ u64::from_le_bytes(*name), number));
+        let one_way = |name: &[u8; 8]| OneWayLink::new(Pcg32::new(seed ^ u64::from_le_bytes(*name), number));
         Self {
             ends: [0, 1].map(|side| End::new(seed ^ number.rotate_left(32) ^ side as u64, side)),
-            lines: [line(b"segments"), line(b"confirms")],
+            one_way_links: [one_way(b"segments"), one_way(b"confirms")],
             began: false,
         }
     }

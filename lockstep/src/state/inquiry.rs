@@ -19,7 +19,7 @@ use crate::value::time::Instant;
 
 pub use finding::{Finding, InquiryError};
 use limits::Limits;
-use message::{Answer, NUMBERS_MAX, Question, Stretch, name_of};
+use message::{InquiryAnswer, InquiryQuestion, NUMBERS_MAX, Stretch, name_of};
 pub use moments::{MOMENTS_MAX, Moments, MomentsError};
 
 /// Greatest number of round trips of an inquiry.
@@ -32,7 +32,7 @@ pub struct Inquiry<S> {
     /// The numbers of this frame.
     open: Option<(u32, Vec<Leaf>)>,
     /// The asking side's last question.
-    asked: Option<Question>,
+    asked: Option<InquiryQuestion>,
     limits: Limits,
     /// Both peers have kept an equal frame before the one that differs.
     is_first: bool,
@@ -57,7 +57,7 @@ impl<S: State> Inquiry<S> {
     /// Starts the search and returns the first message.
     pub fn ask(&mut self) -> Vec<u8> {
         self.rounds = 0;
-        self.question(Question::Frames)
+        self.question(InquiryQuestion::Frames)
     }
 
     /// Answers a member's question. Each member may ask eight times per second, and up to 24 times at once. Recent answers are cached. The
@@ -66,14 +66,14 @@ impl<S: State> Inquiry<S> {
     /// # Errors
     /// [`InquiryError`]: there is no answer.
     pub fn answer(&mut self, asker: PeerId, now: Instant, question: &[u8]) -> Result<Vec<u8>, InquiryError> {
-        if question.len() > Question::BYTES_MAX {
+        if question.len() > InquiryQuestion::BYTES_MAX {
             return Err(InquiryError::Unexpected);
         }
         self.limits.admit(asker, now)?;
         if let Some(answer) = self.limits.answer_to(question) {
             return Ok(answer.to_vec());
         }
-        let answer = self.told(Question::read(question)?)?.to_bytes();
+        let answer = self.told(InquiryQuestion::read(question)?)?.to_bytes();
         self.limits.keep(question, &answer);
         Ok(answer)
     }
@@ -84,12 +84,14 @@ impl<S: State> Inquiry<S> {
     /// [`InquiryError`]; the search is over.
     pub fn hear(&mut self, answer: &[u8]) -> Result<Step, InquiryError> {
         let asked = self.asked.take().ok_or(InquiryError::Unexpected)?;
-        match (Answer::read(answer)?, asked) {
-            (Answer::Frames(frames), Question::Frames) => self.hear_frames(&frames),
-            (Answer::Parts { total, hashes }, Question::Parts(stretch)) => {
+        match (InquiryAnswer::read(answer)?, asked) {
+            (InquiryAnswer::Frames(frames), InquiryQuestion::Frames) => self.hear_frames(&frames),
+            (InquiryAnswer::Parts { total, hashes }, InquiryQuestion::Parts(stretch)) => {
                 self.hear_parts(stretch, total, &hashes)
             }
-            (Answer::Numbers(numbers), Question::Numbers(stretch)) => self.hear_numbers(stretch, &numbers),
+            (InquiryAnswer::Numbers(numbers), InquiryQuestion::Numbers(stretch)) => {
+                self.hear_numbers(stretch, &numbers)
+            }
             _ => Err(InquiryError::Unexpected),
         }
     }
@@ -107,24 +109,24 @@ impl<S: State> Inquiry<S> {
         Some(XxHash3_64::oneshot(&again) == then)
     }
 
-    fn question(&mut self, question: Question) -> Vec<u8> {
+    fn question(&mut self, question: InquiryQuestion) -> Vec<u8> {
         self.asked = Some(question);
         self.rounds += 1;
         question.to_bytes()
     }
 
     /// The answer to a question.
-    fn told(&mut self, question: Question) -> Result<Answer, InquiryError> {
+    fn told(&mut self, question: InquiryQuestion) -> Result<InquiryAnswer, InquiryError> {
         match question {
-            Question::Frames => Ok(Answer::Frames(self.moments.hashes())),
-            Question::Parts(stretch) => {
+            InquiryQuestion::Frames => Ok(InquiryAnswer::Frames(self.moments.hashes())),
+            InquiryQuestion::Parts(stretch) => {
                 let leaves = self.leaves(stretch.frame)?;
                 let hashes = stretch.parts().map(|part| part.hash_of(leaves)).collect();
-                Ok(Answer::Parts { total: leaves.len() as u32, hashes })
+                Ok(InquiryAnswer::Parts { total: leaves.len() as u32, hashes })
             }
-            Question::Numbers(stretch) => {
+            InquiryQuestion::Numbers(stretch) => {
                 let told = stretch.of(self.leaves(stretch.frame)?).iter().take(NUMBERS_MAX);
-                Ok(Answer::Numbers(told.map(|leaf| (name_of(leaf), leaf.value)).collect()))
+                Ok(InquiryAnswer::Numbers(told.map(|leaf| (name_of(leaf), leaf.value)).collect()))
             }
         }
     }
@@ -189,7 +191,7 @@ impl<S: State> Inquiry<S> {
             return Err(InquiryError::Misled);
         }
         let is_small = part.to.saturating_sub(part.from) as usize <= NUMBERS_MAX;
-        let question = if is_small { Question::Numbers(part) } else { Question::Parts(part) };
+        let question = if is_small { InquiryQuestion::Numbers(part) } else { InquiryQuestion::Parts(part) };
         Ok(Step::Send(self.question(question)))
     }
 
@@ -331,7 +333,8 @@ mod tests {
     fn who_asks_too_often_is_refused_and_others_are_not() {
         let mut asked = inquiry(3_000, 99, |_| {});
         let mut ask = |asker, ms, from: u32| {
-            let question = Question::Parts(Stretch { frame: 10 + from % 6, from, to: 3_000 }).to_bytes();
+            let question =
+                InquiryQuestion::Parts(Stretch { frame: 10 + from % 6, from, to: 3_000 }).to_bytes();
             asked.answer(PeerId(asker), Instant::from_millis(ms), &question)
         };
         // 300 questions per second for ten seconds: 24 at once, then eight per second.
@@ -352,10 +355,10 @@ mod tests {
     fn answers_that_contradict_each_other_end_the_search() {
         let mut whole = inquiry(300, 99, |_| {});
         whole.ask();
-        let frames = Answer::Frames(vec![(19, 1)]).to_bytes();
+        let frames = InquiryAnswer::Frames(vec![(19, 1)]).to_bytes();
         let Ok(Step::Send(_)) = whole.hear(&frames) else { panic!("it asks on") };
         // The very same parts, though the hash of the whole differs.
-        let question = Question::Parts(Stretch { frame: 19, from: 0, to: 301 });
+        let question = InquiryQuestion::Parts(Stretch { frame: 19, from: 0, to: 301 });
         let told = inquiry(300, 99, |_| {}).told(question).unwrap();
         assert_eq!(whole.hear(&told.to_bytes()), Err(InquiryError::Misled));
     }

@@ -17,10 +17,10 @@ use crate::math::boxes::LANES;
 use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::batches::{Cached, Origin, Origins, WindowBatches};
 use crate::solve::bounce::Bounce;
-use crate::solve::colors::Places;
+use crate::solve::colors::BatchLayout;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::notes::Notes;
-use crate::solve::place::Place;
 use crate::solve::push::{OVERLAP_ALLOWED, PUSH_MAX, push_speed};
 use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
@@ -77,12 +77,12 @@ impl ContactSetup<'_> {
         &self,
         simd: S,
         hits: &Hits,
-        places: &Places,
+        layout: &BatchLayout,
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) {
         let limits = Limits::new(self.fps, self.settings.push_factor);
-        let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(places.contacts());
+        let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(layout.contacts());
         for (((batch, origins), numbers), at) in batches.zip(to.first as usize..) {
             self.fill_batch(simd, limits, hits, numbers, at, (batch, origins), notes);
         }
@@ -175,7 +175,7 @@ impl ContactSetup<'_> {
             |lane| {
                 let (biased, impulse) = (&mut batch.biased[lane], &mut batch.impulse[lane]);
                 if self.is_deep(a[lane], b[lane], gap[lane], biased, impulse) {
-                    notes.deep.push(Place::new(at, lane));
+                    notes.deep.push(ContactPlace::new(at, lane));
                 }
             },
         );
@@ -188,7 +188,7 @@ impl ContactSetup<'_> {
             #[inline(always)]
             |lane| {
                 let bodies = [batch.a[lane], batch.b[lane]];
-                self.note_bounce(Place::new(at, lane), bodies, restitutions[lane], notes);
+                self.note_bounce(ContactPlace::new(at, lane), bodies, restitutions[lane], notes);
             },
         );
     }
@@ -201,7 +201,7 @@ impl ContactSetup<'_> {
         place: u32,
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
-    ) -> Place {
+    ) -> ContactPlace {
         let (a, b) = (&self.shells[hit.a], &self.shells[hit.b]);
         let movable = [a.mass != 0, b.mass != 0];
         notes.leans |= self.stiff.leans(a.mass, b.mass);
@@ -295,7 +295,7 @@ impl ContactSetup<'_> {
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
     #[inline(always)]
-    fn note_bounce(&self, place: Place, bodies: WorkingPair, restitution: i32, notes: &mut Notes) {
+    fn note_bounce(&self, place: ContactPlace, bodies: WorkingPair, restitution: i32, notes: &mut Notes) {
         if restitution > 0 {
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };

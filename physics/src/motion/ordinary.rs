@@ -9,8 +9,8 @@ use crate::body::record::{Body, flag};
 use crate::body::slot::Slot;
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::{each, low_and_high, once, twice};
-use crate::motion::gathered::{BLOCKS_AHEAD, vectors};
 use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
+use crate::motion::working_arrays::{BLOCKS_AHEAD, vectors};
 
 /// Number of bodies that are moved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;

@@ -92,8 +92,8 @@ impl World {
         end: Vec2,
         filter: &QueryFilter,
     ) -> Result<Option<RayHit>, QueryError> {
-        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
-        Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
+        let path = CastPath::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
+        Ok(path.first(self, filter).map(|met| path.ray_hit(self, &met)))
     }
 
     /// All bodies that the ray from `origin` to `end` hits, sorted by distance, then by slot.
@@ -109,8 +109,8 @@ impl World {
         out: &mut Vec<RayHit>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
-        way.all(self, filter, &mut |met| out.push(way.ray_hit(self, &met)));
+        let path = CastPath::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
+        path.all(self, filter, &mut |met| out.push(path.ray_hit(self, &met)));
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -143,8 +143,8 @@ impl World {
     ) -> Result<Option<SweepHit>, QueryError> {
         let (from, to) = (raw_point("from", from)?, raw_point("to", to)?);
         check("radius", radius, Fx::ZERO, EXTENT_MAX)?;
-        let way = Way::new(from, to, RoundedBox::of_shape(Shape::circle(radius)));
-        Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
+        let path = CastPath::new(from, to, RoundedBox::of_shape(Shape::circle(radius)));
+        Ok(path.first(self, filter).map(|met| path.sweep_hit(self, &met)))
     }
 
     /// The first body that a shape hits when it moves from `from` to `to`; like [`Self::sweep_circle`] for circles.
@@ -169,8 +169,8 @@ impl World {
         to: Vec2,
         filter: &QueryFilter,
     ) -> Result<Option<SweepHit>, QueryError> {
-        let way = Way::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
-        Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
+        let path = CastPath::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
+        Ok(path.first(self, filter).map(|met| path.sweep_hit(self, &met)))
     }
 
     /// All bodies that a shape would hit between `from` and `to` if none of them stopped it, by distance, equal distances in ascending
@@ -187,8 +187,8 @@ impl World {
         out: &mut Vec<SweepHit>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let way = Way::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
-        way.all(self, filter, &mut |met| out.push(way.sweep_hit(self, &met)));
+        let path = CastPath::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
+        path.all(self, filter, &mut |met| out.push(path.sweep_hit(self, &met)));
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -198,7 +198,7 @@ impl World {
 const POINT: RoundedBox = RoundedBox { centre: [0; 2], half: [0; 2], radius: 0 };
 
 /// The path of a shape.
-struct Way {
+struct CastPath {
     segment: Segment,
     /// Length of the segment, raw units.
     length: u64,
@@ -226,7 +226,7 @@ struct Met {
     cast: Cast,
 }
 
-impl Way {
+impl CastPath {
     fn new(from: [i32; 2], to: [i32; 2], shape: RoundedBox) -> Self {
         let segment = Segment::new(from, to);
         let [x, y] = segment.delta;
@@ -313,7 +313,7 @@ impl Way {
 
     fn search(&self, world: &World, filter: &QueryFilter, met: &mut dyn FnMut(Met) -> u32) {
         let candidates = Candidates::new(world, filter);
-        world.search(&mut OnPath { way: self, candidates, reach: self.whole(), met });
+        world.search(&mut OnPath { path: self, candidates, reach: self.whole(), met });
     }
 
     fn fraction(&self, distance: u64) -> Fx {
@@ -382,7 +382,7 @@ fn vector(v: [i64; 2]) -> Vec2 {
 
 /// The search for bodies on a path, ordered by distance along the longer axis. One type for all queries: each type is a kernel more.
 struct OnPath<'a> {
-    way: &'a Way,
+    path: &'a CastPath,
     candidates: Candidates<'a>,
     /// How far along the longer axis a body of interest may lie, raw units.
     reach: u32,
@@ -393,7 +393,7 @@ struct OnPath<'a> {
 impl Search for OnPath<'_> {
     #[inline(always)]
     fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
-        self.way.least(simd, boxes, self.reach)
+        self.path.least(simd, boxes, self.reach)
     }
 
     #[inline(always)]
@@ -403,7 +403,7 @@ impl Search for OnPath<'_> {
 
     #[inline(always)]
     fn visit(&mut self, slot: Slot) {
-        if let Some(met) = self.way.meet(slot, &self.candidates) {
+        if let Some(met) = self.path.meet(slot, &self.candidates) {
             self.reach = (self.met)(met);
         }
     }

@@ -22,10 +22,10 @@ use crate::contact::cached::Owned;
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::{self, Base, base};
-use crate::motion::gathered::{Gathered, WorkingArrays};
 use crate::motion::movers::{Movement, MoverVelocities};
+use crate::motion::working_arrays::{GatherSummary, WorkingArrays};
 use crate::solve::batches::{Batches, WindowBatches};
-use crate::solve::colors::{Colors, Places};
+use crate::solve::colors::{BatchLayout, Colors};
 use crate::solve::notes::Notes;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{CurvePair, join_blocks};
@@ -167,7 +167,7 @@ impl Path {
         ranges: &[Owned],
         limits: [i32; 2],
         fast: &mut [u8],
-    ) -> Gathered {
+    ) -> GatherSummary {
         with_simd!(self, at most 256, simd => to.gather(
             simd,
             slots,
@@ -214,15 +214,15 @@ impl Path {
         colors: &mut Colors,
         hits: &Hits,
         shells: Option<&[Shell]>,
-        places: &mut Places,
+        layout: &mut BatchLayout,
     ) {
         let pairs = &hits.pairs[..hits.len];
         match shells {
             None => {
-                with_simd!(self, at most 256, _simd => colors.take_places(pairs, #[inline(always)] |_| true, places))
+                with_simd!(self, at most 256, _simd => colors.take_places(pairs, #[inline(always)] |_| true, layout))
             }
             Some(shells) => with_simd!(self, at most 256, _simd => {
-                colors.take_places(pairs, #[inline(always)] |body| shells[body].mass != 0, places);
+                colors.take_places(pairs, #[inline(always)] |body| shells[body].mass != 0, layout);
             }),
         }
     }
@@ -232,11 +232,11 @@ impl Path {
         self,
         setup: &ContactSetup<'_>,
         hits: &Hits,
-        places: &Places,
+        layout: &BatchLayout,
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) {
-        with_simd!(self, at most 256, simd => setup.fill_window(simd, hits, places, to, notes));
+        with_simd!(self, at most 256, simd => setup.fill_window(simd, hits, layout, to, notes));
     }
 
     /// See [`ContactCache::count_contacts`].

@@ -6,7 +6,7 @@ use super::*;
 use crate::collide::narrow_phase::separation;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
-use crate::motion::gathered::AT_REST;
+use crate::motion::working_arrays::AT_REST;
 use crate::solve::solver::{Contact, EVEN_SHARE, in_turns, solve_one, solve_one_soft};
 
 /// Movable bodies; the immovable one and the dummy follow them.
@@ -163,7 +163,7 @@ fn gathered_bodies_are_those_of_the_world() {
                 boxes: &mut boxes,
             };
             let all = path.gather(to, &slots, &bodies, &ranges, [most, fast], &mut fast_lanes);
-            let mut expected = Gathered::default();
+            let mut expected = GatherSummary::default();
             for (at, lane) in (0..4).flat_map(|at| (0..LANES).map(move |lane| (at, lane))) {
                 let (slot, case) = (slots[at][lane], (round, path.name(), at, lane));
                 let is_fast = fast_lanes[at] >> lane & 1 != 0;

@@ -7,7 +7,7 @@ use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::plain::plain_data;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::{Batch, Contact};
 
 /// A contact of the last frame, by its place in the contact cache during a step, or none.
@@ -102,9 +102,9 @@ impl<'a> WindowBatches<'a> {
 
     /// A place among those of the step.
     #[inline(always)]
-    pub(crate) fn place(&self, place: u32) -> Place {
+    pub(crate) fn place(&self, place: u32) -> ContactPlace {
         let (batch, lane) = (place as usize / LANES, place as usize % LANES);
-        Place::new(self.first as usize + batch, lane)
+        ContactPlace::new(self.first as usize + batch, lane)
     }
 
     /// The first `count` batches, and the others.
@@ -186,13 +186,13 @@ impl Batches {
         self.dummy
     }
 
-    pub(crate) fn origin(&self, place: Place) -> Origin {
+    pub(crate) fn origin(&self, place: ContactPlace) -> Origin {
         let (origins, lane) = place.of(&self.origins);
         origins.get(lane)
     }
 
     /// Notes that the surfaces of a contact met within the frame.
-    pub(crate) fn note_meeting(&mut self, place: Place) {
+    pub(crate) fn note_meeting(&mut self, place: ContactPlace) {
         let (origins, lane) = place.of_mut(&mut self.origins);
         let gap = &mut origins.gap[lane];
         *gap = (*gap).min(0);

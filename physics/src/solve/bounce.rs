@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::batches::Batches;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::Velocity;
 
 /// Greatest number of sweeps over the bounces of a frame; pairs that still close then meet without restitution.
@@ -19,7 +19,7 @@ const SWEEPS_MAX: u8 = 8;
 /// A contact with restitution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounce {
-    pub(crate) place: Place,
+    pub(crate) place: ContactPlace,
     pub(crate) bodies: WorkingPair,
     /// Raw coefficient, at most one.
     pub(crate) restitution: i32,

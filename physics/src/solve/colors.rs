@@ -18,7 +18,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// What the batches of one window hold. Places are counted in lanes from the window's first batch on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct BatchLayout {
     /// The numbers of the contacts in each batch; their count for an empty lane. There may be more of these blocks than batches.
     contacts: Vec<[u32; LANES]>,
     /// Where the empty lanes of a batch begin.
@@ -27,7 +27,7 @@ pub(crate) struct Places {
     pub(crate) batches: u32,
 }
 
-impl Places {
+impl BatchLayout {
     /// The numbers of the contacts in each batch.
     pub(crate) fn contacts(&self) -> &[[u32; LANES]] {
         &self.contacts[..self.batches as usize]
@@ -71,17 +71,17 @@ impl Colors {
         &mut self,
         pairs: &[WorkingPair],
         movable: impl Fn(WorkingIndex) -> bool,
-        places: &mut Places,
+        layout: &mut BatchLayout,
     ) {
         let Self { used, open, ends, batches } = self;
         // In registers.
         let (used, mut count) = (used.as_mut_slice(), *batches);
         for (eight, first) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
             // Eight contacts begin eight batches at most.
-            if places.contacts.len() < count as usize + LANES {
-                places.contacts.resize((count as usize + LANES) * 2, [0; LANES]);
+            if layout.contacts.len() < count as usize + LANES {
+                layout.contacts.resize((count as usize + LANES) * 2, [0; LANES]);
             }
-            let contacts = places.contacts.as_flattened_mut();
+            let contacts = layout.contacts.as_flattened_mut();
             for (&[a, b], number) in eight.iter().zip(first..) {
                 let place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
                 if let Some(contact) = contacts.get_mut(place as usize) {
@@ -90,24 +90,24 @@ impl Colors {
             }
         }
         *batches = count;
-        self.end_window(pairs, places);
-        for &end in &places.ends {
+        self.end_window(pairs, layout);
+        for &end in &layout.ends {
             let end = end as usize;
-            let empty = &mut places.contacts.as_flattened_mut()[end..end.next_multiple_of(LANES)];
+            let empty = &mut layout.contacts.as_flattened_mut()[end..end.next_multiple_of(LANES)];
             empty.fill(pairs.len() as u32);
         }
     }
 
     /// Starts all colours again. `pairs` are those of the contacts since the last window.
     #[inline(always)]
-    pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], places: &mut Places) {
+    pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], layout: &mut BatchLayout) {
         let used = self.used.as_mut_slice();
         pairs.as_flattened().iter().for_each(|&body| used[body.at()] = 0);
         let open = core::mem::replace(&mut self.open, [0; COLORS]);
-        places.ends.clear();
-        places.ends.append(&mut self.ends);
-        places.ends.extend(open.into_iter().filter(|place| !place.is_multiple_of(LANES as u32)));
-        places.batches = core::mem::take(&mut self.batches);
+        layout.ends.clear();
+        layout.ends.append(&mut self.ends);
+        layout.ends.extend(open.into_iter().filter(|place| !place.is_multiple_of(LANES as u32)));
+        layout.batches = core::mem::take(&mut self.batches);
     }
 }
 

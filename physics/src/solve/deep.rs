@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Shell;
 use crate::solve::batches::Batches;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::Velocity;
 
 /// Overlaps up to this are never deep, raw units: 1/16 unit.
@@ -52,7 +52,7 @@ impl DeepContacts {
     /// how fast a pair with this gap is to separate.
     pub(crate) fn solve(
         &mut self,
-        places: &[Place],
+        places: &[ContactPlace],
         batches: &Batches,
         moving: &mut [Velocity],
         kept: &[Velocity],

@@ -3,13 +3,13 @@
 //! Top-down games rarely use it, so it is a separate list, solved one by one after each pass over the batches.
 
 use crate::collide::narrow_phase::UNIT_BITS;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::{Batch, Contact, IMPULSE_MAX, Velocity, apply_impulse};
 
 /// Friction of one contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrictionContact {
-    pub(crate) place: Place,
+    pub(crate) place: ContactPlace,
     /// Raw coefficient.
     friction: i32,
     /// Accumulated impulse along the tangent. Like the one along the normal, it starts with the last frame's.
@@ -18,7 +18,7 @@ pub(crate) struct FrictionContact {
 
 impl FrictionContact {
     /// Friction for the contact in `place`.
-    pub(crate) fn new(place: Place, friction: i32, impulse: i32) -> Self {
+    pub(crate) fn new(place: ContactPlace, friction: i32, impulse: i32) -> Self {
         Self { place, friction, impulse }
     }
 

@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use crate::solve::bounce::Bounces;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 
 /// Intermediate values of contacts. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     /// The contacts that overlap deeply.
-    pub(crate) deep: Vec<Place>,
+    pub(crate) deep: Vec<ContactPlace>,
     pub(crate) bounces: Bounces,
     /// Whether a heavy body leans on a light one, see [`crate::solve::stiff`].
     // not state: of this step

@@ -12,7 +12,7 @@ use crate::math::boxes::LANES;
 use crate::math::sets::DisjointSets;
 use crate::solve::batches::{Batches, Origin, PARTING_GAP};
 use crate::solve::bodies::Bodies;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::run::Run;
 use crate::solve::solver::{Batch, NO_LIMIT, Velocity};
 use crate::solve::step_contacts::StepContacts;
@@ -28,7 +28,7 @@ const SLOW: i32 = 2 << 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
     /// Bodies at walls that something presses, or that have no room, each once for each wall, with the contact. Ascending.
-    pub(crate) at_walls: Vec<(WorkingIndex, Place)>,
+    pub(crate) at_walls: Vec<(WorkingIndex, ContactPlace)>,
     /// By working index: whether the body overlaps another one or a wall deeply. Empty if none does.
     pressed: Vec<bool>,
     /// By working index: whether the body has no room. Empty if all have.
@@ -102,7 +102,7 @@ impl Room {
                 let (body, wall) = in_order(batch, lane, is_first);
                 let slow = driven || fastest(run.bodies.velocities[body]) <= SLOW;
                 if (slow || self.is_pressed(body)) && batch.biased[lane] != NO_LIMIT && run.is_wall(wall) {
-                    self.at_walls.push((body, Place::new(at, lane)));
+                    self.at_walls.push((body, ContactPlace::new(at, lane)));
                     sides |= if slow { side(batch.normal[lane], is_first) } else { 0 };
                 }
             }
@@ -212,7 +212,7 @@ impl Room {
                 let StepContacts { batches, notes, .. } = &mut *run.contacts;
                 let batch = &mut batches.as_mut_slice()[at];
                 (batch.biased[lane], batch.impulse[lane]) = (0, 0);
-                notes.deep.push(Place::new(at, lane));
+                notes.deep.push(ContactPlace::new(at, lane));
             }
         }
         let deep = &mut run.contacts.notes.deep;

@@ -2,7 +2,7 @@
 
 use crate::body::working_index::WorkingIndex;
 use crate::solve::bodies::{Bodies, hold};
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity};
 use crate::solve::step_contacts::StepContacts;
 
@@ -80,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Solves some contacts once more, as rigid ones.
-    pub(crate) fn solve_rigid(&mut self, places: &[Place]) {
+    pub(crate) fn solve_rigid(&mut self, places: &[ContactPlace]) {
         let batches = self.contacts.batches.as_mut_slice();
         for place in places {
             let (batch, lane) = place.of_mut(batches);
@@ -90,7 +90,7 @@ impl Run<'_> {
 
     /// Stops the pairs of some contacts that come closer. The contacts do not keep these impulses: where walls squeeze from two sides, they would add up
     /// from frame to frame.
-    pub(crate) fn stop_closing(&mut self, places: &[Place]) {
+    pub(crate) fn stop_closing(&mut self, places: &[ContactPlace]) {
         for place in places {
             let (batch, lane) = place.of(self.contacts.batches.as_slice());
             let closing = batch.approach(lane, self.bodies.velocities);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::bodies::hold;
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::run::Run;
 use crate::solve::solver::Velocity;
 use crate::solve::step_contacts::StepContacts;
@@ -30,7 +30,7 @@ const CALMER_SHIFT: u32 = 6;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settling {
     /// The contacts in which only one body yields.
-    supports: Vec<Place>,
+    supports: Vec<ContactPlace>,
     /// The velocities before a pass.
     before: Vec<Velocity>,
 }

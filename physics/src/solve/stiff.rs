@@ -15,7 +15,7 @@ use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::batches::{Batches, Origin};
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::solver::{Batch, Velocity};
 use crate::solve::spring::Spring;
 
@@ -83,7 +83,7 @@ impl Group {
 #[derive(Clone, Debug)]
 pub(crate) struct StiffContacts {
     /// In the order of solving: those of small groups first.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ContactPlace>,
     /// For each of these, under gravity: the part of an impulse that the contact keeps, see [`Spring::kept`]; [`UNIT`] if it is rigid.
     pub(crate) kept: Vec<i32>,
     /// Number of contacts of small groups under gravity.
@@ -159,7 +159,7 @@ impl StiffContacts {
         for (index, batch) in batches.as_slice().iter().enumerate() {
             for lane in 0..LANES {
                 if bears(batch.a[lane]) || bears(batch.b[lane]) {
-                    self.places.push(Place::new(index, lane));
+                    self.places.push(ContactPlace::new(index, lane));
                 }
             }
         }
@@ -190,7 +190,7 @@ impl StiffContacts {
     /// so a group that becomes large hardly sinks.
     fn harden(&mut self, batches: &Batches, shells: &[Shell]) {
         let Self { places, kept, rigid, load, group, groups, .. } = self;
-        let mut is_small = |place: &Place| {
+        let mut is_small = |place: &ContactPlace| {
             let (batch, lane) = place.of(batches.as_slice());
             let (body, _) = movable(batch, lane, shells);
             groups[first(group, body).at()].is_small()

@@ -10,8 +10,8 @@ use crate::math::lanes::UNIT;
 use crate::math::sets::DisjointSets;
 use crate::solve::batches::Batches;
 use crate::solve::bodies::Bodies;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::deep;
-use crate::solve::place::Place;
 use crate::solve::room::Room;
 use crate::solve::run::Run;
 use crate::solve::solver::{IMPULSE_MAX, NO_LIMIT, Velocity};
@@ -34,13 +34,13 @@ pub(crate) struct Pressing<'a> {
 /// body enters that one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallContacts {
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ContactPlace>,
     /// How fast the pairs of these contacts are to separate, at least.
     limits: Vec<i32>,
     pub(crate) room: Room,
     pub(crate) wedged: Wedged,
     /// Where bodies are deep in walls while contacts are springs, which may be squeezed: these do not get any deeper.
-    pub(crate) deep: Vec<Place>,
+    pub(crate) deep: Vec<ContactPlace>,
     /// Bodies that touch, directly or through others that contacts can move, by working index.
     groups: DisjointSets,
     /// What a kinematic body pushes, by the working index that names the group.
@@ -160,7 +160,7 @@ impl WallContacts {
                     let is_wall = |body: WorkingIndex| {
                         shells[body].mass == 0 && run.bodies.parked.binary_search(&body).is_err()
                     };
-                    let place = Place::new(at, lane);
+                    let place = ContactPlace::new(at, lane);
                     let deep = self.wedged.gap(place, origins.gap[lane]) < -deep::OVERLAP_SHALLOW;
                     if deep && pair.into_iter().any(is_wall) {
                         self.deep.push(place);
@@ -253,13 +253,13 @@ impl WallContacts {
 }
 
 /// How fast a body and a wall are to separate, at least. `speed` is that of a deep overlap.
-fn wall_limit(batches: &Batches, place: Place, speed: impl Fn(i32) -> i32) -> i32 {
+fn wall_limit(batches: &Batches, place: ContactPlace, speed: impl Fn(i32) -> i32) -> i32 {
     let (gap, (batch, lane)) = (batches.origin(place).gap, place.of(batches.as_slice()));
     if gap < -deep::OVERLAP_SHALLOW { speed(gap) } else { batch.biased[lane] }
 }
 
 /// Whether two walls push a body in opposite directions, and are closer together than it is wide.
-fn is_opposite(batches: &Batches, body: WorkingIndex, place: Place, other: Place) -> bool {
+fn is_opposite(batches: &Batches, body: WorkingIndex, place: ContactPlace, other: ContactPlace) -> bool {
     let gap = |place| batches.origin(place).gap;
     // Within 18 degrees.
     gap(place).saturating_add(gap(other)) < 0

@@ -10,7 +10,7 @@ use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::batches::{Batches, PARTING_GAP};
-use crate::solve::place::Place;
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::run::Run;
 use crate::solve::solver::NO_LIMIT;
 
@@ -18,9 +18,9 @@ use crate::solve::solver::NO_LIMIT;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wedged {
     /// Bodies at walls with their contacts. Ascending.
-    at_walls: Vec<(WorkingIndex, Place)>,
+    at_walls: Vec<(WorkingIndex, ContactPlace)>,
     /// The contacts of wedged bodies, ascending, and the gaps that they count as.
-    pub(crate) gaps: Vec<(Place, i32)>,
+    pub(crate) gaps: Vec<(ContactPlace, i32)>,
 }
 
 impl Wedged {
@@ -30,7 +30,7 @@ impl Wedged {
     }
 
     /// The gap that a contact counts as.
-    pub(crate) fn gap(&self, place: Place, gap: i32) -> i32 {
+    pub(crate) fn gap(&self, place: ContactPlace, gap: i32) -> i32 {
         self.gaps.binary_search_by_key(&place, |&(place, _)| place).map_or(gap, |at| self.gaps[at].1)
     }
 
@@ -42,7 +42,7 @@ impl Wedged {
         for same in at_walls.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             for &(body, place) in same {
                 let gap = batches.origin(place).gap;
-                let missing = |&(_, other): &(WorkingIndex, Place)| {
+                let missing = |&(_, other): &(WorkingIndex, ContactPlace)| {
                     let both = i64::from(gap) + i64::from(batches.origin(other).gap);
                     // What pushes the body off one wall pushes it into the other one by this part.
                     (both.min(0) * facing(batches, body, place, other).max(0)) >> UNIT_BITS
@@ -66,7 +66,7 @@ impl Wedged {
             for lane in (0..LANES).filter(touches) {
                 let (a, b) = (batch.a[lane], batch.b[lane]);
                 if run.is_wall(a) || run.is_wall(b) {
-                    self.at_walls.push((if run.is_wall(a) { b } else { a }, Place::new(at, lane)));
+                    self.at_walls.push((if run.is_wall(a) { b } else { a }, ContactPlace::new(at, lane)));
                 }
             }
         }
@@ -75,8 +75,8 @@ impl Wedged {
 }
 
 /// How much two walls push a body in opposite directions: the cosine of the angle to the opposite one, 30 fraction bits.
-pub(crate) fn facing(batches: &Batches, body: WorkingIndex, place: Place, other: Place) -> i64 {
-    let normal = |place: Place| {
+pub(crate) fn facing(batches: &Batches, body: WorkingIndex, place: ContactPlace, other: ContactPlace) -> i64 {
+    let normal = |place: ContactPlace| {
         let (batch, lane) = place.of(batches.as_slice());
         let sign = if batch.a[lane] == body { -1 } else { 1 };
         batch.normal[lane].map(|n| sign * i64::from(n))

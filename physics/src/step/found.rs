@@ -9,9 +9,9 @@ use crate::contact::share::share_with_locks;
 use crate::math::axes::both;
 use crate::math::num::isqrt_u64;
 use crate::solve::batches::Batches;
-use crate::solve::colors::{Colors, NOWHERE, Places};
+use crate::solve::colors::{BatchLayout, Colors, NOWHERE};
+use crate::solve::contact_place::ContactPlace;
 use crate::solve::friction::FrictionContact;
-use crate::solve::place::Place;
 use crate::solve::step_contacts::StepContacts;
 use crate::step::fast::FastMovers;
 use crate::step::input::ContactInput;
@@ -20,7 +20,7 @@ use crate::step::input::ContactInput;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coloring {
     pub(crate) colors: Colors,
-    places: Places,
+    layout: BatchLayout,
 }
 
 impl Coloring {
@@ -32,8 +32,8 @@ impl Coloring {
     /// Ends a window whose contacts were added one by one.
     pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], batches: &mut Batches) {
         let first = self.first_batch(batches);
-        self.colors.end_window(pairs, &mut self.places);
-        batches.window(first).empty(&self.places.ends);
+        self.colors.end_window(pairs, &mut self.layout);
+        batches.window(first).empty(&self.layout.ends);
     }
 }
 
@@ -57,16 +57,16 @@ impl Found<'_> {
         let dummy = input.dummy();
         let shells = (working.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= dummy))
             .then_some(&working.shells[..]);
-        let Coloring { colors, places } = &mut *self.coloring;
-        path.take_places(colors, hits, shells, places);
+        let Coloring { colors, layout } = &mut *self.coloring;
+        path.take_places(colors, hits, shells, layout);
         hits.end(dummy);
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
-        let mut to = batches.add(places.batches);
-        path.fill_window(&input.setup(stiff), hits, places, &mut to, notes);
+        let mut to = batches.add(layout.batches);
+        path.fill_window(&input.setup(stiff), hits, layout, &mut to, notes);
     }
 
     /// Makes the contact of a pair, unless neither body can be moved.
-    fn add_contact(&mut self, hit: &Hit, solving: Solving, input: &ContactInput<'_>) -> Option<Place> {
+    fn add_contact(&mut self, hit: &Hit, solving: Solving, input: &ContactInput<'_>) -> Option<ContactPlace> {
         let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
         let first = self.coloring.first_batch(batches);
         let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);

@@ -20,7 +20,7 @@ use crate::step::islands::Islands;
 use crate::step::lanes::Lanes;
 use crate::step::near::Near;
 use crate::step::scene::Scene;
-use crate::step::strikes::Field;
+use crate::step::strikes::StrikeInput;
 use crate::step::working::{Source, Working};
 use crate::tree::resting::RestingTrees;
 use crate::world_def::Settings;
@@ -92,7 +92,7 @@ impl Stepper {
     pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, settings: &Settings) {
         let Self { path, lanes, working, fast, .. } = self;
         if !fast.marks.is_empty() {
-            fast.strikes.find(Field { path: *path, scene, settings, working }, lanes, &mut fast.marks);
+            fast.strikes.find(StrikeInput { path: *path, scene, settings, working }, lanes, &mut fast.marks);
             path.rebuild_bounds(&mut lanes.tree);
         }
     }

@@ -56,7 +56,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// What the search reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Field<'a> {
+pub(crate) struct StrikeInput<'a> {
     pub(crate) path: Path,
     pub(crate) scene: Scene<'a>,
     pub(crate) settings: &'a Settings,
@@ -83,11 +83,11 @@ impl Strikes {
 
     /// Finds the bodies that the fast ones strike, and marks them as fast.
     #[cold]
-    pub(crate) fn find(&mut self, field: Field<'_>, lanes: &mut Lanes, marks: &mut FastMarks) {
+    pub(crate) fn find(&mut self, input: StrikeInput<'_>, lanes: &mut Lanes, marks: &mut FastMarks) {
         if self.places.len() < lanes.count() {
             self.places.resize(lanes.count(), NOWHERE);
         }
-        let velocity = |lane: WorkingIndex| field.working.velocities[lane].get();
+        let velocity = |lane: WorkingIndex| input.working.velocities[lane].get();
         let fast = (0..lanes.count()).map(WorkingIndex::new).filter(|&lane| marks.contains(lane));
         self.next.clear();
         self.next.extend(fast.map(|lane| Strike { lane, velocity: velocity(lane), time: 0, by: lane }));
@@ -96,10 +96,10 @@ impl Strikes {
             self.next.clear();
             for at in 0..self.present.len() {
                 let runner = self.present[at];
-                if let Some((other, met, place)) = first_met(&runner, field, lanes, marks, &mut self.beside) {
+                if let Some((other, met, place)) = first_met(&runner, input, lanes, marks, &mut self.beside) {
                     let time = runner.time + place;
-                    for strike in self.collide(&runner, other, &met, field) {
-                        self.note(Strike { time, ..strike }, field, marks);
+                    for strike in self.collide(&runner, other, &met, input) {
+                        self.note(Strike { time, ..strike }, input, marks);
                     }
                 }
             }
@@ -116,15 +116,21 @@ impl Strikes {
     }
 
     /// What a runner and the other body do after they have met.
-    fn collide(&self, runner: &Strike, other: WorkingIndex, met: &Manifold, field: Field<'_>) -> [Strike; 2] {
-        let [a, b] = [runner.lane, other].map(|lane| &field.working.shells[lane]);
-        let old = [runner.velocity, field.working.velocities[other].get()];
+    fn collide(
+        &self,
+        runner: &Strike,
+        other: WorkingIndex,
+        met: &Manifold,
+        input: StrikeInput<'_>,
+    ) -> [Strike; 2] {
+        let [a, b] = [runner.lane, other].map(|lane| &input.working.shells[lane]);
+        let old = [runner.velocity, input.working.velocities[other].get()];
         let closing: i64 =
             (0..2).map(|x| (i64::from(old[0][x]) - i64::from(old[1][x])) * i64::from(met.normal[x])).sum();
         let closing = (closing >> UNIT_BITS).max(0);
         let restitution = i64::from(a.restitution.max(b.restitution)).min(1 << 16);
         let restitution =
-            if closing > i64::from(field.settings.restitution_threshold) { restitution } else { 0 };
+            if closing > i64::from(input.settings.restitution_threshold) { restitution } else { 0 };
         let change = (closing * ((1 << 16) + restitution)) >> 16;
         let masses = both([a, b], |shell| i64::from(shell.mass));
         let whole = (masses[0] + masses[1]).max(1);
@@ -134,7 +140,7 @@ impl Strikes {
             [_, 0] => [change, 0],
             [mass_a, mass_b] => [change * mass_b / whole, change * mass_a / whole],
         };
-        let most = i64::from(field.settings.max_speed);
+        let most = i64::from(input.settings.max_speed);
         let after = |at: usize, sign: i64| {
             each_axis(|x| {
                 let push = (parts[at] * i64::from(met.normal[x])) >> UNIT_BITS;
@@ -148,10 +154,10 @@ impl Strikes {
     }
 
     /// Notes a body whose path changes by more than contacts would see otherwise, unless it is struck before that.
-    fn note(&mut self, strike: Strike, field: Field<'_>, marks: &FastMarks) {
-        let shell = &field.working.shells[strike.lane];
-        let own = field.working.velocities[strike.lane].get();
-        let limit = shell.growth(field.settings.box_margin()).saturating_mul(marks.growths());
+    fn note(&mut self, strike: Strike, input: StrikeInput<'_>, marks: &FastMarks) {
+        let shell = &input.working.shells[strike.lane];
+        let own = input.working.velocities[strike.lane].get();
+        let limit = shell.growth(input.settings.box_margin()).saturating_mul(marks.growths());
         let changes = |x: usize| strike.velocity[x].saturating_sub(own[x]).abs() > limit / 2;
         if shell.mass == 0 || !(changes(0) || changes(1)) {
             return;
@@ -173,12 +179,12 @@ impl Strikes {
 /// The first moving body that a runner meets: its lane, how they touch, and when. Of several at the same time, that in the lowest lane.
 fn first_met(
     runner: &Strike,
-    field: Field<'_>,
+    input: StrikeInput<'_>,
     lanes: &Lanes,
     marks: &FastMarks,
     beside: &mut Vec<WorkingIndex>,
 ) -> Option<(WorkingIndex, Manifold, u64)> {
-    let Field { path, scene, working, .. } = field;
+    let StrikeInput { path, scene, working, .. } = input;
     let own = working.shells[runner.lane];
     let is_sensor = |shell: &Shell| scene.bodies[shell.slot].has(flag::SENSOR);
     if is_sensor(&own) {

@@ -13,7 +13,7 @@ use crate::collide::narrow_phase::Hits;
 use crate::math::boxes::BoxBlock;
 use crate::simd::Path;
 use crate::solve::batches::WindowBatches;
-use crate::solve::colors::{Colors, Places};
+use crate::solve::colors::{BatchLayout, Colors};
 use crate::solve::notes::Notes;
 use crate::solve::step_contacts::StepContacts;
 use crate::step::broad_phase::WINDOW;
@@ -61,7 +61,7 @@ pub(crate) struct WindowHits {
     /// What the join gives: pairs of lanes, which are the working indices of moving bodies.
     lanes: Vec<CurvePair>,
     pub(crate) hits: Hits,
-    pub(crate) places: Places,
+    pub(crate) layout: BatchLayout,
     pub(crate) notes: Notes,
 }
 
@@ -175,7 +175,7 @@ impl Windows {
             for (window, found) in pairs.chunks(WINDOW).zip(found.iter_mut()) {
                 found.find(window, geometry, None);
                 if ordinary {
-                    geometry.path.take_places(colors, &found.hits, shells, &mut found.places);
+                    geometry.path.take_places(colors, &found.hits, shells, &mut found.layout);
                     found.hits.end(dummy);
                 }
             }
@@ -198,7 +198,7 @@ fn fill_on_threads(
     contacts: &mut StepContacts,
     crew: &mut Crew<'_>,
 ) {
-    let count = |windows: &[WindowHits]| windows.iter().map(|window| window.places.batches).sum();
+    let count = |windows: &[WindowHits]| windows.iter().map(|window| window.layout.batches).sum();
     let StepContacts { batches, notes: all_notes, stiff, .. } = contacts;
     let (setup, path) = (input.setup(stiff), input.path);
     let mut rest = batches.add(count(windows));
@@ -210,10 +210,10 @@ fn fill_on_threads(
     }
     crew.run(&mut jobs, |Filling { found, to }| {
         let mut first = 0;
-        for WindowHits { hits, places, notes, .. } in found.iter_mut() {
+        for WindowHits { hits, layout, notes, .. } in found.iter_mut() {
             notes.clear();
-            path.fill_window(&setup, hits, places, &mut to.part(first, places.batches), notes);
-            first += places.batches;
+            path.fill_window(&setup, hits, layout, &mut to.part(first, layout.batches), notes);
+            first += layout.batches;
         }
     });
     drop(jobs);

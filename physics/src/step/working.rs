@@ -13,7 +13,7 @@ use crate::body::working_index::WorkingIndex;
 use crate::contact::cache::ContactCache;
 use crate::contact::cached::Owned;
 use crate::math::boxes::LANES;
-use crate::motion::gathered::{AT_REST, Gathered, WorkingArrays};
+use crate::motion::working_arrays::{AT_REST, GatherSummary, WorkingArrays};
 use crate::simd::Path;
 use crate::solve::batches::Batches;
 use crate::solve::bodies::{Bodies, Locked};
@@ -249,15 +249,15 @@ fn gather_on_threads(
     mut slots: &[[Slot; LANES]],
     mut fast: &mut [u8],
     crew: &mut Crew<'_>,
-    gather: impl Fn(WorkingArrays<'_>, &[[Slot; LANES]], &mut [u8]) -> Gathered + Sync,
-) -> Gathered {
+    gather: impl Fn(WorkingArrays<'_>, &[[Slot; LANES]], &mut [u8]) -> GatherSummary + Sync,
+) -> GatherSummary {
     let part = slots.len().div_ceil(PARTS).max(1);
     let mut jobs = SmallVec::<[_; PARTS]>::new();
     while !slots.is_empty() {
         let count = part.min(slots.len());
         let ((own, rest), (own_slots, rest_slots)) = (to.split_at(count), slots.split_at(count));
         let (own_fast, rest_fast) = fast.split_at_mut(count);
-        jobs.push((Some(own), own_slots, own_fast, Gathered::default()));
+        jobs.push((Some(own), own_slots, own_fast, GatherSummary::default()));
         (to, slots, fast) = (rest, rest_slots, rest_fast);
     }
     crew.run(&mut jobs, |(to, slots, fast, found)| {
@@ -265,7 +265,7 @@ fn gather_on_threads(
             *found = gather(to, slots, fast);
         }
     });
-    jobs.into_iter().fold(Gathered::default(), |all, (.., found)| all.and(found))
+    jobs.into_iter().fold(GatherSummary::default(), |all, (.., found)| all.and(found))
 }
 
 fn note_lock(index: WorkingIndex, body: &Body, locked: &mut Vec<Locked>) {

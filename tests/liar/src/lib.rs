@@ -14,8 +14,8 @@
 #[path = "../../../demo/src/app/mod.rs"]
 mod app;
 
-mod copy;
 mod lie;
+mod lying_copy;
 #[expect(clippy::disallowed_methods, reason = "live matches pass in real time")]
 mod place;
 mod twist;

@@ -16,11 +16,11 @@ use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::keys;
 use crate::app::online::seat::start::{completed, terms_of};
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::{Clock, Terms};
-use crate::copy::Copy;
 use crate::lie::Lie;
+use crate::lying_copy::LyingCopy;
 use crate::twist::Twist;
 use testudo_battle::bots::{self, Level};
 use testudo_battle::{Game, Setup};
@@ -183,7 +183,7 @@ fn play(
     let mut session = Session::new(config, welcome.place, clock.now()).map_err(|error| error.to_string())?;
     session.connect(MIDDLE);
     let game = Game::new(terms.setup).map_err(|error| error.to_string())?;
-    let mut driver = Driver::new(Copy::new(Client::new(game, None, false), lie), session);
+    let mut driver = Driver::new(LyingCopy::new(GameCopy::new(game, None, false), lie), session);
     let mut packet = Vec::new();
     loop {
         while let Some(event) = Line::poll(&mut edge, clock.now()) {
@@ -226,7 +226,7 @@ fn act(
     lie: Lie,
     own: PlayerId,
     turn: testudo_lockstep::Turn,
-    copy: &Copy,
+    copy: &LyingCopy,
     session: &mut Session<testudo_battle::Order>,
 ) {
     match lie {
@@ -237,7 +237,7 @@ fn act(
             let _ = session.set_speed(percent);
         }
         Lie::Orders => {
-            if let Some(order) = bots::order(copy.client().seen(), own, turn) {
+            if let Some(order) = bots::order(copy.truth().seen(), own, turn) {
                 for _ in 0..FLOOD {
                     let _ = session.submit(&order);
                 }
@@ -245,13 +245,13 @@ fn act(
         }
         _ => {
             if let Some(level) = Pilot::Bot(Level::Normal).level() {
-                play_bot(level, copy.client(), own, turn, session);
+                play_bot(level, copy.truth(), own, turn, session);
             }
         }
     }
 }
 
-fn told(driver: &Driver<Copy>, why: &str) -> String {
+fn told(driver: &Driver<LyingCopy>, why: &str) -> String {
     let session = driver.session();
     format!("{why}: {:?} in turn {}", session.phase(), session.next_turn().0)
 }

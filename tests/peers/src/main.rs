@@ -68,7 +68,8 @@ struct Arguments {
     /// Write all results as JSON to this file; `-` for the standard output, instead of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the tables into this document, between its marks, and the pictures into the folder `pictures` beside it; for a run of everything.
+    /// Write the results into this document and into `measurements.md` beside it, between their marks, and the pictures into the folder `pictures`
+    /// there; for a run of everything.
     #[arg(long, value_name = "FILE")]
     fill: Option<PathBuf>,
     /// Draw `speed.svg` and `growth.svg` into this folder.
@@ -203,12 +204,14 @@ fn finish(arguments: &Arguments, report: &Report) -> Result<(), Box<dyn std::err
         if to_stdout { println!("{text}") } else { std::fs::write(path, text)? }
     }
     if let Some(path) = &arguments.fill {
+        let measurements = path.with_file_name("measurements.md");
         std::fs::write(path, report.fill(&std::fs::read_to_string(path)?)?)?;
+        std::fs::write(&measurements, report.fill_measurements(&std::fs::read_to_string(&measurements)?)?)?;
         plot::plot(report, &path.with_file_name("pictures"))?;
     }
     if let Some(folder) = &arguments.plot {
         plot::plot(report, folder)?;
     }
-    eprintln!("{}", report.verdict());
+    eprintln!("{}", report.targets_reached());
     Ok(())
 }

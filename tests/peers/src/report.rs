@@ -9,7 +9,7 @@ use crate::memory::MemoryRow;
 use crate::queries::QueryRow;
 use crate::simulate::{StepRow, ThreadRow};
 use crate::state::StateRow;
-use crate::targets::{Outcome, Verdict};
+use crate::targets::{TargetResult, TargetRow};
 
 /// All results, with what a reader needs to judge them.
 #[derive(Debug, Serialize)]
@@ -29,7 +29,7 @@ pub struct Report {
     /// Frames in milliseconds of Testudo in crowds of 1,000 and 50,000 that took turns.
     pub growth: Option<[f64; 2]>,
     /// Targets and whether they were reached.
-    pub targets: Vec<Outcome>,
+    pub targets: Vec<TargetRow>,
 }
 
 /// Machine, build and settings.
@@ -90,7 +90,7 @@ impl Report {
 
     /// The targets and whether they were reached.
     fn target_table(&self) -> String {
-        let head = ["what", "measured", "must", "aim", "verdict", "note"];
+        let head = ["what", "measured", "must", "aim", "result", "note"];
         let rows: Vec<_> = self.targets.iter().map(target_cells).collect();
         if rows.is_empty() { String::new() } else { titled("Targets", &head, &rows) }
     }
@@ -170,7 +170,7 @@ impl Report {
         let lines = scenes.into_iter().filter_map(|(what, scene, count)| {
             times(scene, count).map(|times| format!("- {what}: {times}.\n"))
         });
-        self.opening() + &lines.collect::<String>() + "- " + &self.verdict()
+        self.opening() + &lines.collect::<String>() + "- " + &self.targets_reached()
     }
 
     /// The one sentence: what a frame of a large crowd costs, and how that compares.
@@ -194,9 +194,9 @@ impl Report {
     }
 
     /// How many targets are reached, and which are short.
-    pub fn verdict(&self) -> String {
-        let is_short = |outcome: &&Outcome| outcome.verdict == Verdict::Short;
-        let measured = self.targets.iter().filter(|outcome| outcome.verdict != Verdict::NotMeasured).count();
+    pub fn targets_reached(&self) -> String {
+        let is_short = |row: &&TargetRow| row.result == TargetResult::Short;
+        let measured = self.targets.iter().filter(|row| row.result != TargetResult::NotMeasured).count();
         let short: Vec<String> = self.targets.iter().filter(is_short).map(short_of).collect();
         let reached = format!("{} of {measured} targets are reached", measured - short.len());
         if short.is_empty() { reached + "." } else { format!("{reached}. Short: {}.", short.join("; ")) }
@@ -211,23 +211,27 @@ impl Report {
         }
     }
 
-    /// A document with the tables of this run between its marks: `<!-- targets -->` to `<!-- end of targets -->`, and the same for
-    /// `summary` and `measurements`.
+    /// The page of results with those of this run between its marks: `<!-- targets -->` to `<!-- end of targets -->`, and the same for `summary`.
     ///
     /// # Errors
     /// A mark that is missing.
     pub fn fill(&self, document: &str) -> Result<String, String> {
         let targets = self.target_table().replacen("### Targets\n\n", "", 1);
-        let measurements = format!("{}\n\n{}", self.head(), self.measurements());
-        let document = between(document, "summary", &self.summary())?;
-        let document = between(&document, "targets", &targets)?;
-        between(&document, "measurements", &measurements)
+        between(&between(document, "summary", &self.summary())?, "targets", &targets)
+    }
+
+    /// The page of measurements with those of this run between the marks of `measurements`.
+    ///
+    /// # Errors
+    /// A mark that is missing.
+    pub fn fill_measurements(&self, document: &str) -> Result<String, String> {
+        between(document, "measurements", &format!("{}\n\n{}", self.head(), self.measurements()))
     }
 }
 
-fn short_of(outcome: &Outcome) -> String {
-    let measured = outcome.measured.unwrap_or(f64::NAN);
-    format!("{} ({measured:.2} {unit}, must be {:.2})", outcome.what, outcome.must, unit = outcome.unit)
+fn short_of(row: &TargetRow) -> String {
+    let measured = row.measured.unwrap_or(f64::NAN);
+    format!("{} ({measured:.2} {unit}, must be {:.2})", row.what, row.must, unit = row.unit)
 }
 
 fn titled(title: &str, head: &[&str], rows: &[Vec<String>]) -> String {
@@ -307,21 +311,21 @@ fn thread_cells(row: &ThreadRow) -> Vec<String> {
     [count, row.engine.clone(), threads].into_iter().chain(times).collect()
 }
 
-fn target_cells(outcome: &Outcome) -> Vec<String> {
-    let value = |value: f64| format!("{value:.2} {}", outcome.unit);
+fn target_cells(row: &TargetRow) -> Vec<String> {
+    let value = |value: f64| format!("{value:.2} {}", row.unit);
     vec![
-        outcome.what.clone(),
-        outcome.measured.map_or("-".to_owned(), value),
-        value(outcome.must),
-        value(outcome.aim),
-        match outcome.verdict {
-            Verdict::Aim => "pass, aim reached",
-            Verdict::Pass => "pass",
-            Verdict::Short => "SHORT",
-            Verdict::NotMeasured => "not measured",
+        row.what.clone(),
+        row.measured.map_or("-".to_owned(), value),
+        value(row.must),
+        value(row.aim),
+        match row.result {
+            TargetResult::Aim => "pass, aim reached",
+            TargetResult::Pass => "pass",
+            TargetResult::Short => "SHORT",
+            TargetResult::NotMeasured => "not measured",
         }
         .to_owned(),
-        outcome.note.clone(),
+        row.note.clone(),
     ]
 }
 

@@ -12,7 +12,7 @@ use crate::state::StateRow;
 /// How a target was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum TargetResult {
     /// Both the required and the desired value.
     Aim,
     /// The required value.
@@ -25,7 +25,7 @@ pub enum Verdict {
 
 /// One row of the table of targets.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct TargetRow {
     /// The quantity compared.
     pub what: String,
     /// The value found.
@@ -37,7 +37,7 @@ pub struct Outcome {
     /// Desired.
     pub aim: f64,
     /// Result.
-    pub verdict: Verdict,
+    pub result: TargetResult,
     /// Quality of both sides, or what the value is made of.
     pub note: String,
 }
@@ -63,10 +63,10 @@ impl Found {
 }
 
 /// All targets against `report`. Times are medians of writes and step together.
-pub fn targets(report: &Report) -> Vec<Outcome> {
+pub fn targets(report: &Report) -> Vec<TargetRow> {
     let mut rows = Vec::new();
     let mut add = |what: String, unit, better, [must, aim]: [f64; 2], found: Option<Found>| {
-        rows.push(outcome(what, unit, better, must, aim, found));
+        rows.push(target_row(what, unit, better, must, aim, found));
     };
     let more = |wanted| ("x", Better::More, wanted);
     for (ours, scene, count, peer, wanted) in [
@@ -154,30 +154,30 @@ const QUERY_KINDS: [(&str, TimeOf, [f64; 2]); 3] = [
     ("nearest", |times| times.nearest_us, [2.0, 3.0]),
 ];
 
-fn outcome(
+fn target_row(
     what: String,
     unit: &'static str,
     better: Better,
     must: f64,
     aim: f64,
     found: Option<Found>,
-) -> Outcome {
+) -> TargetRow {
     let reaches =
         |value: f64, limit: f64| if better == Better::More { value >= limit } else { value <= limit };
-    let verdict = match &found {
-        None => Verdict::NotMeasured,
-        Some(found) if !found.condition || !reaches(found.value, must) => Verdict::Short,
-        Some(found) if reaches(found.value, aim) => Verdict::Aim,
-        Some(_) => Verdict::Pass,
+    let result = match &found {
+        None => TargetResult::NotMeasured,
+        Some(found) if !found.condition || !reaches(found.value, must) => TargetResult::Short,
+        Some(found) if reaches(found.value, aim) => TargetResult::Aim,
+        Some(_) => TargetResult::Pass,
     };
     let measured = found.as_ref().map(|found| found.value);
-    Outcome {
+    TargetRow {
         what,
         measured,
         unit,
         must,
         aim,
-        verdict,
+        result,
         note: found.map_or(String::new(), |found| found.note),
     }
 }
@@ -243,25 +243,28 @@ fn query_ratio(report: &Report, of: TimeOf, with_creation: bool) -> Option<Found
 mod tests {
     use super::*;
 
-    fn verdict(better: Better, value: f64, condition: bool) -> Verdict {
+    fn result(better: Better, value: f64, condition: bool) -> TargetResult {
         let found = Found { value, condition, note: String::new() };
         let (must, aim) = if better == Better::More { (4.0, 8.0) } else { (8.0, 4.0) };
-        outcome(String::new(), "x", better, must, aim, Some(found)).verdict
+        target_row(String::new(), "x", better, must, aim, Some(found)).result
     }
 
     #[test]
-    fn verdicts_on_both_sides_of_both_limits() {
-        assert_eq!(verdict(Better::More, 3.9, true), Verdict::Short);
-        assert_eq!(verdict(Better::More, 4.0, true), Verdict::Pass);
-        assert_eq!(verdict(Better::More, 8.0, true), Verdict::Aim);
-        assert_eq!(verdict(Better::Less, 8.1, true), Verdict::Short);
-        assert_eq!(verdict(Better::Less, 8.0, true), Verdict::Pass);
-        assert_eq!(verdict(Better::Less, 4.0, true), Verdict::Aim);
+    fn results_on_both_sides_of_both_limits() {
+        assert_eq!(result(Better::More, 3.9, true), TargetResult::Short);
+        assert_eq!(result(Better::More, 4.0, true), TargetResult::Pass);
+        assert_eq!(result(Better::More, 8.0, true), TargetResult::Aim);
+        assert_eq!(result(Better::Less, 8.1, true), TargetResult::Short);
+        assert_eq!(result(Better::Less, 8.0, true), TargetResult::Pass);
+        assert_eq!(result(Better::Less, 4.0, true), TargetResult::Aim);
         assert_eq!(
-            verdict(Better::More, 100.0, false),
-            Verdict::Short,
+            result(Better::More, 100.0, false),
+            TargetResult::Short,
             "speed at worse quality is not speed"
         );
-        assert_eq!(outcome(String::new(), "x", Better::More, 1.0, 2.0, None).verdict, Verdict::NotMeasured);
+        assert_eq!(
+            target_row(String::new(), "x", Better::More, 1.0, 2.0, None).result,
+            TargetResult::NotMeasured
+        );
     }
 }

@@ -7,7 +7,7 @@
 use testudo_lockstep::{PlayerId, Turn};
 
 use crate::{
-    Area, BuildingLook, Command, Dice, Foe, Game, Order, Place, Point, Ranges, Selection, UNIT, squared,
+    Area, BuildingLook, Command, Dice, Foe, Game, Order, OrderPoint, Point, Ranges, Selection, UNIT, squared,
 };
 
 /// How well a bot plays.
@@ -116,7 +116,7 @@ pub fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) -> Opti
         return storm(game, player);
     }
     if level == Level::Easy && is_pressed {
-        return Some(Order::new(Selection::All, Command::Move(Place::near(game.base(player)?))));
+        return Some(Order::new(Selection::All, Command::Move(OrderPoint::near(game.base(player)?))));
     }
     // Once in 32 turns.
     let is_rare = clock % 32 + every >= 32;
@@ -130,7 +130,7 @@ pub fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) -> Opti
     let (units, command) = match plan {
         Plan::Rest => return None,
         _ if is_rare => rare(game, player, &mut dice(game.setup().seed, player, turn))?,
-        Plan::FallBack(place) => (Selection::All, Command::Move(Place::near(place))),
+        Plan::FallBack(place) => (Selection::All, Command::Move(OrderPoint::near(place))),
         Plan::Defend(place) => (Selection::All, attack(place)),
         Plan::Gather(place) | Plan::Attack(place) => (sent(level, game, player), attack(place)),
         Plan::Take(building) => (sent(level, game, player), Command::Strike(Foe::Building(building.number))),
@@ -158,7 +158,7 @@ fn sent(level: Level, game: &Game, player: u8) -> Selection {
 }
 
 fn attack(place: Point) -> Command {
-    Command::Attack(Place::near(place))
+    Command::Attack(OrderPoint::near(place))
 }
 
 /// Random numbers of one player in one turn.
@@ -301,8 +301,8 @@ fn rare(game: &Game, player: u8, dice: &mut Dice) -> Option<(Selection, Command)
     let base = game.base(player)?;
     let ahead = base.towards(Point::ZERO, 6 * UNIT);
     Some(match dice.between(0, 9) {
-        0 => (recruits(game, player)?, Command::Patrol(Place::near(base.offset(ahead.y, -ahead.x)))),
-        1 => (Selection::All, Command::Rally(Place::near(base.offset(ahead.x, ahead.y)))),
+        0 => (recruits(game, player)?, Command::Patrol(OrderPoint::near(base.offset(ahead.y, -ahead.x)))),
+        1 => (Selection::All, Command::Rally(OrderPoint::near(base.offset(ahead.x, ahead.y)))),
         2 => (recruits(game, player)?, Command::Assign(4)),
         3 => (Selection::Group(4), Command::Stop),
         _ => return None,

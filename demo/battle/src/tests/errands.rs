@@ -107,7 +107,7 @@ fn errand(seed: u64) -> Result<(), String> {
         for group in [LEFT_WING, RIGHT_WING, ARCHERS] {
             let half = game.field.half;
             let goal = Point { x: dice.between(-half.x, half.x), y: dice.between(-half.y, half.y) };
-            let goal = Place::near(goal.clamped(half));
+            let goal = OrderPoint::near(goal.clamped(half));
             let command = if dice.between(0, 2) == 0 { Command::Attack(goal) } else { Command::Move(goal) };
             let first = u32::from(army) * setup.units;
             let members = |unit: &u32| game.units[*unit as usize].groups == 1 << group;

@@ -7,7 +7,7 @@ fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
     let mut game = game(1, 40);
     let base = game.base(0).unwrap();
     let (from, to) = (base.offset(10 * UNIT, -8 * UNIT), base.offset(10 * UNIT, 8 * UNIT));
-    let line = Command::Line { from: Place::near(from), to: Place::near(to), attacks: false };
+    let line = Command::Line { from: OrderPoint::near(from), to: OrderPoint::near(to), attacks: false };
     tell(&mut game, 0, Selection::All, line);
     run(&mut game, 500);
     let places: Vec<Point> = (0..40).map(|unit| game.place_of(unit).unwrap()).collect();
@@ -27,7 +27,7 @@ fn a_line_can_be_an_attack() {
         let mut game = game(2, 24);
         tell(&mut game, 1, Selection::All, Command::Stand(Stance::Hold));
         let base = game.base(1).unwrap();
-        let [from, to] = [8, -8].map(|y| Place::near(base.offset(-6 * UNIT, y * UNIT)));
+        let [from, to] = [8, -8].map(|y| OrderPoint::near(base.offset(-6 * UNIT, y * UNIT)));
         tell(&mut game, 0, Selection::All, Command::Line { from, to, attacks });
         let mut has_chosen = false;
         for _ in 0..300 {
@@ -56,7 +56,7 @@ fn who_is_pushed_aside_goes_back_to_its_place() {
         let before: Vec<Point> = (0..60).map(|unit| game.place_of(unit).unwrap()).collect();
         assert_eq!(awake_guards(&game), 0, "the guards are not asleep");
         let goal = game.base(0).unwrap().offset(x * UNIT, y * UNIT);
-        tell(&mut game, 0, Selection::Group(ARCHERS), Command::Move(Place::near(goal)));
+        tell(&mut game, 0, Selection::Group(ARCHERS), Command::Move(OrderPoint::near(goal)));
         let is_away = |game: &Game, unit: u32, by: i32| {
             game.place_of(unit).unwrap().distance_squared(before[unit as usize]) > squared(by)
         };

@@ -85,7 +85,7 @@ fn raid(stance: Stance) -> Game {
     let barracks = game.buildings[1].ground.centre;
     let (fx, fy) = game.field.bases[0].forward;
     let ahead = |units: i32| barracks.offset(fx * units * UNIT, fy * units * UNIT);
-    tell(&mut game, 0, Selection::All, Command::Move(Place::near(ahead(18))));
+    tell(&mut game, 0, Selection::All, Command::Move(OrderPoint::near(ahead(18))));
     run(&mut game, 200);
     tell(&mut game, 0, Selection::All, Command::Stop);
     tell(&mut game, 0, Selection::All, Command::Stand(stance));
@@ -129,7 +129,7 @@ fn who_is_ordered_away_from_a_burning_building_goes() {
     run(&mut game, 20);
     assert!(game.units[..40].iter().any(|unit| matches!(unit.task, Task::Aid(_))), "nobody comes to aid");
     let goal = game.field.bases[0].centre;
-    let queued = Order { is_queued: true, ..order(Selection::All, Command::Move(Place::near(goal))) };
+    let queued = Order { is_queued: true, ..order(Selection::All, Command::Move(OrderPoint::near(goal))) };
     game.apply(PlayerId(0), &queued);
     assert!(!game.units[..40].iter().any(|unit| matches!(unit.task, Task::Aid(_))), "an order has to wait");
 }

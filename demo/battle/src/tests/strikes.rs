@@ -40,7 +40,7 @@ fn who_strikes_somebody_runs_past_others() {
     let (fx, fy) = game.field.bases[0].forward;
     let far = archer.offset(fx * 30 * UNIT, fy * 30 * UNIT);
     let flees = Selection::Units(Ranges::one(9, 1).unwrap());
-    tell(&mut game, 1, flees, Command::Move(Place::near(far)));
+    tell(&mut game, 1, flees, Command::Move(OrderPoint::near(far)));
     let prey = game.units[21].body;
     let (mut both, mut since) = (0, None);
     for frame in 0..160 {
@@ -104,7 +104,7 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
     game.crowd.set_cost(&game.world, lake, 0).unwrap();
     let far = Point { x: edge + 36 * UNIT, y: 0 };
     assert!(far.x < half.x && game.terrain().nearest_open(far).is_none());
-    for command in [Command::Move(Place::near(far)), Command::Attack(Place::near(far))] {
+    for command in [Command::Move(OrderPoint::near(far)), Command::Attack(OrderPoint::near(far))] {
         tell(&mut game, 0, Selection::All, command);
         run(&mut game, 600);
         for unit in 0..12 {
@@ -114,7 +114,10 @@ fn an_order_into_a_wide_lake_leads_to_its_shore() {
             assert!(shore.contains(&place.x), "{command:?}: {unit} at {place:?}");
             // It stands, or was pushed and goes back to its post.
             let state = &game.units[unit as usize];
-            assert!(state.task.way().is_none_or(|way| way.place == state.post), "{command:?}: {unit}");
+            assert!(
+                state.task.destination().is_none_or(|destination| destination.place == state.post),
+                "{command:?}: {unit}"
+            );
         }
     }
 }
@@ -129,11 +132,14 @@ fn an_army_at_a_lake_stands_on_land() {
     game.crowd.set_cost(&game.world, lake, 0).unwrap();
     let far = Point { x: edge + 40 * UNIT, y: 0 };
     assert!(game.terrain().nearest_open(far).is_none());
-    tell(&mut game, 0, Selection::All, Command::Move(Place::near(far)));
-    let ways: Vec<_> = game.units[..200].iter().filter_map(|unit| unit.task.way()).collect();
-    let near = ways.iter().filter(|way| way.place.distance_squared(way.goal) <= squared(2 * UNIT)).count();
-    assert!(ways.len() == 200 && near < 60, "{near} of {} at the goal itself", ways.len());
-    assert!(ways.iter().all(|way| game.terrain().is_open(way.place)));
+    tell(&mut game, 0, Selection::All, Command::Move(OrderPoint::near(far)));
+    let destinations: Vec<_> = game.units[..200].iter().filter_map(|unit| unit.task.destination()).collect();
+    let near = destinations
+        .iter()
+        .filter(|destination| destination.place.distance_squared(destination.goal) <= squared(2 * UNIT))
+        .count();
+    assert!(destinations.len() == 200 && near < 60, "{near} of {} at the goal itself", destinations.len());
+    assert!(destinations.iter().all(|destination| game.terrain().is_open(destination.place)));
 }
 
 /// There is no open ground at all. A unit that kept such an order would never begin those after it.
@@ -143,7 +149,9 @@ fn an_order_to_where_nobody_can_stand_changes_nothing() {
     let half = game.field.half;
     let everywhere = Aabb { min: Point { x: -half.x, y: -half.y }.to_vec2(), max: half.to_vec2() };
     game.crowd.set_cost(&game.world, everywhere, 0).unwrap();
-    for command in [Command::Move(Place::near(Point::ZERO)), Command::Patrol(Place::near(Point::ZERO))] {
+    for command in
+        [Command::Move(OrderPoint::near(Point::ZERO)), Command::Patrol(OrderPoint::near(Point::ZERO))]
+    {
         tell(&mut game, 0, Selection::All, command);
         run(&mut game, 1);
         let idle = game.units[..12].iter().filter(|unit| unit.task == Task::Hold).count();

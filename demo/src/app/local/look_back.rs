@@ -46,7 +46,7 @@ fn a_battle_so_far_is_a_replay_and_another_one_goes_on_from_any_of_its_frames() 
 
     let mut other = Skirmish::going_on(spec(ReplayFile::Memory), Some(here)).unwrap();
     run(&mut other, 30);
-    assert!(other.client(0).game().world().frame() > 402 + 400);
+    assert!(other.copy(0).game().world().frame() > 402 + 400);
     let (replay, terms) = open(other.take_replay());
     assert!(replay.is_complete() && replay.start().is_some(), "its replay is whole");
     let mut course = Course::new(replay, terms).unwrap();

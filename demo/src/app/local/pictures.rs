@@ -7,7 +7,7 @@ use crate::app::local::skirmish::Skirmish;
 use crate::app::local::skirmish::tests::{AMPLE, PICTURE, over, skirmish};
 use crate::app::watch::foresight::Foresight;
 use crate::app::watch::pilot::Pilot;
-use testudo_battle::{Command, Order, Place, Point, Selection, UNIT};
+use testudo_battle::{Command, Order, OrderPoint, Point, Selection, UNIT};
 
 /// With prediction a player's order moves its units at once, without it two turns later. The match is the same.
 #[test]
@@ -20,7 +20,7 @@ fn a_predicted_order_is_seen_at_once_and_changes_nothing() {
         let mut moved = [None; 2];
         let shown = |skirmish: &Skirmish, player| {
             let foresight = skirmish.foresight(player);
-            let game = foresight.map_or(skirmish.client(player).game(), Foresight::game);
+            let game = foresight.map_or(skirmish.copy(player).game(), Foresight::game);
             game.middle(player).unwrap().1
         };
         let mut start = [Point::ZERO; 2];
@@ -28,7 +28,7 @@ fn a_predicted_order_is_seen_at_once_and_changes_nothing() {
             if picture == 60 {
                 start = [0, 1].map(|player| shown(&skirmish, player));
                 for player in [0, 1] {
-                    let order = Order::new(Selection::All, Command::Move(Place::near(Point::ZERO)));
+                    let order = Order::new(Selection::All, Command::Move(OrderPoint::near(Point::ZERO)));
                     skirmish.order(player, &order).unwrap();
                 }
             }
@@ -63,7 +63,7 @@ fn corrections_are_not_seen_as_jumps() {
     let (mut drawn, mut last, mut looked) = (std::collections::BTreeMap::new(), (0, 0), 0);
     for picture in 60..960 {
         if picture % 47 == 0 {
-            let place = Place::near(Point { x: 0, y: [-8, 8][picture / 47 % 2] * UNIT });
+            let place = OrderPoint::near(Point { x: 0, y: [-8, 8][picture / 47 % 2] * UNIT });
             skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
         }
         skirmish.advance(PICTURE, AMPLE).unwrap();
@@ -95,7 +95,7 @@ type Drawn = (u32, [f32; 2]);
 
 /// The units of the first player in its view.
 fn drawn(skirmish: &Skirmish) -> Vec<Drawn> {
-    let (truth, foresight) = (skirmish.client(0).game(), skirmish.foresight(0));
+    let (truth, foresight) = (skirmish.copy(0).game(), skirmish.foresight(0));
     let game = foresight.map_or(truth, Foresight::game);
     let own = game.unit_looks().filter(|look| look.army == 0);
     let at = |body: testudo_physics::BodyId| {
@@ -131,7 +131,7 @@ fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
             let side = if picture / 240 % 2 == 0 { -1 } else { 1 };
             match picture % 240 {
                 0 => {
-                    let place = Place::near(Point { x: 0, y: side * 8 * UNIT });
+                    let place = OrderPoint::near(Point { x: 0, y: side * 8 * UNIT });
                     skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
                 }
                 90 if switches => skirmish.set_prediction(0, side > 0),
@@ -166,7 +166,7 @@ fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
 fn a_leap_for_an_own_order_is_not_seen_as_a_jump() {
     let mut skirmish = skirmish([Pilot::Person; 2], 200);
     let order = |side: i32| {
-        let place = Place::near(Point { x: 0, y: side * 8 * UNIT });
+        let place = OrderPoint::near(Point { x: 0, y: side * 8 * UNIT });
         Order::new(Selection::All, Command::Move(place))
     };
     let (mut before, mut farthest, mut leaps, mut fastest) = (Vec::new(), 0_u64, 0, 0.0_f32);

@@ -9,8 +9,8 @@ use testudo_lockstep::{
 
 use crate::app::error::MatchError;
 use crate::app::terms::{Terms, session_config};
-use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::comparison::Comparison;
+use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::Recording;
@@ -61,7 +61,7 @@ struct Running {
     terms: Terms,
     pilots: Vec<Pilot>,
     teams: Teams,
-    virtual_match: VirtualMatch<Client>,
+    virtual_match: VirtualMatch<GameCopy>,
     /// When the first client began turn 0.
     began: Option<Instant>,
     /// When the last frame of the last turn was over everywhere, and what each had sent by then.
@@ -80,8 +80,8 @@ impl Running {
         let mut drivers = Vec::new();
         for player in 0..players {
             let fault = spec.fault.filter(|fault| fault.player == player);
-            let client = Client::new(game.clone(), fault, true);
-            drivers.push(Driver::new(client, session(&config, player)?));
+            let copy = GameCopy::new(game.clone(), fault, true);
+            drivers.push(Driver::new(copy, session(&config, player)?));
         }
         let mut net = SimNet::new(spec.terms.setup.seed);
         net.set_default(spec.link);
@@ -106,7 +106,7 @@ impl Running {
                 let after = now.since(Instant::ZERO);
                 return Err(MatchError::TooSlow { after, turns });
             }
-            self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
+            self.virtual_match.step(&mut |player, turn, copy: &GameCopy, session: &mut Session<Order>| {
                 if player == 0 {
                     progress(turn.0);
                 }
@@ -116,7 +116,7 @@ impl Running {
                     debug_assert!(submitted.is_ok(), "{submitted:?}");
                 }
                 if let Some(level) = self.pilots.get(player).and_then(|pilot| pilot.level()) {
-                    play_bot(level, client, PlayerId(player as u8), turn, session);
+                    play_bot(level, copy, PlayerId(player as u8), turn, session);
                 }
             });
             if self.began.is_none() && self.turns_begun() > 0 {
@@ -176,7 +176,7 @@ impl Running {
         let drivers = self.virtual_match.drivers();
         let now = self.virtual_match.now();
         let (end, bytes) = self.ended.unwrap_or((now, vec![0; drivers.len()]));
-        let clients: Vec<(&Client, ClientOutcome)> = drivers
+        let clients: Vec<(&GameCopy, ClientOutcome)> = drivers
             .iter()
             .zip(bytes)
             .map(|(driver, bytes)| {

@@ -17,10 +17,10 @@ use crate::app::error::MatchError;
 use crate::app::local::sabotage;
 use crate::app::local::simulated::session;
 use crate::app::terms::{Terms, session_config};
-use crate::app::watch::client::Client;
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::foresight::Foresight;
+use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::spread::Spread;
@@ -43,7 +43,7 @@ pub(crate) struct SkirmishSpec {
 /// A match in progress.
 pub(crate) struct Skirmish {
     spec: SkirmishSpec,
-    virtual_match: VirtualMatch<Client>,
+    virtual_match: VirtualMatch<GameCopy>,
     /// Virtual time as pictures see it; never before the last thing that happened.
     time: Instant,
     comparison: Comparison,
@@ -100,17 +100,17 @@ impl Skirmish {
             .actions_per_turn_max(ORDERS_PER_TURN);
         let (mut drivers, mut unrecorded, mut replay_file) = (Vec::new(), None, None);
         for player in 0..players {
-            let mut client = Client::new(game.clone(), None, true);
+            let mut copy = GameCopy::new(game.clone(), None, true);
             let wanted = if player == 0 { &spec.replay } else { &ReplayFile::None };
             match Recording::wanted(wanted, &spec.terms) {
                 Ok(Some(recording)) => {
                     replay_file = recording.path().map(ToOwned::to_owned);
-                    client.record_from(recording, middle);
+                    copy.record_from(recording, middle);
                 }
                 Ok(None) => {}
                 Err(error) => unrecorded = Some(error),
             }
-            drivers.push(Driver::new(client, session(&config, player)?));
+            drivers.push(Driver::new(copy, session(&config, player)?));
         }
         let mut net = SimNet::new(spec.terms.setup.seed);
         // Nobody wants to see two computers look for each other: until the match begins, nothing is lost. By TCP over a terrible network
@@ -166,10 +166,10 @@ impl Skirmish {
     fn happen(&mut self) -> Result<(), MatchError> {
         let pilots = &self.spec.pilots;
         let may_play = self.has_ordered || !pilots.contains(&Pilot::Person);
-        self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
+        self.virtual_match.step(&mut |player, turn, copy: &GameCopy, session: &mut Session<Order>| {
             let level = pilots.get(player).and_then(|pilot| pilot.level());
             if let Some(level) = level.filter(|_| may_play) {
-                play_bot(level, client, PlayerId(player as u8), turn, session);
+                play_bot(level, copy, PlayerId(player as u8), turn, session);
             }
         });
         self.begin();
@@ -230,7 +230,7 @@ impl Skirmish {
 
     /// The replay up to now, while the match goes on.
     pub(crate) fn replay_so_far(&self) -> Option<Kept> {
-        self.client(0).replay_so_far()
+        self.copy(0).replay_so_far()
     }
 
     /// The replay up to now, which is ended by that.
@@ -265,7 +265,7 @@ impl Skirmish {
 
     /// The result of the battle according to the first client: the winner; none for a draw.
     pub(crate) fn result(&self) -> Option<Option<u8>> {
-        let code = self.client(0).game().result()?;
+        let code = self.copy(0).game().result()?;
         Some(u8::try_from(code).ok())
     }
 
@@ -286,10 +286,10 @@ impl Skirmish {
     /// Asks the last player's client for the flip. If the unit falls before the turn ends, another one is chosen.
     fn sabotage(&mut self) {
         let player = self.spec.terms.setup.players - 1;
-        let client = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
+        let copy = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
         let Some(dice) = &mut self.sabotage else { return };
-        if let Some((slot, bit)) = sabotage::choose(client.game(), dice) {
-            client.corrupt(player, slot, BodyField::PositionX, bit);
+        if let Some((slot, bit)) = sabotage::choose(copy.game(), dice) {
+            copy.corrupt(player, slot, BodyField::PositionX, bit);
         }
     }
 
@@ -303,8 +303,8 @@ impl Skirmish {
         self.comparison.spread()
     }
 
-    /// A player's client.
-    pub(crate) fn client(&self, player: u8) -> &Client {
+    /// A player's copy.
+    pub(crate) fn copy(&self, player: u8) -> &GameCopy {
         self.virtual_match.drivers()[usize::from(player)].simulation()
     }
 

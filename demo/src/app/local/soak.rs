@@ -10,7 +10,7 @@ use testudo_lockstep::testing::soak::{Finding, Plan, SoakGame, SoakReport, play,
 use testudo_lockstep::{Driver, Instant, PlayerId, SessionPhase, Turn};
 
 use crate::app::terms::Terms;
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::recording::header;
 use crate::app::{Clock, ThreadClock};
 use testudo_battle::bots;
@@ -48,19 +48,19 @@ fn terms(plan: &Plan) -> Terms {
 }
 
 impl SoakGame for Battle {
-    type Game = Client;
+    type Game = GameCopy;
 
-    fn start(&self) -> Client {
-        Client::new(self.game.clone(), None, false)
+    fn start(&self) -> GameCopy {
+        GameCopy::new(self.game.clone(), None, false)
     }
 
-    fn order(&self, client: &Client, player: PlayerId, turn: Turn) -> Option<Order> {
-        bots::order(client.game(), player, turn)
+    fn order(&self, copy: &GameCopy, player: PlayerId, turn: Turn) -> Option<Order> {
+        bots::order(copy.game(), player, turn)
     }
 
     /// Contacts that began.
-    fn events(&self, client: &Client) -> u64 {
-        client.contacts_began()
+    fn events(&self, copy: &GameCopy) -> u64 {
+        copy.contacts_began()
     }
 
     fn header(&self, _: &Plan) -> ReplayHeader {
@@ -82,7 +82,7 @@ impl Seers {
         Self { dice: Dice::new(seed ^ SEERS), predictors: BTreeMap::new(), wrong: Vec::new() }
     }
 
-    fn watch(&mut self, now: Instant, node: u32, driver: &Driver<Recorded<Client>>) {
+    fn watch(&mut self, now: Instant, node: u32, driver: &Driver<Recorded<GameCopy>>) {
         let Self { dice, predictors, wrong } = self;
         let game = driver.simulation().game().game();
         let draw = || (dice.between(0, 1) == 0).then(|| Predictor::new(game));

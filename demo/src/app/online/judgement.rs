@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::app::terms::Terms;
-    use crate::app::watch::client::Client;
+    use crate::app::watch::game_copy::GameCopy;
     use crate::app::watch::recording::Recording;
     use testudo_battle::Setup;
 
@@ -80,18 +80,18 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let terms = Terms { setup: Setup { players: 2, units: 8, seed: 3, map: None }, turns: 30 };
         let path = folder.join("a.replay");
-        let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
-        client.record_from(Recording::create(&path, &terms).unwrap(), None);
+        let mut copy = GameCopy::new(Game::new(terms.setup).unwrap(), None, false);
+        copy.record_from(Recording::create(&path, &terms).unwrap(), None);
         for turn in 0..terms.turns {
-            client.turn_started(Turn(turn), 4);
-            (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(turn)));
-            (0..4).for_each(|_| client.step(20));
-            let checksum = client.checksum();
-            client.turn_ended(Turn(turn), checksum);
+            copy.turn_started(Turn(turn), 4);
+            (0..2).for_each(|player| copy.play_for(PlayerId(player), Turn(turn)));
+            (0..4).for_each(|_| copy.step(20));
+            let checksum = copy.checksum();
+            copy.turn_ended(Turn(turn), checksum);
         }
-        client.finish_recording().unwrap();
+        copy.finish_recording().unwrap();
         let mut judgement = Judgement::new(5, 2, terms.turns);
-        judgement.checksum = Some(format!("{:016x}", client.game().checksum()));
+        judgement.checksum = Some(format!("{:016x}", copy.game().checksum()));
         judgement.replay = Some(archived(&path).unwrap());
         let signed = Signed::new(judgement, &PlayerKey::from_secret([7; 32]));
         store(&signed, &folder.join("a.json")).unwrap();

@@ -62,7 +62,7 @@ pub(crate) struct NetworkMatch {
     /// What a guest asked for, and asks for again when it comes back.
     request: Option<JoinRequest>,
     clock: Clock,
-    stage: Stage,
+    phase: NetworkPhase,
     news: VecDeque<News>,
     /// The seat before the connection was lost.
     former: Option<Box<Seat>>,
@@ -72,7 +72,8 @@ pub(crate) struct NetworkMatch {
     foresight: Option<Box<Foresight>>,
 }
 
-enum Stage {
+/// Whether this process has its seat yet.
+enum NetworkPhase {
     /// The host or relay has not yet opened the place.
     Calling(Box<Guest<Dialer>>),
     Seated(Box<Seat>),
@@ -88,7 +89,7 @@ impl NetworkMatch {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn host(hosting: &Hosting, options: SeatOptions) -> Result<Self, MatchError> {
         let seat = Seat::host(hosting, &options)?;
-        Ok(Self::at(Stage::Seated(Box::new(seat)), None, options, Clock::start()))
+        Ok(Self::at(NetworkPhase::Seated(Box::new(seat)), None, options, Clock::start()))
     }
 
     /// Opens a room at a relay, and plays in it as player 0.
@@ -108,7 +109,7 @@ impl NetworkMatch {
         let guest = Guest::open(dialer, relay.clone(), keys::own()?.token(&relay), told, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
         let request = JoinRequest { host: HostAddress::Sealed(relay), watches: false, units_max: u32::MAX };
-        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(request), options, clock))
+        Ok(Self::at(NetworkPhase::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
     /// Joins a match.
@@ -128,7 +129,7 @@ impl NetworkMatch {
         };
         let guest = Guest::join(dialer, code, token, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
-        Ok(Self::at(Stage::Calling(Box::new(guest)), Some(request), options, clock))
+        Ok(Self::at(NetworkPhase::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
     /// The match to which a code leads: a place in one, or with `terms` a room that is opened at a relay.
@@ -147,9 +148,9 @@ impl NetworkMatch {
         game.map_err(|error| error.to_string())
     }
 
-    fn at(stage: Stage, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {
+    fn at(phase: NetworkPhase, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {
         let news = VecDeque::new();
-        Self { options, request, clock, stage, news, former: None, has_compared: false, foresight: None }
+        Self { options, request, clock, phase, news, former: None, has_compared: false, foresight: None }
     }
 
     /// Does everything that is due.
@@ -167,8 +168,8 @@ impl NetworkMatch {
     }
 
     fn advance(&mut self) -> Result<(), MatchError> {
-        match core::mem::replace(&mut self.stage, Stage::Nowhere) {
-            Stage::Calling(mut guest) => {
+        match core::mem::replace(&mut self.phase, NetworkPhase::Nowhere) {
+            NetworkPhase::Calling(mut guest) => {
                 let was_delayed = guest.delay().is_some();
                 let arrival = guest.round(None, self.clock.now());
                 match arrival.map_err(|error| MatchError::Invitation(error.into()))? {
@@ -176,31 +177,31 @@ impl NetworkMatch {
                     None => {
                         let why = guest.delay().filter(|_| !was_delayed);
                         self.news.extend(why.map(|why| News::Later(why.into())));
-                        self.stage = Stage::Calling(guest);
+                        self.phase = NetworkPhase::Calling(guest);
                     }
                 }
             }
-            Stage::Seated(mut seat) => {
+            NetworkPhase::Seated(mut seat) => {
                 let stepped = seat.step();
-                self.stage = Stage::Seated(seat);
+                self.phase = NetworkPhase::Seated(seat);
                 stepped?;
                 self.compare()?;
                 self.come_back();
             }
-            Stage::Nowhere => {}
+            NetworkPhase::Nowhere => {}
         }
         Ok(())
     }
 
     /// The host's save is not believed if this program has kept another one of the same match and turn.
     fn compare(&mut self) -> Result<(), MatchError> {
-        let Stage::Seated(seat) = &self.stage else { return Ok(()) };
+        let NetworkPhase::Seated(seat) = &self.phase else { return Ok(()) };
         // The state is loaded, and no turn has run from it.
         let is_at_start = seat.session().phase() == SessionPhase::Lobby && !seat.session().is_joining();
         let is_due = is_at_start && self.request.is_some() && !self.has_compared && self.former.is_none();
         let Some(saved) = seat.session().resumed().filter(|_| is_due) else { return Ok(()) };
         let mut state = Vec::new();
-        state::save(&mut seat.client().game().clone(), &mut state);
+        state::save(&mut seat.copy().game().clone(), &mut state);
         let is_own = match own_saves::compare(saved, &state, seat.agreement(), &self.options.replay) {
             Compared::Unknown => false,
             Compared::Equal(_) => true,
@@ -211,7 +212,7 @@ impl NetworkMatch {
         let turn = saved.turn();
         self.has_compared = true;
         self.news.push_back(News::Resumes { is_own });
-        if let Stage::Seated(seat) = &mut self.stage {
+        if let NetworkPhase::Seated(seat) = &mut self.phase {
             seat.record_from(turn, &self.options.replay)?;
         }
         Ok(())
@@ -242,20 +243,21 @@ impl NetworkMatch {
             let codes = Codes::sealed(codes, PlayerId(0), told.players());
             seat.opened(codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string()));
         }
-        self.stage = Stage::Seated(Box::new(seat));
+        self.phase = NetworkPhase::Seated(Box::new(seat));
         Ok(())
     }
 
     /// The others went on without this process: its guest asks for the place again.
     fn come_back(&mut self) {
-        let Stage::Seated(seat) = &mut self.stage else { return };
+        let NetworkPhase::Seated(seat) = &mut self.phase else { return };
         if seat.session().phase() == SessionPhase::Running && seat.has_played() {
             self.former = None;
         }
         let Some(guest) = seat.take_calling_guest() else { return };
         // Why it is not let in at once is told by the way.
         self.news.push_back(guest.delay().map_or(News::ComingBack, |why| News::Later(why.into())));
-        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, Stage::Calling(guest)) {
+        if let NetworkPhase::Seated(seat) = core::mem::replace(&mut self.phase, NetworkPhase::Calling(guest))
+        {
             self.former.get_or_insert(seat);
         }
     }
@@ -266,44 +268,46 @@ impl NetworkMatch {
         if !matches!(error, InvitationError::Lost { .. }) {
             former.note_refusal(error.to_string());
         }
-        self.stage = Stage::Seated(former);
+        self.phase = NetworkPhase::Seated(former);
     }
 
     /// The host that is being asked for a place, until there is a seat.
     pub(crate) fn asked(&self) -> Option<SocketAddr> {
-        match &self.stage {
-            Stage::Calling(guest) => guest.code().addresses().first().copied(),
-            Stage::Seated(_) | Stage::Nowhere => None,
+        match &self.phase {
+            NetworkPhase::Calling(guest) => guest.code().addresses().first().copied(),
+            NetworkPhase::Seated(_) | NetworkPhase::Nowhere => None,
         }
     }
 
     /// This process's seat, as soon as it has one.
     pub(crate) fn seat(&self) -> Option<&Seat> {
-        match &self.stage {
-            Stage::Seated(seat) => Some(seat),
+        match &self.phase {
+            NetworkPhase::Seated(seat) => Some(seat),
             _ => None,
         }
     }
 
     /// This process's seat, mutable.
     pub(crate) fn seat_mut(&mut self) -> Option<&mut Seat> {
-        match &mut self.stage {
-            Stage::Seated(seat) => Some(seat),
+        match &mut self.phase {
+            NetworkPhase::Seated(seat) => Some(seat),
             _ => None,
         }
     }
 
     /// Shows the player's own orders at once, or when they run.
     pub(crate) fn set_prediction(&mut self, predicts: bool) {
-        match &self.stage {
-            Stage::Seated(seat) => Foresight::switch(&mut self.foresight, predicts, seat.client().game()),
+        match &self.phase {
+            NetworkPhase::Seated(seat) => {
+                Foresight::switch(&mut self.foresight, predicts, seat.copy().game())
+            }
             _ => self.foresight = None,
         }
     }
 
     /// Brings the prediction up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
-        if let Stage::Seated(seat) = &self.stage {
+        if let NetworkPhase::Seated(seat) = &self.phase {
             Foresight::follow(&mut self.foresight, seat.driver(), passed, seat.now());
         }
     }
@@ -325,7 +329,7 @@ impl NetworkMatch {
 
     /// Leaves in good order: a few steps later it is over.
     pub(crate) fn leave(&mut self) {
-        if let Stage::Calling(guest) = &mut self.stage {
+        if let NetworkPhase::Calling(guest) = &mut self.phase {
             guest.leave();
         }
         if let Some(seat) = self.seat_mut().filter(|seat| !seat.is_over()) {
@@ -373,9 +377,9 @@ impl NetworkMatch {
     /// # Errors
     /// The match ended early.
     pub(crate) fn end(self) -> Result<Option<Outcome>, MatchError> {
-        match (self.stage, self.former) {
+        match (self.phase, self.former) {
             (_, Some(former)) => former.end(),
-            (Stage::Seated(seat), None) => seat.end(),
+            (NetworkPhase::Seated(seat), None) => seat.end(),
             _ => Ok(None),
         }
     }

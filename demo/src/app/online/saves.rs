@@ -9,7 +9,7 @@ use testudo_lockstep::service::save_file::SaveFile;
 
 use crate::app::error::MatchError;
 use crate::app::online::agreement::Agreement;
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Setup;
 
 /// Largest file that is read: a battle of some 200,000 units.
@@ -59,8 +59,8 @@ impl Save {
 
     /// Puts its state into a copy of the match. False: it is not the state that was saved. The copy computes its checksum from what it has
     /// loaded.
-    pub(crate) fn load_into(&self, client: &mut Client) -> bool {
-        client.resume(&self.state) && client.game().checksum() == self.saved.checksum()
+    pub(crate) fn load_into(&self, copy: &mut GameCopy) -> bool {
+        copy.resume(&self.state) && copy.game().checksum() == self.saved.checksum()
     }
 
     /// Puts it in the place of an older one, which stays whole until then.
@@ -99,7 +99,7 @@ pub(crate) mod tests {
         let config = agreement.config().simulated().session_id(session_id);
         let config = config.player_key(keys::own().unwrap().player_key(9, PlayerId(0)));
         let session = Session::host(config, Instant::ZERO).unwrap();
-        let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
+        let mut driver = Driver::new(GameCopy::new(Game::new(terms.setup).unwrap(), None, false), session);
         driver.session_mut().save();
         let mut now = Instant::ZERO;
         loop {
@@ -167,14 +167,14 @@ pub(crate) mod tests {
             count += 1;
             let Ok(read) = Save::read(&damaged) else { continue };
             assert!(count % 2 == 0, "damage {count} was read");
-            let mut client = Client::new(start.clone(), None, false);
+            let mut copy = GameCopy::new(start.clone(), None, false);
             let config = read.agreement.config().simulated().session_id(9).player_key(key.clone());
             let fits = read.agreement == agreement
                 && Session::<Order>::host(config.resume(read.saved.clone()), Instant::ZERO).is_ok();
-            if fits && read.load_into(&mut client) {
+            if fits && read.load_into(&mut copy) {
                 // Another way to write the same battle: any number but 0 is "yes".
                 let mut again = Vec::new();
-                state::save(&mut client.game().clone(), &mut again);
+                state::save(&mut copy.game().clone(), &mut again);
                 assert!(again == save.state && read.saved == save.saved, "damage {count} was taken");
             }
         }

@@ -36,7 +36,7 @@ use crate::app::online::seat::saving::Saving;
 use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
-use crate::app::watch::client::{Client, Fault};
+use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
@@ -71,7 +71,7 @@ pub(crate) struct SeatOptions {
     pub(crate) teams: Teams,
 }
 
-/// A client, its session and its way to the others.
+/// A copy of the match, its session and its way to the others.
 pub(crate) struct Seat {
     terms: Terms,
     agreement: Agreement,
@@ -81,7 +81,7 @@ pub(crate) struct Seat {
     teams: Teams,
     clock: Clock,
     wire: Wire,
-    driver: Driver<Client>,
+    driver: Driver<GameCopy>,
     /// The middle of the star, unless it is here.
     middle: Option<PeerId>,
     /// The middle is a relay.
@@ -135,12 +135,12 @@ impl Seat {
     fn advance(&mut self) {
         let (saves, mut first) = (self.asks_for_saves(), self.first_order());
         let Self { place, pilot, news, checksums, .. } = self;
-        self.driver.advance_with(self.clock.now(), |turn, client, session| {
+        self.driver.advance_with(self.clock.now(), |turn, copy, session| {
             news.push_back(News::Turn(turn.0));
             if checksums.len() == CHECKSUMS_MAX {
                 checksums.pop_front();
             }
-            checksums.push_back((turn.0, client.game().checksum()));
+            checksums.push_back((turn.0, copy.game().checksum()));
             if let Some(order) = first.take_if(|_| turn == Turn(0)) {
                 let submitted = session.submit(&order);
                 debug_assert!(submitted.is_ok(), "{submitted:?}");
@@ -149,7 +149,7 @@ impl Seat {
                 session.save();
             }
             if let (Some(level), Identity::Player(player)) = (pilot.level(), *place) {
-                play_bot(level, client, player, turn, session);
+                play_bot(level, copy, player, turn, session);
             }
         });
         let frames = self.told_frame..self.driver.frame().0;
@@ -159,9 +159,9 @@ impl Seat {
         self.told_frame = frames.end;
         let trouble = self.driver.simulation_mut().take_trouble();
         self.news.extend(trouble.map(News::DiskTrouble));
-        for deed in self.driver.simulation().deeds_in(frames) {
-            if let Some(order) = deed.order {
-                self.news.push_back(News::Ran { turn: deed.turn, player: deed.player, order });
+        for action in self.driver.simulation().actions_in(frames) {
+            if let Some(order) = action.order {
+                self.news.push_back(News::Ran { turn: action.turn, player: action.player, order });
             }
         }
     }
@@ -327,12 +327,12 @@ impl Seat {
     }
 
     /// This process's copy.
-    pub(crate) fn driver(&self) -> &Driver<Client> {
+    pub(crate) fn driver(&self) -> &Driver<GameCopy> {
         &self.driver
     }
 
     /// This peer's copy.
-    pub(crate) fn client(&self) -> &Client {
+    pub(crate) fn copy(&self) -> &GameCopy {
         self.driver.simulation()
     }
 
@@ -384,7 +384,7 @@ impl Seat {
         let kept =
             || self.checksums.iter().find(|(played, _)| *played == turns).map(|(_, checksum)| *checksum);
         let stands_there = !session.is_joining() && session.next_turn() == Turn(turns);
-        (turns, if stands_there { Some(self.client().game().checksum()) } else { kept() })
+        (turns, if stands_there { Some(self.copy().game().checksum()) } else { kept() })
     }
 
     /// The number of the match.
@@ -420,7 +420,7 @@ impl Seat {
             self.failure(),
             Some(MatchError::Failed { failure: Failure::PeerLeft(_) | Failure::ConnectionLost(_), .. })
         );
-        is_alone && self.client().game().result().is_some()
+        is_alone && self.copy().game().result().is_some()
     }
 
     /// The session has ended, one way or another.
@@ -466,8 +466,8 @@ impl Seat {
         }
         let (length, bytes) = self.span.length_and_bytes(self.clock.now(), session.stats().bytes_sent);
         let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
-        let client = self.driver.simulation();
-        let clients = [(client, ClientOutcome::of(client, session, bytes))];
+        let copy = self.driver.simulation();
+        let clients = [(copy, ClientOutcome::of(copy, session, bytes))];
         let mut outcome = Outcome::new(Terms { turns, ..self.terms }, &clients, length);
         outcome.player = self.session().player().map(|player| player.0);
         outcome.timed.turns = timed;

@@ -10,13 +10,13 @@ pub(crate) type Counts = [u32; ARMIES_MAX as usize];
 
 /// The state of the armies before a turn, or a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sample {
+pub(crate) struct ArmySample {
     /// Living units, and kills so far.
     pub(crate) living: Counts,
     pub(crate) kills: Counts,
 }
 
-impl Sample {
+impl ArmySample {
     pub(crate) fn of(game: &Game) -> Self {
         let mut sample = Self { living: Counts::default(), kills: Counts::default() };
         for army in 0..game.setup().players {
@@ -39,7 +39,7 @@ pub(crate) struct Curve {
     /// Turns, or frames, from one sample to the next, and when that is due.
     every: u32,
     next: u32,
-    samples: Vec<Sample>,
+    samples: Vec<ArmySample>,
     /// Armies whose keeps stand.
     standing: Vec<u8>,
     /// Turn and army of each keep that has fallen.
@@ -62,7 +62,7 @@ impl Curve {
     /// Notes the state before a turn or a frame, one after the other.
     pub(crate) fn note(&mut self, turn: u32, game: &Game) {
         if turn >= self.next {
-            self.push(Sample::of(game));
+            self.push(ArmySample::of(game));
             self.next = turn + self.every;
         }
         let Self { standing, fallen, .. } = self;
@@ -76,7 +76,7 @@ impl Curve {
     }
 
     /// Adds a sample, for instance of the end.
-    pub(crate) fn push(&mut self, sample: Sample) {
+    pub(crate) fn push(&mut self, sample: ArmySample) {
         if self.samples.len() as u32 == 2 * SAMPLES {
             let mut is_kept = false;
             self.samples.retain(|_| {
@@ -89,7 +89,7 @@ impl Curve {
     }
 
     /// Turn and sample, ascending.
-    pub(crate) fn samples(&self) -> impl Iterator<Item = (u32, Sample)> + '_ {
+    pub(crate) fn samples(&self) -> impl Iterator<Item = (u32, ArmySample)> + '_ {
         (0..).map(|n| n * self.every).zip(self.samples.iter().copied())
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let mut course = course(500);
         assert_eq!(course.curve().samples().count(), 1);
         check_all(&mut course);
-        let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
+        let samples: Vec<(u32, ArmySample)> = course.curve().samples().collect();
         assert_eq!((samples.len(), samples[1].0, samples[166].0), (167, 3, 498));
         assert_eq!(samples[0].1.living[..3], [12, 12, 0]);
         assert!(samples.windows(2).all(|pair| pair[0].1.all_kills() <= pair[1].1.all_kills()));

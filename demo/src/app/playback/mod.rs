@@ -11,7 +11,7 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
-pub(crate) use curve::{Curve, Sample};
+pub(crate) use curve::{ArmySample, Curve};
 pub(crate) use score::Score;
 #[cfg(test)]
 pub(crate) use story::Milestone;

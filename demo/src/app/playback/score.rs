@@ -2,7 +2,7 @@
 
 use testudo_lockstep::Simulation as _;
 
-use crate::app::playback::curve::{Curve, Sample};
+use crate::app::playback::curve::{ArmySample, Curve};
 use testudo_battle::Game;
 
 /// Frames of the match from one sample of the score to the next, at first: two seconds.
@@ -22,7 +22,7 @@ impl Score {
         let is_new = game.result().is_some() && self.decided.is_none();
         let curve = self.curve.get_or_insert_with(|| Curve::every(SAMPLE_FRAMES, game));
         if is_new {
-            curve.push(Sample::of(game));
+            curve.push(ArmySample::of(game));
         } else if self.decided.is_none() {
             curve.note(frame, game);
         }

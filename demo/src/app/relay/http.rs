@@ -36,7 +36,7 @@ const ALL_WITHIN: Duration = Duration::from_secs(250);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What answers requests: a page, or files.
-pub(crate) trait Answer: Clone + Send + Sync + 'static {
+pub(crate) trait Responder: Clone + Send + Sync + 'static {
     /// What follows the head of an answer.
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 
@@ -56,7 +56,7 @@ impl Http {
     ///
     /// # Errors
     /// A taken port, or no thread.
-    pub(crate) fn serve(name: &str, address: SocketAddr, answers: impl Answer) -> io::Result<Self> {
+    pub(crate) fn serve(name: &str, address: SocketAddr, responder: impl Responder) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -66,7 +66,7 @@ impl Http {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    () = accept(&listener, &answers) => {}
+                    () = accept(&listener, &responder) => {}
                     _ = stopped => {}
                 }
             });
@@ -81,7 +81,7 @@ impl Http {
     }
 }
 
-async fn accept(listener: &tokio::net::TcpListener, answers: &impl Answer) {
+async fn accept(listener: &tokio::net::TcpListener, responder: &impl Responder) {
     let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let visitors = Visitors::default();
     while let Ok(permit) = Arc::clone(&free).acquire_owned().await {
@@ -90,9 +90,9 @@ async fn accept(listener: &tokio::net::TcpListener, answers: &impl Answer) {
             continue;
         };
         let Some(visit) = Visit::begin(&visitors, address.ip().to_canonical()) else { continue };
-        let answers = answers.clone();
+        let responder = responder.clone();
         tokio::spawn(async move {
-            let service = service_fn(|request| with_short_path(&answers, request));
+            let service = service_fn(|request| with_short_path(&responder, request));
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
             // A client that breaks off is no concern of ours.
@@ -135,14 +135,14 @@ impl Drop for Visit {
 }
 
 /// No file has a longer name; the system's error about it would look like one of ours.
-async fn with_short_path<A: Answer>(
-    answers: &A,
+async fn with_short_path<A: Responder>(
+    responder: &A,
     request: Request<Incoming>,
 ) -> Result<Response<Either<String, A::Body>>, Infallible> {
     if request.uri().path().len() > PATH_BYTES_MAX {
         return Ok(only(StatusCode::URI_TOO_LONG).map(Either::Left));
     }
-    Ok(answers.answer(request).await.map(Either::Right))
+    Ok(responder.answer(request).await.map(Either::Right))
 }
 
 /// An answer that is no more than its status.

@@ -20,7 +20,7 @@ use testudo_lockstep::service::relay::forwarding::Spread;
 use testudo_lockstep::service::relay::rooms::Rooms;
 use testudo_lockstep::transport::sealed::SealedStats;
 
-use crate::app::relay::http::{Answer, Http, only};
+use crate::app::relay::http::{Http, Responder, only};
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -134,7 +134,7 @@ fn set(quantiles: &Quantiles, spread: Spread) {
 #[derive(Clone)]
 struct Page(Arc<Registry>);
 
-impl Answer for Page {
+impl Responder for Page {
     type Body = String;
 
     async fn answer(&self, request: Request<Incoming>) -> Response<String> {

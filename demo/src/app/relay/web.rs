@@ -12,7 +12,7 @@ use tower_http::services::ServeDir;
 use tower_http::services::fs::ServeFileSystemResponseBody;
 
 use crate::app::error::MatchError;
-use crate::app::relay::http::{Answer, Http, only};
+use crate::app::relay::http::{Http, Responder, only};
 
 /// Serves a folder with a page at `http://ADDRESS/`. Files that are there in a smaller form, as `FILE.gz`, are sent in that form.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn serve(address: SocketAddr, folder: &Path) -> Result<Http, MatchErr
 #[derive(Clone)]
 struct Files(ServeDir);
 
-impl Answer for Files {
+impl Responder for Files {
     type Body = Either<ServeFileSystemResponseBody, String>;
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Self::Body> {

@@ -2,10 +2,10 @@
 
 use testudo_lockstep::Driver;
 
-use crate::app::watch::client::Client;
 use crate::app::watch::diagnosis::{Desync, compare, simulate_again};
-use crate::app::watch::record::{FrameRecord, TurnRecord};
+use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::spread::Spread;
+use crate::app::watch::turn_record::{FrameRecord, TurnRecord};
 use testudo_battle::FaultError;
 
 /// What has been compared so far, and the first difference.
@@ -33,7 +33,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A requested fault that was not possible.
-    pub(crate) fn advance(&mut self, drivers: &mut [Driver<Client>]) -> Result<(), FaultError> {
+    pub(crate) fn advance(&mut self, drivers: &mut [Driver<GameCopy>]) -> Result<(), FaultError> {
         if let Some(error) = drivers.iter().find_map(|driver| driver.simulation().refused()) {
             return Err(error);
         }
@@ -55,7 +55,7 @@ impl Comparison {
     }
 
     /// How far the difference has spread by the end of this turn.
-    fn follow(&mut self, records: &[TurnRecord], drivers: &[Driver<Client>]) {
+    fn follow(&mut self, records: &[TurnRecord], drivers: &[Driver<GameCopy>]) {
         let ([first, second, ..], Some(driver)) = (records, drivers.first()) else { return };
         let ends = [first.frames.last(), second.frames.last()];
         if let (true, Some(_), [Some(first), Some(second)]) = (self.follows, &self.desync, ends) {
@@ -70,9 +70,9 @@ impl Comparison {
     }
 
     /// The difference in this turn, and whose copy does not follow from the orders.
-    fn compare(&self, records: &[TurnRecord], drivers: &[Driver<Client>]) -> Option<Desync> {
-        let clients = || drivers.iter().map(Driver::simulation);
-        let any = clients().next()?.game();
+    fn compare(&self, records: &[TurnRecord], drivers: &[Driver<GameCopy>]) -> Option<Desync> {
+        let copies = || drivers.iter().map(Driver::simulation);
+        let any = copies().next()?.game();
         let desync = compare(records, self.turns, self.frames, any)?;
         let at = (desync.frame - self.frames) as usize;
         let before = match at.checked_sub(1) {
@@ -80,10 +80,10 @@ impl Comparison {
             None => self.last.as_ref(),
         };
         // Whoever is behind the others has forgotten the least.
-        let deeds = clients().min_by_key(|client| client.steps())?.deeds_before(desync.frame);
+        let past_actions = copies().min_by_key(|copy| copy.steps())?.actions_before(desync.frame);
         let copies: Vec<&FrameRecord> = records.iter().filter_map(|record| record.frames.get(at)).collect();
-        let again = match (before, deeds) {
-            (Some(before), Some(deeds)) => simulate_again(any, before, &deeds, &copies),
+        let again = match (before, past_actions) {
+            (Some(before), Some(past_actions)) => simulate_again(any, before, &past_actions, &copies),
             _ => Vec::new(),
         };
         Some(desync.judge(again))

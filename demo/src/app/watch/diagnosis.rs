@@ -5,8 +5,8 @@ use testudo_lockstep::state::{self, Leaf};
 
 use testudo_lockstep::Simulation as _;
 
-use crate::app::watch::client::Deed;
-use crate::app::watch::record::{FrameRecord, TurnRecord};
+use crate::app::watch::game_copy::PastAction;
+use crate::app::watch::turn_record::{FrameRecord, TurnRecord};
 use testudo_battle::Game;
 
 /// The rate of every match of the demo.
@@ -198,16 +198,16 @@ pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: 
     })
 }
 
-/// Simulates a frame again and compares it with all copies, by player. `before`: the state before it; `any`: any copy of the match; `deeds`:
+/// Simulates a frame again and compares it with all copies, by player. `before`: the state before it; `any`: any copy of the match; `past_actions`:
 /// what was done before the frame.
 pub(crate) fn simulate_again(
     any: &Game,
     before: &FrameRecord,
-    deeds: &[Deed],
+    past_actions: &[PastAction],
     copies: &[&FrameRecord],
 ) -> Vec<Again> {
     let mut game = any.clone();
-    let is_done = state::load(&mut game, &before.state).is_ok() && repeat(&mut game, deeds);
+    let is_done = state::load(&mut game, &before.state).is_ok() && repeat(&mut game, past_actions);
     let again = is_done.then(|| FrameRecord::of(&mut game));
     let is_reproduced = |copy: &&FrameRecord| again.as_ref().map(|again| again == *copy);
     let players = (0..).zip(copies);
@@ -215,11 +215,11 @@ pub(crate) fn simulate_again(
 }
 
 /// Does what was done, and simulates a frame. Returns false if something other than orders was done: nothing has changed then.
-pub(crate) fn repeat(game: &mut Game, deeds: &[Deed]) -> bool {
-    let are_orders = deeds.iter().all(|deed| deed.order.is_some());
+pub(crate) fn repeat(game: &mut Game, past_actions: &[PastAction]) -> bool {
+    let are_orders = past_actions.iter().all(|action| action.order.is_some());
     if are_orders {
-        for deed in deeds {
-            deed.order.iter().for_each(|order| game.apply(deed.player, order));
+        for action in past_actions {
+            action.order.iter().for_each(|order| game.apply(action.player, order));
         }
         game.step(FRAMES_PER_SECOND);
     }
@@ -414,11 +414,11 @@ mod tests {
         for broken in 0..2 {
             let mut copies = [0, 1].map(|_| game.clone());
             begin(&mut copies[0], 10);
-            let deeds: Vec<Deed> = (0..2)
+            let past_actions: Vec<PastAction> = (0..2)
                 .map(PlayerId)
                 .filter_map(|player| {
                     let order = Some(bots::order(&game, player, Turn(10))?);
-                    Some(Deed { frame: 0, turn: 10, player, order })
+                    Some(PastAction { frame: 0, turn: 10, player, order })
                 })
                 .collect();
             copies[1] = copies[0].clone();
@@ -426,13 +426,13 @@ mod tests {
             (0..).find_map(|number| flip(&mut copies[broken], (number, 3))).expect("a number");
             let records = copies.each_mut().map(FrameRecord::of);
             let before = FrameRecord::of(&mut game.clone());
-            let again = simulate_again(&game, &before, &deeds, &records.each_ref());
+            let again = simulate_again(&game, &before, &past_actions, &records.each_ref());
             let [first, second] = [0, 1].map(|player| again[player].is_reproduced);
             assert_eq!((first, second), (Some(broken != 0), Some(broken != 1)));
             let (outlier, what) = told([first, second]);
             assert_eq!(outlier, Some(broken as u8));
             assert_eq!(what, Some(format!("player {}'s memory was damaged", broken + 1)));
-            let odd = [Deed { frame: 0, turn: 10, player: PlayerId(0), order: None }];
+            let odd = [PastAction { frame: 0, turn: 10, player: PlayerId(0), order: None }];
             assert_eq!(simulate_again(&game, &before, &odd, &records.each_ref())[0].is_reproduced, None);
         }
         assert_eq!(told([None, None]), (None, None));

@@ -7,7 +7,7 @@ use testudo_lockstep::{Driver, Duration, Instant};
 use testudo_physics::{BodyId, BodyRef};
 
 use crate::app::clock::Clock;
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::{Game, UNIT};
 
 /// Time that a picture may give to prediction.
@@ -83,7 +83,7 @@ impl Foresight {
     /// For one picture at this time, `passed` after the last one.
     pub(crate) fn follow(
         kept: &mut Option<Box<Self>>,
-        driver: &Driver<Client>,
+        driver: &Driver<GameCopy>,
         passed: Duration,
         now: Instant,
     ) {
@@ -93,7 +93,7 @@ impl Foresight {
         kept.take_if(|foresight| foresight.has_left());
     }
 
-    fn draw_near(&mut self, driver: &Driver<Client>, passed: Duration, now: Instant) {
+    fn draw_near(&mut self, driver: &Driver<GameCopy>, passed: Duration, now: Instant) {
         self.glide.pass(passed);
         let game = driver.simulation().game();
         self.begin_turn(driver.session().next_turn().0, game.world().body_count());

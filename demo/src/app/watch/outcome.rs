@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use testudo_lockstep::{Duration, PlayerId, Simulation as _};
 
 use crate::app::terms::Terms;
-use crate::app::watch::client::Client;
 use crate::app::watch::diagnosis::{Desync, Diagnosis};
+use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Order;
 
 /// A match that was played to its end.
@@ -89,7 +89,7 @@ pub(crate) struct ClientOutcome {
 
 impl Outcome {
     /// Collects what the clients know. The caller noted bytes and time at the end of the last turn.
-    pub(crate) fn new(terms: Terms, clients: &[(&Client, ClientOutcome)], duration: Duration) -> Self {
+    pub(crate) fn new(terms: Terms, clients: &[(&GameCopy, ClientOutcome)], duration: Duration) -> Self {
         let mut outcome = Self {
             terms,
             player: None,
@@ -128,10 +128,10 @@ impl Outcome {
 }
 
 impl ClientOutcome {
-    pub(crate) fn of(client: &Client, session: &testudo_lockstep::Session<Order>, bytes_sent: u64) -> Self {
+    pub(crate) fn of(copy: &GameCopy, session: &testudo_lockstep::Session<Order>, bytes_sent: u64) -> Self {
         Self {
-            checksum: client.game().checksum(),
-            steps: client.steps(),
+            checksum: copy.game().checksum(),
+            steps: copy.steps(),
             stalled_frames: session.stats().stalled_frames,
             bytes_sent,
         }

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{PlayerId, Session, SubmitError, Turn};
 
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Order;
 use testudo_battle::bots::{self, Level};
 
@@ -29,12 +29,12 @@ impl Pilot {
 /// Submits the bot's order, if it has one. If the queue is full, the order is dropped, and the bot knows it.
 pub(crate) fn play_bot(
     level: Level,
-    client: &Client,
+    copy: &GameCopy,
     player: PlayerId,
     turn: Turn,
     session: &mut Session<Order>,
 ) {
-    let order = bots::order_at(level, client.seen(), player, turn);
+    let order = bots::order_at(level, copy.seen(), player, turn);
     if let Some(order) = order {
         let submitted = session.submit(&order);
         // An order that could only run after the last turn is refused, too, and those of a player who comes back and is not there yet.

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::state;
 
-use crate::app::watch::record::FrameRecord;
+use crate::app::watch::turn_record::FrameRecord;
 use testudo_battle::Game;
 
 /// Turns whose counts are kept; in longer matches the first ones tell the story.

@@ -421,7 +421,7 @@ mod tests {
     }
 
     fn shown(skirmish: &Skirmish) -> Shown<'_> {
-        Shown::new(skirmish.client(0).game(), skirmish.foresight(0), skirmish.alpha(0))
+        Shown::new(skirmish.copy(0).game(), skirmish.foresight(0), skirmish.alpha(0))
     }
 
     /// Looks at 3,000 pictures of each of these battles; true: it is the first one.
@@ -492,7 +492,7 @@ mod tests {
     fn a_shot_is_heard_in_the_picture_in_which_its_arrow_leaves() {
         let (mut effects, mut heard, mut flights) = (Effects::default(), 0, BTreeMap::new());
         watch(1..2, |_, skirmish| {
-            let shown = Shown::plain(skirmish.client(0).game(), skirmish.alpha(0));
+            let shown = Shown::plain(skirmish.copy(0).game(), skirmish.alpha(0));
             effects.observe(shown, skirmish.frame(0), 0.017, 0.017);
             let now: BTreeMap<u32, f32> =
                 (0..120).filter_map(|number| Some((number, effects.flight(number)?))).collect();

@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::view::battle::opening;
-    use testudo_battle::{Command, Order, Place, Point, Selection, Setup, UNIT};
+    use testudo_battle::{Command, Order, OrderPoint, Point, Selection, Setup, UNIT};
 
     #[test]
     fn every_order_of_a_row_has_its_line() {
@@ -87,7 +87,7 @@ mod tests {
             batch.shapes()
         };
         assert_eq!(shapes(&game, &own), 0, "nobody goes anywhere");
-        let to = |x, y| Place::near(Point { x: x * UNIT, y: y * UNIT });
+        let to = |x, y| OrderPoint::near(Point { x: x * UNIT, y: y * UNIT });
         game.apply(PlayerId(0), &Order::new(Selection::All, Command::Move(to(4, 6))));
         game.step(20);
         let one = shapes(&game, &own);

@@ -13,7 +13,7 @@ use crate::view::paint::camera::{self, Camera};
 use crate::view::widgets::keys::control;
 use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
-use testudo_battle::{Command, Place};
+use testudo_battle::{Command, OrderPoint};
 
 /// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = {
@@ -151,7 +151,7 @@ pub(crate) fn mouse(
         told = Some(if sight.is_click(from, at) || finger.has_held || side.chosen.is_empty() {
             Told { is_queued, ..send(side, sight, from, None) }
         } else {
-            let [from, to] = [from, to].map(|place| Place::near(camera::raw(place)));
+            let [from, to] = [from, to].map(|place| OrderPoint::near(camera::raw(place)));
             Told { command: Command::Line { from, to, attacks }, at: Some(sight.in_view(at)), is_queued }
         });
     }
@@ -180,7 +180,7 @@ fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
 
 /// Sends the selected units somewhere; a right click on an enemy means to go for that one. Without a selection it sets the rally point.
 fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
-    let target = Place::near(camera::raw(at));
+    let target = OrderPoint::near(camera::raw(at));
     let command = match (aim, sight.enemy_at(at)) {
         (Some(Aim::Patrol), _) => Command::Patrol(target),
         // Also on an enemy: units that strike only that one would walk past those that strike them.

@@ -9,7 +9,7 @@ use testudo_lockstep::simnet::{LinkConfig, Transport};
 use crate::app::{Desync, Foresight};
 use crate::view::paint::camera::Camera;
 use crate::view::paint::screen;
-use testudo_battle::{Order, Place, Selection, Setup, UNIT};
+use testudo_battle::{Order, OrderPoint, Selection, Setup, UNIT};
 use testudo_cubes::Input;
 
 /// Where the notes go.
@@ -203,6 +203,6 @@ impl OrderLog {
 
 /// An order's name, and the place where it leads in whole units.
 fn named(order: &Order) -> (&'static str, Option<[i32; 2]>) {
-    let point = order.command.place().map(Place::point);
+    let point = order.command.goal().map(OrderPoint::point);
     (order.command.name(), point.map(|point| [point.x / 65_536, point.y / 65_536]))
 }

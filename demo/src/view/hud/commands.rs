@@ -34,7 +34,7 @@ pub(crate) const LOWEST_VIEW: f32 = 130.0;
 
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Places {
+pub(crate) struct CommandLayout {
     /// The upper right corner of the view.
     corner: Vec2,
     /// Lower left corner of the bar, and the width of a button.
@@ -47,7 +47,7 @@ pub(crate) struct Places {
     pub(crate) card: Option<Rect>,
 }
 
-impl Places {
+impl CommandLayout {
     /// Beside the minimap; above it, if the view is too narrow.
     pub(crate) fn new(view: Rect, map: Rect) -> Self {
         let count = BUTTONS.len() as f32;
@@ -104,11 +104,11 @@ const BUTTONS: [(&str, &str, Said); 5] = [
 ];
 
 /// Draws a player's bar; `aim` is the meaning of the next click.
-pub(crate) fn draw(ui: &mut Ui, places: &Places, player: u8, aim: Option<Aim>) -> Option<Said> {
+pub(crate) fn draw(ui: &mut Ui, layout: &CommandLayout, player: u8, aim: Option<Aim>) -> Option<Said> {
     let mut said = None;
     for (n, (name, word, what)) in BUTTONS.into_iter().enumerate() {
-        let left = places.bar.x + n as f32 * (places.wide + GAP);
-        let button = Rect::new(left, places.bar.y - HIGH, places.wide, HIGH);
+        let left = layout.bar.x + n as f32 * (layout.wide + GAP);
+        let button = Rect::new(left, layout.bar.y - HIGH, layout.wide, HIGH);
         ui.cover(button);
         let is_lit = aim.is_some_and(|aim| what == Said::Aim(aim));
         if ui.button(name, button, "", is_lit) {
@@ -146,15 +146,15 @@ const GROUPS: [&str; KEYS] = [
 ];
 
 /// Draws a badge for each group with members. Returns the pressed one.
-pub(crate) fn groups(ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Option<usize> {
+pub(crate) fn groups(ui: &mut Ui, layout: &CommandLayout, sizes: &[usize; KEYS]) -> Option<usize> {
     let mut pressed = None;
-    if places.across == 0 {
+    if layout.across == 0 {
         return None;
     }
     let shown = GROUPS.into_iter().enumerate().filter(|(key, _)| sizes[*key] > 0);
     for (n, (key, name)) in shown.enumerate() {
-        let (column, row) = ((n % places.across) as f32, (n / places.across) as f32);
-        let at = places.badges + vec2(column, -row) * (BADGE + Vec2::splat(GAP));
+        let (column, row) = ((n % layout.across) as f32, (n / layout.across) as f32);
+        let at = layout.badges + vec2(column, -row) * (BADGE + Vec2::splat(GAP));
         let badge = Rect::new(at.x, at.y - BADGE.y, BADGE.x, BADGE.y);
         ui.cover(badge);
         if ui.button(name, badge, &format!("{key}: {}", sizes[key]), false) {
@@ -191,27 +191,28 @@ mod tests {
         for width in [200.0, 397.0, 412.0, 600.0, 800.0, 3_840.0] {
             let view = Rect::new(10.0, 70.0, width, 500.0);
             let map = Rect::new(18.0, 430.0, 132.0, 132.0);
-            let places = Places::new(view, map);
-            let end = places.bar.x + BUTTONS.len() as f32 * (places.wide + GAP);
-            assert!(end <= view.right() && places.wide > 20.0, "{width}: {places:?}");
-            assert!(places.badges.x + places.across as f32 * (BADGE.x + GAP) <= view.right(), "{width}");
-            let is_beside = places.bar.x > map.right();
-            assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
+            let layout = CommandLayout::new(view, map);
+            let end = layout.bar.x + BUTTONS.len() as f32 * (layout.wide + GAP);
+            assert!(end <= view.right() && layout.wide > 20.0, "{width}: {layout:?}");
+            assert!(layout.badges.x + layout.across as f32 * (BADGE.x + GAP) <= view.right(), "{width}");
+            let is_beside = layout.bar.x > map.right();
+            assert!(is_beside || layout.bar.y < map.y, "{width}: {layout:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
-            let Some(card) = places.card else {
+            let Some(card) = layout.card else {
                 assert!(width < 300.0, "there is room: {width}");
                 continue;
             };
-            let rows = KEYS.div_ceil(places.across) as f32;
-            let is_above = card.bottom() <= places.badges.y - rows * (BADGE.y + GAP);
+            let rows = KEYS.div_ceil(layout.across) as f32;
+            let is_above = card.bottom() <= layout.badges.y - rows * (BADGE.y + GAP);
             assert!(card.right() <= view.right() && card.y > view.y, "{width}: {card:?}");
-            let is_beside_map = card.x > map.right() && card.y >= places.bar.y;
-            let is_apart = is_above || is_beside_map || card.x >= end - GAP && card.y >= places.badges.y;
+            let is_beside_map = card.x > map.right() && card.y >= layout.bar.y;
+            let is_apart = is_above || is_beside_map || card.x >= end - GAP && card.y >= layout.badges.y;
             assert!(is_apart && !card.overlaps(&map), "{width}: {card:?}");
             let wanted = (390.0..500.0).contains(&width);
             assert_eq!(is_beside_map, wanted, "on a phone it hid the keep: {width}: {card:?}");
         }
-        let low = |width| Places::new(Rect::new(0.0, 74.0, width, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
+        let low =
+            |width| CommandLayout::new(Rect::new(0.0, 74.0, width, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low(300.0).across, 0, "badges would lie over the header");
         // With two views in a low window, the bar lay over the own keep.
         let beside = low(397.0);

@@ -18,7 +18,7 @@ pub(crate) const HEIGHT: f32 = 300.0;
 
 /// What the person wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum FriendsAction {
     /// This window hosts.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     Host,
@@ -102,14 +102,14 @@ impl Friends {
     }
 
     /// Draws the page into its card.
-    pub(crate) fn draw(&mut self, ui: &mut Ui, card: Rect) -> Option<Way> {
+    pub(crate) fn draw(&mut self, ui: &mut Ui, card: Rect) -> Option<FriendsAction> {
         let (x, width) = (card.x + 22.0, card.w - 44.0);
         ui.pen.strong("A match with friends", x, card.y + 36.0, LARGE, TEXT);
         let mut wish = None;
         let line = |y: f32, h: f32| Rect::new(x, card.y + y, width, h);
         #[cfg(not(target_arch = "wasm32"))]
         if ui.button("host match", line(50.0, 28.0), "Host: show codes for the others", true) {
-            wish = Some(Way::Host);
+            wish = Some(FriendsAction::Host);
         }
         let below = ui.pen.wrapped(HOW, line(98.0, 17.0), SMALL, TEXT_DIM);
         let field = Rect { y: below - 8.0, ..line(0.0, 28.0) };
@@ -124,18 +124,19 @@ impl Friends {
         if let Some(said) = &self.said {
             ui.pen.wrapped(said, Rect::new(x, field.bottom() + 18.0, width, 17.0), SMALL, BAD);
         }
-        let ways: &[(&'static str, &str, Option<Way>)] = &[
-            ("join match", "Join", Some(Way::Join)),
+        let actions: &[(&'static str, &str, Option<FriendsAction>)] = &[
+            ("join match", "Join", Some(FriendsAction::Join)),
             #[cfg(not(target_arch = "wasm32"))]
             ("paste", "Paste", None),
-            ("open room", "Open room", Some(Way::Room)),
-            ("back to menu", "Back", Some(Way::Back)),
+            ("open room", "Open room", Some(FriendsAction::Room)),
+            ("back to menu", "Back", Some(FriendsAction::Back)),
         ];
-        let is_lit = |way: &Option<Way>| *way == Some(Way::Join) && !self.text.is_empty();
-        let buttons = ways.iter().map(|(name, word, way)| (*name, *word, is_lit(way)));
-        match ui.row(line(card.h - 44.0, 30.0), 8.0, buttons).map(|n| ways[n].2) {
+        let is_lit =
+            |action: &Option<FriendsAction>| *action == Some(FriendsAction::Join) && !self.text.is_empty();
+        let buttons = actions.iter().map(|(name, word, action)| (*name, *word, is_lit(action)));
+        match ui.row(line(card.h - 44.0, 30.0), 8.0, buttons).map(|n| actions[n].2) {
             Some(None) => self.paste(),
-            Some(way) => wish = way,
+            Some(action) => wish = action,
             None => {}
         }
         wish

@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::view::battle::shown::Shown;
-    use testudo_battle::{Command, Order, Place, Selection, Setup};
+    use testudo_battle::{Command, Order, OrderPoint, Selection, Setup};
 
     #[test]
     fn the_enemys_numbers_are_told() {
@@ -160,7 +160,7 @@ mod tests {
                 told | (hint(side, game, 0, true).0 == WALK_ON)
             })
         };
-        let home = |player| Place::near(game.base(player).unwrap());
+        let home = |player| OrderPoint::near(game.base(player).unwrap());
         let (own, theirs) = (home(0), home(1));
         game.apply(PlayerId(0), &Order::new(Selection::All, Command::Attack(theirs)));
         game.apply(PlayerId(1), &Order::new(Selection::All, Command::Attack(own)));

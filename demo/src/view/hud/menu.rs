@@ -3,7 +3,7 @@
 use macroquad::math::Rect;
 
 use crate::app::maps;
-use crate::view::hud::friends::{self, Friends, Way};
+use crate::view::hud::friends::{self, Friends, FriendsAction};
 use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{Align, LARGE, SMALL};
 use crate::view::paint::screen::{self, Letters};
@@ -78,7 +78,7 @@ pub(crate) enum MenuAction {
     /// To an earlier moment of the running battle.
     LookBack,
     /// To a match with others.
-    Online(Way),
+    Online(FriendsAction),
 }
 
 /// The buttons below.
@@ -140,9 +140,9 @@ impl Menu {
         let card = card::middle(around, wide, tall);
         ui.card("menu card", card, PANEL, (4.0, LINE));
         if let Some(friends) = &mut self.friends {
-            let way = friends.draw(ui, card);
-            self.friends.take_if(|_| way == Some(Way::Back));
-            return way.filter(|way| *way != Way::Back).map(MenuAction::Online);
+            let action = friends.draw(ui, card);
+            self.friends.take_if(|_| action == Some(FriendsAction::Back));
+            return action.filter(|action| *action != FriendsAction::Back).map(MenuAction::Online);
         }
         let x = card.x + 22.0;
         ui.pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);

@@ -4,7 +4,7 @@ use crate::view::battle::selection::Own;
 use crate::view::command::controls;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
-use crate::view::hud::commands::{self, Places, Said};
+use crate::view::hud::commands::{self, CommandLayout, Said};
 use crate::view::hud::stage::Stage;
 use crate::view::hud::unit_card::Summary;
 use crate::view::paint::camera::Camera;
@@ -18,21 +18,21 @@ pub(crate) fn draw(
     side: &mut Side,
     sight: &Sight<'_>,
 ) -> Option<Told> {
-    let places = Places::new(sight.view.rect, sight.map);
+    let layout = CommandLayout::new(sight.view.rect, sight.map);
     let own = sight.own();
     let sizes = side.group_sizes(&own, stage.seconds);
     let Stage { ui, log, .. } = stage;
-    if let Some(key) = commands::groups(ui, &places, &sizes) {
+    if let Some(key) = commands::groups(ui, &layout, &sizes) {
         controls::recall(side, key, &own, camera);
         log.selection(sight.player, side.chosen.len());
     }
-    if let Some(card) = places.card {
+    if let Some(card) = layout.card {
         let is_chosen =
             |look: &UnitLook| look.army == sight.player && side.chosen.contains((look.index, look.body));
         let chosen = Summary::of(sight.shown.truth.unit_looks().filter(is_chosen));
         chosen.draw(ui, card);
     }
-    let said = commands::draw(ui, &places, sight.player, side.aim)?;
+    let said = commands::draw(ui, &layout, sight.player, side.aim)?;
     let is_nobody = side.chosen.is_empty();
     match said {
         Said::All => {

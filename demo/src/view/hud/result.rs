@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use testudo_lockstep::Simulation as _;
 
-use crate::app::playback::{Curve, Sample, Score};
+use crate::app::playback::{ArmySample, Curve, Score};
 use crate::app::share;
 use crate::view::hud::menu;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
@@ -151,14 +151,14 @@ impl Ended<'_> {
         let pen = &ui.pen;
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
-        for (player, kills) in (0..self.game.setup().players).zip(Sample::of(self.game).kills) {
+        for (player, kills) in (0..self.game.setup().players).zip(ArmySample::of(self.game).kills) {
             let text = format!("player {}: {kills}", player + 1);
             if x + pen.width(&text, SMALL) > rect.right() {
                 break;
             }
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
-        let samples: Vec<Sample> =
+        let samples: Vec<ArmySample> =
             self.score.curve().into_iter().flat_map(Curve::samples).map(|(_, sample)| sample).collect();
         let line = |player: u8| {
             let kills = samples.iter().map(|sample| sample.kills[usize::from(player)] as f32);

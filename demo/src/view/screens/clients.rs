@@ -55,7 +55,7 @@ impl Clients for Skirmish {
     }
 
     fn shown(&self, view: u8) -> Option<Shown<'_>> {
-        Some(Shown::new(self.client(view).game(), self.foresight(view), self.alpha(view)))
+        Some(Shown::new(self.copy(view).game(), self.foresight(view), self.alpha(view)))
     }
 
     fn frame(&self, view: u8) -> u32 {
@@ -101,7 +101,7 @@ impl Clients for NetworkMatch {
 
     fn shown(&self, view: u8) -> Option<Shown<'_>> {
         let seat = self.seat().filter(|_| view == 0)?;
-        Some(Shown::new(seat.client().game(), self.foresight(), seat.alpha()))
+        Some(Shown::new(seat.copy().game(), self.foresight(), seat.alpha()))
     }
 
     fn frame(&self, _: u8) -> u32 {

@@ -424,6 +424,6 @@ fn goal(game: &Game, command: Command) -> Option<Vec2> {
             scene::position(game, look.body, 65_536)
         }
         Command::Line { from, to, .. } => Some((place(from.point()) + place(to.point())) / 2.0),
-        other => other.place().map(|to| place(to.point())),
+        other => other.goal().map(|to| place(to.point())),
     }
 }

@@ -27,7 +27,7 @@ struct Joining {
     /// The middle of the star.
     peer: PeerId,
     since: Instant,
-    stage: Stage,
+    stage: JoinStage,
     /// A state that was not valid, until another one is announced.
     refused: Option<u32>,
     /// The part that was reported to the application.
@@ -57,8 +57,9 @@ enum Trust {
     Contradicted,
 }
 
+/// How far this peer is on its way into a running match. `ArrivalStage` is what the middle knows of it.
 #[derive(Clone, Debug)]
-enum Stage {
+enum JoinStage {
     /// Waits for a state, or for more of it.
     Getting,
     /// Its bytes are here; waits until the others' checksums confirm them.
@@ -104,7 +105,7 @@ impl Joiner {
         let start = || Joining {
             peer,
             since: now,
-            stage: Stage::Getting,
+            stage: JoinStage::Getting,
             refused: None,
             told: 0,
             runs: false,
@@ -136,20 +137,20 @@ impl Joiner {
 
     /// Whether this peer joins and has no state yet.
     pub(in crate::session) fn lacks_state(&self) -> bool {
-        let waits = |joining: &Joining| !matches!(joining.stage, Stage::CatchingUp | Stage::Ready);
+        let waits = |joining: &Joining| !matches!(joining.stage, JoinStage::CatchingUp | JoinStage::Ready);
         self.0.as_ref().is_some_and(waits)
     }
 
     pub(in crate::session) fn is_getting(&self) -> bool {
-        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::Getting))
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, JoinStage::Getting))
     }
 
     pub(in crate::session) fn is_catching_up(&self) -> bool {
-        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::CatchingUp))
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, JoinStage::CatchingUp))
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::Ready))
+        self.0.as_ref().is_some_and(|joining| matches!(joining.stage, JoinStage::Ready))
     }
 
     /// The turn of a state that was not valid, until another one is announced.
@@ -211,7 +212,7 @@ impl Joiner {
     pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
         if let Some(joining) = &mut self.0 {
             (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, 0, 0);
-            joining.stage = Stage::Checking(Box::new(header), state);
+            joining.stage = JoinStage::Checking(Box::new(header), state);
             joining.trust = Trust::Open;
         }
     }
@@ -219,7 +220,7 @@ impl Joiner {
     /// The state before this turn is of no use.
     pub(in crate::session) fn refuse(&mut self, turn: u32) {
         if let Some(joining) = &mut self.0 {
-            (joining.stage, joining.refused, joining.trust) = (Stage::Getting, Some(turn), Trust::Open);
+            (joining.stage, joining.refused, joining.trust) = (JoinStage::Getting, Some(turn), Trust::Open);
         }
     }
 
@@ -229,7 +230,7 @@ impl Joiner {
     /// more.) None: some have not arrived yet, or there is no state.
     pub(in crate::session) fn confirm(&mut self, common: &Common) -> Option<bool> {
         let joining = self.0.as_mut()?;
-        let Stage::Checking(header, _) = &joining.stage else { return None };
+        let JoinStage::Checking(header, _) = &joining.stage else { return None };
         let number = header.turn.saturating_add(common.config().turns_ahead);
         let own = fold_checksum(header.checksum);
         let (mut same, mut others) = (0, 0_u16);
@@ -257,11 +258,12 @@ impl Joiner {
     /// The state that the simulation must load now: the turn, the frame, its bytes.
     pub(in crate::session) fn load(&mut self) -> Option<(u32, u32, Vec<u8>)> {
         let joining = self.0.as_mut()?;
-        let Stage::Checking(header, bytes) = core::mem::replace(&mut joining.stage, Stage::Getting) else {
+        let JoinStage::Checking(header, bytes) = core::mem::replace(&mut joining.stage, JoinStage::Getting)
+        else {
             return None;
         };
         let (turn, frame) = (header.turn, header.frame);
-        joining.stage = Stage::Loading(header);
+        joining.stage = JoinStage::Loading(header);
         Some((turn, frame, bytes))
     }
 
@@ -269,10 +271,10 @@ impl Joiner {
     /// was no state to load.
     pub(in crate::session) fn loaded(&mut self, checksum: Option<u64>) -> Option<bool> {
         let joining = self.0.as_mut()?;
-        let Stage::Loading(header) = &joining.stage else { return None };
+        let JoinStage::Loading(header) = &joining.stage else { return None };
         let is_right = checksum == Some(header.checksum);
         if is_right {
-            joining.stage = Stage::CatchingUp;
+            joining.stage = JoinStage::CatchingUp;
         }
         Some(is_right)
     }
@@ -324,7 +326,8 @@ impl Joiner {
     /// Entries of a player's stream have come. If one of them is of the turn before which the state was taken, and is no return, the player was
     /// in the match, whatever the state says.
     pub(in crate::session) fn compare_end(&mut self, stream: &Stream, first: u32, entries: &[Entry]) {
-        let Some(joining) = self.0.as_mut().filter(|joining| !matches!(joining.stage, Stage::Getting)) else {
+        let Some(joining) = self.0.as_mut().filter(|joining| !matches!(joining.stage, JoinStage::Getting))
+        else {
             return;
         };
         let entry = joining.turn.checked_sub(first).and_then(|index| entries.get(index as usize));
@@ -339,7 +342,7 @@ impl Joiner {
     pub(in crate::session) fn confirm_by(&mut self, turn: Turn, is_signed: bool) {
         if let Some(joining) = self.open()
             && !is_signed
-            && matches!(joining.stage, Stage::CatchingUp)
+            && matches!(joining.stage, JoinStage::CatchingUp)
             && turn.0 >= joining.turn
         {
             joining.trust = Trust::Confirmed;
@@ -366,7 +369,7 @@ impl Joiner {
     /// What is due now. `is_behind`: turns that have not run are here.
     pub(in crate::session) fn due(&self, common: &Common, is_behind: bool) -> Due {
         let Some(joining) = &self.0 else { return Due::Nothing };
-        if matches!(joining.stage, Stage::Ready) {
+        if matches!(joining.stage, JoinStage::Ready) {
             return Due::Nothing;
         }
         if joining.trust == Trust::Contradicted {
@@ -374,7 +377,7 @@ impl Joiner {
         }
         let (now, limit) = (common.now, common.config().arrivals.join_timeout);
         // The state may be wrong about who is away since when; then the entries that follow do not fit, and nobody can confirm it.
-        if matches!(joining.stage, Stage::Checking(..)) && now.since(joining.got) >= patience(limit) {
+        if matches!(joining.stage, JoinStage::Checking(..)) && now.since(joining.got) >= patience(limit) {
             return Due::Unconfirmed { turn: joining.turn };
         }
         if now.since(joining.since) >= limit {
@@ -390,7 +393,7 @@ impl Joiner {
     /// Everything that is here has run. A player waits for the turn of its return; nothing is left to do for a peer that watches.
     pub(in crate::session) fn note_caught_up(&mut self, plays: bool) {
         if let Some(joining) = self.0.as_mut().filter(|_| plays) {
-            joining.stage = Stage::Ready;
+            joining.stage = JoinStage::Ready;
         } else {
             self.0 = None;
         }
@@ -398,9 +401,9 @@ impl Joiner {
 
     /// When joining is given up.
     pub(in crate::session) fn deadline(&self, limit: Duration) -> Option<Instant> {
-        let joining = self.0.as_ref().filter(|joining| !matches!(joining.stage, Stage::Ready))?;
+        let joining = self.0.as_ref().filter(|joining| !matches!(joining.stage, JoinStage::Ready))?;
         let end = joining.since + limit;
-        let checks = matches!(joining.stage, Stage::Checking(..));
+        let checks = matches!(joining.stage, JoinStage::Checking(..));
         Some(if checks { end.min(joining.got + patience(limit)) } else { end })
     }
 

@@ -15,7 +15,7 @@ use crate::session::transfer::blob::Blob;
 use crate::session::transfer::horizon::Horizon;
 use crate::session::transfer::player_places::PlayerPlaces;
 use crate::session::transfer::sender::Sender;
-use crate::session::transfer::source::{Fate, Source};
+use crate::session::transfer::source::{Fate, StateSource};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Whom the middle has asked for a state, and what it keeps for players who come back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Middle {
-    source: Option<Source>,
+    source: Option<StateSource>,
     /// The last word to a source that has sent all that is needed.
     thanks: Option<Thanks>,
     /// Sources that sent nothing, bit n for player n.
@@ -75,7 +75,7 @@ pub(crate) struct Load<'a> {
 }
 
 impl Middle {
-    pub(super) fn source(&self) -> Option<Source> {
+    pub(super) fn source(&self) -> Option<StateSource> {
         self.source
     }
 
@@ -254,7 +254,7 @@ impl Transfers {
     ) {
         let tried = self.middle.failed | refused;
         if let Some(own) = common.setup.player().filter(|own| tried & (1 << own.0) == 0) {
-            self.middle.source = Some(Source::new(own, None, not_before, common));
+            self.middle.source = Some(StateSource::new(own, None, not_before, common));
             self.giver.want(not_before);
             return;
         }
@@ -266,7 +266,7 @@ impl Transfers {
                 let oldest = common.streams.iter().map(Stream::oldest).max();
                 let not_before = oldest.unwrap_or_default().max(not_before);
                 tracing::debug!(player = player.0, not_before, "is asked for a state");
-                self.middle.source = Some(Source::new(player, Some(peer), not_before, common));
+                self.middle.source = Some(StateSource::new(player, Some(peer), not_before, common));
             }
         }
     }

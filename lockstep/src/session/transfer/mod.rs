@@ -34,7 +34,7 @@ use giver::Giver;
 use joiner::Joiner;
 use middle::Middle;
 use resuming::Resuming;
-use sender::{Bucket, Sender};
+use sender::{RateLimit, Sender};
 
 /// Time between two messages of a peer that receives a state.
 const CONTROL_EVERY: Duration = Duration::from_millis(50);
@@ -47,7 +47,7 @@ const SENDER_PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Transfers {
     /// The state that this peer sends, receives or forwards.
     pub(super) blob: Option<Blob>,
-    bucket: Bucket,
+    limit: RateLimit,
     control_at: Instant,
     /// Time stamp of the last chunk received, and its time of arrival.
     echo: (u16, Instant),
@@ -186,7 +186,7 @@ impl Transfers {
             let (chunk, at) = match sender.due(self.blob_for(common, delayed, link)?) {
                 None if sender.is_known => return None,
                 None => (None, sender.promise_at()),
-                Some((chunk, at)) => (Some(chunk), at.max(self.bucket.free_at())),
+                Some((chunk, at)) => (Some(chunk), at.max(self.limit.free_at())),
             };
             // Several wait for the common rate at the same time: they share it. A match that runs lacks its players, and no watcher.
             let watches = common.phase != SessionPhase::Lobby && link.identity == Some(Identity::Watcher);
@@ -238,7 +238,7 @@ impl Transfers {
             Some(index) => {
                 let bytes = blob.chunk(index)?.to_vec();
                 sender.note_sent(index, bytes.len() as u32, common.now);
-                self.bucket.spend(bytes.len() as u32, common.setup.config.arrivals.state_rate, common.now);
+                self.limit.spend(bytes.len() as u32, common.setup.config.arrivals.state_rate, common.now);
                 let sent_ms = (common.now.as_micros() / 1_000) as u16;
                 Transfer::Chunk(Chunk { turn: blob.turn(), index, sent_ms, bytes })
             }

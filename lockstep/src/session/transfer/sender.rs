@@ -33,11 +33,11 @@ const OVERHEAD: u32 = 48;
 
 /// A limit of bytes per second.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bucket {
+pub(crate) struct RateLimit {
     free_at: Instant,
 }
 
-impl Bucket {
+impl RateLimit {
     pub(crate) fn free_at(&self) -> Instant {
         self.free_at
     }
@@ -67,7 +67,7 @@ pub(crate) struct Sender {
     /// Chunks after `next` that have arrived there, as in a [`Want`].
     have: [u64; FLIGHT_MAX as usize / 64],
     rate: u32,
-    bucket: Bucket,
+    limit: RateLimit,
     round_trip: Option<Duration>,
     quickest: Duration,
     adapted: Instant,
@@ -86,7 +86,7 @@ impl Sender {
             received: 0,
             have: [0; FLIGHT_MAX as usize / 64],
             rate: (rate_max / 8).max(RATE_MIN).min(rate_max),
-            bucket: Bucket::default(),
+            limit: RateLimit::default(),
             round_trip: None,
             quickest: Duration::from_secs(60),
             adapted: now,
@@ -143,7 +143,7 @@ impl Sender {
                 break;
             }
         }
-        due.map(|(index, at)| (index, at.max(self.bucket.free_at())))
+        due.map(|(index, at)| (index, at.max(self.limit.free_at())))
     }
 
     /// When this remote was last sent a chunk. Among remotes whose chunks are due at the same time, the one that has waited longest comes first.
@@ -169,7 +169,7 @@ impl Sender {
         }
         self.sent[index] = Some(now);
         self.served = Some(now);
-        self.bucket.spend(bytes, self.rate, now);
+        self.limit.spend(bytes, self.rate, now);
     }
 
     fn is_there(&self, index: u32) -> bool {

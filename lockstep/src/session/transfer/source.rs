@@ -14,7 +14,7 @@ const SOURCE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The source that the middle has asked for a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source {
+pub(crate) struct StateSource {
     pub(super) player: PlayerId,
     /// None if it is the middle itself.
     pub(super) peer: Option<PeerId>,
@@ -37,7 +37,7 @@ pub(super) enum Fate {
     TooSlow,
 }
 
-impl Source {
+impl StateSource {
     pub(super) fn new(player: PlayerId, peer: Option<PeerId>, not_before: u32, common: &Common) -> Self {
         Self { player, peer, progress: common.now, promised: None, not_before, front: common.front() }
     }

@@ -62,13 +62,13 @@ pub(super) fn name_of(leaf: &Leaf) -> u64 {
 
 /// A question of one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Question {
+pub(super) enum InquiryQuestion {
     Frames,
     Parts(Stretch),
     Numbers(Stretch),
 }
 
-impl Question {
+impl InquiryQuestion {
     /// The longest question: its kind and three numbers.
     pub(super) const BYTES_MAX: usize = 13;
 
@@ -97,7 +97,7 @@ impl Question {
 
 /// The other peer's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Answer {
+pub(super) enum InquiryAnswer {
     /// Frames and their hashes.
     Frames(Vec<(u32, u64)>),
     /// The frame's total number of numbers, and the hashes of the parts.
@@ -106,7 +106,7 @@ pub(super) enum Answer {
     Numbers(Vec<(u64, i128)>),
 }
 
-impl Answer {
+impl InquiryAnswer {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -208,24 +208,26 @@ mod tests {
     #[test]
     fn every_message_reads_back_and_no_other_length_does() {
         let stretch = Stretch { frame: 9, from: 3, to: 500 };
-        for question in [Question::Frames, Question::Parts(stretch), Question::Numbers(stretch)] {
+        for question in
+            [InquiryQuestion::Frames, InquiryQuestion::Parts(stretch), InquiryQuestion::Numbers(stretch)]
+        {
             let bytes = question.to_bytes();
-            assert!(bytes.len() <= Question::BYTES_MAX);
-            assert_eq!(Question::read(&bytes), Ok(question));
-            assert_eq!(Question::read(&[&bytes[..], &[0]].concat()), Err(InquiryError::Unexpected));
-            assert_eq!(Question::read(&bytes[..bytes.len() - 1]), Err(InquiryError::Unexpected));
+            assert!(bytes.len() <= InquiryQuestion::BYTES_MAX);
+            assert_eq!(InquiryQuestion::read(&bytes), Ok(question));
+            assert_eq!(InquiryQuestion::read(&[&bytes[..], &[0]].concat()), Err(InquiryError::Unexpected));
+            assert_eq!(InquiryQuestion::read(&bytes[..bytes.len() - 1]), Err(InquiryError::Unexpected));
         }
         let answers = [
-            Answer::Frames((0..MOMENTS_MAX as u32).map(|frame| (frame, 7)).collect()),
-            Answer::Parts { total: 4, hashes: vec![5; PARTS] },
-            Answer::Numbers(vec![(1, -2); NUMBERS_MAX]),
+            InquiryAnswer::Frames((0..MOMENTS_MAX as u32).map(|frame| (frame, 7)).collect()),
+            InquiryAnswer::Parts { total: 4, hashes: vec![5; PARTS] },
+            InquiryAnswer::Numbers(vec![(1, -2); NUMBERS_MAX]),
         ];
         for answer in answers {
             let bytes = answer.to_bytes();
             assert!(bytes.len() <= PACKET_BYTES_MAX, "{} bytes", bytes.len());
-            assert_eq!(Answer::read(&[&bytes[..], &[0]].concat()), Err(InquiryError::Unexpected));
-            assert_eq!(Answer::read(&bytes[..bytes.len() - 1]), Err(InquiryError::Unexpected));
-            assert_eq!(Answer::read(&bytes), Ok(answer));
+            assert_eq!(InquiryAnswer::read(&[&bytes[..], &[0]].concat()), Err(InquiryError::Unexpected));
+            assert_eq!(InquiryAnswer::read(&bytes[..bytes.len() - 1]), Err(InquiryError::Unexpected));
+            assert_eq!(InquiryAnswer::read(&bytes), Ok(answer));
         }
     }
 

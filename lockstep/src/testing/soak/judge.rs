@@ -7,9 +7,9 @@ use crate::session::SessionPhase;
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::trace::{Ran, Trace};
 
-/// What a session reported.
+/// What the events of a session said.
 #[derive(Clone, Debug, Default)]
-pub(super) struct News {
+pub(super) struct EventSummary {
     pub(super) desync: bool,
     /// Players who were dropped, and the first turn without each.
     pub(super) dropped: Vec<(u8, u32)>,
@@ -23,14 +23,14 @@ pub(super) struct News {
     pub(super) pauses: u64,
 }
 
-/// A client after the match.
+/// What is left of a client after the match.
 #[derive(Clone, Debug)]
-pub(super) struct Client<A> {
+pub(super) struct ClientRecord<A> {
     pub(super) name: String,
     pub(super) state: SessionPhase,
     /// Nothing happened to it that could excuse an early end.
     pub(super) has_to_finish: bool,
-    pub(super) news: News,
+    pub(super) summary: EventSummary,
     pub(super) trace: Trace<A>,
     /// Its recording.
     pub(super) replay: Vec<u8>,
@@ -73,7 +73,7 @@ impl fmt::Display for Finding {
 
 /// Checks a match with this many turns.
 pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
-    clients: &[Client<A>],
+    clients: &[ClientRecord<A>],
     ledger: &Ledger<A>,
     turns: u32,
 ) -> Judged {
@@ -85,9 +85,9 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
             findings.push(Finding::Unrecovered(text));
         }
     }
-    let finished = |client: &Client<A>| client.state == SessionPhase::Finished;
+    let finished = |client: &ClientRecord<A>| client.state == SessionPhase::Finished;
     // A client that joined later has not seen everything.
-    let is_whole = |client: &Client<A>| finished(client) && client.trace.first == 0;
+    let is_whole = |client: &ClientRecord<A>| finished(client) && client.trace.first == 0;
     let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
         return Judged { reference: None, findings, compared: 0, orders: 0 };
@@ -106,7 +106,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
             findings.push(Finding::Mismatch(format!("{} differs from turn {turn} on", client.name)));
         }
         compare_orders(client, &expected, first..limit, &mut findings);
-        if client.news.desync && finished(client) {
+        if client.summary.desync && finished(client) {
             findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
 
 /// The turns of a client that must equal the reference's. All of them, except that a dropped client may have run turns in which the
 /// survivors went on without it or its companions.
-fn comparable<A>(client: &Client<A>, whole: &Trace<A>, findings: &mut Vec<Finding>) -> u32 {
+fn comparable<A>(client: &ClientRecord<A>, whole: &Trace<A>, findings: &mut Vec<Finding>) -> u32 {
     let trace = &client.trace;
     let gone = &trace.gone;
     let ran = trace.turns().min(whole.turns());
@@ -129,13 +129,13 @@ fn comparable<A>(client: &Client<A>, whole: &Trace<A>, findings: &mut Vec<Findin
     let is_survivor = client.state == SessionPhase::Finished;
     // A program that was stopped within a turn has been told what its recording does not have.
     let has_run = |at: &(u8, u32)| is_survivor || at.1 < trace.turns();
-    let told = client.news.dropped.iter().chain(&client.news.left);
-    let news: Vec<(u8, u32)> = told.copied().filter(has_run).collect();
-    let told_back: Vec<(u8, u32)> = client.news.back.iter().copied().filter(has_run).collect();
+    let told = client.summary.dropped.iter().chain(&client.summary.left);
+    let reported: Vec<(u8, u32)> = told.copied().filter(has_run).collect();
+    let told_back: Vec<(u8, u32)> = client.summary.back.iter().copied().filter(has_run).collect();
     if !returns.0.is_empty() || (is_survivor && !returns.1.is_empty()) || trace.back != told_back {
-        let (here, news) = (&trace.back, &told_back);
+        let (here, reported) = (&trace.back, &told_back);
         let text = format!(
-            "{} knows {here:?} to be back and was told {news:?}, others {:?}",
+            "{} knows {here:?} to be back and was told {reported:?}, others {:?}",
             client.name, whole.back
         );
         findings.push(Finding::Mismatch(text));
@@ -144,8 +144,8 @@ fn comparable<A>(client: &Client<A>, whole: &Trace<A>, findings: &mut Vec<Findin
         let text = format!("{} knows {gone:?} to be gone, others {:?}", client.name, whole.gone);
         findings.push(Finding::Mismatch(text));
     }
-    if !unknown(&news, gone).is_empty() || !unknown(gone, &news).is_empty() {
-        let text = format!("{} was told {news:?} and ran {gone:?}", client.name);
+    if !unknown(&reported, gone).is_empty() || !unknown(gone, &reported).is_empty() {
+        let text = format!("{} was told {reported:?} and ran {gone:?}", client.name);
         findings.push(Finding::Mismatch(text));
     }
     if is_survivor {
@@ -156,7 +156,7 @@ fn comparable<A>(client: &Client<A>, whole: &Trace<A>, findings: &mut Vec<Findin
 
 /// Checks that no order is lost, runs twice, or runs in another turn or order.
 fn compare_orders<A: PartialEq + fmt::Debug>(
-    client: &Client<A>,
+    client: &ClientRecord<A>,
     expected: &[Ran<A>],
     turns: Range<u32>,
     findings: &mut Vec<Finding>,
@@ -202,7 +202,7 @@ mod tests {
     }
 
     /// Three clients that ran everything correctly.
-    fn clients() -> Vec<Client<u8>> {
+    fn clients() -> Vec<ClientRecord<u8>> {
         let trace = Trace {
             checksums: (0..u64::from(TURNS)).map(|turn| turn * 77).collect(),
             orders: ledger().expected(&[], &[]),
@@ -210,11 +210,11 @@ mod tests {
             first: 0,
             back: Vec::new(),
         };
-        let client = |player| Client {
+        let client = |player| ClientRecord {
             name: format!("player {player}"),
             state: SessionPhase::Finished,
             has_to_finish: true,
-            news: News::default(),
+            summary: EventSummary::default(),
             trace: trace.clone(),
             replay: Vec::new(),
             events: 3,
@@ -222,17 +222,17 @@ mod tests {
         (0..3).map(client).collect()
     }
 
-    fn lose(client: &mut Client<u8>, order: usize) {
+    fn lose(client: &mut ClientRecord<u8>, order: usize) {
         client.trace.orders.remove(order);
     }
 
-    fn findings(change: impl Fn(&mut Vec<Client<u8>>)) -> Vec<String> {
+    fn findings(change: impl Fn(&mut Vec<ClientRecord<u8>>)) -> Vec<String> {
         let mut clients = clients();
         change(&mut clients);
         judge(&clients, &ledger(), TURNS).findings.iter().map(Finding::to_string).collect()
     }
 
-    fn is_found(change: impl Fn(&mut Vec<Client<u8>>), word: &str) {
+    fn is_found(change: impl Fn(&mut Vec<ClientRecord<u8>>), word: &str) {
         let found = findings(change);
         assert!(found.iter().any(|finding| finding.contains(word)), "'{word}' not in {found:?}");
     }
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn drops_that_are_not_agreed_are_found() {
-        let gone = |client: &mut Client<u8>, turn| {
+        let gone = |client: &mut ClientRecord<u8>, turn| {
             client.trace.gone.push((2, turn));
-            client.news.dropped.push((2, turn));
+            client.summary.dropped.push((2, turn));
         };
         let agreed = findings(|clients| clients.iter_mut().for_each(|client| gone(client, 4)));
         assert_eq!(agreed, Vec::<String>::new());
@@ -285,7 +285,7 @@ mod tests {
             },
             "to be gone",
         );
-        is_found(|clients| clients[1].news.dropped.push((2, 4)), "was told");
+        is_found(|clients| clients[1].summary.dropped.push((2, 4)), "was told");
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
             findings(|clients| {
                 for client in &mut clients[..2] {
                     client.trace.gone.push((2, turn));
-                    client.news.dropped.push((2, turn));
+                    client.summary.dropped.push((2, turn));
                 }
                 clients[2].state = SessionPhase::Failed(Failure::ConnectionLost(PeerId(0)));
                 clients[2].has_to_finish = false;
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_late_peer_is_compared_from_its_first_turn_on() {
-        let late = |client: &mut Client<u8>, first: u32| {
+        let late = |client: &mut ClientRecord<u8>, first: u32| {
             client.trace.first = first;
             client.trace.checksums.drain(..first as usize);
             client.trace.orders.retain(|ran| ran.turn >= first);
@@ -338,6 +338,6 @@ mod tests {
             |clients| clients.iter_mut().for_each(|c| c.state = SessionPhase::Ending),
             "nobody finished",
         );
-        is_found(|clients| clients[1].news.desync = true, "desync");
+        is_found(|clients| clients[1].summary.desync = true, "desync");
     }
 }

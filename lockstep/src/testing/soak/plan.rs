@@ -30,7 +30,7 @@ const SPELL_MS: (i32, i32) = (200, 3_000);
 
 /// An event at a time counted from the first turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Deed {
+pub(super) struct PlannedEvent {
     pub(super) at: Duration,
     pub(super) what: What,
 }
@@ -96,7 +96,7 @@ pub struct Plan {
     pub(super) drop_after: Duration,
     pub(super) network: Network,
     /// In order of time.
-    pub(super) deeds: Vec<Deed>,
+    pub(super) events: Vec<PlannedEvent>,
     /// Players who are cut off or suspended for longer than the others wait.
     pub(super) doomed: Vec<u8>,
     /// Players who leave, resign or are voted out.
@@ -133,7 +133,7 @@ impl Plan {
             plan.add_episodes(&mut dice);
         }
         plan.add_watchers(&mut dice);
-        plan.deeds.sort_by_key(|deed| deed.at);
+        plan.events.sort_by_key(|event| event.at);
         plan
     }
 
@@ -159,7 +159,7 @@ impl Plan {
             burst_every: dice.between(5, 40) as u32,
             drop_after: millis(dice.between(4_000, 8_000)),
             network: Network { weather: weather(dice), odd_links: Vec::new(), clocks: Vec::new() },
-            deeds: Vec::new(),
+            events: Vec::new(),
             doomed: Vec::new(),
             leavers: Vec::new(),
             bots: dice.between(0, 1) == 0,
@@ -233,12 +233,12 @@ impl Plan {
 
     /// Whether a player leaves, or is voted out.
     pub(super) fn leaves(&self, player: u8) -> bool {
-        self.deeds.iter().any(|deed| deed.what == What::Leave(player)) || self.is_voted_out(player)
+        self.events.iter().any(|event| event.what == What::Leave(player)) || self.is_voted_out(player)
     }
 
     /// Whether the others vote against a player.
     pub(super) fn is_voted_out(&self, player: u8) -> bool {
-        self.deeds.iter().any(|deed| deed.what == What::VoteOut(player))
+        self.events.iter().any(|event| event.what == What::VoteOut(player))
     }
 
     fn node(&self, dice: &mut Dice) -> u32 {
@@ -255,7 +255,7 @@ impl Plan {
     }
 
     fn add(&mut self, at_ms: i32, what: What) {
-        self.deeds.push(Deed { at: millis(at_ms), what });
+        self.events.push(PlannedEvent { at: millis(at_ms), what });
     }
 
     fn add_episodes(&mut self, dice: &mut Dice) {
@@ -463,7 +463,7 @@ mod tests {
         for plan in &plans {
             assert!((100..=160).contains(&plan.turns), "{plan:?}");
             assert!((2..=16).contains(&plan.players), "{plan:?}");
-            assert!(plan.deeds.windows(2).all(|pair| pair[0].at <= pair[1].at), "{:?}", plan.deeds);
+            assert!(plan.events.windows(2).all(|pair| pair[0].at <= pair[1].at), "{:?}", plan.events);
             let lost = plan.doomed.len();
             let plays_on = lost + plan.leavers.len() < usize::from(plan.players);
             assert!(plan.topology == Topology::Host || plays_on, "nobody plays on: {plan:?}");
@@ -477,7 +477,7 @@ mod tests {
                 assert!(plans.iter().any(|plan| found(&plan)), "{players} {topology:?}");
             }
         }
-        let deeds = || plans.iter().flat_map(|plan| &plan.deeds).map(|deed| &deed.what);
+        let events = || plans.iter().flat_map(|plan| &plan.events).map(|event| &event.what);
         assert!(plans.iter().any(|plan| !plan.edges.is_empty()));
         let kinds: [fn(&What) -> bool; 10] = [
             |what| matches!(what, What::Weather(_)),
@@ -491,6 +491,6 @@ mod tests {
             |what| matches!(what, What::LateJoin(_)),
             |what| matches!(what, What::Watch(_)),
         ];
-        assert!(kinds.iter().all(|is_kind| deeds().any(is_kind)));
+        assert!(kinds.iter().all(|is_kind| events().any(is_kind)));
     }
 }

@@ -9,7 +9,7 @@ use crate::session::event::Event;
 use crate::session::{Session, SessionPhase};
 use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
-use crate::testing::soak::judge::{Client, Finding, Judged, News, judge};
+use crate::testing::soak::judge::{ClientRecord, EventSummary, Finding, Judged, judge};
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::nodes::{identity, name_of, secret_of, session, submit_orders};
 use crate::testing::soak::plan::{Plan, What};
@@ -81,11 +81,11 @@ struct Running<'a, G: SoakGame> {
     virtual_match: VirtualMatch<Recorded<G::Game>>,
     ledger: Ledger<ActionOf<G>>,
     /// By node.
-    news: Vec<News>,
+    summaries: Vec<EventSummary>,
     /// Peers that joined the running match, the latest of each node last.
     comers: Vec<Comer>,
     /// Programs that have been restarted since.
-    former: Vec<Client<ActionOf<G>>>,
+    former: Vec<ClientRecord<ActionOf<G>>>,
     /// Nodes that are cut off for good.
     island: Vec<u32>,
     edges_done: Vec<bool>,
@@ -95,7 +95,7 @@ struct Running<'a, G: SoakGame> {
     findings: Vec<Finding>,
     /// When the first client began turn 0.
     began: Option<Instant>,
-    deeds_done: usize,
+    events_done: usize,
     /// When all survivors had run the last turn.
     ended: Option<Instant>,
 }
@@ -132,7 +132,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             header,
             virtual_match,
             ledger: Ledger::new(plan.players, plan.turns, plan.turns_ahead, plan.orders_per_turn),
-            news: vec![News::default(); plan.nodes() as usize],
+            summaries: vec![EventSummary::default(); plan.nodes() as usize],
             comers: Vec::new(),
             former: Vec::new(),
             island: Vec::new(),
@@ -141,7 +141,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             faults: Faults::default(),
             findings: Vec::new(),
             began: None,
-            deeds_done: 0,
+            events_done: 0,
             ended: None,
         })
     }
@@ -150,7 +150,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         let (mut progress, mut since) = (0, Instant::ZERO);
         while !self.is_over() {
             let now = self.virtual_match.now();
-            self.do_deeds(now);
+            self.do_events(now);
             let (plan, game, ledger) = (self.plan, self.game, &mut self.ledger);
             self.virtual_match.step(&mut |node, turn, recorded, session| {
                 if node < usize::from(plan.players) {
@@ -162,7 +162,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
                 }
             });
             (0..).zip(self.virtual_match.drivers()).for_each(|(node, driver)| watch(now, node, driver));
-            self.take_news();
+            self.take_events();
             self.try_again(now);
             let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.session().next_turn().0).sum();
             let over = self.virtual_match.drivers().iter().filter(|d| d.session().is_over()).count();
@@ -203,18 +203,18 @@ impl<'a, G: SoakGame> Running<'a, G> {
         }
     }
 
-    fn do_deeds(&mut self, now: Instant) {
+    fn do_events(&mut self, now: Instant) {
         let plan = self.plan;
         let Some(began) = self.began else { return };
-        while let Some(deed) = plan.deeds.get(self.deeds_done).filter(|deed| began + deed.at <= now) {
-            self.deeds_done += 1;
-            self.do_deed(now, &deed.what);
+        while let Some(event) = plan.events.get(self.events_done).filter(|event| began + event.at <= now) {
+            self.events_done += 1;
+            self.do_event(now, &event.what);
         }
         let reached = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0).max();
         for (index, edge) in plan.edges.iter().enumerate() {
             if !self.edges_done[index] && reached.is_some_and(|turn| turn >= edge.turn) {
                 self.edges_done[index] = true;
-                self.do_deed(now, &edge.what);
+                self.do_event(now, &edge.what);
                 let relief = match edge.what {
                     What::Weather(_) => What::Weather(plan.network.weather),
                     _ => What::Heal,
@@ -224,7 +224,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         }
         while let Some(index) = self.reliefs.iter().position(|(at, _)| *at <= now) {
             let (_, relief) = self.reliefs.remove(index);
-            self.do_deed(now, &relief);
+            self.do_event(now, &relief);
         }
     }
 
@@ -283,8 +283,8 @@ impl<'a, G: SoakGame> Running<'a, G> {
         name: String,
         has_to_finish: bool,
         driver: &mut Driver<Recorded<G::Game>>,
-    ) -> Option<Client<ActionOf<G>>> {
-        let news = core::mem::take(&mut self.news[node as usize]);
+    ) -> Option<ClientRecord<ActionOf<G>>> {
+        let summary = core::mem::take(&mut self.summaries[node as usize]);
         let (state, next) = (driver.session().phase(), driver.session().next_turn().0);
         let recorded = driver.simulation_mut();
         recorded.finish(Ending::Over);
@@ -294,7 +294,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         match Trace::read(&replay, self.header.sim_version, first) {
             Ok(trace) => {
                 let events = self.game.events(recorded.game());
-                Some(Client { name, state, has_to_finish, news, trace, replay, events })
+                Some(ClientRecord { name, state, has_to_finish, summary, trace, replay, events })
             }
             Err(error) => {
                 self.findings.push(Finding::Mismatch(format!("the recording of {name}: {error}")));
@@ -340,7 +340,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
     }
 
-    fn do_deed(&mut self, now: Instant, what: &What) {
+    fn do_event(&mut self, now: Instant, what: &What) {
         match *what {
             What::Weather(weather) => self.virtual_match.net_mut().set_default(weather),
             What::Cut(ref island) => {
@@ -393,21 +393,21 @@ impl<'a, G: SoakGame> Running<'a, G> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut()
     }
 
-    fn take_news(&mut self) {
-        for (node, news) in self.news.iter_mut().enumerate() {
+    fn take_events(&mut self) {
+        for (node, summary) in self.summaries.iter_mut().enumerate() {
             while let Some(event) = self.virtual_match.poll_event(node) {
                 match event {
-                    Event::Desync(_) => news.desync = true,
+                    Event::Desync(_) => summary.desync = true,
                     Event::PlayerGone { player, reason, turn } => match reason {
                         EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
-                            news.left.push((player.0, turn.0))
+                            summary.left.push((player.0, turn.0))
                         }
-                        _ => news.dropped.push((player.0, turn.0)),
+                        _ => summary.dropped.push((player.0, turn.0)),
                     },
-                    Event::Paused { paused: true, .. } => news.pauses += 1,
-                    Event::Joined { .. } => news.joined = true,
+                    Event::Paused { paused: true, .. } => summary.pauses += 1,
+                    Event::Joined { .. } => summary.joined = true,
                     Event::PlayerReturned { player, turn } => {
-                        news.back.push((player.0, turn.0));
+                        summary.back.push((player.0, turn.0));
                         if usize::from(player.0) == node {
                             self.ledger.returned(player.0, turn.0);
                         }
@@ -455,7 +455,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
     }
 
     /// All programs that simulated, the ones that ran last first.
-    fn take_clients(&mut self) -> Vec<Client<ActionOf<G>>> {
+    fn take_clients(&mut self) -> Vec<ClientRecord<ActionOf<G>>> {
         let plan = self.plan;
         let mut clients = Vec::new();
         let has_to_finish: Vec<bool> = (0..plan.nodes())
@@ -474,25 +474,30 @@ impl<'a, G: SoakGame> Running<'a, G> {
         clients
     }
 
-    fn count_faults(&mut self, reference: Option<&Client<ActionOf<G>>>, clients: &[Client<ActionOf<G>>]) {
+    fn count_faults(
+        &mut self,
+        reference: Option<&ClientRecord<ActionOf<G>>>,
+        clients: &[ClientRecord<ActionOf<G>>],
+    ) {
         let stats = self.virtual_match.net().stats();
         let faults = &mut self.faults;
         faults.loss = stats.lost + stats.lost_in_bursts + stats.lost_in_queues;
         faults.duplicate = stats.duplicated;
         faults.reorder = stats.reordered;
         faults.corruption = stats.corrupted;
-        let watch = |client: &&Client<ActionOf<G>>| client.news.joined && client.name.starts_with("watcher");
+        let watch =
+            |client: &&ClientRecord<ActionOf<G>>| client.summary.joined && client.name.starts_with("watcher");
         faults.watchers = clients.iter().filter(watch).count() as u64;
-        let Some(news) = reference.map(|client| &client.news) else { return };
-        faults.drop = news.dropped.len() as u64;
-        faults.pause = news.pauses;
+        let Some(summary) = reference.map(|client| &client.summary) else { return };
+        faults.drop = summary.dropped.len() as u64;
+        faults.pause = summary.pauses;
         faults.votes =
-            news.dropped.iter().filter(|(player, _)| self.plan.is_voted_out(*player)).count() as u64;
+            summary.dropped.iter().filter(|(player, _)| self.plan.is_voted_out(*player)).count() as u64;
         let is_stranger = |player: u8| {
             self.comers.iter().any(|comer| comer.node == u32::from(player) && comer.secret >= STRANGER)
         };
-        let strangers = news.back.iter().filter(|(player, _)| is_stranger(*player)).count() as u64;
-        (faults.rejoin, faults.late_joins) = (news.back.len() as u64 - strangers, strangers);
+        let strangers = summary.back.iter().filter(|(player, _)| is_stranger(*player)).count() as u64;
+        (faults.rejoin, faults.late_joins) = (summary.back.len() as u64 - strangers, strangers);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use super::plan::{Deed, Network, What};
+use super::plan::{Network, PlannedEvent, What};
 use super::*;
 use crate::pace::pacing::Pace;
 use crate::simnet::LinkConfig;
@@ -135,7 +135,7 @@ impl SoakGame for Bots {
 fn random_matches_come_through() {
     let mut sum = Faults::default();
     let has_late_player =
-        |seed: &u64| Plan::of(*seed).deeds.iter().any(|deed| matches!(deed.what, What::LateJoin(_)));
+        |seed: &u64| Plan::of(*seed).events.iter().any(|event| matches!(event.what, What::LateJoin(_)));
     for seed in (0..20).chain((20..).filter(has_late_player).take(4)) {
         let report = play(&Plan::of(seed), &Bots::default());
         assert_eq!(report.findings, [], "seed {seed}");
@@ -213,9 +213,9 @@ fn a_player_that_was_cut_off_after_its_return_has_its_time_from_then_on() {
                 odd_links: Vec::new(),
                 clocks: Vec::new(),
             },
-            deeds: vec![
-                Deed { at: ms(3_000), what: What::Return(2) },
-                Deed { at: ms(14_000), what: What::Cut(vec![2]) },
+            events: vec![
+                PlannedEvent { at: ms(3_000), what: What::Return(2) },
+                PlannedEvent { at: ms(14_000), what: What::Cut(vec![2]) },
             ],
             doomed: vec![2],
             leavers: Vec::new(),

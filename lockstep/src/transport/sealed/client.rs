@@ -15,7 +15,7 @@ use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::quic;
 use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, write_all};
-use super::webtransport::Session;
+use super::webtransport::WebSession;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
@@ -255,7 +255,7 @@ async fn connect_first(
     addresses: &[SocketAddr],
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint, Session), LostReason> {
+) -> Result<(Endpoint, WebSession), LostReason> {
     let mut attempts = JoinSet::new();
     for (place, address) in (0_u32..).zip(addresses) {
         let (address, config) = (*address, config.clone());
@@ -288,7 +288,7 @@ async fn reach(
     address: SocketAddr,
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint, Session), LostReason> {
+) -> Result<(Endpoint, WebSession), LostReason> {
     let mut attempts = JoinSet::new();
     let [.., last] = AGAIN_AFTER;
     let mut pauses = AGAIN_AFTER.into_iter().chain(std::iter::repeat(last));
@@ -313,12 +313,12 @@ async fn connect(
     address: SocketAddr,
     hash: [u8; 32],
     config: &SealedConfig,
-) -> Result<(Endpoint, Session), LostReason> {
+) -> Result<(Endpoint, WebSession), LostReason> {
     let unreachable = LostReason::Unreachable;
     let endpoint = quic::dial(address, hash, config).map_err(|_| unreachable)?;
     let connecting = endpoint.connect(address, &address.ip().to_string()).map_err(|_| unreachable)?;
     let connection = connecting.await.map_err(|error| why_not(&error))?;
-    match Session::open(connection.clone(), address).await {
+    match WebSession::open(connection.clone(), address).await {
         Some(session) => Ok((endpoint, session)),
         None => Err(connection.close_reason().map_or(LostReason::Broken, |error| why_not(&error))),
     }
@@ -326,7 +326,7 @@ async fn connect(
 
 /// Greets and receives packets until the connection ends. Returns the last event.
 async fn converse(
-    session: &mut Session,
+    session: &mut WebSession,
     greeting: &[u8],
     config: &SealedConfig,
     shared: &Shared,
@@ -360,14 +360,14 @@ async fn converse(
     ClientEvent::Lost(why_lost(session))
 }
 
-async fn greet(session: &Session, greeting: &[u8]) -> Option<Vec<u8>> {
+async fn greet(session: &WebSession, greeting: &[u8]) -> Option<Vec<u8>> {
     let (mut send, mut receive) = session.open_stream().await?;
     write_all(&mut send, &[greeting]).await?;
     receive.read_to_end(ANSWER_BYTES_MAX + 1).await.ok()
 }
 
 /// Why a connection ended. One that is still there was of no use.
-fn why_lost(session: &Session) -> LostReason {
+fn why_lost(session: &WebSession) -> LostReason {
     session.connection.close_reason().map_or(LostReason::Broken, |error| why(&error))
 }
 

@@ -6,7 +6,7 @@
 use quinn::Connection;
 
 use super::number::{number, put_number};
-use super::webtransport::Session;
+use super::webtransport::WebSession;
 
 /// What both sides send first.
 const PLUG: [u8; 1] = [0];
@@ -19,7 +19,7 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    pub(crate) fn of(session: &Session) -> Self {
+    pub(crate) fn of(session: &WebSession) -> Self {
         Self { connection: session.connection.clone(), session: session.number() }
     }
 

@@ -70,7 +70,7 @@ mod background;
 mod certificate;
 mod client;
 mod config;
-mod crowd;
+mod connection_limits;
 mod datagram;
 mod host;
 mod inbox;

@@ -11,12 +11,12 @@ use tokio::time::{sleep, timeout};
 
 use super::background::FLUSH;
 use super::config::GREETING_BYTES_MAX;
-use super::crowd::{Admission, Crowd, Ticket};
+use super::connection_limits::{Admission, ConnectionLimits, Ticket};
 use super::datagram::Datagrams;
 use super::inbox::Inbox;
 use super::outbox::Outbox;
 use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, REFUSED, write_all};
-use super::webtransport::Session;
+use super::webtransport::WebSession;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 
@@ -33,7 +33,7 @@ pub(super) enum Decision {
 pub(super) struct Shared {
     pub(super) inbox: Inbox<Other>,
     pub(super) outbox: Outbox,
-    pub(super) crowd: Arc<Crowd>,
+    pub(super) limits: Arc<ConnectionLimits>,
     pub(super) greeting_timeout: core::time::Duration,
     pub(super) next_peer: Mutex<u32>,
     pub(super) retried: AtomicU64,
@@ -67,7 +67,7 @@ pub(super) async fn admit_all(endpoint: &Endpoint, shared: &Arc<Shared>) {
             let _ = incoming.retry();
             continue;
         }
-        match shared.crowd.admit(incoming.remote_address().ip(), Instant::now()) {
+        match shared.limits.admit(incoming.remote_address().ip(), Instant::now()) {
             Admission::Granted(ticket) => {
                 tokio::spawn(serve(incoming, Arc::clone(shared), ticket));
             }
@@ -152,8 +152,8 @@ impl Drop for Farewell<'_> {
 }
 
 /// Makes the connection and reads its greeting.
-async fn greeting(incoming: Incoming) -> Option<(Session, Vec<u8>, SendStream)> {
-    let session = Session::accept(incoming.await.ok()?).await?;
+async fn greeting(incoming: Incoming) -> Option<(WebSession, Vec<u8>, SendStream)> {
+    let session = WebSession::accept(incoming.await.ok()?).await?;
     let (stream, bytes) = session.accept_stream(GREETING_BYTES_MAX).await?;
     Some((session, bytes, stream))
 }

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use super::background::{self, Background, FAREWELL, FLUSH};
 use super::certificate::VALID_BEFORE;
 use super::config::{ANSWER_BYTES_MAX, SealedConfig, std_time};
-use super::crowd::Crowd;
+use super::connection_limits::ConnectionLimits;
 use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::outbox::{Outbox, Outgoing};
@@ -132,7 +132,7 @@ impl SealedServer {
         let shared = Arc::new(Shared {
             inbox: Inbox::new(),
             outbox: Outbox::default(),
-            crowd: Arc::new(Crowd::new(config)),
+            limits: Arc::new(ConnectionLimits::new(config)),
             greeting_timeout: std_time(config.greeting_timeout),
             next_peer: Mutex::new(0),
             retried: AtomicU64::new(0),
@@ -271,7 +271,7 @@ impl SealedServer {
     pub fn stats(&self) -> SealedStats {
         let shared = &self.shared;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (connections, pending) = shared.crowd.size();
+        let (connections, pending) = shared.limits.size();
         SealedStats {
             connections,
             pending,

@@ -29,7 +29,7 @@ const STREAM_HEAD_BYTES_MAX: usize = 16;
 
 /// The one session of a connection. Dropping it says nothing to the peer: close the connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct WebSession {
     pub(crate) connection: Connection,
     /// The session has the number of its stream in both directions, which is the client's; its end is the end of the session.
     request: (SendStream, RecvStream),
@@ -38,7 +38,7 @@ pub(crate) struct Session {
     _theirs: Vec<RecvStream>,
 }
 
-impl Session {
+impl WebSession {
     /// The server's side of the beginning. None: the client does not speak this protocol, or is gone.
     pub(crate) async fn accept(connection: Connection) -> Option<Self> {
         let control = introduce(&connection).await?;

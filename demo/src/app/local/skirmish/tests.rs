@@ -2,7 +2,7 @@
 
 use super::*;
 use testudo_battle::bots::Level;
-use testudo_battle::{Place, Point, Selection, Setup, UNIT, squared};
+use testudo_battle::{OrderPoint, Point, Selection, Setup, UNIT, squared};
 use testudo_lockstep::simnet::Transport;
 
 pub(crate) const PICTURE: Duration = Duration::from_micros(16_667);
@@ -21,7 +21,7 @@ pub(crate) fn over(link: LinkConfig, pace: Pace, pilots: [Pilot; 2], turns: u32)
 }
 
 fn checksums(skirmish: &Skirmish) -> Vec<u64> {
-    (0..2).map(|player| skirmish.client(player).game().checksum()).collect()
+    (0..2).map(|player| skirmish.copy(player).game().checksum()).collect()
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn one_frame_is_one_frame() {
 #[test]
 fn a_persons_order_runs_on_both_sides() {
     let mut skirmish = skirmish([Pilot::Person; 2], 40);
-    let place = |skirmish: &Skirmish, player| skirmish.client(player).game().middle(0).unwrap().1;
+    let place = |skirmish: &Skirmish, player| skirmish.copy(player).game().middle(0).unwrap().1;
     skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
     let start = place(&skirmish, 1);
-    let command = Command::Move(Place::near(Point::ZERO));
+    let command = Command::Move(OrderPoint::near(Point::ZERO));
     skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
     for _ in 0..180 {
         skirmish.advance(PICTURE, AMPLE).unwrap();
@@ -71,9 +71,9 @@ fn a_persons_order_runs_on_both_sides() {
 #[test]
 fn the_bot_waits_until_units_are_sent_somewhere() {
     let mut skirmish = skirmish([Pilot::Person, BOT], 400);
-    let enemies = |skirmish: &Skirmish| skirmish.client(0).game().middle(1).unwrap().1;
+    let enemies = |skirmish: &Skirmish| skirmish.copy(0).game().middle(1).unwrap().1;
     let start = enemies(&skirmish);
-    let place = Place::near(Point::ZERO);
+    let place = OrderPoint::near(Point::ZERO);
     for command in [Command::Assign(1), Command::Rally(place)] {
         skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
     }

@@ -8,8 +8,8 @@ use testudo_lockstep::{
 use crate::app::online::news::News;
 use crate::app::online::remark::{Remark, Remarks};
 use crate::app::online::seat::Seat;
-use crate::app::watch::client::Deed;
 use crate::app::watch::diagnosis::{Again, Desync, Diagnosis, repeat};
+use crate::app::watch::game_copy::PastAction;
 use crate::app::watch::outcome::Doubts;
 use testudo_battle::Game;
 
@@ -40,7 +40,7 @@ pub(crate) struct Evidence {
     /// Finds the number that differs.
     search: Search<Game>,
     /// What ran in the frames that are kept.
-    deeds: Vec<Deed>,
+    past_actions: Vec<PastAction>,
     /// Whether the orders lead to this copy's state in the frame of the finding again; none if that is unknown.
     is_reproduced: Option<bool>,
     /// Whom this peer compares its copy with.
@@ -96,7 +96,7 @@ impl Seat {
         // A relay has no copy, so nobody keeps moments there.
         if let Some(inquiry) = self.driver.simulation().inquiry() {
             self.evidence.search.begin(other, inquiry);
-            self.evidence.deeds = self.driver.simulation().deeds();
+            self.evidence.past_actions = self.driver.simulation().past_actions();
         }
         self.evidence.difference = Some(difference);
         self.news.push_back(News::Differs(turn));
@@ -235,10 +235,11 @@ impl Seat {
 impl Evidence {
     /// Plays one frame of this copy again.
     fn play_again(&mut self, frame: u32) -> Option<bool> {
-        let deeds: Vec<Deed> = self.deeds.iter().filter(|deed| deed.frame == frame).cloned().collect();
+        let past_actions: Vec<PastAction> =
+            self.past_actions.iter().filter(|action| action.frame == frame).cloned().collect();
         let mut is_repeated = false;
         let inquiry = self.search.inquiry_mut()?;
-        let is_reproduced = inquiry.is_reproduced(frame, |game| is_repeated = repeat(game, &deeds));
+        let is_reproduced = inquiry.is_reproduced(frame, |game| is_repeated = repeat(game, &past_actions));
         is_reproduced.filter(|_| is_repeated)
     }
 

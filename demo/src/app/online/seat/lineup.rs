@@ -12,7 +12,7 @@ impl Seat {
         if self.is_before_first_turn() {
             self.shown_team(player)
         } else {
-            self.client().game().teams().of(player.0)
+            self.copy().game().teams().of(player.0)
         }
     }
 

@@ -19,7 +19,7 @@ use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
-use crate::app::watch::client::{Client, Fault};
+use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::recording::{Recording, ReplayFile};
 use crate::app::watch::telemetry::Telemetry;
 use testudo_battle::Game;
@@ -77,17 +77,17 @@ impl Seat {
         middle.into_iter().for_each(|middle| session.connect(middle));
         let player = session.player();
         let fault = options.fault.map(|fault| Fault { player: player.map_or(0, |player| player.0), ..fault });
-        let mut client = Client::new(Game::new(terms.setup)?, fault, false);
+        let mut copy = GameCopy::new(Game::new(terms.setup)?, fault, false);
         if !is_relayed {
             // For questions of another copy; a relay has none.
-            client.keep_moments();
+            copy.keep_moments();
         }
-        if save.is_some_and(|save| !save.load_into(&mut client)) {
+        if save.is_some_and(|save| !save.load_into(&mut copy)) {
             let what = "its state is not the one that was saved".into();
             return Err(MatchError::Invitation(InvitationError::Save { what }));
         }
         let resumed_at = save.map(|save| save.saved.turn());
-        let saving = Saving::at(record(&mut client, &terms, &options.replay, resumed_at)?);
+        let saving = Saving::at(record(&mut copy, &terms, &options.replay, resumed_at)?);
         let mut seat = Self {
             terms,
             agreement,
@@ -95,7 +95,7 @@ impl Seat {
             pilot: options.pilot,
             teams: options.teams,
             wire,
-            driver: Driver::new(client, session),
+            driver: Driver::new(copy, session),
             middle,
             is_relayed,
             evidence: Evidence::default(),
@@ -176,7 +176,7 @@ pub(crate) fn completed(
 
 /// Begins a replay if one is wanted. Returns where saves are kept: next to it.
 fn record(
-    client: &mut Client,
+    copy: &mut GameCopy,
     terms: &Terms,
     file: &ReplayFile,
     resumed_at: Option<Turn>,
@@ -188,7 +188,7 @@ fn record(
     };
     let path = recording.as_ref().and_then(Recording::path).map(|path| path.with_extension("save"));
     if let Some(recording) = recording {
-        client.record_from(recording, resumed_at);
+        copy.record_from(recording, resumed_at);
     }
     Ok(path)
 }

@@ -93,6 +93,6 @@ impl Desk {
 
     /// The newest file among the replays of this window.
     pub(super) fn newest_replay(&self) -> Option<PathBuf> {
-        self.spec.replay.newest(self.skirmish.client(0).replay_file())
+        self.spec.replay.newest(self.skirmish.copy(0).replay_file())
     }
 }

@@ -1,7 +1,7 @@
 //! The menu of the main screen, and how the next battle begins.
 
 use crate::app::Pilot;
-use crate::view::hud::friends::Way;
+use crate::view::hud::friends::FriendsAction;
 use crate::view::hud::menu::{Menu, MenuAction};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::finale::Want;
@@ -57,7 +57,7 @@ impl Desk {
     pub(super) fn reads_code(&mut self) -> bool {
         let Some(friends) = self.menu.as_mut().and_then(|menu| menu.friends.as_mut()) else { return false };
         if friends.read_keys() {
-            self.act_on(MenuAction::Online(Way::Join));
+            self.act_on(MenuAction::Online(FriendsAction::Join));
         }
         true
     }

@@ -115,7 +115,7 @@ impl Screen for Desk {
         let has_card = self.menu.is_some()
             || self.board.score.is_last_blow_seen()
             || (self.skirmish.desync().is_some() && !self.alarm.is_answered);
-        let (game, eye) = (self.skirmish.client(0).game(), &mut self.board.eye);
+        let (game, eye) = (self.skirmish.copy(0).game(), &mut self.board.eye);
         // On a phone that lies on its side, the card of the end would lie over the panel.
         eye.is_unfolded &= !has_card || layout(screen::size(), eye.is_split, true).around().h >= CARD_ROOM;
         let layout = layout(screen::size(), eye.is_split, eye.is_unfolded).of_field(place(game.field_half()));
@@ -333,7 +333,7 @@ impl Desk {
     }
 
     fn place_of(&self, slot: u32) -> Option<Vec2> {
-        let game = self.skirmish.client(0).game();
+        let game = self.skirmish.copy(0).game();
         scene::position(game, game.world().body_in_slot(slot)?, 65_536)
     }
 

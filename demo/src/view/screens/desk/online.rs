@@ -9,7 +9,7 @@ use crate::app::online::name::Name;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
 use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
-use crate::view::hud::friends::Way;
+use crate::view::hud::friends::FriendsAction;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
@@ -24,7 +24,7 @@ const EVERYWHERE: std::net::SocketAddr =
 
 impl Desk {
     /// The beginning of the match that the menu asks for, as `host` and `join` begin it; or a sentence about why there is none.
-    pub(super) fn reach(&self, way: Way, menu: &Menu) -> Result<NetworkMatch, String> {
+    pub(super) fn reach(&self, action: FriendsAction, menu: &Menu) -> Result<NetworkMatch, String> {
         let options = SeatOptions {
             pilot: Pilot::Person,
             replay: self.spec.replay.clone(),
@@ -35,7 +35,7 @@ impl Desk {
         };
         let terms = Terms { setup: menu.setup, ..self.spec.terms };
         #[cfg(not(target_arch = "wasm32"))]
-        if way == Way::Host {
+        if action == FriendsAction::Host {
             let agreement = Agreement::new(&terms, Pace::Adaptive, true);
             let hosting =
                 Hosting { agreement, bind: EVERYWHERE, public: Vec::new(), is_sealed: true, save: None };
@@ -43,7 +43,7 @@ impl Desk {
         }
         match menu.friends.as_ref().map_or("", |friends| friends.code()) {
             "" => Err("paste or type a code first".into()),
-            code => NetworkMatch::by_code(code, (way == Way::Room).then_some(&terms), options),
+            code => NetworkMatch::by_code(code, (action == FriendsAction::Room).then_some(&terms), options),
         }
     }
 

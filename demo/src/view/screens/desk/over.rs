@@ -3,7 +3,7 @@
 use macroquad::math::{Rect, Vec2, vec2};
 
 use crate::view::battle::opening::LOW;
-use crate::view::hud::commands::{self, Places};
+use crate::view::hud::commands::{self, CommandLayout};
 use crate::view::hud::hints::{self, Seen};
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{PANEL, army, faded};
@@ -33,7 +33,7 @@ impl Desk {
         let is_covered = self.stage.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarm.is_told && !is_covered && self.error.is_none() {
             let view = self.board.eye.view(0);
-            let mut looks = self.skirmish.client(0).game().building_looks();
+            let mut looks = self.skirmish.copy(0).game().building_looks();
             let enemy = looks.any(|look| {
                 let keep = view.rect_at(place(look.centre), place(look.half));
                 look.army != 0 && look.is_keep && view.rect.contains(keep.center())
@@ -66,7 +66,7 @@ impl Desk {
         let mut covers = covers(&self.board.eye.layout);
         covers.extend(self.stage.ui.places().get("goal"));
         let mut named = Vec::new();
-        for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
+        for look in self.skirmish.copy(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
             let keep = view.rect_at(place(look.centre), place(look.half));
             let size = vec2(self.stage.ui.pen.width(text, SIZE) + 16.0, 24.0);
@@ -100,7 +100,7 @@ fn strip_and_buttons(layout: &Layout) -> [Rect; 3] {
     };
     let has_buttons = view.h >= commands::LOWEST_VIEW;
     let [buttons, card] =
-        if has_buttons { Places::new(view, layout.maps[0]).covered() } else { Default::default() };
+        if has_buttons { CommandLayout::new(view, layout.maps[0]).covered() } else { Default::default() };
     [strip, buttons, card]
 }
 

@@ -143,7 +143,7 @@ impl NetworkDesk {
                 (format!("Waiting for {whom}{then}"), WARN)
             }
             // The simulation goes on.
-            _ if self.is_ended => result::told(seat.client().game(), Some(seat.player().0)),
+            _ if self.is_ended => result::told(seat.copy().game(), Some(seat.player().0)),
             _ => return,
         };
         let bar = Rect { h: 36.0, ..self.board.eye.layout.views[0] };
@@ -158,8 +158,7 @@ impl NetworkDesk {
         if !self.board.score.is_last_blow_seen() {
             return;
         }
-        let choices =
-            [Some(Next::Leave), Some(Next::Stay), seat.client().has_replay().then_some(Next::Replay)];
+        let choices = [Some(Next::Leave), Some(Next::Stay), seat.copy().has_replay().then_some(Next::Replay)];
         let view = self.board.eye.layout.views[0];
         match self.board.draw_result(&mut self.stage, &self.game, view, &choices, None) {
             Some(Next::Stay) => self.is_ended = true,

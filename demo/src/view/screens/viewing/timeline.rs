@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 use testudo_lockstep::replay::Timetable;
 
-use crate::app::playback::{Course, Sample};
+use crate::app::playback::{ArmySample, Course};
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{
@@ -79,10 +79,10 @@ impl Timeline {
 /// Living units of each army as lines, and kills as bars, as far as the comparison has come.
 fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
     batch.block(rect, BACKDROP);
-    let samples: Vec<(u32, Sample)> = course.curve().samples().collect();
+    let samples: Vec<(u32, ArmySample)> = course.curve().samples().collect();
     let x = |turn| x_of(rect, course.timetable(), course.timetable().start_of(turn));
     let (room, base) = (rect.h - NAMES, rect.bottom());
-    let kills = |before: Sample, after: Sample| after.all_kills() - before.all_kills();
+    let kills = |before: ArmySample, after: ArmySample| after.all_kills() - before.all_kills();
     let most = samples.windows(2).map(|pair| kills(pair[0].1, pair[1].1)).max().unwrap_or(0).max(1);
     let top = samples.iter().flat_map(|(_, sample)| sample.living).max().unwrap_or(1).max(1) as f32;
     for pair in samples.windows(2) {
@@ -91,7 +91,7 @@ fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
         let bar = Rect::new(x(turn), base - tall, (x(next) - x(turn) - 1.0).max(1.0), tall);
         batch.block(bar, faded(TEXT_DIM, 0.35));
         for player in 0..usize::from(course.terms().setup.players) {
-            let y = |sample: Sample| base - 1.0 - (room - 2.0) * sample.living[player] as f32 / top;
+            let y = |sample: ArmySample| base - 1.0 - (room - 2.0) * sample.living[player] as f32 / top;
             let (from, to) = (vec2(x(turn), y(before)), vec2(x(next), y(after)));
             batch.line(from, to, 2.0, army(player as u8));
         }

@@ -45,7 +45,7 @@ pub(crate) struct WorkingArrays<'a> {
 
 /// What all gathered bodies have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gathered {
+pub(crate) struct GatherSummary {
     /// Bitwise or of their flags.
     pub(crate) flags: u32,
     /// Whether there is one that the solver cannot move.
@@ -54,7 +54,7 @@ pub(crate) struct Gathered {
     pub(crate) some_fast: bool,
 }
 
-impl Gathered {
+impl GatherSummary {
     /// What these and others have in common.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -97,8 +97,8 @@ impl<'a> WorkingArrays<'a> {
         limits: [i32; 2],
         fast: &mut [u8],
         prefetch: impl Fn(Slot),
-    ) -> Gathered {
-        let mut all = Gathered::default();
+    ) -> GatherSummary {
+        let mut all = GatherSummary::default();
         let mut any_fast = 0;
         let to = self.shells.iter_mut().zip(self.velocities).zip(self.still).zip(self.cached).zip(self.boxes);
         for (block, (((((shells, velocities), still), cached), boxes), fast)) in to.zip(fast).enumerate() {

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
-use crate::app::watch::client::Client;
+use crate::app::watch::game_copy::GameCopy;
 use crate::lie::Lie;
 use testudo_battle::Order;
 
@@ -10,75 +10,75 @@ use testudo_battle::Order;
 const WRONG_FROM: u32 = 20;
 
 /// The copy.
-pub(crate) struct Copy {
-    client: Client,
+pub(crate) struct LyingCopy {
+    truth: GameCopy,
     lie: Lie,
     turn: u32,
 }
 
-impl Copy {
-    pub(crate) fn new(client: Client, lie: Lie) -> Self {
-        Self { client, lie, turn: 0 }
+impl LyingCopy {
+    pub(crate) fn new(truth: GameCopy, lie: Lie) -> Self {
+        Self { truth, lie, turn: 0 }
     }
 
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
+    pub(crate) fn truth(&self) -> &GameCopy {
+        &self.truth
     }
 }
 
-impl Simulation for Copy {
+impl Simulation for LyingCopy {
     type Action = Order;
 
     fn turn_started(&mut self, turn: Turn, frames: u32) {
         self.turn = turn.0;
-        self.client.turn_started(turn, frames);
+        self.truth.turn_started(turn, frames);
     }
 
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
-        self.client.turn_ended(turn, checksum);
+        self.truth.turn_ended(turn, checksum);
     }
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
-        self.client.apply(player, order);
+        self.truth.apply(player, order);
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        self.client.step(frames_per_second);
+        self.truth.step(frames_per_second);
     }
 
     fn checksum(&mut self) -> u64 {
-        let checksum = self.client.checksum();
+        let checksum = self.truth.checksum();
         let lies = self.lie == Lie::Checksum && self.turn >= WRONG_FROM;
         if lies { checksum ^ 1 } else { checksum }
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
-        self.client.player_gone(player, turn);
+        self.truth.player_gone(player, turn);
     }
 
     fn player_surrendered(&mut self, player: PlayerId, turn: Turn) {
-        self.client.player_surrendered(player, turn);
+        self.truth.player_surrendered(player, turn);
     }
 
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
-        self.client.player_taken_over(player, turn);
+        self.truth.player_taken_over(player, turn);
     }
 
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
-        self.client.play_for(player, turn);
+        self.truth.play_for(player, turn);
     }
 
     fn player_returned(&mut self, player: PlayerId, turn: Turn) {
-        self.client.player_returned(player, turn);
+        self.truth.player_returned(player, turn);
     }
 
     fn save_point(&mut self, turn: Turn) {
-        self.client.save_point(turn);
+        self.truth.save_point(turn);
     }
 
     /// Only the last bytes are not the battle's.
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
-        let is_saved = self.client.save_state(out);
+        let is_saved = self.truth.save_state(out);
         if self.lie == Lie::Flip {
             flip(out);
         }
@@ -86,11 +86,11 @@ impl Simulation for Copy {
     }
 
     fn load_state(&mut self, bytes: &[u8]) -> bool {
-        self.client.load_state(bytes)
+        self.truth.load_state(bytes)
     }
 
     fn result(&self) -> Option<u32> {
-        self.client.result()
+        self.truth.result()
     }
 }
 

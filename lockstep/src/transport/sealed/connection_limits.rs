@@ -14,9 +14,9 @@ use crate::service::bucket::household;
 /// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
 const ADDRESSES_MAX: usize = 4_096;
 
-/// The connections of a server, counted.
+/// The connections of a server, counted and limited.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct ConnectionLimits {
     connections_max: u32,
     connections_per_address_max: u32,
     /// Time between two handshakes of one address, and how many may come at once.
@@ -63,14 +63,14 @@ pub(crate) enum Admission {
 /// A place among the connections; dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    crowd: Arc<Crowd>,
+    limits: Arc<ConnectionLimits>,
     number: u64,
     address: IpAddr,
     evicted: Arc<Notify>,
     is_accepted: bool,
 }
 
-impl Crowd {
+impl ConnectionLimits {
     pub(crate) fn new(config: &SealedConfig) -> Self {
         Self {
             connections_max: config.connections_max,
@@ -107,7 +107,7 @@ impl Crowd {
         let (number, evicted) = (counts.next, Arc::new(Notify::new()));
         counts.next += 1;
         counts.pending.insert(number, Pending { address, evicted: Arc::clone(&evicted) });
-        Admission::Granted(Ticket { crowd: Arc::clone(self), number, address, evicted, is_accepted: false })
+        Admission::Granted(Ticket { limits: Arc::clone(self), number, address, evicted, is_accepted: false })
     }
 
     /// Connections, and those of them that have not been accepted yet.
@@ -165,8 +165,8 @@ impl Counts {
 impl Ticket {
     /// The connection has been accepted. Returns false if there is no room for it any more.
     pub(crate) fn accept(&mut self) -> bool {
-        let mut counts = self.crowd.counts();
-        if counts.settle(self.number).is_none() || counts.accepted >= self.crowd.connections_max {
+        let mut counts = self.limits.counts();
+        if counts.settle(self.number).is_none() || counts.accepted >= self.limits.connections_max {
             return false;
         }
         counts.accepted += 1;
@@ -183,7 +183,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let mut counts = self.crowd.counts();
+        let mut counts = self.limits.counts();
         counts.settle(self.number);
         if self.is_accepted {
             counts.accepted -= 1;
@@ -202,79 +202,79 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn crowd(config: SealedConfig) -> Arc<Crowd> {
-        Arc::new(Crowd::new(&config))
+    fn limits(config: SealedConfig) -> Arc<ConnectionLimits> {
+        Arc::new(ConnectionLimits::new(&config))
     }
 
-    fn granted(crowd: &Arc<Crowd>, from: IpAddr, now: Instant) -> Ticket {
-        match crowd.admit(from, now) {
+    fn granted(limits: &Arc<ConnectionLimits>, from: IpAddr, now: Instant) -> Ticket {
+        match limits.admit(from, now) {
             Admission::Granted(ticket) => ticket,
             other => panic!("{from}: {other:?}"),
         }
     }
 
     #[test]
-    fn a_crowd_has_limits() {
+    fn connections_are_limited() {
         let now = Instant::now();
-        let crowd = crowd(SealedConfig::new().connections_max(28).connections_per_address_max(18));
+        let limits = limits(SealedConfig::new().connections_max(28).connections_per_address_max(18));
         let mut tickets = Vec::new();
         for _ in 0..PENDING_PER_ADDRESS_MAX {
-            tickets.push(granted(&crowd, address("10.0.0.1"), now));
+            tickets.push(granted(&limits, address("10.0.0.1"), now));
         }
-        assert!(matches!(crowd.admit(address("::ffff:10.0.0.1"), now), Admission::Later));
+        assert!(matches!(limits.admit(address("::ffff:10.0.0.1"), now), Admission::Later));
         assert!(tickets.iter_mut().all(Ticket::accept));
         for _ in 0..2 {
-            let mut ticket = granted(&crowd, address("10.0.0.1"), now);
+            let mut ticket = granted(&limits, address("10.0.0.1"), now);
             assert!(ticket.accept());
             tickets.push(ticket);
         }
-        assert!(matches!(crowd.admit(address("10.0.0.1"), now), Admission::Full));
-        let mut late = granted(&crowd, address("10.0.0.3"), now);
+        assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
+        let mut late = granted(&limits, address("10.0.0.3"), now);
         for host in 0..10 {
-            let mut ticket = granted(&crowd, address(&format!("fd00::{host:x}")), now);
+            let mut ticket = granted(&limits, address(&format!("fd00::{host:x}")), now);
             assert!(ticket.accept());
             tickets.push(ticket);
         }
-        assert!(matches!(crowd.admit(address("10.0.0.2"), now), Admission::Full), "28 in all");
+        assert!(matches!(limits.admit(address("10.0.0.2"), now), Admission::Full), "28 in all");
         assert!(!late.accept(), "28 in all");
-        assert_eq!(crowd.size(), (28, 0));
+        assert_eq!(limits.size(), (28, 0));
         tickets.clear();
-        assert_eq!(crowd.size(), (0, 0));
+        assert_eq!(limits.size(), (0, 0));
     }
 
     /// Forty addresses filled a server with connections that never greeted, and a player who had crashed was told that it was full.
     #[test]
     fn strangers_leave_a_place_to_an_address_that_has_none() {
         let now = Instant::now();
-        let crowd = crowd(SealedConfig::new());
+        let limits = limits(SealedConfig::new());
         let mut strangers = Vec::new();
         for stranger in 0..40_u8 {
             for _ in 0..PENDING_PER_ADDRESS_MAX {
-                match crowd.admit(IpAddr::from([10, 0, 1, stranger]), now) {
+                match limits.admit(IpAddr::from([10, 0, 1, stranger]), now) {
                     Admission::Granted(ticket) => strangers.push(ticket),
                     Admission::Later => {}
                     Admission::Full => panic!("nobody is accepted"),
                 }
             }
         }
-        assert_eq!(crowd.size().1, PENDING_MAX as u32);
-        let mut player = granted(&crowd, address("10.0.2.1"), now);
-        assert_eq!(crowd.size().1, PENDING_MAX as u32, "a stranger has gone");
+        assert_eq!(limits.size().1, PENDING_MAX as u32);
+        let mut player = granted(&limits, address("10.0.2.1"), now);
+        assert_eq!(limits.size().1, PENDING_MAX as u32, "a stranger has gone");
         assert!(player.accept());
         drop(strangers);
-        assert_eq!(crowd.size(), (1, 0));
+        assert_eq!(limits.size(), (1, 0));
     }
 
     /// 600 handshakes per second from one address took half a core.
     #[test]
     fn handshakes_of_one_address_are_limited_and_others_are_not() {
         let start = Instant::now();
-        let crowd = crowd(SealedConfig::new().connections_per_address_max(8).handshakes_per_address(20));
+        let limits = limits(SealedConfig::new().connections_per_address_max(8).handshakes_per_address(20));
         let taken = |from: &str| {
             (0..6_000_u32)
                 .filter(|attempt| {
                     let now = start + Duration::from_micros(1_666) * *attempt;
-                    matches!(crowd.admit(address(from), now), Admission::Granted(_))
+                    matches!(limits.admit(address(from), now), Admission::Granted(_))
                 })
                 .count()
         };
@@ -287,11 +287,11 @@ mod tests {
     #[test]
     fn addresses_are_forgotten() {
         let now = Instant::now();
-        let crowd = crowd(SealedConfig::new());
+        let limits = limits(SealedConfig::new());
         for network in 0..3 * ADDRESSES_MAX as u128 {
             let address = IpAddr::V6((0xfd00 << 112 | network << 64).into());
-            drop(granted(&crowd, address, now));
+            drop(granted(&limits, address, now));
         }
-        assert!(crowd.counts().by_address.len() <= ADDRESSES_MAX);
+        assert!(limits.counts().by_address.len() <= ADDRESSES_MAX);
     }
 }

@@ -26,7 +26,7 @@ struct PlannedTurn {
 }
 
 /// A predicted course.
-pub(super) struct Line<S> {
+pub(super) struct PredictedCourse<S> {
     pub(super) state: S,
     /// Number of frames that have passed, counted as [`Driver::position`].
     pub(super) position: u32,
@@ -45,7 +45,7 @@ pub(super) struct Line<S> {
     pub(super) is_wrong: bool,
 }
 
-impl<S: Predict> Line<S> {
+impl<S: Predict> PredictedCourse<S> {
     pub(super) fn new(state: S) -> Self {
         Self {
             state,
@@ -98,7 +98,7 @@ impl<S: Predict> Line<S> {
     }
 
     /// Compares with what is known of the turns that have not begun. New actions of the local player in a turn that is under way here take
-    /// effect at once; that comes a little late for the turn, and so the line has to be drawn again.
+    /// effect at once; that comes a little late for the turn, and so the course has to be drawn again.
     pub(super) fn check(&mut self, session: &AnySession) {
         for PlannedTurn { begun, actions } in &mut self.planned {
             for (player, planned) in (0..).map(PlayerId).zip(actions.iter_mut()) {

@@ -4,7 +4,7 @@ use testudo_lockstep::{Simulation, state};
 
 use testudo_battle::Game;
 
-/// What a client remembers about a turn until all clients have been compared.
+/// What a copy remembers about a turn until all copies have been compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TurnRecord {
     /// What each frame of the turn has come to.

@@ -3,12 +3,12 @@
 /// A lane of a batch of the step; places are ordered by batch, then lane. A window that is being filled counts its own lanes, as plain numbers.
 /// Two numbers: heaps are solved contact by contact, some hundreds of times, and taking one number apart costs 2 % of their steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct ContactPlace {
     batch: u32,
     lane: u32,
 }
 
-impl Place {
+impl ContactPlace {
     #[inline(always)]
     pub(crate) fn new(batch: usize, lane: usize) -> Self {
         Self { batch: batch as u32, lane: lane as u32 }

@@ -9,9 +9,9 @@ use crate::value::time::{Duration, Instant};
 /// Longest time that a packet waits for a link with limited bandwidth.
 const QUEUE_MAX: Duration = Duration::from_millis(500);
 
-/// The state of one direction.
+/// One direction of a link.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct OneWayLink {
     rng: Pcg32,
     /// End of the burst of loss.
     dark_until: Instant,
@@ -40,12 +40,12 @@ pub(super) struct Fate {
     pub(super) flips: Option<[u32; 4]>,
 }
 
-impl Line {
+impl OneWayLink {
     pub(super) fn new(rng: Pcg32) -> Self {
         Self { rng, dark_until: Instant::ZERO, free_at: Instant::ZERO }
     }
 
-    /// Puts a packet of this many bytes on the line. Every packet takes the same number of random draws whatever the settings are, so that
+    /// Puts a packet of this many bytes on the link. Every packet takes the same number of random draws whatever the settings are, so that
     /// one setting does not affect the outcome of the others.
     pub(super) fn carry(&mut self, now: Instant, bytes: u64, settings: &LinkConfig) -> Fate {
         let draws: [u32; 5] = core::array::from_fn(|_| below(&mut self.rng, PPM));

@@ -15,8 +15,8 @@ use testudo_lockstep::{PlayerId, Simulation, Turn};
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::terms::TURNS_MAX;
-use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::app::watch::recording::{Kept, Recording};
+use crate::app::watch::turn_record::{FrameRecord, TurnRecord};
 use testudo_battle::bots;
 use testudo_battle::{BodyField, FaultError, Game, Order};
 
@@ -37,8 +37,8 @@ pub(crate) struct Fault {
     pub(crate) bit: u32,
 }
 
-/// A [`Game`] with instruments.
-pub(crate) struct Client {
+/// One peer's copy of the match: a [`Game`] with instruments.
+pub(crate) struct GameCopy {
     watched: Watched,
     steps: u32,
     step_nanos: Vec<u32>,
@@ -68,14 +68,14 @@ struct Watched {
     moments: Option<Moments>,
     frame: u32,
     /// The actions before as many frames as moments are kept of.
-    deeds: VecDeque<Deed>,
+    past_actions: VecDeque<PastAction>,
     /// The state at the last save point, and its turn.
     save_point: Option<(u32, Vec<u8>)>,
 }
 
 /// Something that was done to the battle before a frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Deed {
+pub(crate) struct PastAction {
     pub(crate) frame: u32,
     pub(crate) turn: u32,
     pub(crate) player: PlayerId,
@@ -83,7 +83,7 @@ pub(crate) struct Deed {
     pub(crate) order: Option<Order>,
 }
 
-impl Client {
+impl GameCopy {
     /// `keeps_records`: the caller takes the records of turns and compares them.
     pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
         let watched = Watched {
@@ -100,7 +100,7 @@ impl Client {
             kept: None,
             moments: None,
             frame: 0,
-            deeds: VecDeque::new(),
+            past_actions: VecDeque::new(),
             save_point: None,
         };
         Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0, contacts_began: 0 }
@@ -135,21 +135,21 @@ impl Client {
     }
 
     /// The actions before the frames of the moments.
-    pub(crate) fn deeds(&self) -> Vec<Deed> {
-        self.deeds_in(0..u32::MAX)
+    pub(crate) fn past_actions(&self) -> Vec<PastAction> {
+        self.actions_in(0..u32::MAX)
     }
 
     /// The actions before a frame; none if they may be forgotten.
-    pub(crate) fn deeds_before(&self, frame: u32) -> Option<Vec<Deed>> {
+    pub(crate) fn actions_before(&self, frame: u32) -> Option<Vec<PastAction>> {
         let are_kept = self.watched.frame < frame + MOMENTS_MAX as u32;
-        are_kept.then(|| self.deeds_in(frame..frame + 1))
+        are_kept.then(|| self.actions_in(frame..frame + 1))
     }
 
     /// The actions before these frames, if still remembered.
-    pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
+    pub(crate) fn actions_in(&self, frames: Range<u32>) -> Vec<PastAction> {
         let watched = &self.watched;
-        let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
-        watched.deeds.range(later..).take_while(|deed| deed.frame < frames.end).cloned().collect()
+        let later = watched.past_actions.partition_point(|action| action.frame < frames.start);
+        watched.past_actions.range(later..).take_while(|action| action.frame < frames.end).cloned().collect()
     }
 
     /// The state that was kept for a save before this turn.
@@ -235,7 +235,7 @@ impl Client {
         watched.fault = Some(Fault { turn: watched.turn, player, slot, field, bit });
     }
 
-    /// Frames simulated by this client.
+    /// Frames simulated by this copy.
     pub(crate) fn steps(&self) -> u32 {
         self.steps
     }
@@ -266,7 +266,7 @@ impl Client {
     }
 }
 
-impl Simulation for Client {
+impl Simulation for GameCopy {
     type Action = Order;
 
     fn turn_started(&mut self, turn: Turn, frames: u32) {
@@ -280,7 +280,7 @@ impl Simulation for Client {
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
         let watched = &mut self.watched;
-        watched.note_deed(player, Some(order));
+        watched.note_action(player, Some(order));
         watched.recorded.apply(player, order);
         if let Some(whole) = &mut watched.whole {
             whole.apply(player, order);
@@ -330,7 +330,7 @@ impl Simulation for Client {
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
-        watched.note_deed(player, None);
+        watched.note_action(player, None);
         watched.recorded.player_gone(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_gone(player, turn);
@@ -344,7 +344,7 @@ impl Simulation for Client {
 
     fn player_returned(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
-        watched.note_deed(player, None);
+        watched.note_action(player, None);
         watched.recorded.player_returned(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_returned(player, turn);
@@ -378,7 +378,7 @@ impl Simulation for Client {
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
         if let Some(order) = bots::order(watched.game(), player, turn) {
-            watched.note_deed(player, Some(&order));
+            watched.note_action(player, Some(&order));
             watched.recorded.apply(player, &order);
         }
         if let Some(whole) = &mut watched.whole
@@ -389,7 +389,7 @@ impl Simulation for Client {
     }
 }
 
-impl State for Client {
+impl State for GameCopy {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
         self.watched.recorded.visit(v)
     }
@@ -420,7 +420,7 @@ impl Watched {
         }
         (self.recorded, self.whole) = (Recorded::unrecorded(game), None);
         self.frames.clear();
-        self.deeds.clear();
+        self.past_actions.clear();
         if self.moments.is_some() {
             self.moments = Some(Moments::default());
         }
@@ -430,10 +430,10 @@ impl Watched {
         true
     }
 
-    fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
+    fn note_action(&mut self, player: PlayerId, order: Option<&Order>) {
         let (frame, turn) = (self.frame, self.turn);
-        while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
-        self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
+        while self.past_actions.pop_front_if(|action| action.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
+        self.past_actions.push_back(PastAction { frame, turn, player, order: order.cloned() });
     }
 
     /// What has been recorded is stored turn by turn, so that a crash of the program costs at most one turn.
