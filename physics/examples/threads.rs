@@ -47,3 +47,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use testudo_physics::{BodyDef, Fx, SameThread, Shape, Vec2, Workers, World, WorldDef};
+
+    #[test]
+    fn a_pool_of_rayon_gives_the_same_bits() {
+        let checksum = |workers: &dyn Workers| {
+            let mut world = World::new(WorldDef::new()).unwrap();
+            for i in 0..4_000 {
+                let (x, y) = (i % 80, i / 80);
+                let def = BodyDef::dynamic(Shape::circle(Fx::lit("0.55"))).position(Vec2::from_ints(x, y));
+                world.create_body(&def.velocity(Vec2::from_ints(40 - x, 25 - y))).unwrap();
+            }
+            for _ in 0..5 {
+                world.step_on(20, workers).unwrap();
+            }
+            world.checksum()
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(checksum(&pool), checksum(&SameThread));
+    }
+}

@@ -4,9 +4,12 @@
 //! lists deliberate breakages and the test that catches each.
 
 mod build;
+mod drawing;
 mod elastic;
+mod faults;
 mod golden;
 mod input;
+mod interpolation;
 mod laws;
 mod levels;
 mod operations;

@@ -354,54 +354,38 @@ impl core::fmt::Display for StatePart {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::body::def::BodyDef;
     use crate::body::ordered::Ordered;
+    use crate::body::record::flag;
     use crate::body::shape::Shape;
+    use crate::body::slot::SlotPair;
+    use crate::contact::cached::{Owner, RestingContact};
     use crate::math::num::Fx;
     use crate::math::vec2::Vec2;
     use crate::world_def::WorldDef;
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
-    /// A heap with everything that state can hold: contacts awake and resting, overlaps, vacant slots, forces.
-    pub(crate) fn heap() -> World {
-        let mut world = World::new(WorldDef::new().sleep_ms(150)).unwrap();
-        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).user(5).ground_friction(Fx::ONE);
-        // A row of touching discs that sleep, two of them on a gate.
-        let row: Vec<_> =
-            (0..16).map(|i| world.create_body(&disc.position(Vec2::from_ints(2 * i, 0))).unwrap()).collect();
-        // A pair that stays asleep.
-        for i in 0..2 {
-            world.create_body(&disc.position(Vec2::from_ints(2 * i, 20))).unwrap();
-        }
-        let gate = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)).sensor(true);
-        world.create_body(&gate.position(Vec2::from_ints(1, 0))).unwrap();
-        for _ in 0..30 {
-            world.step(20).unwrap();
-        }
-        world.remove_body(row[8]).unwrap();
-        world.remove_body(row[15]).unwrap();
-        // Far away, discs that push each other apart.
-        for i in 0..4 {
-            world.create_body(&disc.position(Vec2::from_ints(50 + i, 50))).unwrap();
-        }
-        world.step(20).unwrap();
-        world.remove_body(row[12]).unwrap();
-        world.remove_body(row[11]).unwrap();
-        world.apply_force(row[0], Vec2::from_ints(3, 4)).unwrap();
-        assert!(world.contacts.contacts.len() > 0, "contacts of movers");
-        assert!(!world.contacts.resting.is_empty(), "contacts at rest");
-        assert!(!world.sensors.overlaps.is_empty() && !world.removed.is_empty());
+    /// A world with everything that state can hold: contacts awake and resting, overlaps, vacant slots. Nothing of it was computed: tests of a
+    /// step are not for this package, which would build the engine a second time.
+    fn world_of_all_parts() -> World {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).user(5);
+        let ids: Vec<_> =
+            (0..21).map(|i| world.create_body(&disc.position(Vec2::from_ints(3 * i, 0))).unwrap()).collect();
+        world.clock.frame = 31;
+        world.bodies.iter_mut().for_each(|body| body.set(flag::FRESH, false));
+        world.remove_body(ids[12]).unwrap();
+        world.remove_body(ids[11]).unwrap();
+        world.contacts.owners = [Owner { slot: Slot(0), count: 2 }].into();
+        world.contacts.contacts.others = [Slot(1), Slot(3)].into();
+        world.contacts.contacts.impulses = [5, 6].into();
+        let resting = RestingContact { owner: Slot(16), other: Slot(17), impulse: 4, slide: 0 };
+        world.contacts.resting = [resting].into();
+        world.sensors.overlaps = [SlotPair(Slot(0), Slot(18)), SlotPair(Slot(1), Slot(18))].into();
         world
-    }
-
-    #[test]
-    fn equal_worlds_do_not_differ() {
-        let (a, b) = (heap(), heap());
-        assert_eq!(a.checksum(), b.checksum());
-        assert_eq!(a.first_difference(&b), None);
     }
 
     #[test]
@@ -433,7 +417,7 @@ pub(crate) mod tests {
             }),
         ];
         for (expected, change) in changes {
-            let (world, mut other) = (heap(), heap());
+            let (world, mut other) = (world_of_all_parts(), world_of_all_parts());
             change(&mut other);
             assert_ne!(world.checksum(), other.checksum(), "{expected}");
             let found = world.first_difference(&other).unwrap().to_string();
@@ -452,36 +436,5 @@ pub(crate) mod tests {
             living.reverse()
         }
         world.order = Ordered::from_parts(generations, free, living).unwrap();
-    }
-
-    /// The walk sees what the comparison sees, under the same names.
-    #[test]
-    fn the_numbers_of_two_worlds_differ_where_the_first_difference_says() {
-        let world = heap();
-        let numbers = |world: &World| {
-            let mut all = Vec::new();
-            world.visit_numbers(&mut |path, value| all.push((path, value)));
-            all
-        };
-        let before = numbers(&world);
-        let id = world.bodies().next().unwrap().id();
-        let mut flipped = 0;
-        for field in BodyField::ALL {
-            let mut other = world.clone();
-            if (0..field.bits()).any(|bit| other.flip_bit(id, field, bit).is_ok()) {
-                flipped += 1;
-                let after = numbers(&other);
-                let differing: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a.1 != b.1).collect();
-                let first = world.first_difference(&other).unwrap();
-                assert_eq!((differing.len(), after.len()), (1, before.len()), "{field}");
-                assert_eq!((differing[0].0.0, Some(differing[0].1.1)), (first.path, first.there), "{field}");
-            }
-        }
-        assert!(flipped > 15, "only {flipped} fields could be flipped");
-        let mut stepped = world.clone();
-        stepped.step(20).unwrap();
-        let after = numbers(&stepped);
-        let first = before.iter().zip(&after).find(|(a, b)| a != b).unwrap();
-        assert_eq!(first.0.0, world.first_difference(&stepped).unwrap().path);
     }
 }
