@@ -51,6 +51,7 @@ rules! {
     bans_are_lifted_at_edges_only: "what clippy.toml bans is lifted at the edges only", bans::bans_are_lifted_at_edges_only;
     state_has_fixed_widths: "state has the same width on every machine", determinism::state_has_fixed_widths;
     tests_are_repeatable: "a test has the same outcome everywhere and always", test_code::tests_are_repeatable;
+    unit_tests_step_no_world: "what steps a world is tested from outside", test_code::unit_tests_step_no_world;
     files_are_short: "a file is one noun", layout::files_are_short;
     lines_have_one_width: "prose has one width", prose::lines_have_one_width;
     lockstep_has_one_word_for_one_thing: "one word for one thing", prose::lockstep_has_one_word_for_one_thing;

@@ -53,6 +53,26 @@ pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// A unit test of physics that steps a world builds the whole engine a second time: 47 s of processor time instead of 22.
+pub(crate) fn unit_tests_step_no_world(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.rust_files("physics/src/") {
+        let is_attribute = |line: &&str| line.starts_with("#[cfg(") && line.contains("test");
+        let before = if path.ends_with("/tests.rs") {
+            0
+        } else {
+            text.lines().take_while(|l| !is_attribute(l)).count()
+        };
+        for (at, line) in text.lines().enumerate().skip(before) {
+            if [".step(", ".step_on("].iter().any(|call| line.contains(call)) {
+                let message = "a unit test steps a world; move it to tests/physics/".into();
+                findings.push(Finding { path: path.to_string(), line: at + 1, message });
+            }
+        }
+    }
+    findings
+}
+
 fn has_fixed_port(text: &str) -> bool {
     ["127.0.0.1:", "[::1]:", "0.0.0.0:", "localhost:"].iter().any(|host| {
         text.match_indices(host).any(|(at, _)| {
@@ -64,7 +84,7 @@ fn has_fixed_port(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::tests_are_repeatable;
+    use super::{tests_are_repeatable, unit_tests_step_no_world};
     use crate::tree::{Tree, assert_found};
 
     #[test]
@@ -87,5 +107,19 @@ mod tests {
         }
         let port = ("tests/lockstep/udp.rs", "fn f() { bind(\"127.0.0.1:7000\"); }");
         assert_found(&tests_are_repeatable(&Tree::planted(&[port])), port.0, 1, "bind port 0");
+    }
+
+    #[test]
+    fn a_unit_test_that_steps_is_found() {
+        let clean = "/// world.step(60)\nfn f() { world.step(60); }\n#[cfg(test)]\nmod tests { fn g() { next_step(1); } }";
+        let file = "physics/src/world.rs";
+        assert_eq!(unit_tests_step_no_world(&Tree::planted(&[(file, clean)])), []);
+        for attribute in ["#[cfg(test)]", "#[cfg(all(test, feature = \"rayon\"))]"] {
+            let planted = format!("{attribute}\nmod tests {{\n    fn f() {{ world.step(60); }}\n}}\n");
+            let tree = Tree::planted(&[(file, &planted)]);
+            assert_found(&unit_tests_step_no_world(&tree), file, 3, "tests/physics/");
+        }
+        let whole = ("physics/src/simd/tests.rs", "fn f() { world.step_on(60, &pool); }");
+        assert_found(&unit_tests_step_no_world(&Tree::planted(&[whole])), whole.0, 1, "tests/physics/");
     }
 }
