@@ -1,7 +1,8 @@
 //! Bad input: an error that names the limit, and an unchanged world.
 
 use testudo_physics::{
-    Aabb, BodyDef, Fx, Material, Shape, SnapshotError, StepError, Vec2, World, WorldDef, WorldError,
+    Aabb, BodyDef, Fx, Material, PolygonDef, Shape, SnapshotError, StepError, Vec2, World, WorldDef,
+    WorldError,
 };
 
 use crate::build::{add, at, circle, rect, run, world};
@@ -162,4 +163,35 @@ fn shapes_and_properties_of_later_versions_are_refused() {
         assert_eq!(shaped(shape), refused("an unknown shape of a body"), "shape {shape}");
     }
     assert_eq!(shaped(2), refused("a body without its terrain"));
+}
+
+/// A body with a piece of terrain got the shape of terrain, whatever its word said: many byte strings for one state.
+#[test]
+fn a_piece_of_a_body_with_another_shape_is_refused() {
+    let mut w = world(WorldDef::new());
+    w.create_polygon(&PolygonDef::new(&[at(0, 0), at(4000, 0), at(4000, 2000)])).expect("in range");
+    let mut bytes = Vec::new();
+    w.snapshot(&mut bytes);
+    assert!(World::from_bytes(&bytes).is_ok());
+    // The middle of the box around it follows the word.
+    let position: Vec<u8> = [2 << 16, 1 << 16].iter().flat_map(|part: &i32| part.to_le_bytes()).collect();
+    let position = bytes.windows(8).position(|here| here == position).expect("its position follows the word");
+    for shape in (0..8).filter(|shape| *shape != 2) {
+        let mut changed = bytes.clone();
+        let word = changed[..position].last_chunk_mut().expect("a word");
+        *word = (u32::from_le_bytes(*word) & !(7 << 10) | shape << 10).to_le_bytes();
+        // What a rectangle or a circle has beside: half extents, or a radius.
+        let extents = match shape {
+            0 => vec![2 << 16, 1 << 16],
+            1 => vec![1 << 16],
+            _ => Vec::new(),
+        };
+        let fields = extents.iter().flat_map(|part: &i32| part.to_le_bytes());
+        changed.splice(position + 8..position + 8, fields);
+        let end = changed.len() - 8;
+        let hash = testudo_physics::hash_bytes(&changed[..end]);
+        changed[end..].copy_from_slice(&hash.to_le_bytes());
+        let refused = SnapshotError::Invalid { what: "a body that is not its terrain" };
+        assert_eq!(World::from_bytes(&changed).err(), Some(refused), "shape {shape}");
+    }
 }

@@ -55,8 +55,8 @@ fn bodies_at_rest_are_where_they_are_and_start_from_there() {
     world.create_body(&BodyDef::static_body(Shape::rect(Fx::from_num(9), Fx::ONE))).unwrap();
     let mut id = None;
     for i in 1..7 {
-        let disc = BodyDef::dynamic(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(0, 2 * i));
-        id = Some(world.create_body(&disc).unwrap());
+        let block = BodyDef::dynamic(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(0, 2 * i));
+        id = Some(world.create_body(&block).unwrap());
     }
     let id = id.unwrap();
     let mut before = [0.0; 2];

@@ -24,7 +24,7 @@ pub enum BodyField {
     VelocityX,
     /// Velocity, raw units per second.
     VelocityY,
-    /// Kind, shape, sleep and other yes-no properties, one bit each.
+    /// Kind, sleep and other yes-no properties, one bit each, and the shape in three bits.
     Flags,
     /// Half width of a rectangle, raw units; 0 for a circle.
     HalfExtentX,

@@ -159,7 +159,7 @@ impl World {
     }
 
     fn read_order(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
-        // A living slot takes at least 16 bytes as a body, a vacant one 8 here.
+        // A living slot takes at least 12 bytes as a body, a vacant one 8 here.
         let slots = reader.count(8)?;
         let vacant = reader.count(8)?;
         let mut generations = alloc::vec![0; slots];
@@ -263,6 +263,9 @@ impl World {
                 return Err(invalid("a piece of terrain"));
             }
             before = Some(slot);
+            if !body.is_terrain() {
+                return Err(invalid("a body that is not its terrain"));
+            }
             let mut points = [[0; 2]; CORNERS_MAX];
             for point in &mut points[..corners] {
                 *point = reader.pair()?;
