@@ -296,10 +296,9 @@ impl World {
         }
     }
 
-    /// Updates the flag that says whether the body's extra fields have unusual values.
+    /// Notes what a changed body has: in its flags, and for the world.
     pub(crate) fn note_extra(&mut self, slot: Slot) {
-        let unusual = self.extras[slot] != Extra::USUAL;
-        self.bodies[slot].set(flag::EXTRA, unusual);
+        self.bodies[slot].follow(&self.extras[slot]);
         self.ever.note(&self.bodies[slot], &self.extras[slot]);
     }
 

@@ -103,6 +103,7 @@ fn every_bit_that_can_flip_is_named_and_changes_the_checksum() {
                     matches!(found.path, StatePath::Body { body, field: f } if body.index() == slot && f == field)
                 );
                 let (here, there) = (found.here.unwrap(), found.there.unwrap());
+                // Signed numbers keep their sign.
                 let mask = (1i128 << field.bits()) - 1;
                 assert_eq!((here ^ there) & mask, 1 << bit, "{found}");
                 assert_eq!(other.validate(), Ok(()));
@@ -121,7 +122,7 @@ fn flips_out_of_range_are_refused() {
     let before = world.checksum();
     let id = world.body_in_slot(0).unwrap();
     let wide = world.flip_bit(id, BodyField::Friction, 30);
-    assert_eq!(wide, Err(FlipError::OutOfRange { what: "the friction flag" }));
+    assert_eq!(wide, Err(FlipError::OutOfRange { what: "a friction out of range" }));
     assert!(world.flip_bit(id, BodyField::PositionX, 31).is_err());
     assert_eq!(
         world.flip_bit(id, BodyField::StillMs, 16),
@@ -138,4 +139,31 @@ fn flips_out_of_range_are_refused() {
     }
     assert_eq!(world.checksum(), before);
     assert_eq!(world.flip_bit(heir, BodyField::PositionX, 0), Ok(()));
+}
+
+/// A usual value that becomes unusual is one changed number. Flips of it were refused, because a flag that follows from it was not changed with it.
+#[test]
+fn a_usual_value_can_flip_and_only_its_number_changes() {
+    let world = heap();
+    let id = world.body_in_slot(0).unwrap();
+    let numbers = |world: &World| {
+        let mut all = Vec::new();
+        world.visit_numbers(&mut |path, value| all.push((path, value)));
+        all
+    };
+    for field in [BodyField::Friction, BodyField::Damping, BodyField::FilterMask, BodyField::Dominance] {
+        let mut other = world.clone();
+        assert_eq!(other.flip_bit(id, field, 3), Ok(()), "{field}");
+        let changed: Vec<_> = numbers(&world)
+            .into_iter()
+            .zip(numbers(&other))
+            .filter(|(a, b)| a != b)
+            .map(|(a, _)| a.0)
+            .collect();
+        assert_eq!(changed, [StatePath::Body { body: id, field }]);
+        assert_ne!(world.checksum(), other.checksum());
+        // And back.
+        assert_eq!(other.flip_bit(id, field, 3), Ok(()));
+        assert_eq!(world.checksum(), other.checksum());
+    }
 }

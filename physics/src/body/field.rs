@@ -369,7 +369,9 @@ impl BodyField {
         match field.number {
             Number::U16 => (bits as u16).into(),
             Number::I16 => (bits as i16).into(),
-            Number::U32 | Number::Flags => (bits as u32).into(),
+            Number::U32 => (bits as u32).into(),
+            // The others follow from fields that have a number of their own.
+            Number::Flags => (bits as u32 & flag::STATE).into(),
             Number::I32 => (bits as i32).into(),
             Number::U64 => bits.into(),
         }

@@ -127,16 +127,21 @@ impl ShapeTag {
         flags & Self::MASK == self.bits()
     }
 
-    /// Whether flags have a tag that stands for a shape.
-    pub(crate) const fn is_known(flags: u32) -> bool {
-        flags & Self::MASK <= Self::Terrain.bits()
+    /// The tag in flags; `None` if no shape has it.
+    pub(crate) const fn of(flags: u32) -> Option<Self> {
+        match (flags & Self::MASK) >> Self::SHIFT {
+            0 => Some(Self::Rect),
+            1 => Some(Self::Circle),
+            2 => Some(Self::Terrain),
+            _ => None,
+        }
     }
 }
 
 /// Boolean properties of a body, one bit each; between them its [`ShapeTag`].
 ///
-/// The lower half is the state. The upper half follows from other fields, so that a step need not read those: where a snapshot has a bit for
-/// such a field, it is the same bit (`field.rs`).
+/// The lower half is the state. The upper half [follows](super::Body::follow) from other fields, so that a step need not read those. Where a
+/// snapshot's word has a bit for such a field, it is the same bit (`field.rs`).
 pub(crate) mod flag {
     use super::ShapeTag;
 
@@ -171,7 +176,7 @@ pub(crate) mod flag {
     pub(crate) const DAMPED: u32 = 1 << 28;
     /// Body has a speed limit of its own.
     pub(crate) const LIMITED: u32 = 1 << 29;
-    /// A field of [`super::Extra`] has an unusual value. A snapshot has one bit for each of them instead.
+    /// A field of [`super::Extra`] has an unusual value. A snapshot's word has one bit for each of them instead, and bit 31 is one of those.
     pub(crate) const EXTRA: u32 = 1 << 31;
     /// Properties that the contact phase must check, apart from geometry.
     pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
@@ -251,7 +256,7 @@ plain_data!(Extra: user, acceleration, friction, damping, max_speed, choices, do
 impl BySlot for Body {}
 
 impl Body {
-    /// The stored form of a validated definition; its velocity is clamped to `max_speed` per axis.
+    /// The stored form of a validated definition; its velocity is clamped to `max_speed` per axis. Flags are to [follow](Self::follow) yet.
     pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
         let kind = match def.kind {
             BodyKind::Static => 0,
@@ -274,11 +279,7 @@ impl Body {
                 | bit(def.sensor, flag::SENSOR)
                 | bit(!def.enabled, flag::DISABLED)
                 | bit(def.lock_x, flag::LOCK_X)
-                | bit(def.lock_y, flag::LOCK_Y)
-                | bit(def.max_speed.is_some(), flag::LIMITED)
-                | bit(raw(def.material.damping) != 0, flag::DAMPED)
-                | bit(raw(def.material.friction) != 0, flag::ROUGH)
-                | bit(def.filter != Filter::default(), flag::FILTERED),
+                | bit(def.lock_y, flag::LOCK_Y),
             ground_friction: raw(def.material.ground_friction),
             filter: [def.filter.layers, def.filter.mask],
             ..Self::default()
@@ -295,6 +296,15 @@ impl Body {
             Shape::Rect { half_extents } => (raw2(half_extents), 0, ShapeTag::Rect),
         };
         self.set_tag(tag);
+    }
+
+    /// Sets the flags that follow from other fields. Call it after a change of one of those.
+    pub(crate) fn follow(&mut self, extra: &Extra) {
+        self.set(flag::FILTERED, self.filter() != Filter::default());
+        self.set(flag::ROUGH, extra.friction != 0);
+        self.set(flag::DAMPED, extra.damping != 0);
+        self.set(flag::LIMITED, extra.max_speed != i32::MAX);
+        self.set(flag::EXTRA, *extra != Extra::USUAL);
     }
 
     /// Says what its half extents and its radius describe.

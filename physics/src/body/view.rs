@@ -63,12 +63,11 @@ impl<'a> BodyRef<'a> {
     /// Shape of the body. Of terrain it is the box around it; [`Self::terrain`] has the outline.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        if let Some(piece) = self.piece {
-            piece.box_shape()
-        } else if self.body.is(ShapeTag::Circle) {
-            Shape::Circle { radius: fx(self.body.radius) }
-        } else {
-            Shape::Rect { half_extents: vec2(self.body.half) }
+        match ShapeTag::of(self.body.flags) {
+            Some(ShapeTag::Circle) => Shape::Circle { radius: fx(self.body.radius) },
+            Some(ShapeTag::Rect | ShapeTag::Terrain) | None => {
+                Shape::Rect { half_extents: vec2(self.body.half) }
+            }
         }
     }
 

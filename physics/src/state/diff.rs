@@ -80,8 +80,8 @@ impl core::fmt::Display for StateDifference {
 }
 
 impl World {
-    /// The first difference between the states of two worlds, or `None` if they have the same checksum. Parts are compared in the order of
-    /// [`StatePart::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
+    /// The first difference between the states of two [valid](Self::validate) worlds, or `None` if they have the same checksum. Parts are
+    /// compared in the order of [`StatePart::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
     ///
     /// ```
     /// use testudo_physics::{BodyDef, BodyField, Fx, Shape, World, WorldDef};

@@ -53,6 +53,7 @@ impl World {
         let mut new_generation = id.generation;
         field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
         flipped.order.set_generation(at, new_generation);
+        flipped.note_extra(at);
         // Derived data (trees, lists of moving bodies) is rebuilt from the changed state.
         let mut bytes = alloc::vec::Vec::new();
         flipped.validate().map_err(|error| FlipError::OutOfRange { what: error.what })?;

@@ -1,6 +1,5 @@
 //! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, and in tests.
 
-use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, ShapeTag, choice, flag, raw};
 use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain_def::{check_convex, short_edge};
@@ -199,19 +198,16 @@ fn ensure(holds: bool, what: &'static str) -> Result<(), InvalidState> {
 fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let is = |f: u32| body.has(f);
     let movable = is(flag::DYNAMIC | flag::KINEMATIC);
-    ensure(ShapeTag::is_known(body.flags), "an unknown shape of a body")?;
+    let mut followed = *body;
+    followed.follow(extra);
+    ensure(followed == *body, "a flag that does not follow from its field")?;
     ensure(!(is(flag::DYNAMIC) && is(flag::KINEMATIC)), "a body both dynamic and kinematic")?;
     ensure(!is(flag::AWAKE) || (movable && !is(flag::DISABLED)), "a body awake that cannot move")?;
     let moving = body.velocity != [0; 2];
     ensure(!moving || (movable && is(flag::AWAKE | flag::DISABLED)), "a velocity of a body at rest")?;
-    ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
-    ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
     ensure(extra.choices & !choice::ALL == 0, "an unknown choice of a body")?;
     ensure(extra.choices & choice::ANCHORED != 0 || extra.anchor == [0; 2], "an anchor that does not count")?;
     ensure(i8::try_from(extra.dominance).is_ok(), "a dominance out of range")?;
-    ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
-    ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
-    ensure(is(flag::FILTERED) == (body.filter() != Filter::default()), "the filter flag")?;
     let mass = i64::from(body.mass);
     let heavy = (MASS_MIN.to_bits()..=MASS_MAX.to_bits()).contains(&mass);
     ensure(if is(flag::DYNAMIC) { heavy } else { mass == 0 }, "a mass out of range")
@@ -221,11 +217,12 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let position = raw(POSITION_MAX);
     ensure(body.position.iter().all(|p| (-position..=position).contains(p)), "a position out of range")?;
     let extents = raw(EXTENT_MIN)..=raw(EXTENT_MAX);
-    // Terrain is validated with its piece.
-    let shape = if body.is(ShapeTag::Circle) {
-        extents.contains(&body.radius) && body.half == [0; 2]
-    } else {
-        body.is_terrain() || body.half.iter().all(|h| extents.contains(h)) && body.radius == 0
+    let tag = ShapeTag::of(body.flags).ok_or(InvalidState { what: "an unknown shape of a body" })?;
+    let shape = match tag {
+        ShapeTag::Circle => extents.contains(&body.radius) && body.half == [0; 2],
+        ShapeTag::Rect => body.half.iter().all(|h| extents.contains(h)) && body.radius == 0,
+        // With its piece.
+        ShapeTag::Terrain => true,
     };
     ensure(shape, "a shape out of range")?;
     let speed = raw(SPEED_MAX);

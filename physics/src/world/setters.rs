@@ -152,9 +152,7 @@ impl World {
     /// Stale handle.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        let body = &mut self.bodies[slot];
-        body.filter = [filter.layers, filter.mask];
-        body.set(flag::FILTERED, filter != Filter::default());
+        self.change(slot, |body, _| body.filter = [filter.layers, filter.mask]);
         self.changed(slot);
         Ok(())
     }
@@ -212,8 +210,6 @@ impl World {
             body.ground_friction = raw(material.ground_friction);
             extra.friction = raw(material.friction);
             extra.damping = raw(material.damping);
-            body.set(flag::ROUGH, extra.friction != 0);
-            body.set(flag::DAMPED, extra.damping != 0);
         });
         self.changed(slot);
         Ok(())
@@ -226,10 +222,7 @@ impl World {
     pub fn set_damping(&mut self, id: BodyId, damping: Fx) -> Result<(), BodyError> {
         check("damping", damping, Fx::ZERO, SPEED_MAX)?;
         let slot = self.slot(id)?;
-        self.change(slot, |body, extra| {
-            extra.damping = raw(damping);
-            body.set(flag::DAMPED, damping != Fx::ZERO);
-        });
+        self.change(slot, |_, extra| extra.damping = raw(damping));
         Ok(())
     }
 
@@ -242,10 +235,7 @@ impl World {
             check("max_speed", speed, Fx::ZERO, SPEED_MAX)?;
         }
         let slot = self.slot(id)?;
-        self.change(slot, |body, extra| {
-            extra.max_speed = max_speed.map_or(i32::MAX, raw);
-            body.set(flag::LIMITED, max_speed.is_some());
-        });
+        self.change(slot, |_, extra| extra.max_speed = max_speed.map_or(i32::MAX, raw));
         Ok(())
     }
 
@@ -427,7 +417,7 @@ impl World {
         }
     }
 
-    /// Changes fields of [`Extra`], and notes whether the body now has an unusual one: otherwise steps and snapshots would leave them out.
+    /// Changes fields of a body and notes what it has now: otherwise steps and snapshots would leave unusual values out.
     fn change(&mut self, slot: Slot, change: impl FnOnce(&mut Body, &mut Extra)) {
         change(&mut self.bodies[slot], &mut self.extras[slot]);
         self.note_extra(slot);
