@@ -1,8 +1,8 @@
-//! How many of its drawn cases a test goes through: the first quarter, or all of them where the environment has `TESTUDO_CASES=all`, as `.ci/run` does.
+//! How many of its drawn cases a test goes through: the first eighth, or all of them where the environment has `TESTUDO_CASES=all`, as `.ci/run` does.
 
 const ALL: &str = "TESTUDO_CASES";
 
-/// The first quarter of these cases, at least one, or all.
+/// The first eighth of these cases, at least one, or all.
 ///
 /// # Panics
 /// If the number of cases is not known before, or if the variable has another value than `all` or `few`.
@@ -23,7 +23,7 @@ pub fn share(all: u64) -> u64 {
 
 fn share_of(all: u64, asked: Option<&str>) -> u64 {
     match asked {
-        None | Some("few") => all.div_ceil(4),
+        None | Some("few") => all.div_ceil(8),
         Some("all") => all,
         Some(other) => panic!("{ALL} is `all` or `few`, not `{other}`"),
     }
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn all_cases_are_for_who_asks() {
-        assert_eq!([0, 1, 4, 5, 200].map(|all| share_of(all, None)), [0, 1, 1, 2, 50]);
+        assert_eq!([0, 1, 4, 5, 200].map(|all| share_of(all, None)), [0, 1, 1, 1, 25]);
         assert_eq!([0, 1, 5].map(|all| share_of(all, Some("all"))), [0, 1, 5]);
         assert_eq!(cases(10..18).count() as u64, share(8));
         assert_eq!(cases(10..18).next(), Some(10));

@@ -434,7 +434,7 @@ fn a_saved_battle_goes_on_alike() {
 #[test]
 fn the_battle_is_deterministic() {
     let trial = Trial::new()
-        .turns(share(120).max(60) as u32)
+        .turns(share(120).max(30) as u32)
         .frames_per_turn(3)
         .frames_per_second(FPS)
         .restore_every(7)
@@ -447,7 +447,9 @@ fn the_battle_is_deterministic() {
             }
         }
     };
-    assert_deterministic(trial, || game(3, 20), orders);
+    // In the end nearly every number is flipped.
+    let units = share(20).max(6) as u32;
+    assert_deterministic(trial, || game(3, units), orders);
 }
 
 /// A battle came with its checksum and was believed, whatever stood in the rest of it.
@@ -489,7 +491,8 @@ fn a_damaged_battle_is_refused_or_goes_on_without_a_panic() {
     let start = 8 + world.len();
     let mut dice = Dice::new(5);
     let mut loaded = 0;
-    for round in 0..share(2_000) {
+    let rounds = share(2_000);
+    for round in 0..rounds {
         let mut damaged = bytes.clone();
         for _ in 0..dice.between(1, 3) {
             let at = dice.between(start as i32, bytes.len() as i32 - 1) as usize;
@@ -503,7 +506,7 @@ fn a_damaged_battle_is_refused_or_goes_on_without_a_panic() {
             }
         }
     }
-    assert!((200..1_999).contains(&loaded), "{loaded} of 2,000 were taken");
+    assert!((rounds / 10..rounds).contains(&loaded), "{loaded} of {rounds} were taken");
 }
 
 #[test]
