@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, Stdio};
 
 use serde_json::Value;
 
-use crate::run::{program, run, run_json};
+use crate::run::{program, run, run_json, wait_until};
 
 /// A process that does not outlive its test.
 pub(crate) struct Process {
@@ -26,9 +26,7 @@ impl Growing {
     fn wait(&self) {
         /// More than the header and the first turns.
         const BYTES: u64 = 250;
-        while std::fs::metadata(&self.0).map_or(0, |file| file.len()) < BYTES {
-            std::thread::yield_now();
-        }
+        wait_until(|| std::fs::metadata(&self.0).is_ok_and(|file| file.len() >= BYTES));
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::network::Process;
-use crate::run::{program, run_json};
+use crate::run::{program, run_json, wait_until};
 
 const GAME: &str = "--players 2 --units 12 --turns 40 --seed 3";
 
@@ -85,9 +85,7 @@ fn the_judgement_of_a_resumed_match_can_be_checked() {
     let (_, code) = host.invitation();
     let guest = Process::start(&format!("join {code}"));
     let save = replay.with_extension("save");
-    while !save.exists() {
-        std::thread::yield_now();
-    }
+    wait_until(|| save.exists());
     host.signal("-TERM");
     let _ = (host.end(), guest.end());
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
-use crate::run::run;
+use crate::run::{run, wait_until};
 
 /// A relay that does not outlive its test.
 pub(crate) struct Relay {
@@ -176,10 +176,10 @@ fn a_match_at_a_relay_outlives_whoever_opened_it() {
     keeper.wait_for("player 1 is lost");
     // One of the time with the host, if there is one.
     let _ = std::fs::remove_file(&save);
-    while !save.exists() {
+    wait_until(|| {
         assert!(keeper.child.try_wait().expect("it can be asked").is_none(), "no save before the end");
-        std::thread::yield_now();
-    }
+        save.exists()
+    });
     let reports = assert_agreed([keeper, other], 110);
     assert_eq!(reports[0]["players_lost"], 1, "{}", reports[0]);
     std::fs::remove_file(replay).expect("it was written");

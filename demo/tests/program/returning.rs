@@ -6,7 +6,7 @@ use serde_json::Value;
 use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
-use crate::run::run;
+use crate::run::{run, wait_until};
 
 /// A replay, and the save next to it.
 struct Files(PathBuf);
@@ -21,9 +21,7 @@ impl Files {
     }
 
     fn wait_for_save(&self) {
-        while !self.save().exists() {
-            std::thread::yield_now();
-        }
+        wait_until(|| self.save().exists());
     }
 }
 

@@ -22,6 +22,13 @@ pub(crate) fn program(arguments: &str) -> Command {
     command
 }
 
+/// Waits until something is so. It looks every few milliseconds, because a loop without a pause takes a core from the programs that it waits for.
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        std::thread::park_timeout(std::time::Duration::from_millis(5));
+    }
+}
+
 /// Runs the program to its end.
 pub(crate) fn run(arguments: &str) -> Ended {
     let output = program(arguments).output().expect("the program starts");
