@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use testudo_physics::{BodyDef, BodyId, BodyKind, BodyRef, Fx, Shape, Vec2, World, WorldDef};
-use testudo_tests::cases::cases;
 
 use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, rect, world};
 
@@ -517,13 +516,13 @@ impl Materials {
 /// `cargo run --release -p testudo-tests --features measure --example truths -- scenes` plays them all.
 #[test]
 fn random_scenes_keep_the_laws() {
-    keep_the_laws(cases(1..=40).map(|part| 250 * part));
+    keep_the_laws(testudo_tests::cases::cases(1..=40).map(|part| 250 * part));
 }
 
 /// The same with the gaps, speeds and crushers of [`WIDE`].
 #[test]
 fn random_scenes_with_crushers_and_gaps_keep_the_laws() {
-    keep_the_laws(cases(1..=10).map(|part| WIDE + part));
+    keep_the_laws(testudo_tests::cases::cases(1..=10).map(|part| WIDE + part));
 }
 
 /// Plays the scenes of these seeds.
@@ -539,7 +538,9 @@ fn keep_the_laws(seeds: impl IntoIterator<Item = u64>) {
 fn heaps_of_masses_to_1_to_100_come_to_rest() {
     let seeds =
         [432, 569, 1480, 2019, 2180, 2252, 3169, 4074, 6446, 6571, 6601, 7859, 8338, 8514, 8884, 9603, 9842];
-    keep_the_laws(cases(seeds.into_iter().chain([342, 390, 803, 5068, 6344, 6715, 6787])));
+    keep_the_laws(testudo_tests::cases::cases(
+        seeds.into_iter().chain([342, 390, 803, 5068, 6344, 6715, 6787]),
+    ));
 }
 
 /// Heaps of masses 1:100 that once sank and rose for ever: each time a neighbour slept or woke, which did not touch them, another part of the
@@ -547,7 +548,7 @@ fn heaps_of_masses_to_1_to_100_come_to_rest() {
 /// rigid groups shook.
 #[test]
 fn heaps_rest_whether_their_neighbours_sleep_or_not() {
-    keep_the_laws(cases([6440, 7703, 7877, 186, 318, 1114, 1234, 7578]));
+    keep_the_laws(testudo_tests::cases::cases([6440, 7703, 7877, 186, 318, 1114, 1234, 7578]));
 }
 
 /// Scenes in which a heavy body once pressed a light one into a wall, or out of the box.
