@@ -215,7 +215,7 @@ fn go_on(world: &mut World, case: &Case, toy: &Toy, dice: &mut Generator) {
 fn nobody_honest_is_convicted_and_every_accepted_proof_names_a_liar() {
     let asked = std::env::var("FORGED_ROLES").ok();
     let matches =
-        asked.map_or(share(MATCHES).max(30), |asked| asked.parse().expect("FORGED_ROLES is a number"));
+        asked.map_or(share(MATCHES).max(60), |asked| asked.parse().expect("FORGED_ROLES is a number"));
     let first = std::env::var("FORGED_FIRST").ok();
     let first: u64 = first.map_or(0, |first| first.parse().expect("FORGED_FIRST is a number"));
     let mut all = Interest::default();
