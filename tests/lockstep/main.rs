@@ -14,6 +14,7 @@ mod hostile;
 mod input_mode;
 mod joining;
 mod lead;
+mod lobby;
 mod matches;
 mod membership;
 mod messages;

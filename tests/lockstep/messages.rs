@@ -1,6 +1,7 @@
 //! What members show of themselves and say to each other, beside the match.
 
-use crate::toy::{Toy, bot, give, terrible, toy_match};
+use crate::joining;
+use crate::toy::{Toy, bot, give, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, MESSAGE_BYTES_MAX, MessageError, PROFILE_BYTES_MAX, PeerId, PlayerId,
@@ -209,4 +210,42 @@ fn a_message_to_a_player_who_is_gone_is_reported_to_its_sender() {
     let gone = game.drivers_mut()[1].session_mut().send_message(To::Player(PlayerId(2)), b"");
     assert_eq!(gone, Err(MessageError::Nobody));
     println!("{accepted} accepted, {undelivered} reports");
+}
+
+/// A message under way to a machine that crashed was forgotten with the link, and nobody was told.
+#[test]
+fn a_message_to_who_crashes_arrives_or_is_reported() {
+    for (topology, sender, seed) in [Topology::Host, Topology::Relay]
+        .into_iter()
+        .flat_map(|topology| [(topology, 0, 1), (topology, 1, 2)])
+    {
+        let config = joining::config(3, topology);
+        let mut game = joining::start(&config, 0, seed, latency(40));
+        joining::play(&mut game, 6_000);
+        game.net_mut().set_partition(&[2]);
+        joining::play(&mut game, 6_500);
+        while game.poll_event(sender).is_some() {}
+        let session = game.drivers_mut()[sender].session_mut();
+        assert_eq!(session.send_message(To::Player(PlayerId(2)), b"help"), Ok(()));
+        assert_eq!(session.send_message(To::Everybody, b"help all"), Ok(()));
+        joining::play(&mut game, 12_000);
+        game.net_mut().set_partition(&[]);
+        joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
+        assert!(joining::play(&mut game, 3_000_000));
+        let what = format!("{topology:?}, player {sender}");
+        assert_eq!(
+            game.drivers_mut()[2].session_mut().poll_message(),
+            None,
+            "{what}: both were for its former self"
+        );
+        let reports = |event| match event {
+            Event::Undelivered { players } => players.iter().collect(),
+            _ => Vec::new(),
+        };
+        let told: Vec<PlayerId> = std::iter::from_fn(|| game.poll_event(sender)).flat_map(reports).collect();
+        assert!(!told.is_empty() && told.iter().all(|player| *player == PlayerId(2)), "{what}: {told:?}");
+        let other =
+            game.drivers_mut()[1 - sender].session_mut().poll_message().expect("everybody else has heard it");
+        assert_eq!(other.bytes, b"help all", "{what}");
+    }
 }

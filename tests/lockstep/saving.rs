@@ -1,6 +1,7 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
-use crate::toy::{Keys, Order, Toy, bot, terrible, toy_match, toy_match_from};
+use crate::joining;
+use crate::toy::{Keys, Order, Toy, bot, latency, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     ConfigError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, SavedMatch,
@@ -444,5 +445,45 @@ fn who_asks_for_a_save_in_every_turn_gets_one_in_two_seconds() {
         // 120 turns of 200 ms.
         assert!((10..=12).contains(&points[0].len()), "{topology:?} {:?}", points[0]);
         assert!(points[0].windows(2).all(|two| two[1] - two[0] >= 10), "{topology:?} {:?}", points[0]);
+    }
+}
+
+/// A state did not hold the last save point. Who joined within two seconds after it took the next request for a save point, and the others did not.
+#[test]
+fn who_joined_saves_at_the_same_turns() {
+    for seed in 1..4 {
+        let config = joining::config(3, Topology::Host).turns(400);
+        let mut game = joining::start(&config, 0, seed, latency(40));
+        let mut points: [Vec<u32>; 3] = Default::default();
+        let mut joined = None;
+        for ms in (0..200_000).step_by(500) {
+            if ms == 8_000 + 500 * seed {
+                joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
+            }
+            let is_over = game.run(Instant::from_millis(ms), |_, turn, _, session| {
+                if turn.0 % 3 == 0 && session.player() == Some(PlayerId(0)) {
+                    session.save();
+                }
+            });
+            for (node, points) in points.iter_mut().enumerate() {
+                while let Some(event) = game.poll_event(node) {
+                    match event {
+                        Event::SavePoint { turn, .. } => points.push(turn.0),
+                        Event::Joined { turn } if node == 2 => joined = Some(turn.0),
+                        _ => {}
+                    }
+                }
+            }
+            if is_over {
+                break;
+            }
+        }
+        let joined = joined.expect("player 2 came back");
+        let since =
+            |node: usize| points[node].iter().copied().filter(|turn| *turn > joined).collect::<Vec<_>>();
+        assert!(since(0).len() > 10, "{points:?}");
+        for node in 1..3 {
+            assert_eq!(since(node), since(0), "seed {seed}, node {node}, joined before turn {joined}");
+        }
     }
 }

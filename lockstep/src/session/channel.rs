@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::packet::{BODY_BITS_MAX, FRAMES_MAX, Frame, MESSAGES_HEAD_BITS_MAX, Messages};
+use crate::value::ids::Identity;
 use crate::value::time::{Duration, Instant};
 
 /// Greatest number of messages that wait for one remote, and of their bytes. Profiles are not counted: there is at most one that waits for
@@ -57,6 +58,8 @@ impl Budget {
 pub(super) struct Channel {
     /// The nonce of the link: another link of the same peer begins anew.
     pub(super) nonce: u64,
+    /// Whose link it is.
+    pub(super) remote: Option<Identity>,
     /// Frames that the remote has not acknowledged, oldest first, and the number of the first one.
     waiting: VecDeque<Frame>,
     first: u32,
@@ -87,10 +90,16 @@ impl Channel {
         Self { nonce, ..Self::default() }
     }
 
-    /// For another link of the same peer. What the remote may send stays as it was, because a hello costs little.
-    pub(super) fn begin_again(&mut self, nonce: u64) {
+    /// For another link of the same peer. What the remote may send stays as it was, because a hello costs little. Returns the frames that the former
+    /// link has not acknowledged.
+    pub(super) fn begin_again(&mut self, nonce: u64) -> VecDeque<Frame> {
         let budget = core::mem::take(&mut self.budget);
-        *self = Self { nonce, budget, ..Self::default() };
+        core::mem::replace(self, Self { nonce, budget, ..Self::default() }).waiting
+    }
+
+    /// Whether messages wait to be acknowledged.
+    pub(super) fn has_messages(&self) -> bool {
+        self.messages > 0
     }
 
     /// Appends a frame. Returns false if there is no room for it.

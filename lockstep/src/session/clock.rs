@@ -78,6 +78,7 @@ impl AnySession {
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
             self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
             self.lobby.since = (self.lobby.since + jump).min(now);
+            self.local.leaving = self.local.leaving.map(|since| (since + jump).min(now));
             self.transfers.joiner.shift(jump, now);
         }
         self.common.now = self.common.now.max(now);

@@ -147,15 +147,21 @@ impl AnySession {
     }
 
     /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as
-    /// after a silence. Only the middle of a star can do this. Returns whether it was done.
+    /// after a silence. Before the start the place is free again. Only the middle of a star can do this. Returns whether it was done.
     pub fn kick(&mut self, player: PlayerId) -> bool {
         let others = self.common.streams.live() & !self.common.own();
-        let can = self.common.setup.forwards() && self.common.phase == SessionPhase::Running;
-        if !can || player.0 >= self.common.setup.config.players || others & (1 << player.0) == 0 {
+        let can = self.common.setup.forwards() && player.0 < self.common.setup.config.players;
+        if !can || others & (1 << player.0) == 0 {
             return false;
         }
-        self.end_streams(1 << player.0);
-        true
+        match self.common.phase {
+            SessionPhase::Lobby => self.free_place(player),
+            SessionPhase::Running => {
+                self.end_streams(1 << player.0);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Before the start: whether the local player wants to begin. True at first. The match begins when all players are here and ready; from

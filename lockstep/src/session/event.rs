@@ -50,7 +50,8 @@ pub enum Event {
         /// The player.
         player: PlayerId,
     },
-    /// A message of this peer has not reached these players: they are not connected, or have taken nothing for long.
+    /// A message of this peer has not reached these players: they are not connected, or have taken nothing for long. Of a link that broke it is not
+    /// known whether the last messages over it arrived; they count as not delivered.
     Undelivered {
         /// The players.
         players: PlayerSet,

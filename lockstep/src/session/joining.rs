@@ -134,6 +134,7 @@ impl AnySession {
             calm: self.pace.planner.calm(),
             result: self.results.own(),
             players: self.common.streams.by_player().map(player).collect(),
+            saved: self.saving.last(),
             signing: signing.map(|signing| Box::new(signing.to_header(self.common.streams.len()))),
         }
     }
@@ -291,7 +292,7 @@ impl AnySession {
         self.common.gate.go_on(turn, header.frame);
         let asked = header.players.iter().map(|player| player.asked);
         self.controlled.go_on(header.paused, header.paused_by, asked);
-        self.saving.checksum = header.checksum;
+        self.saving.go_on(header.checksum, header.saved);
         self.pace.planner.resume(header.plan, header.speed);
         self.pace.planner.restore(header.calm, header.players.iter().map(|player| player.votes));
         self.results.go_on(turn, header.result);

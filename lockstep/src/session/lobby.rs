@@ -178,6 +178,28 @@ impl AnySession {
             link.last_heard = self.common.now;
         }
         self.common.emit(Event::Started);
+        if self.common.setup.forwards() {
+            self.drop_absent();
+        }
+    }
+
+    /// Players who went when the start was fixed: nobody waits for them.
+    fn drop_absent(&mut self) {
+        let here = self.common.links.values().fold(self.common.own(), |here, link| match link.identity {
+            Some(Identity::Player(player)) => here | 1 << player.0,
+            _ => here,
+        });
+        let gone = self.common.streams.live() & !here;
+        if gone != 0 {
+            self.end_streams(gone);
+        }
+    }
+
+    /// Forgets the player of a place, who has to come again. Returns whether one was there.
+    pub(super) fn free_place(&mut self, player: PlayerId) -> bool {
+        let count = self.common.links.len();
+        self.common.links.retain(|_, link| link.identity != Some(Identity::Player(player)));
+        self.common.links.len() < count
     }
 
     fn everybody_is_ready(&self) -> bool {

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use crate::packet::{self, Frame, PROFILE_BYTES_MAX};
 use crate::session::channel::{Budget, Channel};
 use crate::session::event::Event;
+use crate::session::link::Link;
 use crate::session::links::ByPeer;
 use crate::session::talk::{Message, MessageError};
 use crate::session::{AnySession, SessionPhase};
@@ -21,6 +22,8 @@ pub(super) struct Membership {
     /// What the local player shows has been set here.
     shows: bool,
     pub(super) channels: ByPeer<Channel>,
+    /// Messages over links that have broken, each with whose link it was.
+    pub(super) lost: Vec<(Option<Identity>, Frame)>,
     /// Messages for the application, and their bytes.
     pub(super) inbox: VecDeque<Message>,
     pub(super) inbox_bytes: usize,
@@ -155,11 +158,14 @@ impl AnySession {
 
     /// The channel of a link, which begins anew with each link.
     pub(super) fn channel(&mut self, index: usize) -> &mut Channel {
-        let (peer, nonce) = (self.common.links[index].peer, self.common.links[index].handshake.nonce);
+        let Link { peer, identity, ref handshake, .. } = self.common.links[index];
+        let nonce = handshake.nonce;
         let channel = self.members.channels.entry(peer).or_insert_with(|| Channel::new(nonce));
         if channel.nonce != nonce {
-            channel.begin_again(nonce);
+            let lost = channel.begin_again(nonce);
+            self.members.lost.extend(lost.into_iter().map(|frame| (channel.remote, frame)));
         }
+        channel.remote = identity;
         channel
     }
 
@@ -172,7 +178,15 @@ impl AnySession {
     fn forget_channels(&mut self) {
         if self.members.channels.len() > self.common.links.len() {
             let links = &self.common.links;
-            self.members.channels.retain(|peer, _| links.contains_key(peer));
+            let lost = &mut self.members.lost;
+            self.members.channels.retain(|peer, channel| {
+                let is_kept = links.contains_key(peer);
+                if !is_kept {
+                    let nonce = channel.nonce;
+                    lost.extend(channel.begin_again(nonce).into_iter().map(|frame| (channel.remote, frame)));
+                }
+                is_kept
+            });
         }
     }
 

@@ -293,6 +293,9 @@ impl AnySession {
     /// Handles the passing of time: start, timeouts, end of the match. Cheap; call it in every round.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.pass_to(now);
+        if !self.common.is_over() {
+            self.report_lost();
+        }
         match self.common.phase {
             SessionPhase::Lobby => {
                 self.lobby_timeout();

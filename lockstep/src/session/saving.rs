@@ -28,6 +28,18 @@ pub(super) struct Saving {
 /// Game time from one save point to the next. (A player that asked in every turn kept everybody busy with writing states.)
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
+impl Saving {
+    /// Turn of the last save point.
+    pub(super) fn last(&self) -> Option<u32> {
+        self.last
+    }
+
+    /// In the middle of a running match: the checksum of its state, and its last save point. What was collected of another state is gone.
+    pub(super) fn go_on(&mut self, checksum: u64, last: Option<u32>) {
+        *self = Self { checksum, last, collecting: None, complete: self.complete.take() };
+    }
+}
+
 impl AnySession {
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] checks this and calls
     /// [`crate::Simulation::save_point`]; an application without the driver must do so before it applies the turn's actions.
@@ -48,9 +60,11 @@ impl AnySession {
         let asks =
             |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
         let Some(player) = self.common.streams.iter().position(asks) else { return };
-        let pause = SAVE_EVERY.as_micros() / self.common.setup.config.turn_length().as_micros().max(1);
-        let is_soon = self.saving.last.is_some_and(|last| u64::from(turn.0 - last) < pause);
-        if self.saving.collecting.is_some() || is_soon {
+        // By then the former save is collected, too. A peer that has joined since knows the turn of the last save point alone.
+        let config = &self.common.setup.config;
+        let pause = SAVE_EVERY.as_micros() / config.turn_length().as_micros().max(1);
+        let pause = pause.max(config.turns_ahead.into());
+        if self.saving.last.is_some_and(|last| u64::from(turn.0 - last) < pause) {
             return;
         }
         self.saving.last = Some(turn.0);

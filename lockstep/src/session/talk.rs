@@ -83,7 +83,7 @@ impl std::error::Error for MessageError {}
 
 impl AnySession {
     /// Sends bytes to other members: reliably, in order, beside the match. A message that was accepted arrives once, unless a link breaks or
-    /// a receiver takes nothing for long: then [`Event::Undelivered`] names the players whom it did not reach.
+    /// a receiver takes nothing for long: then [`Event::Undelivered`] names the players whom it did not reach, while this session is not over.
     ///
     /// # Errors
     /// The message was not accepted and goes nowhere.
@@ -285,6 +285,54 @@ impl AnySession {
         self.members.inbox_bytes = bytes;
         self.members.inbox.push_back(message);
         true
+    }
+
+    // ---- messages that are lost
+
+    /// The authors of messages over links that have broken are told. Such a message may have arrived, without an acknowledgement.
+    pub(super) fn report_lost(&mut self) {
+        self.give_up_broken();
+        let mut own = 0;
+        for (remote, frame) in core::mem::take(&mut self.members.lost) {
+            let Frame::Message { from, to, .. } = frame else { continue };
+            let players = self.unreached(remote, to);
+            if from == self.common.setup.identity {
+                own |= players;
+            } else if players != 0
+                && let Some(author) = self.link_to(from).filter(|_| matches!(from, Identity::Player(_)))
+            {
+                let _ = self.push_frame(author, Frame::Undelivered { players });
+            }
+        }
+        self.note_undelivered(own);
+    }
+
+    fn give_up_broken(&mut self) {
+        let Self { common, members, .. } = self;
+        for (peer, channel) in members.channels.iter_mut().filter(|(_, channel)| channel.has_messages()) {
+            let is_whole = |link: &Link| link.is_connected() && link.handshake.nonce == channel.nonce;
+            if !common.links.get(peer).is_some_and(is_whole) {
+                let remote = channel.remote;
+                let lost = channel.begin_again(channel.nonce);
+                members.lost.extend(lost.into_iter().map(|frame| (remote, frame)));
+            }
+        }
+    }
+
+    /// Whom a message did not reach because this link broke, bit n for player n.
+    fn unreached(&self, remote: Option<Identity>, to: Address) -> u16 {
+        let setup = &self.common.setup;
+        match to {
+            Address::Player(player) => 1 << (player.0 % PLAYERS_MAX),
+            // The middle of the star would have passed it on.
+            Address::Everybody if !setup.accepts() => {
+                (0..setup.config.players).fold(0, |all, player| all | 1 << player) & !self.common.own()
+            }
+            _ => match remote {
+                Some(Identity::Player(player)) => 1 << player.0,
+                _ => 0,
+            },
+        }
     }
 
     // ---- packets out

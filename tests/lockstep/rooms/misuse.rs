@@ -4,7 +4,7 @@ use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::Secret;
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::removal::Removal;
-use testudo_lockstep::{PeerId, PlayerId};
+use testudo_lockstep::{Duration, PeerId, PlayerId};
 
 use super::world::{World, agreement, come, limits, open};
 use super::{Match, assert_agreed, gather};
@@ -192,4 +192,38 @@ fn turns_have_a_size_that_the_relay_allows() {
     assert_eq!(world.greet_from(3, &open(agreement(2, 100))).1.answer, refused);
     let mut world = World::new(limits(|limits| limits.turn_bytes_max = 256), 23);
     assert!(matches!(world.greet_from(3, &open(agreement(2, 100))).1.answer, Answer::Opened(_)));
+}
+
+/// The opener had the only other member removed, and closed its connection before the relay did: nothing noted that the room was empty.
+#[test]
+fn a_room_whose_last_member_was_removed_ends_when_idle() {
+    for removes in [false, true] {
+        let few = limits(|limits| limits.idle = Duration::from_secs(5));
+        let mut world = World::new(few, 29);
+        world.loss = 0;
+        let (first, opened) = world.open(1, agreement(2, 200));
+        let second = world.come(opened.secrets.players[1]);
+        world.clients[first].driver.session_mut().set_ready(false);
+        let _ = world.until(2, |_| false);
+        if removes {
+            let session = world.clients[first].driver.session_mut();
+            Removal { player: PlayerId(1), secret: [6; 16] }.ask(session).unwrap();
+            let (now, from, mut packet) = (world.now, world.clients[first].connection, Vec::new());
+            for ms in 0..60 {
+                let at = now + Duration::from_millis(ms);
+                while world.clients[first].driver.session_mut().poll_transmit(at, &mut packet).is_some() {
+                    world.rooms.packet(from, &packet, now);
+                }
+            }
+        } else {
+            world.kill(second);
+            world.lose(second);
+        }
+        world.kill(first);
+        world.lose(first);
+        let _ = world.until(1, |_| false);
+        assert!(world.clients[second].is_closed || !removes);
+        assert!(!world.rooms.is_empty());
+        assert!(world.until(10, |world| world.rooms.is_empty()), "removes: {removes}");
+    }
 }

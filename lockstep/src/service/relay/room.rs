@@ -159,8 +159,12 @@ impl Room {
     /// A connection is closed.
     pub(super) fn gone(&mut self, connection: PeerId, now: Instant) {
         self.places.gone(connection);
+        self.note_empty(now);
+    }
+
+    fn note_empty(&mut self, now: Instant) {
         if self.places.connections().next().is_none() {
-            self.empty_since = Some(now);
+            self.empty_since.get_or_insert(now);
         }
     }
 
@@ -202,7 +206,7 @@ impl Room {
     }
 
     /// Players who have been told that they are removed. Before the start their places open with another secret.
-    pub(super) fn take_removed(&mut self) -> Vec<Removed> {
+    pub(super) fn take_removed(&mut self, now: Instant) -> Vec<Removed> {
         let has_begun = self.has_begun();
         let Self { removed, places, secrets, .. } = self;
         let shut = |Removal { player, secret }: Removal| {
@@ -213,7 +217,9 @@ impl Room {
             });
             Removed { connection, renewed }
         };
-        removed.drain(..).map(shut).collect()
+        let shut = removed.drain(..).map(shut).collect();
+        self.note_empty(now);
+        shut
     }
 
     /// Bytes of states that the room held when they were last counted.

@@ -259,7 +259,7 @@ impl Rooms {
             };
             room.run(now, &mut self.packet, &mut self.counters, &mut sort);
             room.count_states(&mut self.states);
-            for Removed { connection, renewed } in room.take_removed() {
+            for Removed { connection, renewed } in room.take_removed(now) {
                 if let Some(connection) = connection {
                     self.guests.remove(&connection);
                     self.closing.push_back(connection);

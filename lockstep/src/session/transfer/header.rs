@@ -38,6 +38,8 @@ pub(crate) struct Header {
     /// The match is decided: the turn at whose end it was, and the result.
     pub(crate) result: Option<(u32, u32)>,
     pub(crate) players: SmallVec<[HeaderPlayer; 4]>,
+    /// Turn of the last save point: the next one is some turns later, on every peer.
+    pub(crate) saved: Option<u32>,
     /// In a signed match.
     pub(crate) signing: Option<Box<HeaderSigning>>,
 }
@@ -103,6 +105,10 @@ impl Header {
             writer.write_bits(u64::from(player.votes.excess_ms), 32);
             write_asked(&mut writer, player.asked);
         }
+        writer.write_bool(self.saved.is_some());
+        if let Some(turn) = self.saved {
+            writer.write_bits(u64::from(turn), 32);
+        }
         writer.write_bool(self.signing.is_some());
         if let Some(signing) = &self.signing {
             writer.write_bits(signing.elapsed, 64);
@@ -155,6 +161,7 @@ impl Header {
             };
             all.push(HeaderPlayer { ended, votes, asked: read_asked(&mut reader)? });
         }
+        let saved = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
         let signing = if reader.read_bool()? {
             Some(Box::new(HeaderSigning::read(&mut reader, players)?))
         } else {
@@ -173,6 +180,7 @@ impl Header {
             calm,
             result,
             players: all,
+            saved,
             signing,
         };
         Ok((header, LENGTH_BYTES + length))
@@ -202,6 +210,7 @@ impl Header {
             && self.signing.is_some() == config.signed
             && self.players.iter().all(before)
             && self.result.is_none_or(|(turn, _)| turn < self.turn)
+            && self.saved.is_none_or(|turn| turn < self.turn)
             && plan_is_sound(self.plan, config)
     }
 }
@@ -278,6 +287,7 @@ mod tests {
             calm: (1, 2),
             result: Some((4, 1)),
             players: [HeaderPlayer::default(), away].into_iter().collect(),
+            saved: Some(8),
             signing: Some(Box::new(HeaderSigning {
                 elapsed: 1,
                 checksum: 2,
