@@ -2,11 +2,14 @@
 
 use crate::joining;
 use crate::toy::{Toy, bot, give, latency, terrible, toy_match};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, MESSAGE_BYTES_MAX, MessageError, PROFILE_BYTES_MAX, PeerId, PlayerId,
     SessionConfig, SessionPhase, To, Topology, VirtualMatch,
 };
+use testudo_tests::cases::cases;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
 
@@ -248,4 +251,90 @@ fn a_message_to_who_crashes_arrives_or_is_reported() {
             game.drivers_mut()[1 - sender].session_mut().poll_message().expect("everybody else has heard it");
         assert_eq!(other.bytes, b"help all", "{what}");
     }
+}
+
+/// A message to one player, and what became of it.
+struct Sent {
+    from: usize,
+    to: usize,
+    /// How many reports for this receiver the author had by then.
+    reports: usize,
+    arrived: u32,
+}
+
+/// Programs that crash and come back, links that are cut off, and removals, at random. Two players stay and write to the others.
+#[test]
+fn messages_to_players_who_come_and_go_arrive_once_or_are_reported() {
+    let (mut lost, mut arrived) = (0, 0);
+    for seed in cases(0..48) {
+        let topology = [Topology::Host, Topology::Relay][seed as usize % 2];
+        let config = joining::config(4, topology).turns(500);
+        let mut dice = Pcg32::seed_from_u64(seed);
+        let mut game = joining::start(&config, 0, seed, latency(30));
+        let mut sent: Vec<Sent> = Vec::new();
+        let mut reports = [[0; 4]; 2];
+        for round in 0..320_u64 {
+            let is_over = joining::play(&mut game, 3_000 + 250 * round);
+            for node in 0..4 {
+                while let Some(message) = game.drivers_mut()[node].session_mut().poll_message() {
+                    let number = u32::from_le_bytes(message.bytes.try_into().unwrap());
+                    let sent = &mut sent[number as usize];
+                    assert_eq!((message.from, node), (Identity::Player(PlayerId(sent.from as u8)), sent.to));
+                    sent.arrived += 1;
+                }
+            }
+            for (author, reports) in reports.iter_mut().enumerate() {
+                while let Some(event) = game.poll_event(author) {
+                    if let Event::Undelivered { players } = event {
+                        players.iter().for_each(|player| reports[player.index()] += 1);
+                    }
+                }
+            }
+            if is_over {
+                break;
+            }
+            // In the end all can arrive.
+            if round >= 240 {
+                game.net_mut().set_partition(&[]);
+                continue;
+            }
+            let other = 2 + dice.next_u32() % 2;
+            match dice.next_u32() % 24 {
+                0 => game.net_mut().set_partition(&[other]),
+                1 | 2 => game.net_mut().set_partition(&[]),
+                3 => {
+                    let player = PlayerId(other as u8);
+                    joining::restart(
+                        &mut game,
+                        &config,
+                        other,
+                        Identity::Player(player),
+                        joining::secret(other as u8),
+                    );
+                }
+                4 => {
+                    game.drivers_mut()[joining::middle_of(&config) as usize]
+                        .session_mut()
+                        .kick(PlayerId(other as u8));
+                }
+                _ => {}
+            }
+            for from in 0..2 {
+                let to = 2 + dice.next_u32() as usize % 2;
+                let number = sent.len() as u32;
+                let session = game.drivers_mut()[from].session_mut();
+                if session.send_message(To::Player(PlayerId(to as u8)), &number.to_le_bytes()).is_ok() {
+                    sent.push(Sent { from, to, reports: reports[from][to], arrived: 0 });
+                }
+            }
+        }
+        for (number, sent) in sent.iter().enumerate() {
+            let what = format!("seed {seed}, {topology:?}: message {number} of {} to {}", sent.from, sent.to);
+            assert!(sent.arrived <= 1, "{what} arrived {} times", sent.arrived);
+            assert!(sent.arrived == 1 || reports[sent.from][sent.to] > sent.reports, "{what} is lost");
+            if sent.arrived == 1 { arrived += 1 } else { lost += 1 }
+        }
+    }
+    println!("{arrived} arrived, {lost} were reported");
+    assert!(arrived > 1_000 && lost > 50, "{arrived} arrived, {lost} were reported");
 }
