@@ -1,6 +1,8 @@
 //! Before the start, at a host that lets in whoever has the secret of a place.
 
 use crate::toy::Order;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Greeting, Secrets};
 use testudo_lockstep::service::host::Host;
@@ -8,6 +10,7 @@ use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::{
     Duration, Event, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology, TurnStatus,
 };
+use testudo_tests::cases::cases;
 
 /// The connection of a guest.
 const FIRST: u32 = 100;
@@ -26,7 +29,7 @@ struct Evening {
 impl Evening {
     /// A host that is not ready, and a guest in each other place.
     fn new(players: u8) -> (Self, Secrets) {
-        let settings = SessionConfig::new(players).turns(1_000).actions_per_turn_max(1);
+        let settings = SessionConfig::new(players).turns(100_000).actions_per_turn_max(1);
         let agreement = Agreement::new::<Order>(&settings, b"").unwrap();
         let mut drawn = 0;
         let secrets = Secrets::draw(players, || {
@@ -34,7 +37,8 @@ impl Evening {
             [drawn; 16]
         });
         let now = Instant::from_millis(1);
-        let mut session = Session::host(Host::config(&agreement, 77).entropy([9; 16]), now).unwrap();
+        let config = Host::config(&agreement, 77).entropy([9; 16]).lobby_timeout(Duration::from_secs(600));
+        let mut session = Session::host(config, now).unwrap();
         session.set_ready(false);
         let host = Host::new(&mut session, agreement.clone(), &secrets);
         let mut evening = Self { now, session, host, agreement, guests: Vec::new(), turns: 0 };
@@ -52,6 +56,9 @@ impl Evening {
         let config = self.agreement.config().topology(Topology::Host).session_id(77);
         let config = config.entropy([connection.0 as u8; 16]).place_secret(secret);
         self.guests.push(Some(Session::join(config, player, PeerId(0), self.now).unwrap()));
+        if let Some(former) = reply.former {
+            self.guests[(former.0 - FIRST) as usize] = None;
+        }
         matches!(reply.answer, Answer::Come(_))
     }
 
@@ -126,4 +133,95 @@ fn nobody_waits_for_a_player_who_was_removed_when_the_start_was_fixed() {
     evening.pass(1_500);
     assert!(evening.turns > 5, "{} turns", evening.turns);
     assert!(std::iter::from_fn(|| evening.session.poll_event()).any(gone));
+}
+
+/// Guests come, go, crash, come back and are removed at random; all say ready and not ready. In the end everybody is there, and all play. Whenever the match
+/// begins before, it does not stand still.
+#[test]
+fn a_lobby_in_which_everybody_comes_and_goes_ends_in_a_match() {
+    const PLAYERS: u8 = 4;
+    let (mut early, mut late) = (0, 0);
+    for seed in cases(0..64) {
+        let (mut evening, mut secrets) = Evening::new(PLAYERS);
+        let mut dice = Pcg32::seed_from_u64(seed);
+        // The guest of each place.
+        let mut here: [Option<usize>; PLAYERS as usize] = [None, Some(0), Some(1), Some(2)];
+        let come = |evening: &mut Evening, secrets: &Secrets, player: usize| {
+            let is_welcome = evening.come(PlayerId(player as u8), secrets.players[player]);
+            is_welcome.then(|| evening.guests.len() - 1)
+        };
+        for step in 0..60_u8 {
+            evening.pass(u64::from(10 + dice.next_u32() % 600));
+            if evening.session.phase() != SessionPhase::Lobby {
+                break;
+            }
+            let player = 1 + dice.next_u32() as usize % 3;
+            let guest = here[player].and_then(|guest| evening.guests[guest].as_mut());
+            match (dice.next_u32() % 8, guest) {
+                (0, Some(_)) => {
+                    let secret = [100 + step; 16];
+                    evening.remove(player as u8, secret);
+                    (secrets.players[player], here[player]) = (secret, None);
+                }
+                // A program crashes; its connection ends at once, or is replaced.
+                (1, Some(_)) => {
+                    let guest = here[player].take().unwrap();
+                    evening.guests[guest] = None;
+                    if dice.next_u32().is_multiple_of(2) {
+                        evening.host.closed(PeerId(FIRST + guest as u32));
+                    }
+                }
+                (2, Some(guest)) => {
+                    guest.leave();
+                    evening.pass(50);
+                    let guest = here[player].take().unwrap();
+                    evening.guests[guest] = None;
+                    evening.host.closed(PeerId(FIRST + guest as u32));
+                }
+                (3, Some(guest)) => guest.set_ready(dice.next_u32().is_multiple_of(2)),
+                (4, _) => evening.session.set_ready(dice.next_u32().is_multiple_of(4)),
+                (_, None) => here[player] = come(&mut evening, &secrets, player),
+                _ => {}
+            }
+        }
+        // For three seconds whoever has crashed counts as here.
+        evening.pass(4_000);
+        let is_early = evening.session.phase() != SessionPhase::Lobby;
+        if is_early {
+            early += 1
+        } else {
+            late += 1
+        }
+        evening.session.set_ready(true);
+        for player in 1..usize::from(PLAYERS) {
+            match here[player].and_then(|guest| evening.guests[guest].as_mut()) {
+                Some(guest) => guest.set_ready(true),
+                None if !is_early => {
+                    // Who came too often in a short time has to wait.
+                    let mut comes = (0..60).filter_map(|_| {
+                        evening.pass(1_000);
+                        come(&mut evening, &secrets, player)
+                    });
+                    here[player] = comes.next();
+                }
+                None => {}
+            }
+        }
+        // A crash when the start was fixed is a silence.
+        evening.pass(25_000);
+        let turns = evening.turns;
+        evening.pass(2_000);
+        let what = format!("seed {seed}, early: {is_early}");
+        assert_eq!(evening.session.phase(), SessionPhase::Running, "{what}");
+        assert!(evening.turns >= turns + 8, "{what}: {} turns in two seconds", evening.turns - turns);
+        let phases = here.iter().flatten().map(|guest| evening.guests[*guest].as_ref().unwrap().phase());
+        let phases: Vec<SessionPhase> = phases.collect();
+        // Whoever takes the place of a crashed program just before the start waits for a state, which these sessions do not give.
+        let waits = |phase: &&SessionPhase| is_early && **phase == SessionPhase::Lobby;
+        let waiting = phases.iter().filter(waits).count();
+        let playing = phases.iter().filter(|phase| **phase == SessionPhase::Running).count();
+        assert!(waiting <= 1 && waiting + playing == phases.len(), "{what}: {phases:?}");
+    }
+    println!("{early} began early, {late} late");
+    assert!(early > 0 && late > 2, "{early} began early, {late} late");
 }
