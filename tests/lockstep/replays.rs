@@ -8,6 +8,7 @@ use testudo_lockstep::replay::{
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{BitWriter, PlayerId, Simulation, Turn};
 use testudo_tests::scenes::Generator;
+use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) const SIM_VERSION: u32 = 7;
 pub(crate) const TURNS: u32 = 60;
@@ -519,4 +520,41 @@ fn a_recording_ends_at_its_size() {
     silent.step(20);
     silent.turn_ended(Turn(0), 1);
     assert_eq!((silent.take_bytes(), silent.game().frames), (Vec::new(), 1));
+}
+
+/// Games index by player and divide by the rate. Anybody can write such a file: its hashes are no signature.
+#[test]
+fn players_and_rates_that_no_match_has_are_damage() {
+    let read = |players: u8, player: u8, rate: u32| {
+        let mut recorder = Recorder::new(&ReplayHeader { players, ..header() });
+        recorder.notice(PlayerId(player), Notice::Gone);
+        recorder.frame(rate);
+        recorder.end_turn(0);
+        recorder.end(Ending::Over);
+        Replay::read(recorder.take_bytes(), SIM_VERSION).unwrap()
+    };
+    for (player, rate) in [(2, 1), (0, 1_000), (2, 20)] {
+        assert!(read(3, player, rate).is_complete(), "{player} {rate}");
+    }
+    for (player, rate) in [(3, 20), (9, 20), (0, 0), (0, 1_001), (0, 65_535)] {
+        let replay = read(3, player, rate);
+        assert!(replay.damage().is_some() && replay.turns() == 0, "{player} {rate}");
+    }
+
+    let brief = read(3, 2, 20).brief::<Order>().unwrap();
+    let mut accepted = 0;
+    for bit in 0..(brief.len() - 8) * 8 {
+        let mut bytes = brief.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let at = bytes.len() - 8;
+        let hash = xxh3_64(&bytes[..at]);
+        bytes[at..].copy_from_slice(&hash.to_le_bytes());
+        let Ok(replay) = Replay::read_brief::<Order>(&bytes, SIM_VERSION) else { continue };
+        accepted += 1;
+        for (events, _) in (0..replay.turns()).filter_map(|turn| replay.turn(turn)) {
+            let rate = events.frames_per_second;
+            assert!(events.frames == 0 || (1..=1_000).contains(&rate), "bit {bit}: {rate} frames per second");
+        }
+    }
+    assert!(accepted > 5, "{accepted} of {} bits", brief.len() * 8);
 }

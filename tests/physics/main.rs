@@ -12,6 +12,7 @@ mod input;
 mod interpolation;
 mod laws;
 mod levels;
+mod long_frames;
 mod operations;
 mod pairs;
 mod reading;

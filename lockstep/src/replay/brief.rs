@@ -2,7 +2,7 @@
 
 use twox_hash::XxHash3_64;
 
-use crate::replay::reader::{FRAMES_MAX, read_header};
+use crate::replay::reader::{FRAMES_MAX, read_header, read_rate};
 use crate::replay::{
     COUNT_ORDER, EVENTS_MAX, Ending, Notice, Recorder, Replay, ReplayError, TurnEvent, write_header,
 };
@@ -135,7 +135,7 @@ fn read_turns<A: Action>(
             let before = speed;
             if !input.read_bool()? {
                 let frames = input.read_golomb(COUNT_ORDER, FRAMES_MAX)?;
-                speed = (frames, if frames > 0 { input.read_bits(16)? as u32 } else { 0 });
+                speed = (frames, if frames > 0 { read_rate(&mut input)? } else { 0 });
                 if speed == before {
                     return Err(DecodeError::NotCanonical);
                 }

@@ -17,6 +17,9 @@ use crate::value::ids::{PLAYERS_MAX, PlayerId};
 /// Greatest number of frames in a turn.
 pub(crate) const FRAMES_MAX: u32 = 1 << 16;
 
+/// Greatest number of frames per second, as in a session.
+const RATE_MAX: u64 = 1_000;
+
 /// A replay that was read up to its end, or up to the first damage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replay {
@@ -156,7 +159,7 @@ impl Replay {
         let turns = self.turns.len() as u32;
         match kind {
             kind::TURN => {
-                check_turn(body).map_err(|_| "this record is not a turn")?;
+                check_turn(body, self.header.players).map_err(|_| "this record is not a turn")?;
                 self.turns.push(payload);
             }
             kind::START => {
@@ -345,7 +348,7 @@ impl<'a> TurnEvents<'a> {
     fn new(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = BitReader::new(payload);
         let frames = reader.read_golomb(COUNT_ORDER, FRAMES_MAX)?;
-        let frames_per_second = if frames > 0 { reader.read_bits(16)? as u32 } else { 0 };
+        let frames_per_second = if frames > 0 { read_rate(&mut reader)? } else { 0 };
         let left = reader.read_golomb(0, EVENTS_MAX)?;
         Ok(Self { reader, left, frames, frames_per_second })
     }
@@ -384,6 +387,14 @@ impl<'a> TurnEvents<'a> {
     }
 }
 
+/// Frames per second, as a session can have them: a game may divide by them.
+pub(crate) fn read_rate(input: &mut BitReader<'_>) -> Result<u32, DecodeError> {
+    match input.read_max(16, RATE_MAX)? {
+        0 => Err(DecodeError::NotCanonical),
+        rate => Ok(rate as u32),
+    }
+}
+
 /// The turn's checksum follows its events.
 fn payload_checksum(events: &TurnEvents<'_>) -> Result<u64, DecodeError> {
     let mut rest = events.clone();
@@ -391,9 +402,13 @@ fn payload_checksum(events: &TurnEvents<'_>) -> Result<u64, DecodeError> {
     rest.reader.read_bits(64)
 }
 
-fn check_turn(payload: &[u8]) -> Result<(), DecodeError> {
+fn check_turn(payload: &[u8], players: u8) -> Result<(), DecodeError> {
     let mut events = TurnEvents::new(payload)?;
-    while events.next_raw()?.is_some() {}
+    while let Some((player, ..)) = events.next_raw()? {
+        if player.0 >= players {
+            return Err(DecodeError::OutOfRange { value: player.0.into(), max: u64::from(players) - 1 });
+        }
+    }
     events.reader.read_bits(64)?;
     events.reader.finish()
 }

@@ -299,7 +299,8 @@ impl SessionConfig {
         Self { frames_per_turn, ..self }
     }
 
-    /// Whole turns between submitting an action and running it, 0..=8. Default 2; 0 only makes sense for one player with watchers.
+    /// Whole turns between submitting an action and running it, 0..=8. Default 2. 0 is for one player with watchers, and not for
+    /// [`Pace::Article`] behind a relay.
     #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {
         Self { turns_ahead, ..self }

@@ -460,13 +460,17 @@ impl ContactCache {
 
     /// The contacts that touch now: owner, other, impulse. Resting ones come last.
     pub(crate) fn iter(&self) -> impl Iterator<Item = RestingContact> + '_ {
+        self.moving_contacts().chain(self.resting.iter().copied())
+    }
+
+    /// Those of moving bodies.
+    pub(crate) fn moving_contacts(&self) -> impl Iterator<Item = RestingContact> + '_ {
         let mut start = 0;
-        let awake = self.owners.iter().flat_map(move |owner| {
+        self.owners.iter().flat_map(move |owner| {
             let range = start..start + owner.count as usize;
             start = range.end;
-            range.map(|at| self.moving(owner.slot, at))
-        });
-        awake.chain(self.resting.iter().copied())
+            range.map(move |at| self.moving(owner.slot, at))
+        })
     }
 }
 

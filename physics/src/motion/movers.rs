@@ -82,6 +82,7 @@ impl Movement<'_> {
         let body = &mut bodies[slot];
         body.velocity = both(kept, |v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
+        body.velocity = both(body.velocity, |v| v.clamp(-settings.max_speed, settings.max_speed));
         let held = advance(body, step, settings);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
             rates::apply_ground_friction(body, *per_frame);

@@ -177,11 +177,36 @@ impl World {
         }
     }
 
+    /// Bodies that met in this frame and are apart at its end are not still: at rest they would keep a contact with a body far away, which a restored
+    /// world does not know. Only fast bodies do so, in a frame that is long enough to stop and to fall asleep in.
+    fn keep_parted_awake(&mut self) {
+        let Self { activity, bodies, settings, stepper, .. } = self;
+        let mut may_doze = |slot: Slot| bodies[slot].still_ms >= settings.sleep_ms && stepper.is_fast(slot);
+        if !activity.active.iter().any(|&slot| may_doze(slot)) {
+            return;
+        }
+        let reach = resting_reach(&self.settings);
+        let mut parted = core::mem::take(&mut self.scratch);
+        parted.clear();
+        for contact in self.contacts.moving_contacts() {
+            let slots = [contact.owner, contact.other];
+            let is_tired = slots.iter().any(|&slot| self.bodies[slot].still_ms != 0);
+            if is_tired && !self.scene().are_within(contact.owner, contact.other, reach) {
+                parted.extend(slots);
+            }
+        }
+        for &slot in &parted {
+            self.bodies[slot].still_ms = 0;
+        }
+        self.scratch = parted;
+    }
+
     /// Puts islands that were still for long enough to sleep, and kinematic bodies that stood still. Each other body gets at most the time
     /// of stillness of its island.
     #[inline(never)]
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
+        self.keep_parted_awake();
         let Self { activity, bodies, previous, extras, stepper, resting, sensors, ever, .. } = self;
         let Activity { active, dozed, sleeping, .. } = activity;
         let may_sleep = |slot: Slot, body: &Body| {

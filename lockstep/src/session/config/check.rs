@@ -1,7 +1,8 @@
 //! Checks the range of every setting.
 
+use crate::pace::pacing::Pace;
 use crate::packet::STATE_BYTES_MAX;
-use crate::session::config::{ConfigError, SessionConfig};
+use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::Duration;
@@ -13,11 +14,14 @@ impl SessionConfig {
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let team = self.sides.teams.iter().copied().max().unwrap_or(0);
+        // With nothing ahead an entry closes when its turn begins, and no turn begins before those of the others are here, or a relay's confirmation.
+        let waits = self.tempo.pace == Pace::Article && self.topology == Topology::Relay;
+        let least_ahead = u32::from(self.players > 1 || waits);
         let ranges: [(&'static str, u32, u32, u32); 18] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames_per_second", self.frames_per_second, 1, 1_000),
             ("frames_per_turn", self.frames_per_turn, 1, 250),
-            ("turns_ahead", self.turns_ahead, 0, 8),
+            ("turns_ahead", self.turns_ahead, least_ahead, 8),
             ("turns", self.turns.unwrap_or(1), 1, 4_000_000_000),
             ("actions_per_turn_max", self.limits.actions_per_turn_max, 1, 255),
             ("turn_bytes_max", self.limits.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
@@ -105,6 +109,11 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
+        // Turn 0 never began.
+        assert_eq!(refused(SessionConfig::new(2).turns_ahead(0)), "turns_ahead");
+        let alone = SessionConfig::new(1).turns_ahead(0).topology(Topology::Relay);
+        assert_eq!(alone.check(8), Ok(()));
+        assert_eq!(refused(alone.pace(Pace::Article)), "turns_ahead");
         let (none, ages) = (Duration::ZERO, Duration::from_secs(90_000));
         assert_eq!(refused(SessionConfig::new(2).watchers_max(257)), "watchers_max");
         assert_eq!(refused(SessionConfig::new(2).watchers_max(3).watchers_min(4)), "watchers_min");

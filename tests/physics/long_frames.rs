@@ -1,0 +1,61 @@
+//! What happens within one frame: fast bodies at corners, and bodies that meet, part and fall asleep.
+
+use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+
+fn wall(world: &mut World, half: [&str; 2], at: [&str; 2], restitution: &str) {
+    let shape = Shape::rect(Fx::lit(half[0]), Fx::lit(half[1]));
+    let wall = BodyDef::static_body(shape).restitution(Fx::lit(restitution));
+    world.create_body(&wall.position(Vec2::new(Fx::lit(at[0]), Fx::lit(at[1])))).unwrap();
+}
+
+fn disc() -> BodyDef {
+    BodyDef::dynamic(Shape::circle(Fx::lit("0.5")))
+}
+
+/// A barrier took the part of the speed against its diagonal normal, which made the other part greater than a body can have. The world was saved, and could
+/// not be loaded.
+#[test]
+fn a_body_that_is_turned_at_a_corner_keeps_to_the_greatest_speed() {
+    let mut fast = World::new(WorldDef::new()).unwrap();
+    wall(&mut fast, ["2", "1"], ["-1.5", "0.5"], "0");
+    let lift = disc().locked_axes(true, false).position(Vec2::new(Fx::ONE, Fx::lit("-0.5")));
+    fast.create_body(&lift.velocity(Vec2::from_ints(-1_024, -1_003))).unwrap();
+    let mut slow = World::new(WorldDef::new().max_speed(Fx::from_num(100))).unwrap();
+    wall(&mut slow, ["2", "3"], ["-4", "0.5"], "0");
+    wall(&mut slow, ["3", "3"], ["0.5", "3.5"], "0");
+    let at = Vec2::new(Fx::from_num(-3), Fx::lit("0.5"));
+    slow.create_body(&disc().position(at).velocity(Vec2::from_ints(100, -89))).unwrap();
+    for mut world in [fast, slow] {
+        for _ in 0..2 {
+            world.step(20).unwrap();
+        }
+        assert_eq!(world.validate(), Ok(()));
+        let mut saved = Vec::new();
+        world.snapshot(&mut saved);
+        assert!(World::from_bytes(&saved).is_ok());
+    }
+}
+
+/// It slept in contact with a wall that was .66 units away; a world that was loaded then did not know the contact.
+#[test]
+fn nobody_falls_asleep_in_contact_with_a_wall_far_away() {
+    for (fps, sleep_ms) in [(1, 500), (10, 100)] {
+        let mut world = World::new(WorldDef::new().sleep_ms(sleep_ms)).unwrap();
+        wall(&mut world, ["2", "3"], ["-3.5", "2"], "0.11");
+        let round = BodyDef::static_body(Shape::circle(Fx::from_num(2)));
+        world.create_body(&round.position(Vec2::new(Fx::ZERO, Fx::lit("2.5")))).unwrap();
+        wall(&mut world, ["1", "3"], ["0", "-4"], "0.825");
+        let ball = disc().restitution(Fx::lit("0.25")).position(Vec2::new(-Fx::ONE, Fx::lit("-0.5")));
+        let speed = Vec2::new(Fx::from_num(4) * i64::from(fps) / 10, Fx::from_num(2 * fps));
+        world.create_body(&ball.velocity(speed)).unwrap();
+        world.step(fps).unwrap();
+        let mut saved = Vec::new();
+        world.snapshot(&mut saved);
+        let mut copy = World::from_bytes(&saved).unwrap();
+        for world in [&mut world, &mut copy] {
+            world.step(fps).unwrap();
+        }
+        assert_eq!(world.first_difference(&copy).map(|found| found.to_string()), None, "{fps}");
+        assert_eq!(world.contacts_ended(), copy.contacts_ended(), "{fps}");
+    }
+}
