@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader, TurnEvents};
+use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
 
 use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
@@ -266,24 +266,14 @@ pub(crate) fn read(path: &Path, bytes: Vec<u8>) -> Result<(Replay, Terms), Match
     checked(path, Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?)
 }
 
-/// A replay of whatever origin, if its settings and its turns are of this game.
+/// A replay of whatever origin, if its settings are of this game.
 ///
 /// # Errors
 /// They are not.
 pub(crate) fn checked(path: &Path, replay: Replay) -> Result<(Replay, Terms), MatchError> {
     let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
     let terms = terms(replay.header()).ok_or_else(|| refused("the match settings are not valid".into()))?;
-    let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
-    if let Some(rate) = turns.map(|(turn, _)| turn).find_map(impossible_rate) {
-        return Err(refused(format!("a turn has {rate} frames per second")));
-    }
     Ok((replay, terms))
-}
-
-/// A rate that the simulation does not have. The hashes of a file guard against damage, not against people.
-fn impossible_rate(turn: TurnEvents<'_>) -> Option<u32> {
-    let rates = 1..=testudo_physics::FPS_MAX;
-    (turn.frames > 0 && !rates.contains(&turn.frames_per_second)).then_some(turn.frames_per_second)
 }
 
 fn terms(header: &ReplayHeader) -> Option<Terms> {
@@ -377,16 +367,5 @@ mod tests {
         assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
         let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
         assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
-    }
-
-    #[test]
-    fn a_turn_at_a_rate_that_does_not_exist_is_refused() {
-        for (rate, is_sound) in [(1, true), (1_000, true), (0, false), (1_001, false)] {
-            let mut recorder = Recorder::new(&header(&TERMS));
-            recorder.frame(rate);
-            recorder.end_turn(0);
-            let opened = opened(&recorder, "rate");
-            assert_eq!(opened.is_ok(), is_sound, "{rate}: {:?}", opened.err());
-        }
     }
 }
