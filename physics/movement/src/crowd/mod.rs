@@ -194,7 +194,8 @@ impl Crowd {
         self.all_change();
     }
 
-    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
+    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition. If the world has given the body the slot
+    /// of a unit that was removed since the last step, that unit leaves without [`MoveEvent::Gone`].
     ///
     /// # Errors
     /// [`MoveError`]: no such body, a unit that is too large for the ground, or a pace out of range.
