@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::joining::{assert_agreed, config as joining_config, play, restart, secret, start};
-use crate::toy::{Order, Toy, bot};
+use crate::toy::{Order, Toy, bot, latency, toy_match};
 use testudo_lockstep::AnyAction;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Identity, Instant, PeerId, PlayerId,
     Session, SessionConfig, SessionPhase, Simulation, Topology,
 };
 
@@ -237,4 +237,29 @@ fn a_delayed_watcher_who_comes_alone_gets_a_state_too() {
     assert!(play(&mut game, 60_000));
     assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1);
     assert_agreed(&mut game, "alone");
+}
+
+/// All the time was counted in turns of the present length. After a slower speed the entries of a player who was alone counted as too far ahead.
+#[test]
+fn who_plays_alone_may_slow_down() {
+    for (fast, slow) in [(100, 10), (250, 50), (200, 100)] {
+        let config = SessionConfig::new(1).simulated().turns(150).topology(Topology::Relay);
+        let mut game = toy_match(&config, 0, 3, latency(40));
+        let over = game.run(Instant::from_millis(900_000), |_, turn, _, session| {
+            if session.player().is_some() {
+                match turn.0 {
+                    2 => session.set_speed(fast).unwrap(),
+                    80 => session.set_speed(slow).unwrap(),
+                    _ => {}
+                }
+            }
+        });
+        let what = format!("{fast} %, then {slow} %");
+        assert!(over, "{what}");
+        for driver in game.drivers_mut() {
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
+            let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
+            assert!(!told.iter().any(|event| matches!(event, Event::TooFarAhead { .. })), "{what}: {told:?}");
+        }
+    }
 }

@@ -39,8 +39,8 @@ pub(crate) struct Common {
 /// A player whose entries no other player's entries limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alone {
-    since: Instant,
-    next: u32,
+    /// Until when the time has been counted.
+    counted: Instant,
     pub(super) first_refused: u32,
 }
 
@@ -69,12 +69,15 @@ impl Common {
             self.alone = None;
             return;
         };
-        let (since, next) = self.alone.map_or((self.now, stream.next()), |alone| (alone.since, alone.next));
-        let turns = self.now.since(since).as_micros() * 2 / turn.as_micros().max(1);
+        let first_refused = stream.next().saturating_add(self.setup.config.turns_ahead + 2);
+        let Alone { counted, first_refused } =
+            self.alone.unwrap_or(Alone { counted: self.now, first_refused });
+        // What was counted stays when turns become longer.
+        let half = (turn.as_micros() / 2).max(1);
+        let turns = self.now.since(counted).as_micros() / half;
+        let counted = counted + Duration::from_micros(turns * half);
         let turns = u32::try_from(turns).unwrap_or(u32::MAX);
-        let ahead = self.setup.config.turns_ahead + 2;
-        self.alone =
-            Some(Alone { since, next, first_refused: next.saturating_add(ahead).saturating_add(turns) });
+        self.alone = Some(Alone { counted, first_refused: first_refused.saturating_add(turns) });
     }
 
     /// Whether the session has finished or failed.
