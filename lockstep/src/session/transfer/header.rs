@@ -312,7 +312,7 @@ mod tests {
     fn what_no_match_can_have_come_to_is_not_sound() {
         let config = SessionConfig::new(2).signed();
         assert!(header().is_sound(&config, 8));
-        let broken: [fn(&mut Header); 7] = [
+        let broken: [fn(&mut Header); 8] = [
             |header| header.paused_by = Some(PlayerId(2)),
             |header| header.turn = 0,
             |header| header.settings_hash ^= 1,
@@ -320,6 +320,7 @@ mod tests {
             |header| header.plan.frames_per_turn = 0,
             |header| header.players[1].ended = Some((9, EndReason::Left)),
             |header| header.result = Some((9, 1)),
+            |header| header.saved = Some(9),
         ];
         for change in broken {
             let mut header = header();
