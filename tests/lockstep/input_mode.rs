@@ -2,8 +2,8 @@
 
 use crate::toy::Keys;
 use testudo_lockstep::{
-    Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
-    TurnStatus,
+    Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX,
+    PeerId, PlayerId, Session, SessionConfig, SessionPhase, TurnStatus,
 };
 
 /// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
@@ -97,4 +97,29 @@ fn idle_keys_cost_one_bit_each() {
 fn a_whole_window_of_changing_keys_fits_one_packet() {
     let (length, ran) = packet_after(512, 30, |frame| (frame % 64) as u8);
     assert!(ran == 512 && length <= PACKET_BYTES_MAX, "{ran} inputs in {length} bytes");
+}
+
+/// Peers refused the first entries of each other, and nobody was told why.
+#[test]
+fn zeros_must_be_an_input() {
+    #[derive(Debug)]
+    struct FromOne(u64);
+    impl Action for FromOne {
+        const MAX_BITS: u32 = 6;
+        fn encode(&self, out: &mut BitWriter) {
+            out.write_bits(self.0, 6);
+        }
+        fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+            match input.read_bits(6)? {
+                0 => Err(DecodeError::NotCanonical),
+                value => Ok(Self(value)),
+            }
+        }
+    }
+    let config = SessionConfig::input(2, 60).simulated();
+    let refused = Session::<FromOne>::host(config.clone(), Instant::ZERO).unwrap_err();
+    assert_eq!(refused, ConfigError::ZerosAreNoInput);
+    assert!(Session::<Keys<6>>::host(config, Instant::ZERO).is_ok());
+    let command = SessionConfig::new(2).simulated();
+    assert!(Session::<FromOne>::host(command, Instant::ZERO).is_ok());
 }

@@ -182,6 +182,22 @@ fn who_crashes_again_and_again_gets_a_state_each_time() {
     }
 }
 
+/// Who joins waits for two checksums. With more turns between them than the settings allow now, nobody came back.
+#[test]
+fn a_player_comes_back_where_checksums_are_as_rare_as_they_may_be() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for seed in 0..share(8) {
+            let config = config(3, topology).checksum_interval(98).turns(600);
+            let mut game = without(&config, 2, 0, seed, terrible());
+            play(&mut game, 10_000 + 3_000 * seed);
+            come_back(&mut game, &config, 2);
+            assert!(play(&mut game, 1_000_000), "{topology:?} {seed}");
+            assert_eq!(game.drivers()[2].simulation().loaded.len(), 1, "{topology:?} {seed}");
+            assert_agreed(&mut game, &format!("{topology:?} {seed}"));
+        }
+    }
+}
+
 #[test]
 fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
     for topology in [Topology::Host, Topology::Relay] {

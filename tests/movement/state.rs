@@ -1,6 +1,8 @@
 //! Saved crowds: a match that is restored in every turn goes on with the same bits.
 
-use testudo_movement::{Crowd, CrowdDef, FlowError, Formation, GroundDef, MoveError, MoverDef, Order};
+use testudo_movement::{
+    Crowd, CrowdDef, FlowError, Formation, GroundDef, MoveError, MoveEvent, MoverDef, Order,
+};
 use testudo_physics::{Aabb, Angle, BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
 use testudo_tests::cases::share;
 
@@ -265,6 +267,31 @@ fn a_unit_that_is_larger_than_its_size_is_refused() {
     assert!(Crowd::load(&def(), &world, &saved(&crowd)).is_ok());
     let refused = Crowd::load(&smaller, &world, &saved(&crowd)).unwrap_err();
     assert!(refused.to_string().contains("radius"), "{refused}");
+}
+
+/// Nobody was told of units whose slots others took before the next step.
+#[test]
+fn a_unit_whose_slot_is_taken_at_once_is_reported_gone() {
+    let (mut world, mut crowd, units) = scene(Kind::Rocks, 12);
+    let mut gone = vec![units[1]];
+    world.remove_body(units[1]).unwrap();
+    for _ in 0..2 {
+        let recruit = BodyDef::dynamic(Shape::circle(Fx::lit("0.4"))).position(Vec2::from_ints(-14, 14));
+        let recruit = world.create_body(&recruit).unwrap();
+        assert_eq!(recruit.index(), units[1].index());
+        crowd.add(&world, recruit, MoverDef::default()).unwrap();
+        world.remove_body(recruit).unwrap();
+        gone.push(recruit);
+    }
+    let mut loaded = Crowd::load(&def(), &world, &saved(&crowd)).unwrap();
+    assert_eq!(loaded.checksum(), crowd.checksum());
+    for crowd in [&mut crowd, &mut loaded] {
+        crowd.step(&mut world.clone(), 20).unwrap();
+        assert_eq!(crowd.events(), gone.iter().copied().map(MoveEvent::Gone).collect::<Vec<_>>());
+        crowd.step(&mut world.clone(), 20).unwrap();
+        assert_eq!(crowd.events(), []);
+    }
+    assert_eq!(saved(&loaded), saved(&crowd));
 }
 
 /// Units fall and recruits come, some in the slots of the fallen: a crowd with gaps goes on as one that was restored and has none. Its checksum does not depend

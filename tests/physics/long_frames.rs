@@ -59,3 +59,16 @@ fn nobody_falls_asleep_in_contact_with_a_wall_far_away() {
         assert_eq!(world.contacts_ended(), copy.contacts_ended(), "{fps}");
     }
 }
+
+/// A barrier took away a part of the speed along a locked axis, too, which no contact can change.
+#[test]
+fn a_corner_does_not_slow_a_body_along_its_locked_axis() {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    wall(&mut world, ["2", "1"], ["-1.5", "0.5"], "0");
+    let lift = disc().locked_axes(true, false).position(Vec2::new(Fx::ONE, Fx::lit("-0.5")));
+    let lift = world.create_body(&lift.velocity(Vec2::from_ints(-1_024, -1_003))).unwrap();
+    for _ in 0..4 {
+        world.step(20).unwrap();
+        assert_eq!(world.body(lift).unwrap().velocity().x, Fx::from_num(-1_024));
+    }
+}

@@ -100,7 +100,7 @@ pub(crate) fn apart(a: &BodyRef<'_>, b: &BodyRef<'_>) -> i64 {
     (Outline::of(a).distance(&Outline::of(b)) >> 8) as i64
 }
 
-/// A convex polygon: every second corner of a circle's polygon, moved a little.
+/// A convex polygon: some corners of a circle's polygon, moved a little, or a rectangle. Some sides along an axis have a corner within.
 pub(crate) fn polygon(chance: &mut crate::build::Chance, centre: [i64; 2], size: i64) -> Vec<Vec2> {
     // Directions around the circle; any subset in order is convex.
     const AROUND: [[i64; 2]; 16] = [
@@ -121,15 +121,24 @@ pub(crate) fn polygon(chance: &mut crate::build::Chance, centre: [i64; 2], size:
         [707, -707],
         [924, -383],
     ];
-    loop {
-        let corners: Vec<_> = AROUND.iter().filter(|_| chance.below(3) == 0).take(8).collect();
-        if corners.len() >= 3 {
-            let [x, y] = [chance.between(size / 3, size), chance.between(size / 3, size)];
-            let place =
-                |d: &&[i64; 2]| crate::build::at(centre[0] + d[0] * x / 1000, centre[1] + d[1] * y / 1000);
-            return corners.iter().map(place).collect();
+    let rectangle = || (2..16).step_by(4).map(|at| AROUND[at]).collect();
+    let mut corners: Vec<[i64; 2]> = if chance.below(4) == 0 { rectangle() } else { Vec::new() };
+    while corners.len() < 3 {
+        corners = AROUND.into_iter().filter(|_| chance.below(3) == 0).take(8).collect();
+    }
+    let [x, y] = [chance.between(size / 3, size), chance.between(size / 3, size)];
+    let place = |d: [i64; 2]| crate::build::at(centre[0] + d[0] * x / 1000, centre[1] + d[1] * y / 1000);
+    let mut room = 8 - corners.len();
+    let mut outline = Vec::new();
+    for (at, &corner) in corners.iter().enumerate() {
+        let (from, to) = (place(corner), place(corners[(at + 1) % corners.len()]));
+        outline.push(from);
+        if (from.x == to.x || from.y == to.y) && room > 0 && chance.below(2) == 0 {
+            outline.push(Vec2::new((from.x + to.x) / 2, (from.y + to.y) / 2));
+            room -= 1;
         }
     }
+    outline
 }
 
 /// Tolerance of rounded values, raw units.

@@ -131,6 +131,8 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
+    /// In input mode [`crate::Action::MAX_BITS`] zeros are the input of a player who does nothing, and they are no action of this type.
+    ZerosAreNoInput,
     /// The match is signed, but this program was built without the feature `signed`.
     NoSignatures,
     /// No random bytes were given: [`SessionConfig::entropy`].
@@ -157,6 +159,9 @@ impl fmt::Display for ConfigError {
             }
             Self::ActionTooLarge { bits, max } => {
                 write!(f, "an action must have at most {max} bits, not {bits}")
+            }
+            Self::ZerosAreNoInput => {
+                write!(f, "zeros in all bits must be an input: that of a player who does nothing")
             }
             Self::NoSignatures => {
                 write!(f, "the match is signed, and this program was built without signatures")
@@ -210,7 +215,7 @@ impl SessionConfig {
     }
 
     /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, and there is a checksum
-    /// every 30 frames. A frame without a new input repeats the last one.
+    /// every 30 frames. A frame without a new input repeats the last one; zeros in all bits stand for none yet.
     #[must_use]
     pub fn input(players: u8, frames_per_second: u32) -> Self {
         let config = Self::new(players).frames_per_second(frames_per_second).frames_per_turn(1);

@@ -67,7 +67,7 @@ use crate::session::failure::Failure;
 use crate::session::link::Link;
 use crate::session::stats::Stats;
 use crate::value::bits::BitWriter;
-use crate::value::codec::Codec;
+use crate::value::codec::{Codec, zeros};
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::Instant;
 
@@ -186,6 +186,9 @@ fn check(
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
     config.check(action_bits)?;
+    if config.input_mode && codec.refuses(&zeros(action_bits), 1, &mut BitWriter::new()) {
+        return Err(ConfigError::ZerosAreNoInput);
+    }
     if !config.own.is_simulated && config.session_id == 0 {
         return Err(ConfigError::NoSessionId);
     }

@@ -8,7 +8,8 @@ use crate::value::entry::Payload;
 /// Every action is encoded and decoded, the local player's too, so an action refers to objects by id and never by reference. `decode` gets
 /// untrusted bytes from the network and must be total. If a decoded action does not encode to the same bits again, it is refused.
 pub trait Action: Sized {
-    /// Greatest number of bits that `encode` writes, 1..=[`ACTION_BITS_MAX`]. In input mode every action has exactly this many.
+    /// Greatest number of bits that `encode` writes, 1..=[`ACTION_BITS_MAX`]. In input mode every action has exactly this many,
+    /// and that many zeros must be one: the input of a player who does nothing.
     const MAX_BITS: u32;
 
     /// Writes the action: at least one bit, at most [`Action::MAX_BITS`].

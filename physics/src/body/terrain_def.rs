@@ -338,6 +338,10 @@ fn is_clockwise(corners: &[[i32; 2]]) -> bool {
 pub(crate) fn check_convex(corners: &[[i32; 2]]) -> Result<(), usize> {
     let mut wide = false;
     for (to, from) in edges(corners.len(), true) {
+        // A second time around leads through the same corners.
+        if corners[..to].contains(&corners[to]) {
+            return Err(to);
+        }
         for (at, corner) in corners.iter().enumerate() {
             let from_here =
                 |point: [i32; 2]| each_axis(|axis| i128::from(point[axis]) - i128::from(corners[from][axis]));
@@ -391,6 +395,8 @@ mod tests {
         assert_eq!(polygon(&dent), Err(TerrainError::NotConvex { point: 3 }));
         let star = [(0, 3), (2, -3), (-3, 1), (3, 1), (-2, -3)];
         assert!(matches!(polygon(&star), Err(TerrainError::NotConvex { .. })), "twice around");
+        let again = [(0, 0), (4, 1), (3, 4), (0, 0), (4, 1), (3, 4)];
+        assert_eq!(polygon(&again), Err(TerrainError::NotConvex { point: 3 }));
         let flat = [(0, 0), (2, 0), (4, 0)];
         assert!(matches!(polygon(&flat), Err(TerrainError::NotConvex { .. })), "without an inside");
         assert!(matches!(polygon(&[(0, 0); 9]), Err(TerrainError::PointCount { given: 9, min: 3, max: 8 })));

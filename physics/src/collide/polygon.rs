@@ -137,8 +137,9 @@ impl RoundedPolygon {
             let before = polygon[if at == 0 { last } else { at - 1 }];
             let behind = polygon[if at == last { 0 } else { at + 1 }];
             // From the box's corner that the edge before ends with to the one that the next edge begins with.
-            let ([_, mut quadrant], [to, _]) =
-                (supports(minus(corner, before)), supports(minus(behind, corner)));
+            let (ends, begins) = (supports(minus(corner, before)), supports(minus(behind, corner)));
+            // A corner on a straight side along an axis turns nothing: the way from the side's end to its begin would lead around the box.
+            let (mut quadrant, to) = (ends[1], if ends == begins { ends[1] } else { begins[0] });
             sum.push(corner, box_corner(low, high, quadrant), at);
             while quadrant & 3 != to {
                 quadrant += 1;

@@ -81,7 +81,7 @@ impl Movement<'_> {
         let barrier = may_stop.then(|| nearest_barrier(slot, step, bodies, *walls)).flatten();
         let body = &mut bodies[slot];
         body.velocity = both(kept, |v| v.clamp(-settings.max_speed, settings.max_speed));
-        let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
+        let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, body));
         body.velocity = both(body.velocity, |v| v.clamp(-settings.max_speed, settings.max_speed));
         let held = advance(body, step, settings);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
@@ -165,13 +165,15 @@ fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>
 }
 
 /// The part of a step before a barrier. A body that the barrier stops at once does not keep its speed against it: its contact may have another
-/// normal, at a corner, and would let the speed grow without end. Otherwise the contact absorbs it in the next step.
-fn stop_at(barrier: &Barrier, step: [i32; 2], velocity: &mut [i32; 2]) -> [i32; 2] {
+/// normal, at a corner, and would let the speed grow without end. Otherwise the contact absorbs it in the next step. What is locked stays.
+fn stop_at(barrier: &Barrier, step: [i32; 2], body: &mut Body) -> [i32; 2] {
     let stopped = both(step, |s| scale_down(s, barrier.part));
     if stopped == [0; 2] {
+        let velocity = body.velocity;
+        let locked = [body.has(flag::LOCK_X), body.has(flag::LOCK_Y)];
         let against: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * barrier.normal[axis]).sum();
-        for (v, n) in velocity.iter_mut().zip(barrier.normal) {
-            *v -= (((against.min(0) >> 16) * n) >> 16) as i32;
+        for axis in (0..2).filter(|&axis| !locked[axis]) {
+            body.velocity[axis] -= (((against.min(0) >> 16) * barrier.normal[axis]) >> 16) as i32;
         }
     }
     stopped

@@ -181,6 +181,9 @@ impl World {
     /// world does not know. Only fast bodies do so, in a frame that is long enough to stop and to fall asleep in.
     fn keep_parted_awake(&mut self) {
         let Self { activity, bodies, settings, stepper, .. } = self;
+        if settings.sleep_ms == 0 {
+            return;
+        }
         let mut may_doze = |slot: Slot| bodies[slot].still_ms >= settings.sleep_ms && stepper.is_fast(slot);
         if !activity.active.iter().any(|&slot| may_doze(slot)) {
             return;

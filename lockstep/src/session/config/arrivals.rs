@@ -51,7 +51,8 @@ impl SessionConfig {
         self
     }
 
-    /// Time that a peer has for joining a running match, 1 ms to 24 h. In the lobby of a resumed match, it is the longest time without a new part
+    /// Time that a peer has for joining a running match: at least three [intervals of checksums](SessionConfig::checksum_interval) and the turns
+    /// ahead, at most 24 h. In the lobby of a resumed match, it is the longest time without a new part
     /// of the save. Default 60 s.
     #[must_use]
     pub fn join_timeout(mut self, join_timeout: Duration) -> Self {

@@ -61,7 +61,6 @@ impl SessionConfig {
             ("drop_after", self.waits.drop_after, 1),
             ("waiting_notice", Some(self.waits.waiting_notice), 0),
             ("linger", Some(self.waits.linger), 0),
-            ("join_timeout", Some(self.arrivals.join_timeout), 1),
             ("late_joins", self.arrivals.late_joins, 0),
             ("watch_delay", Some(self.watchers.watch_delay), 0),
         ];
@@ -70,7 +69,13 @@ impl SessionConfig {
                 check_time(setting, value, Duration::from_millis(min), TIMEOUT_MAX)?;
             }
         }
-        Ok(())
+        check_time("join_timeout", self.arrivals.join_timeout, self.least_join_time(), TIMEOUT_MAX)
+    }
+
+    /// A joining peer waits for two checksums; a third interval is for its state.
+    fn least_join_time(&self) -> Duration {
+        let turns = 3 * self.limits.checksum_interval + self.turns_ahead + 2;
+        self.turn_length().times(turns.into()).clamp(Duration::from_millis(1), TIMEOUT_MAX)
     }
 }
 
@@ -127,5 +132,10 @@ mod tests {
         assert_eq!(refused(SessionConfig::new(2).state_rate(0)), "state_rate");
         assert_eq!(refused(SessionConfig::new(2).join_timeout(none)), "join_timeout");
         assert_eq!(refused(SessionConfig::new(2).late_joins(ages)), "late_joins");
+        // Nobody could come back.
+        let rare = |interval| SessionConfig::new(2).checksum_interval(interval);
+        assert_eq!(refused(rare(99)), "join_timeout");
+        assert_eq!(rare(98).check(8), Ok(()));
+        assert_eq!(rare(600).join_timeout(Duration::from_secs(361)).check(8), Ok(()));
     }
 }

@@ -19,6 +19,7 @@ impl Clone for Crowd {
             movers: self.movers.clone(),
             hashes: self.hashes.clone(),
             gone: self.gone,
+            replaced: self.replaced.clone(),
             finder: self.finder.clone(),
             orders: self.orders,
             events: self.events.clone(),
@@ -40,6 +41,7 @@ impl Clone for Crowd {
             movers,
             hashes,
             gone,
+            replaced,
             finder,
             orders,
             events,
@@ -53,6 +55,7 @@ impl Clone for Crowd {
         }
         (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
         (self.gone, self.paths_debt) = (*gone, *paths_debt);
+        self.replaced.clone_from(replaced);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);
         self.movers.clone_from(movers);

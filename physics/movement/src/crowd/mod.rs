@@ -109,6 +109,8 @@ pub struct Crowd {
     /// How many of them are gone, and only take a place.
     // not state: those that are gone are not saved
     pub(crate) gone: u32,
+    /// Units that the next step reports as gone, because another unit has taken the slot of their body.
+    pub(crate) replaced: Vec<BodyId>,
     // not state: follows from the walkers
     pub(crate) finder: Finder,
     /// Number of orders so far.
@@ -146,6 +148,7 @@ impl Crowd {
             movers: Vec::new(),
             hashes: Vec::new(),
             gone: 0,
+            replaced: Vec::new(),
             finder: Finder::default(),
             orders: 0,
             events: Vec::new(),
@@ -194,8 +197,7 @@ impl Crowd {
         self.all_change();
     }
 
-    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition. If the world has given the body the slot
-    /// of a unit that was removed since the last step, that unit leaves without [`MoveEvent::Gone`].
+    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
     ///
     /// # Errors
     /// [`MoveError`]: no such body, a unit that is too large for the ground, or a pace out of range.
@@ -237,7 +239,11 @@ impl Crowd {
         let walker = Walker::new(body, radius, def.acceleration, self.frame());
         match known {
             Ok(at) => {
-                self.gone -= u32::from(self.walkers[at].is_gone);
+                let before = &self.walkers[at];
+                self.gone -= u32::from(before.is_gone);
+                if !before.is_gone && before.body != body {
+                    self.replaced.push(before.body);
+                }
                 (self.walkers[at], self.movers[at], self.hashes[at]) = (walker, mover, CHANGED);
             }
             Err(at) => {
@@ -290,7 +296,7 @@ impl Crowd {
         self.place_of(body).map(|at| self.movers[at].post)
     }
 
-    /// What happened in the last step, in the order of the bodies' slots.
+    /// What happened in the last step: first who is gone, then all else in the order of the bodies' slots.
     #[must_use]
     pub fn events(&self) -> &[MoveEvent] {
         &self.events

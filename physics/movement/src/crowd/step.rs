@@ -49,6 +49,7 @@ impl Crowd {
     /// As [`Crowd::step`], at a rate that is in its range.
     fn step_at(&mut self, world: &mut World, rate: u32) {
         self.events.clear();
+        self.events.extend(self.replaced.drain(..).map(MoveEvent::Gone));
         let largest = self.look(world, rate);
         let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.

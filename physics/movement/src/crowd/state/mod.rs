@@ -7,7 +7,7 @@ mod write;
 use alloc::vec::Vec;
 use core::fmt;
 
-use testudo_physics::World;
+use testudo_physics::{BodyId, World};
 
 use crate::crowd::leg::debt_max;
 use crate::crowd::{Crowd, CrowdDef, CrowdError, Task, Walker};
@@ -18,7 +18,7 @@ pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 15;
+pub const MOVEMENT_VERSION: u32 = 16;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,9 @@ impl Crowd {
         }
         crowd.flows.prepare(&crowd.ground);
         crowd.load_plan(&mut numbers)?;
+        for _ in 0..numbers.take(4)? as u32 {
+            crowd.replaced.push(BodyId::from_bits(numbers.take(8)? as u64));
+        }
         let movers = numbers.take(4)? as u32;
         for _ in 0..movers {
             let walker = numbers.walker()?;

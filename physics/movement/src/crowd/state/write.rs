@@ -128,6 +128,8 @@ impl Crowd {
             out.put("plan.steps", plan.steps.into(), 4);
             out.put("plan.restarts", plan.restarts.into(), 1);
         }
+        out.put("replaced", self.replaced.len() as i64, 4);
+        self.replaced.iter().for_each(|body| out.put("replaced.body", body.to_bits() as i64, 8));
         out.put("units", self.movers.len() as i64 - i64::from(self.gone), 4);
     }
 
