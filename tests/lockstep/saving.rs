@@ -2,11 +2,15 @@
 
 use crate::joining;
 use crate::toy::{Keys, Order, Toy, bot, latency, terrible, toy_match, toy_match_from};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    ConfigError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, SavedMatch,
-    SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, TurnStatus, VirtualMatch,
+    ConfigError, Controls, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
+    SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, TurnStatus,
+    VirtualMatch,
 };
+use testudo_tests::cases::share;
 
 const SEED: u64 = 5;
 
@@ -146,6 +150,49 @@ fn pause_and_speed_are_saved() {
     let (whole, toy) = (game.drivers()[0].simulation(), second.drivers()[1].simulation());
     assert_eq!((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
     assert_eq!(whole.frames, 4 * (120 - 11));
+}
+
+/// A pause that was saved had no end in the resumed match; what players had asked for before counted no more.
+#[test]
+fn pauses_budgets_and_wishes_go_on_after_a_save() {
+    let (mut in_pause, mut refused) = (0, 0);
+    for seed in 0..share(64).max(12) {
+        let controls = [Controls::Everybody, Controls::Majority, Controls::HostPlayer][seed as usize % 3];
+        let config = config(3, Topology::Host).controls(controls).pause_max(Duration::from_secs(2));
+        let config = config.pauses_max(2).speed_changes_max(2);
+        let save_at = 20 + (seed * 7 % 60) as u32;
+        // What players want depends on the turn alone.
+        let mut ask = |turn: u32, identity: Identity, session: &mut Session<Order>| {
+            let Identity::Player(player) = identity else { return };
+            let asked = match Pcg32::seed_from_u64(seed << 32 | u64::from(turn) << 8 | u64::from(player.0))
+                .next_u32()
+                % 30
+            {
+                0 | 1 => session.pause(true),
+                2 => session.pause(false),
+                3 => session.set_speed(200),
+                4 => session.set_speed(50),
+                _ => Ok(()),
+            };
+            refused += u32::from(asked.is_err());
+            if (turn, player) == (save_at, PlayerId(1)) {
+                session.save();
+            }
+        };
+        let mut game = toy_match(&config, 0, seed, latency(20));
+        play(&mut game, &mut ask);
+        let (saved, state) = the_save(&mut game);
+        let mut second = toy_match_from(&config.resume(saved), &state, 0, seed, latency(20));
+        in_pause += u32::from(second.drivers()[0].session().is_paused());
+        play(&mut second, &mut ask);
+        for driver in second.drivers() {
+            let (whole, toy) = (game.drivers()[0].simulation(), driver.simulation());
+            let (course, whole) =
+                ((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
+            assert_eq!(course, whole, "{seed} {controls:?}");
+        }
+    }
+    assert!(in_pause > 1 && refused > 9, "{in_pause} saves in pauses, {refused} wishes refused");
 }
 
 #[test]

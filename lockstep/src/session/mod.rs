@@ -421,7 +421,7 @@ impl AnySession {
 
     /// Counts frames in which the simulation waited; the driver calls this.
     pub fn note_stalled_frames(&mut self, frames: u64) {
-        self.common.stats.stalled_frames += frames;
+        self.common.stats.stalled_frames = self.common.stats.stalled_frames.saturating_add(frames);
     }
 
     /// The roster on which all players have agreed. None before the match, or if the match is not signed.

@@ -8,6 +8,7 @@ use twox_hash::XxHash3_64;
 
 use crate::pace::pacing::TurnPlan;
 use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
+use crate::session::controls::{Asked, read_pause, write_pause};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, Entry};
@@ -34,6 +35,8 @@ pub struct SavedMatch {
     pub(crate) origin: u64,
     pub(crate) format: PayloadFormat,
     pub(crate) paused: bool,
+    /// Whose pause it is.
+    pub(crate) paused_by: Option<PlayerId>,
     pub(crate) speed: u8,
     pub(crate) plan: TurnPlan,
     pub(crate) players: SmallVec<[SavedStream; 4]>,
@@ -44,6 +47,8 @@ pub struct SavedMatch {
 pub(crate) struct SavedStream {
     /// The stream ended before the saved turn.
     pub(crate) ended: Option<EndReason>,
+    /// What the player had asked for before the saved turn.
+    pub(crate) asked: Asked,
     /// The entries of the saved turn, and the later ones that had already closed.
     pub(crate) entries: Vec<Entry>,
 }
@@ -131,7 +136,7 @@ impl SavedMatch {
         };
         writer.write_bool(is_fixed);
         writer.write_bits(u64::from(bits), 16);
-        writer.write_bool(self.paused);
+        write_pause(&mut writer, self.paused, self.paused_by);
         writer.write_bits(u64::from(self.speed), 8);
         writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
         writer.write_bits(u64::from(self.plan.frames_per_second), 16);
@@ -143,6 +148,7 @@ impl SavedMatch {
             if let Some(reason) = player.ended {
                 writer.write_bits(end_reason_number(reason), 3);
             }
+            player.asked.write(&mut writer);
             if !player.entries.is_empty() {
                 let start = turns.entries.len() as u32;
                 turns.entries.extend_from_slice(&player.entries);
@@ -183,7 +189,7 @@ impl SavedMatch {
         let is_fixed = reader.read_bool()?;
         let bits = reader.read_max(16, u64::from(ACTION_BITS_MAX))? as u32;
         let format = if is_fixed { PayloadFormat::Fixed(bits) } else { PayloadFormat::Variable(bits) };
-        let paused = reader.read_bool()?;
+        let (paused, paused_by) = read_pause(&mut reader)?;
         let speed = reader.read_max(8, u64::from(crate::SPEED_PERCENT_MAX))? as u8;
         let plan = TurnPlan {
             frames_per_turn: reader.read_max(16, 2_000)? as u32,
@@ -197,7 +203,8 @@ impl SavedMatch {
         let mut players = SmallVec::new();
         for _ in 0..count {
             let ended = if reader.read_bool()? { Some(end_reason(&mut reader)?) } else { None };
-            players.push(SavedStream { ended, entries: Vec::new() });
+            let asked = Asked::read(&mut reader)?;
+            players.push(SavedStream { ended, asked, entries: Vec::new() });
         }
         let mut turns = TurnsPacket { base: turn, ..TurnsPacket::default() };
         turns.read_segments(&mut reader, format)?;
@@ -213,6 +220,6 @@ impl SavedMatch {
             }
             player.entries = turns.entries_of(segment).to_vec();
         }
-        Ok(Self { settings_hash, turn, checksum, origin, format, paused, speed, plan, players })
+        Ok(Self { settings_hash, turn, checksum, origin, format, paused, paused_by, speed, plan, players })
     }
 }

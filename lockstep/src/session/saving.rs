@@ -69,9 +69,10 @@ impl AnySession {
         }
         self.saving.last = Some(turn.0);
         let (plan, speed) = self.pace.planner.to_save();
-        let stream = |stream: &Stream| SavedStream {
+        let stream = |(player, stream): (PlayerId, &Stream)| SavedStream {
             // A player who comes back later than this is away in the save.
             ended: stream.end_in(turn.0).filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
+            asked: self.controlled.asked[player.index()],
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
@@ -81,9 +82,10 @@ impl AnySession {
             origin: origin_of(self.common.setup.config.session_id),
             format: self.common.setup.format,
             paused: self.controlled.paused,
+            paused_by: self.controlled.paused_by,
             speed,
             plan,
-            players: self.common.streams.iter().map(stream).collect(),
+            players: self.common.streams.by_player().map(stream).collect(),
         });
         self.common.emit(Event::SavePoint { turn, player: PlayerId(player as u8) });
         if self.common.setup.config.turns_ahead == 0 {
@@ -130,7 +132,8 @@ impl AnySession {
         let Some(saved) = self.common.setup.config.own.resume.clone() else { return };
         self.common.gate.turn = saved.turn;
         self.common.gate.complete = saved.turn;
-        self.controlled.paused = saved.paused;
+        let asked = saved.players.iter().map(|player| player.asked);
+        self.controlled.go_on(saved.paused, saved.paused_by, asked);
         self.saving.checksum = saved.checksum;
         self.pace.planner.resume(saved.plan, saved.speed);
         self.compared.checksums.resume_at(saved.turn);
@@ -160,6 +163,7 @@ pub(super) fn check(
     }
     let turn_exists = saved.turn <= config.turns.map_or(4_000_000_000, |turns| turns - 1);
     let everybody = saved.players.len() == usize::from(config.players);
+    let paused_by_one = saved.paused_by.is_none_or(|player| saved.paused && player.0 < config.players);
     let actions_max = if config.input_mode { 1 } else { config.limits.actions_per_turn_max };
     let mut scratch = BitWriter::new();
     let mut is_sound = |player: &SavedStream| {
@@ -175,7 +179,7 @@ pub(super) fn check(
                 is_kept_entry(entry, fixed) && !codec.refuses(&entry.payload, actions_max, &mut scratch)
             })
     };
-    if turn_exists && everybody && saved.players.iter().all(&mut is_sound) {
+    if turn_exists && everybody && paused_by_one && saved.players.iter().all(&mut is_sound) {
         Ok(())
     } else {
         Err(ConfigError::UnsoundSave)

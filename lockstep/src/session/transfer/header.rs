@@ -5,16 +5,13 @@ use smallvec::SmallVec;
 use crate::pace::pacing::{TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::config::SessionConfig;
-use crate::session::controls::Asked;
+use crate::session::controls::{Asked, read_pause, write_pause};
 use crate::session::saving::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
-use crate::value::ids::{PLAYERS_MAX, PlayerId};
-
-/// The number after those of all players.
-const NOBODY: u64 = PLAYERS_MAX as u64;
+use crate::value::ids::PlayerId;
 
 /// Bytes of the length before a header.
 const LENGTH_BYTES: usize = 2;
@@ -81,8 +78,7 @@ impl Header {
         writer.write_bits(u64::from(self.turn), 32);
         writer.write_bits(u64::from(self.frame), 32);
         writer.write_bits(self.checksum, 64);
-        writer.write_bool(self.paused);
-        writer.write_bits(self.paused_by.map_or(NOBODY, |player| u64::from(player.0)), 5);
+        write_pause(&mut writer, self.paused, self.paused_by);
         writer.write_bits(u64::from(self.speed), 8);
         writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
         writer.write_bits(u64::from(self.plan.frames_per_second), 16);
@@ -103,7 +99,7 @@ impl Header {
             writer.write_bits(u64::from(player.votes.network_ms), 16);
             writer.write_bits(u64::from(player.votes.runtime_ms), 16);
             writer.write_bits(u64::from(player.votes.excess_ms), 32);
-            write_asked(&mut writer, player.asked);
+            player.asked.write(&mut writer);
         }
         writer.write_bool(self.saved.is_some());
         if let Some(turn) = self.saved {
@@ -136,9 +132,7 @@ impl Header {
         let turn = reader.read_bits(32)? as u32;
         let frame = reader.read_bits(32)? as u32;
         let checksum = reader.read_bits(64)?;
-        let paused = reader.read_bool()?;
-        let paused_by = reader.read_max(5, NOBODY)?;
-        let paused_by = (paused_by != NOBODY).then_some(PlayerId(paused_by as u8));
+        let (paused, paused_by) = read_pause(&mut reader)?;
         let speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
         let plan = read_plan(&mut reader)?;
         let calm = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
@@ -159,7 +153,7 @@ impl Header {
                 runtime_ms: reader.read_bits(16)? as u16,
                 excess_ms: reader.read_bits(32)? as u32,
             };
-            all.push(HeaderPlayer { ended, votes, asked: read_asked(&mut reader)? });
+            all.push(HeaderPlayer { ended, votes, asked: Asked::read(&mut reader)? });
         }
         let saved = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
         let signing = if reader.read_bool()? {
@@ -215,36 +209,11 @@ impl Header {
     }
 }
 
-fn write_asked(writer: &mut BitWriter, asked: Asked) {
-    writer.write_bits(u64::from(asked.pauses), 16);
-    writer.write_bits(u64::from(asked.speeds), 16);
-    writer.write_bits(u64::from(asked.paused_ms), 32);
-    writer.write_bits(asked.wants_pause.map_or(2, u64::from), 2);
-    writer.write_bits(asked.wants_speed.map_or(0, u64::from), 8);
-}
-
 fn read_plan(reader: &mut BitReader<'_>) -> Result<TurnPlan, DecodeError> {
     Ok(TurnPlan {
         frames_per_turn: reader.read_max(16, 2_000)? as u32,
         frames_per_second: reader.read_max(16, 1_000)? as u32,
         pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
-    })
-}
-
-fn read_asked(reader: &mut BitReader<'_>) -> Result<Asked, DecodeError> {
-    let (pauses, speeds) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
-    let paused_ms = reader.read_bits(32)? as u32;
-    let wants_pause = reader.read_max(2, 2)?;
-    let wants_speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
-    if (1..SPEED_PERCENT_MIN).contains(&wants_speed) {
-        return Err(DecodeError::OutOfRange { value: wants_speed.into(), max: SPEED_PERCENT_MAX.into() });
-    }
-    Ok(Asked {
-        pauses,
-        speeds,
-        paused_ms,
-        wants_pause: (wants_pause < 2).then_some(wants_pause == 1),
-        wants_speed: (wants_speed > 0).then_some(wants_speed),
     })
 }
 
