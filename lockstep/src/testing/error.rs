@@ -71,6 +71,11 @@ pub enum TrialFault {
         /// What it returns when that state has been saved and loaded.
         computed: u64,
     },
+    /// This call changes the state or the checksum. It only tells the game of something, and comes at times that differ between peers.
+    Changed {
+        /// A method of [`crate::Simulation`].
+        by: &'static str,
+    },
     /// A session would refuse this order, or apply another one.
     Order {
         /// The player who gave it.
@@ -165,6 +170,7 @@ impl fmt::Display for TrialFault {
                 "a player goes or comes back in a pause, and `checksum` returns {told:016x} instead of {computed:016x}: it must follow changes \
                  without a frame, too"
             ),
+            Self::Changed { by } => write!(f, "`{by}` changes the state or the checksum; it must not"),
             Self::Order { player, fault } => write!(f, "an order of player {player}: {fault}"),
         }
     }

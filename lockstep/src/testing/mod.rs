@@ -116,7 +116,7 @@ impl Trial {
 ///   players: finds actions that lose something on their way.
 ///
 /// Between turns single bits are flipped in a copy, and the checksum must change. A changed state must have another checksum when it has been
-/// loaded: one that was stored in it proves nothing. In another copy player 0 goes and comes back in paused turns, which have no frames: the checksum
+/// loaded: one that was stored in it proves nothing. Another copy is told of a turn and of a save point, which must not change it. There player 0 goes and comes back in paused turns, which have no frames: the checksum
 /// must be that of the state all the same, or nobody could join while the match is paused.
 ///
 /// `new` creates the game at its start. `orders` fills in the actions of a turn, in the order in which they are applied; it sees the first
@@ -159,7 +159,7 @@ pub fn check_determinism_of_peers<S: Simulation + State>(
             if let Some(fault) = restore(&mut first, restored, &mut new(PlayerId(0)), &mut bytes, chosen) {
                 return fail(0, fault);
             }
-            if let Some(fault) = pause(&mut new(PlayerId(0)), &mut new(PlayerId(0)), turn, &bytes) {
+            if let Some(fault) = on_the_side(&mut new(PlayerId(0)), &mut new(PlayerId(0)), turn, &bytes) {
                 return fail(0, fault);
             }
             flipped += u64::from(trial.flips);
@@ -250,8 +250,9 @@ fn restore<S: Simulation + State>(
     flips::next_unhashed(copy, bytes, chosen.0, chosen.1).map(TrialFault::NotHashed)
 }
 
-/// Player 0 goes and comes back while the match is paused: two turns without frames. The checksum of each must be that of the state.
-fn pause<S: Simulation + State>(
+/// What happens beside the frames, in a copy. Calls that only tell of something must not change the state. Then player 0 goes and comes back while the
+/// match is paused, in two turns without frames: the checksum of each must be that of the state.
+fn on_the_side<S: Simulation + State>(
     paused: &mut S,
     copy: &mut S,
     turn: Turn,
@@ -259,6 +260,20 @@ fn pause<S: Simulation + State>(
 ) -> Option<TrialFault> {
     if let Err(error) = state::load(paused, bytes) {
         return Some(TrialFault::Refused(error));
+    }
+    let checksum = paused.checksum();
+    let calls: [(&'static str, fn(&mut S, Turn, u64)); 3] = [
+        ("turn_started", |game, turn, _| game.turn_started(turn, 0)),
+        ("save_point", |game, turn, _| game.save_point(turn)),
+        ("turn_ended", |game, turn, checksum| game.turn_ended(turn, checksum)),
+    ];
+    for (name, call) in calls {
+        call(paused, turn, checksum);
+        let mut after = Vec::new();
+        state::save(paused, &mut after);
+        if after != bytes || paused.checksum() != checksum {
+            return Some(TrialFault::Changed { by: name });
+        }
     }
     let mut after = Vec::new();
     for comes_back in [false, true] {

@@ -23,6 +23,8 @@ enum Fault {
     ChecksumStored,
     ChecksumOfTheLastFrame,
     LooksAtTheLocalPlayer,
+    CountsTurns,
+    CountsSaves,
 }
 
 /// Its fault is a part of it, so that one type serves all tests.
@@ -103,6 +105,14 @@ impl Simulation for Game {
             Fault::ChecksumStored | Fault::ChecksumOfTheLastFrame => self.stored,
             _ => self.hash(),
         }
+    }
+
+    fn turn_started(&mut self, _: Turn, _: u32) {
+        self.gold += u32::from(self.fault == Fault::CountsTurns);
+    }
+
+    fn save_point(&mut self, _: Turn) {
+        self.gold += u32::from(self.fault == Fault::CountsSaves);
     }
 
     fn player_gone(&mut self, _: PlayerId, _: Turn) {
@@ -207,6 +217,16 @@ fn a_checksum_that_does_not_follow_changes_without_a_frame_is_found() {
     let found = check(Fault::ChecksumOfTheLastFrame).unwrap_err();
     assert!(matches!(found.fault, TrialFault::OldChecksum { .. }), "{found}");
     assert!(found.to_string().contains("`checksum` returns"), "{found}");
+}
+
+/// A peer that joined was given such a state, and others were accused.
+#[test]
+fn a_call_that_must_not_change_the_state_and_does_is_named() {
+    for (fault, by) in [(Fault::CountsTurns, "turn_started"), (Fault::CountsSaves, "save_point")] {
+        let found = check(fault).unwrap_err();
+        assert_eq!((found.turn, &found.fault), (Turn(0), &TrialFault::Changed { by }));
+        assert!(found.to_string().contains(by), "{found}");
+    }
 }
 
 /// An order of -3 ran as -4 everywhere, and nobody noticed.
