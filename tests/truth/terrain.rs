@@ -368,10 +368,16 @@ fn piece(w: &mut World, chance: &mut Chance, place: [i64; 2], size: i64) -> Vec<
         let def = def.radius(milli(chance.between(0, 400) * i64::from(chance.below(2))));
         return vec![w.create_polygon(&def).expect("a good polygon")];
     }
+    // Some are along an axis, or off it by some raw units; some are short.
+    let (axis, size) = (chance.below(4), if chance.below(4) == 0 { size / 10 } else { size });
+    let lean = chance.between(0, 2);
     let points: Vec<_> = (0..4)
         .map(|i| {
             let [x, y] = [chance.between(-size, size), chance.between(-size, size)];
-            at(place[0] + x + i * 50, place[1] + y - i * 30)
+            let point = raw(at(place[0] + x + i * 50, place[1] + y - i * 30));
+            let along = raw(at(place[0], place[1])).map(|c| c + i * lean);
+            let [x, y] = [0, 1].map(|c| if axis == c as u32 { along[c] } else { point[c] });
+            Vec2::new(Fx::from_bits(x), Fx::from_bits(y))
         })
         .collect();
     w.create_chain(&ChainDef::new(&points)).unwrap_or_default()
@@ -381,20 +387,29 @@ fn piece(w: &mut World, chance: &mut Chance, place: [i64; 2], size: i64) -> Vec<
 fn queries_find_what_brute_force_finds_of_terrain() {
     let source = "distances by brute force, the way gone by the distance to the nearest";
     let (mut hits, mut misses) = (0, 0);
-    Truth::hear("queries about terrain", source, 1..=150, |truth, chance, seed| {
+    Truth::hear("queries about terrain", source, 1..=1_000, |truth, chance, seed| {
         let mut w = world(WorldDef::new());
         let size = chance.between(300, 4_000);
         piece(&mut w, chance, [0, 0], size);
-        let shape = match chance.below(3) {
+        let half = [chance.between(100, 1_500), chance.between(100, 1_500)];
+        let shape = match chance.below(6) {
             0 => circle(1),
             1 => circle(chance.between(100, 1_500)),
-            _ => rect(chance.between(100, 1_500), chance.between(100, 1_500)),
+            2 => rect(0, half[1]),
+            3 => rect(half[0], 0),
+            _ => rect(half[0], half[1]),
         };
         let place = |chance: &mut Chance| at(chance.between(-6_000, 6_000), chance.between(-6_000, 6_000));
         let outlines: Vec<_> = w.bodies().map(|body| (body.id(), Outline::of(&body))).collect();
         let everything = testudo_physics::QueryFilter::new();
         for _ in 0..8 {
-            let (from, to) = (place(chance), place(chance));
+            let (mut from, to) = (place(chance), place(chance));
+            // Some are on the line of a segment.
+            match chance.below(8) {
+                0 => from.x = Fx::ZERO,
+                1 => from.y = Fx::ZERO,
+                _ => {}
+            }
             let case = format!("seed {seed}, {shape:?} from {from:?} to {to:?}");
             // Points and overlaps.
             let mut found = Vec::new();
@@ -447,7 +462,7 @@ fn queries_find_what_brute_force_finds_of_terrain() {
             }
         }
     });
-    assert!(hits > share(300) && misses > share(100), "{hits} hits, {misses} misses");
+    assert!(hits > share(1_500) && misses > share(700), "{hits} hits, {misses} misses");
 }
 
 /// Advances along the path by the distance to the nearest outline until that is tiny. Returns the distance travelled and the remaining one.

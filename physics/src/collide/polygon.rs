@@ -180,26 +180,25 @@ impl RoundedPolygon {
     /// The feature that a point outside of the core is nearest to, or `None` inside: an edge or a corner.
     fn outside(&self, point: [i32; 2]) -> Option<(bool, usize)> {
         let mut corner: Option<(i128, usize)> = None;
-        let mut outside = false;
+        // Whether it lies on the line of every edge, as with a segment, or the sum of one and a box without width; and if so, on none of the edges.
+        let (mut outside, mut on_line) = (false, true);
         for at in 0..self.count {
             let (from, edge) = (minus(point, self.corners[at]), self.edge(at));
-            if rightward(from, edge) > 0 {
+            let right = rightward(from, edge);
+            if right > 0 {
                 outside = true;
                 let along = dot(from, edge);
                 if 0 <= along && along <= dot(edge, edge) {
                     return Some((true, at));
                 }
             }
+            on_line &= right == 0 && (edge == [0; 2] || !(0..=dot(edge, edge)).contains(&dot(from, edge)));
             let square = dot(from, from);
             if corner.is_none_or(|(least, _)| square < least) {
                 corner = Some((square, at));
             }
         }
         // On the line of a segment nothing lies to the right; beyond its ends its corners are nearest.
-        let on_line = self.count == 2 && {
-            let (from, edge) = (minus(point, self.corners[0]), self.edge(0));
-            !(0..=dot(edge, edge)).contains(&dot(from, edge))
-        };
         (outside || on_line).then_some((false, corner.map_or(0, |(_, at)| at)))
     }
 
@@ -262,7 +261,8 @@ impl RoundedPolygon {
             None => 0,
             Some((true, at)) => {
                 let (from, edge) = (minus(point, self.corners[at]), self.edge(at));
-                ((rightward(from, edge) << 16) / length(edge).max(1)) as u64
+                let right = rightward(from, edge).unsigned_abs();
+                (right * right / dot(edge, edge).max(1) as u128).isqrt() as u64
             }
             Some((false, at)) => {
                 let out = minus(point, self.corners[at]);

@@ -167,10 +167,17 @@ impl World {
 /// Any gap is accepted: bodies may have been moved since they touched.
 const ANY_GAP: i32 = i32::MAX / 4;
 
+/// No two bodies whose centres are further apart on an axis touch, raw units: each reaches 4,096 units.
+const FAR: u32 = 3 << 28;
+
 /// The point halfway between a round surface and the other surface (for two rectangles, the centre of their overlap), and the normal.
 fn touching_point(a: &Shell, b: &Shell, terrain: &Terrain) -> Option<(Vec2, Vec2)> {
     if a.is_terrain() {
         return touching_point(b, a, terrain).map(|(point, normal)| (point, -normal));
+    }
+    // One was moved away since: further than the kernels compute with.
+    if (0..2).any(|axis| a.position[axis].abs_diff(b.position[axis]) > FAR) {
+        return None;
     }
     let Manifold { normal, gap } =
         if b.is_terrain() { terrain.plain_separation(b.slot, a) } else { manifold(a, b, ANY_GAP) }?;

@@ -4,7 +4,7 @@ use crate::body::record::Body;
 use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::polygon::{Met, RoundedPolygon, all};
-use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side, direction};
+use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side};
 use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;
 use crate::math::num::isqrt_u64;
@@ -107,10 +107,16 @@ pub(crate) fn distance(piece: &Piece, point: [i32; 2]) -> u64 {
 
 /// Where a shape at `position` touches a piece, within a raw unit or two.
 pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 2], side: Side) -> [i32; 2] {
-    let out = |normal: [i64; 2], radius: i32| both(normal, |n| ((n * i64::from(radius)) >> 16) as i32);
+    // As long as a radius, in the direction of a vector.
+    let out = |way: [i64; 2], radius: i32| {
+        let square: u128 = way.iter().map(|c| u128::from(c.unsigned_abs()).pow(2)).sum();
+        let length = (square << 60).isqrt().max(1) as i128;
+        both(way, |c| (((i128::from(c) * i128::from(radius)) << 30) / length) as i32)
+    };
     match side {
         Side::Slope(edge) => {
-            let normal = direction([edge[1].into(), -i64::from(edge[0])]);
+            // Exact: a slope of a raw unit or two is not along an axis.
+            let normal = [i64::from(edge[1]), -i64::from(edge[0])];
             let back = out(normal, shape.radius);
             // The corners of the piece that lie furthest out.
             let along = |c: &&[i32; 2]| (0..2).map(|axis| i64::from(c[axis]) * normal[axis]).sum::<i64>();
@@ -132,8 +138,7 @@ pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 
             });
             let own = *own.unwrap_or(&corner);
             let way = each_axis(|axis| i64::from(position[axis]) - i64::from(corner[axis]));
-            let normal = if way == [0; 2] { way } else { direction(way) };
-            let rim = out(normal, piece.radius);
+            let rim = out(way, piece.radius);
             [own[0] + rim[0], own[1] + rim[1]]
         }
         Side::Inside | Side::Face(_) => position,
