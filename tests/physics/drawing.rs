@@ -1,7 +1,8 @@
 //! What a debug renderer is told.
 
 use testudo_physics::{
-    Aabb, BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, Shape, TouchingContact, Vec2, World, WorldDef,
+    Aabb, BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, POSITION_MAX, Shape, TouchingContact, Vec2,
+    World, WorldDef,
 };
 
 #[derive(Default)]
@@ -72,6 +73,24 @@ fn contacts_lie_between_the_surfaces() {
         assert_eq!(normal, Vec2::from_ints(1, 0));
         let near = |c: Fx, to: Fx| (c - to).abs() < Fx::ONE / 64;
         assert!(near(point.x, Fx::ONE) && near(point.y, Fx::ZERO), "{a:?} {b:?}: {point:?}");
+    }
+}
+
+/// Two bodies whose contact is drawn were further apart than the kernels compute with: a panic.
+#[test]
+fn a_contact_of_bodies_that_were_moved_apart_since_is_not_drawn() {
+    let most = POSITION_MAX.to_num::<i32>();
+    for [from, to] in [[[-most, 0], [most, 0]], [[-9_000, -9_000], [9_000, 9_000]]] {
+        let at = |[x, y]: [i32; 2]| Vec2::from_ints(x, y);
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(at(from));
+        let other = world.create_body(&disc).unwrap();
+        world.create_body(&disc).unwrap();
+        world.step(20).unwrap();
+        world.set_position(other, at(to)).unwrap();
+        let mut count = Count::default();
+        world.debug_draw(&mut count, DebugDrawOptions::new());
+        assert_eq!((count.points, count.shapes), (vec![], 2), "{from:?} {to:?}");
     }
 }
 
