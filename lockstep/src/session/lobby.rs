@@ -55,8 +55,8 @@ impl StartPhase {
     /// Time that something waits which would happen at `at`, less than the period.
     fn wait(self, at: Instant) -> Duration {
         let period = self.period.as_micros().max(1);
-        let late = at.as_micros() % period;
-        Duration::from_micros((self.phase.as_micros() % period + period - late) % period)
+        let (due, late) = (self.phase.as_micros() % period, at.as_micros() % period);
+        Duration::from_micros(if due >= late { due - late } else { period - (late - due) })
     }
 }
 
@@ -431,6 +431,12 @@ mod tests {
             [wait(50, 57, 100), wait(0, 0, 100)],
             [ms(7), ms(0)],
             "a phase beyond the period, and no period"
+        );
+        let longest = StartPhase { period: Duration::from_micros(u64::MAX), phase: Duration::from_micros(7) };
+        assert_eq!(
+            longest.wait(Instant::from_micros(u64::MAX - 1)).as_micros(),
+            8,
+            "it was a sum above all numbers"
         );
     }
 }
