@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::joining::{assert_agreed, config as joining_config, play, restart, secret, start};
+use crate::joining::{assert_agreed, config as joining_config, events, play, restart, secret, start};
 use crate::toy::{Order, Toy, bot, latency, toy_match};
 use testudo_lockstep::AnyAction;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Identity, Instant, PeerId, PlayerId,
-    Session, SessionConfig, SessionPhase, Simulation, Topology,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Failure, Identity, Instant, Pace,
+    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology,
 };
 
 /// An order, or bits that no honest peer can decode as one.
@@ -260,6 +260,48 @@ fn who_plays_alone_may_slow_down() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
             let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
             assert!(!told.iter().any(|event| matches!(event, Event::TooFarAhead { .. })), "{what}: {told:?}");
+        }
+    }
+}
+
+/// What a player did before the relay heard it for the first time counted as too far ahead.
+#[test]
+fn who_plays_alone_is_not_ahead_after_the_relay_has_not_heard_it() {
+    for pace in [Pace::Fixed, Pace::Adaptive, Pace::Article] {
+        for (from, sleeps) in [(150, false), (240, false), (240, true), (3_000, false), (3_000, true)] {
+            let what = format!("{pace:?}, from {from} ms, the relay sleeps: {sleeps}");
+            let config = SessionConfig::new(1).simulated().turns(60).topology(Topology::Relay).pace(pace);
+            let mut game = toy_match(&config, 0, 3, latency(20));
+            game.run(Instant::from_millis(from), |_, _, _, _| {});
+            let until = Instant::from_millis(from + 1_500);
+            if sleeps {
+                game.put_to_sleep(1, until);
+            } else {
+                game.net_mut().set_partition(&[0]);
+            }
+            game.run(until, |_, _, _, _| {});
+            game.net_mut().set_partition(&[]);
+            assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}), "{what}");
+            let told = events(&mut game, 1);
+            assert!(!told.iter().any(|event| matches!(event, Event::TooFarAhead { .. })), "{what}: {told:?}");
+        }
+    }
+}
+
+/// The relay let them in and closed the link in the same round. They waited for an answer, and read that nobody had given one.
+#[test]
+fn who_starts_again_where_nobody_has_a_state_reads_that() {
+    for players in 1..=3 {
+        let config = joining_config(players, Topology::Relay).connect_timeout(Duration::from_secs(30));
+        let mut game = start(&config, 0, 7, latency(20));
+        play(&mut game, 5_000);
+        for player in 0..players {
+            let identity = Identity::Player(PlayerId(player));
+            restart(&mut game, &config, player.into(), identity, secret(player));
+        }
+        play(&mut game, 9_000);
+        for driver in &game.drivers()[..usize::from(players)] {
+            assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::NoState), "{players}");
         }
     }
 }

@@ -64,14 +64,18 @@ impl Common {
     /// Only the clock limits a player that is alone behind a relay: twice as fast as turns go. (Whoever was alone while the others' programs were started again
     /// played the match to its end in a second.)
     pub(super) fn note_alone(&mut self, turn: Duration) {
+        self.note_alone_since(turn, self.now);
+    }
+
+    /// The same; if the player has not been alone before, it is since this time.
+    pub(super) fn note_alone_since(&mut self, turn: Duration, since: Instant) {
         let mut live = self.streams.iter().filter(|stream| stream.end().is_none());
         let (Some(stream), None) = (live.next(), live.next()) else {
             self.alone = None;
             return;
         };
         let first_refused = stream.next().saturating_add(self.setup.config.turns_ahead + 2);
-        let Alone { counted, first_refused } =
-            self.alone.unwrap_or(Alone { counted: self.now, first_refused });
+        let Alone { counted, first_refused } = self.alone.unwrap_or(Alone { counted: since, first_refused });
         // What was counted stays when turns become longer.
         let half = (turn.as_micros() / 2).max(1);
         let turns = self.now.since(counted).as_micros() / half;

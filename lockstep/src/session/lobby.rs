@@ -181,6 +181,10 @@ impl AnySession {
         if self.common.setup.forwards() {
             self.drop_absent();
         }
+        if self.common.setup.is_relay() {
+            let since = self.lobby.start_at.unwrap_or(self.common.now);
+            self.common.note_alone_since(self.pace.planner.turn(), since);
+        }
     }
 
     /// Players who went when the start was fixed: nobody waits for them.

@@ -305,6 +305,9 @@ impl AnySession {
                 self.transfer_timeout();
             }
             SessionPhase::Running => {
+                if self.common.setup.is_relay() {
+                    self.common.note_alone(self.pace.planner.turn());
+                }
                 self.delayed.pass(&self.common);
                 self.transfer_timeout();
                 self.silence_timeout();

@@ -171,13 +171,14 @@ impl Middle {
         }
     }
 
-    /// Nobody has given a state: everybody is asked once more, because some give theirs last.
+    /// Nobody has given a state: everybody is asked once more, because some give theirs last. Who waits has been welcomed by then, and knows for what it
+    /// waited.
     fn ask_again(&mut self, common: &mut Common, delayed: &Delayed) {
         match self.round {
-            Round::First if self.failed != 0 => self.round = Round::Pause(common.now + ASK_AGAIN_AFTER),
+            Round::First => self.round = Round::Pause(common.now + ASK_AGAIN_AFTER),
             Round::Pause(until) if common.now < until => {}
             Round::Pause(_) => (self.round, self.failed) = (Round::Second, 0),
-            Round::First | Round::Second => {
+            Round::Second => {
                 dismiss_waiting(common, delayed);
                 (self.round, self.failed) = (Round::First, 0);
             }
