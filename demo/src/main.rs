@@ -3,6 +3,9 @@
 //! The battle is the package `testudo-battle`, which knows neither clock nor network. `app` runs matches. `cubes` is the scene of Glenn
 //! Fiedler's articles, `pair` two copies of it over a network. `view` shows them in a window or in a browser page; `cli` is the command line.
 
+// A reader that goes would end the program: `console` prints.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 // A browser page shows the window and does not use sockets or matches without a picture.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 #[expect(
@@ -25,6 +28,7 @@ mod bench;
     reason = "the system on one side, people on the other"
 )]
 mod cli;
+mod console;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;

@@ -7,6 +7,7 @@ mod clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod display;
 mod error;
+mod files;
 pub(crate) mod habits;
 pub(crate) mod interrupt;
 mod local;

@@ -30,7 +30,10 @@ pub(crate) fn begin_if_asked() -> Result<(), String> {
 pub(crate) fn begin(filter: &str) -> Result<(), ParseError> {
     let filter: Targets = filter.parse()?;
     #[cfg(not(target_arch = "wasm32"))]
-    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .with_writer(std::io::stderr);
     // A page has no clock of the system; the console has its own.
     #[cfg(target_arch = "wasm32")]
     let lines =

@@ -2,24 +2,25 @@
 
 use super::drawing::DrawingResult;
 use super::{LockstepResult, SceneResult};
+use crate::console::outln;
 
 /// Prints the results on standard output.
 pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bool) {
     if json {
-        println!("{:#}", serde_json::json!({ "scenes": results, "lockstep": lockstep }));
+        outln!("{:#}", serde_json::json!({ "scenes": results, "lockstep": lockstep }));
         return;
     }
-    println!(
+    outln!(
         "                  step, ms            penetration            contacts  energy    state, us: checksum, snapshot,"
     );
-    println!(
+    outln!(
         "scene    bodies   median    p99       mean   p99    max                kept      restore, from_bytes; bytes per body; peak memory"
     );
     for r in results {
         let energy = r.energy_kept.map_or("-".to_owned(), |kept| format!("{kept:.4}"));
         let memory =
             r.peak_memory_bytes.map_or("-".to_owned(), |bytes| format!("{:.1} MB", bytes as f64 / 1e6));
-        println!(
+        outln!(
             "{:8} {:6}  {:8.3} {:8.3}   {:6.3} {:6.3} {:6.3}  {:8}  {:8}  {:6.0} {:6.0} {:6.0} {:6.0}  {:5.1} B  {memory}",
             r.name,
             r.n,
@@ -37,24 +38,24 @@ pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bo
             r.bytes_per_body,
         );
     }
-    println!();
-    println!(
+    outln!();
+    outln!(
         "Step: writing the units' velocities and one World::step, one thread. Penetration: overlapping discs of diameter 1"
     );
-    println!("at the end, in units. Memory: of the process so far, over what it had before the first scene.");
+    outln!("at the end, in units. Memory: of the process so far, over what it had before the first scene.");
     print_lockstep(lockstep);
 }
 
 /// Prints the cost of pictures on standard output.
 pub(crate) fn print_drawing(results: &[DrawingResult], json: bool) {
     if json {
-        println!("{:#}", serde_json::json!({ "drawing": results }));
+        outln!("{:#}", serde_json::json!({ "drawing": results }));
         return;
     }
-    println!("                                 picture, us        memory, us");
-    println!("view            units  shapes   median    p99    median    p99");
+    outln!("                                 picture, us        memory, us");
+    outln!("view            units  shapes   median    p99    median    p99");
     for r in results {
-        println!(
+        outln!(
             "{:14} {:6.0} {:7.0}   {:6} {:6}    {:6} {:6}",
             r.view,
             r.units,
@@ -65,28 +66,33 @@ pub(crate) fn print_drawing(results: &[DrawingResult], json: bool) {
             r.memory_us_p99
         );
     }
-    println!();
-    println!(
+    outln!();
+    outln!(
         "Processor time of one view up to its vertices: the scene and the small map, and what is remembered between pictures."
     );
 }
 
 fn print_lockstep(r: &LockstepResult) {
-    println!();
-    println!(
+    outln!();
+    outln!(
         "Lockstep, {} players, an order of each in every turn of 200 ms, without a simulation:",
         r.players
     );
-    println!(
+    outln!(
         "  a turn       {:.1} us at the host of a star, which forwards; {:.1} us at a client; {:.1} us in a mesh",
-        r.turn_host_us, r.turn_client_us, r.turn_mesh_us
+        r.turn_host_us,
+        r.turn_client_us,
+        r.turn_mesh_us
     );
-    println!(
+    outln!(
         "  a packet     of three turns of all players, {} bytes: {:.0} ns to encode, {:.0} ns to decode and check",
-        r.packet_bytes, r.packet_encode_ns, r.packet_decode_ns
+        r.packet_bytes,
+        r.packet_encode_ns,
+        r.packet_decode_ns
     );
-    println!(
+    outln!(
         "  soak         {:.0} times real time on one core ({} four-player stars)",
-        r.soak_times_real_time, r.soak_games
+        r.soak_times_real_time,
+        r.soak_games
     );
 }

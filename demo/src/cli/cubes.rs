@@ -12,6 +12,7 @@ use crate::cli::args::CubesArgs;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
 use crate::cli::{Failed, window};
+use crate::console::{errln, out, outln};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};
 use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
@@ -68,7 +69,7 @@ pub(crate) fn cubes(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     match view::open_cubes(spec, window(&options.window)?) {
         Ok(agree) => Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
-            eprintln!("There is no window ({why}): an autopilot plays.");
+            errln!("There is no window ({why}): an autopilot plays.");
             told(options, json)
         }
         Err(WindowError::Match(error)) => Err(error.into()),
@@ -111,7 +112,7 @@ fn told(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     if json {
         super::print_json(&report);
     } else {
-        print!("{}", report.summary());
+        out!("{}", report.summary());
     }
     if let Some((path, mut file)) = file {
         let written = file.write_all(plot(&outcome, &report).to_svg().as_bytes());
@@ -119,7 +120,7 @@ fn told(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
             |error| Failed { code: 1, sentence: format!("cannot write {}: {error}", path.display()) };
         written.map_err(failed)?;
         if !json {
-            println!("  plot        {}", path.display());
+            outln!("  plot        {}", path.display());
         }
     }
     Ok(report.checksums_agree)

@@ -9,6 +9,7 @@ use testudo_lockstep::state;
 use crate::app::{MatchError, open_replay};
 use crate::cli::args::DesyncArgs;
 use crate::cli::{Failed, print_json};
+use crate::console::out;
 use testudo_battle::{Game, Setup};
 
 /// The comparison of two replays of one match.
@@ -53,7 +54,7 @@ pub(crate) fn desync(options: &DesyncArgs, json: bool) -> Result<bool, Failed> {
     if json {
         print_json(&comparison);
     } else {
-        print!("{}", comparison.in_words());
+        out!("{}", comparison.in_words());
     }
     Ok(comparison.agree)
 }

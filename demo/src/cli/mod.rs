@@ -27,6 +27,8 @@ use crate::app::{MatchError, trace};
 use crate::bench;
 use crate::cli::args::{Arguments, Command, SkirmishArgs};
 use crate::cli::report::Report;
+use crate::console;
+use crate::console::{errln, out, outln};
 use crate::pair::CubesError;
 use crate::view::WindowOptions;
 
@@ -67,16 +69,23 @@ pub(crate) fn run() -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => Err(Failed::usage(one_line(&error.to_string()) + &hint(std::env::args()))),
+        Err(error) => Err(Failed::usage(
+            one_line(&error.to_string())
+                + &hint(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned())),
+        )),
     };
-    match result {
+    let lost = console::lost().filter(|_| result.is_ok()).map(|error| Failed {
+        code: 1,
+        sentence: format!("the result could not be written on standard output: {error}"),
+    });
+    match lost.map_or(result, Err) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(failed) => {
             if json {
-                println!("{}", serde_json::json!({ "error": failed.sentence }));
+                outln!("{}", serde_json::json!({ "error": failed.sentence }));
             }
-            eprintln!("testudo: {}", failed.sentence);
+            errln!("testudo: {}", failed.sentence);
             ExitCode::from(failed.code)
         }
     }
@@ -124,14 +133,14 @@ fn print(report: &Report, json: bool, network: &str) {
     if json {
         print_json(report);
     } else {
-        print!("{}", report.summary(network));
+        out!("{}", report.summary(network));
     }
 }
 
 /// Prints a line of the standard error on the standard output, too, for scripts: not beside a JSON object, and not twice on one terminal.
 fn tell_script(line: &str, json: bool) {
     if !json && !std::io::stdout().is_terminal() {
-        println!("{line}");
+        outln!("{line}");
     }
 }
 
@@ -144,17 +153,27 @@ fn window(options: &args::WindowArgs) -> Result<WindowOptions, Failed> {
     Ok(WindowOptions { log: options.log_orders.as_ref().map(create).transpose()?, fps_max: options.fps_max })
 }
 
-/// Writes the desync report, if there is a desync and a file for the report.
-fn save_difference(report: &Report, path: Option<&Path>, replay: Option<&Path>) -> Result<(), Failed> {
+/// Whether the file of the desync report can be written: one that is not there yet is made, and removed again.
+fn check_report(path: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = path else { return Ok(()) };
-    let saved = report.save_difference(path, replay);
-    saved.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
+    let is_there = path.exists();
+    let opened = File::options().append(true).create(true).open(path).map(drop);
+    let checked = if is_there { opened } else { opened.and_then(|()| std::fs::remove_file(path)) };
+    checked.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Writes the desync report, if there is a desync and a file for the report. A failure is told on standard error: the result has been printed.
+fn save_difference(report: &Report, path: Option<&Path>, replay: Option<&Path>) {
+    let Some(path) = path else { return };
+    if let Err(error) = report.save_difference(path, replay) {
+        errln!("testudo: cannot write {}: {error}", path.display());
+    }
 }
 
 fn print_json(report: &impl serde::Serialize) {
     match serde_json::to_string_pretty(report) {
-        Ok(text) => println!("{text}"),
-        Err(error) => println!("{}", serde_json::json!({ "error": error.to_string() })),
+        Ok(text) => outln!("{text}"),
+        Err(error) => outln!("{}", serde_json::json!({ "error": error.to_string() })),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::args::NetbenchArgs;
 use crate::cli::{Failed, print_json};
+use crate::console::out;
 use crate::netbench::{CONDITIONS, Kind, Measured, Row, run};
 
 /// The keys of `--json`.
@@ -75,7 +76,7 @@ pub(crate) fn netbench(options: &NetbenchArgs, json: bool) -> Result<bool, Faile
         let conditions = rows.iter().map(|row| report(row, options.inputs)).collect();
         print_json(&NetbenchReport { conditions });
     } else {
-        print!("{}", table(&rows));
+        out!("{}", table(&rows));
     }
     Ok(true)
 }

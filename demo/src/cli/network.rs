@@ -1,6 +1,6 @@
 //! `host` and `join`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver};
 
@@ -22,9 +22,13 @@ use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
-use crate::cli::{Failed, print, print_json, save_difference, tell_script, window};
+use crate::cli::{Failed, check_report, print, print_json, save_difference, tell_script, window};
+use crate::console::errln;
 use crate::view::{self, WindowError};
 use testudo_battle::{BodyField, Teams};
+
+/// A longer line is no code.
+const CODE_BYTES_MAX: u64 = 2_048;
 
 /// Typed lines that wait.
 const LINES_MAX: usize = 16;
@@ -93,8 +97,12 @@ pub(crate) fn run_join(options: &JoinArgs, json: bool) -> Result<bool, Failed> {
 fn told_code(text: &str) -> Result<String, Failed> {
     let mut line = String::new();
     let read = match text.strip_prefix('@') {
-        _ if text == "-" => std::io::stdin().read_line(&mut line),
-        Some(file) => std::fs::File::open(file).and_then(|file| BufReader::new(file).read_line(&mut line)),
+        _ if text == "-" => std::io::stdin().lock().take(CODE_BYTES_MAX).read_line(&mut line),
+        Some("") => return Err(Failed::usage("@ is followed by the name of a file with the code")),
+        Some(file) => {
+            let read = |file| BufReader::new(file).take(CODE_BYTES_MAX).read_line(&mut line);
+            std::fs::File::open(file).and_then(read)
+        }
         None => return Ok(text.into()),
     };
     let from = if text == "-" { "the input" } else { text.trim_start_matches('@') };
@@ -118,6 +126,7 @@ fn run(
     network: &str,
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
 ) -> Result<bool, Failed> {
+    check_report(own.report.as_deref())?;
     interrupt::watch();
     let outcome = match (own.headless, own.bot.is_some()) {
         (true, false) => {
@@ -129,7 +138,7 @@ fn run(
         (true, true) => {
             let bar = progress_bar("turn", 0);
             let typed = typed();
-            let say = |line: &str| bar.suspend(|| eprintln!("{line}"));
+            let say = |line: &str| bar.suspend(|| errln!("{line}"));
             let tell = |game: &NetworkMatch, news: News| {
                 line(game.seat(), &news).iter().for_each(|line| say(line));
                 print_codes(&news, json);
@@ -176,9 +185,9 @@ fn print_outcome(
     };
     let report = Report::new(outcome, true);
     print(&report, json, network);
-    save_difference(&report, own.report.as_deref(), own.replay.as_deref())?;
+    save_difference(&report, own.report.as_deref(), own.replay.as_deref());
     if let Some(error) = &report.error {
-        eprintln!("testudo: {error}{}", report.how_to_resume());
+        errln!("testudo: {error}{}", report.how_to_resume());
     }
     Ok(report.checksums_agree && report.error.is_none())
 }
@@ -339,7 +348,7 @@ fn who(seat: &Seat) -> String {
 
 /// What happens in a match in a window.
 pub(crate) fn tell(game: &NetworkMatch, news: &News, json: bool) {
-    line(game.seat(), news).into_iter().for_each(|line| eprintln!("{line}"));
+    line(game.seat(), news).into_iter().for_each(|line| errln!("{line}"));
     print_codes(news, json);
 }
 

@@ -13,6 +13,7 @@ use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{RefereeArgs, VerdictArgs};
 use crate::cli::{Failed, print_json};
+use crate::console::{errln, outln};
 use testudo_battle::Teams;
 
 /// Watches a match to its end, and judges it.
@@ -36,9 +37,9 @@ pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Fai
     let came_in = Cell::new(None);
     let tell = |_: &NetworkMatch, news: News| match news {
         News::CameIn { turn } => came_in.set(Some(turn)),
-        News::Started => eprintln!("the match has begun"),
-        News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
-        News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| named(&[player.0]))),
+        News::Started => errln!("the match has begun"),
+        News::Differs(turn) => errln!("the copies differ from turn {turn} on"),
+        News::Remark { remark, .. } => errln!("{}", remark.sentence(|player| named(&[player.0]))),
         _ => {}
     };
     let outcome = NetworkMatch::join(request, seat)?.play(tell, |game| {
@@ -99,11 +100,11 @@ pub(crate) fn run_verdict(options: &VerdictArgs, json: bool) -> Result<bool, Fai
     }
     say(&signed, &options.file, false);
     match &checked {
-        Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
+        Err(doubt) => outln!("DOES NOT HOLD   {doubt}"),
         Ok(Found { is_simulated: true, resumed_at, shown, .. }) => {
-            println!("holds           signed by the key; simulated again, the match comes to the same");
+            outln!("holds           signed by the key; simulated again, the match comes to the same");
             if let Some(turn) = resumed_at {
-                println!(
+                outln!(
                     "resumed         before turn {turn}, from the state with which the replay begins; whether that is the players' save shows in what they have signed"
                 );
             }
@@ -125,13 +126,13 @@ pub(crate) fn run_verdict(options: &VerdictArgs, json: bool) -> Result<bool, Fai
                 ),
             ];
             for (word, players, why) in lists.into_iter().filter(|(_, players, _)| !players.is_empty()) {
-                println!("{word}       {}: {why}", named(&numbers(players)));
+                outln!("{word}       {}: {why}", named(&numbers(players)));
             }
         }
-        Ok(_) => println!("holds           signed by the key; there is no replay to simulate again"),
+        Ok(_) => outln!("holds           signed by the key; there is no replay to simulate again"),
     }
     if let Some(fingerprint) = signed.judgement.testimony.as_ref().and_then(Testimony::fingerprint) {
-        println!(
+        outln!(
             "fingerprint     {fingerprint}: the players' programs showed the same, or somebody has exchanged keys"
         );
     }
@@ -144,16 +145,18 @@ fn say(signed: &Signed, path: &Path, json: bool) {
         print_json(signed);
         return;
     }
-    println!("judgement       {}", path.display());
-    println!("key             {}", signed.key);
-    println!(
+    outln!("judgement       {}", path.display());
+    outln!("key             {}", signed.key);
+    outln!(
         "match           {} with {} players, {} turns",
-        judgement.session, judgement.players, judgement.turns
+        judgement.session,
+        judgement.players,
+        judgement.turns
     );
     match &judgement.difference {
-        None => println!("checksums       equal"),
+        None => outln!("checksums       equal"),
         Some(difference) => {
-            println!(
+            outln!(
                 "checksums       differ from turn {} on; wrong: {}",
                 difference.turn,
                 named(&difference.at_fault)
@@ -161,12 +164,12 @@ fn say(signed: &Signed, path: &Path, json: bool) {
         }
     }
     if let Some(turn) = judgement.since {
-        println!(
+        outln!(
             "since           turn {turn}: the referee came late, and has the state before it from a player; it is worth as much as the signatures of most players"
         );
     }
     if let Some(winner) = judgement.winner {
-        println!("winner          player {}", winner + 1);
+        outln!("winner          player {}", winner + 1);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::bench::process::Cores;
 use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoadArgs};
 use crate::cli::{Failed, print_json, tell_script};
+use crate::console::{errln, outln};
 use testudo_battle::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
@@ -33,7 +34,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
     })?;
     let counters = relay.run(|news| {
         let line = line(news, options.print_watch_codes);
-        eprintln!("{line}");
+        errln!("{line}");
         tell_script(&line, json);
     })?;
     let report = serde_json::json!({
@@ -52,7 +53,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         print_json(&report);
     } else {
         let counted = report.as_object().into_iter().flatten();
-        counted.for_each(|(name, count)| println!("{:<16} {count}", name.replace('_', " ")));
+        counted.for_each(|(name, count)| outln!("{:<16} {count}", name.replace('_', " ")));
     }
     Ok(true)
 }
@@ -67,7 +68,7 @@ pub(crate) fn run_load(options: &RelayLoadArgs) -> Result<bool, Failed> {
     let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));
     let cores = if options.pin { Cores::OneEach } else { Cores::Any };
     let load = LoadOptions { relay, rooms, agreement, watchers: options.watchers, time, cores };
-    let report = load::run(&load, |line| eprintln!("{line}"));
+    let report = load::run(&load, |line| errln!("{line}"));
     let report = report.map_err(|error| Failed { code: 1, sentence: error.to_string() })?;
     print_json(&report);
     Ok(true)

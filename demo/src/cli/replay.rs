@@ -10,6 +10,7 @@ use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
 use crate::cli::{Failed, print_json, window};
+use crate::console::{errln, out, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Game;
 
@@ -89,16 +90,16 @@ pub(crate) fn verify(options: &VerifyArgs, json: bool) -> Result<bool, Failed> {
     if json {
         print_json(&verified);
     } else {
-        print!("{}", verified.about.in_words());
+        out!("{}", verified.about.in_words());
         match &verified.difference {
             None if player.replay().is_brief() => {
-                println!("last checksum   equal, {:.0} times real time", verified.times_real_time);
+                outln!("last checksum   equal, {:.0} times real time", verified.times_real_time);
             }
-            None => println!("every checksum  equal, {:.0} times real time", verified.times_real_time),
-            Some(difference) => println!("DIVERGES        {difference}"),
+            None => outln!("every checksum  equal, {:.0} times real time", verified.times_real_time),
+            Some(difference) => outln!("DIVERGES        {difference}"),
         }
         if !verified.about.complete {
-            println!("NOT COMPLETE    everything before that point is sound");
+            outln!("NOT COMPLETE    everything before that point is sound");
         }
     }
     Ok(is_good)
@@ -115,7 +116,7 @@ pub(crate) fn link(options: &LinkArgs, json: bool) -> Result<bool, Failed> {
     if json {
         print_json(&serde_json::json!({ "link": link, "characters": link.len() }));
     } else {
-        println!("{link}");
+        outln!("{link}");
     }
     Ok(true)
 }
@@ -132,7 +133,7 @@ pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     match view::open_replay(Course::new(replay, terms)?, options.turn, window(&options.window)?) {
         Ok(is_good) => Ok(is_good),
         Err(WindowError::NoDisplay(why)) => {
-            eprintln!("There is no window ({why}): the replay is printed as text.");
+            errln!("There is no window ({why}): the replay is printed as text.");
             tell(options, json)
         }
         Err(WindowError::Match(error)) => Err(error.into()),
@@ -165,12 +166,14 @@ fn tell(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     if json {
         print_json(&moment);
     } else {
-        print!("{}", moment.about.in_words());
-        println!(
+        out!("{}", moment.about.in_words());
+        outln!(
             "at turn {turn:<7} checksum {}, living {:?}, kills {:?}",
-            moment.checksum, moment.living, moment.kills
+            moment.checksum,
+            moment.living,
+            moment.kills
         );
-        println!("                the jump back from the end took {seek_ms:.1} ms");
+        outln!("                the jump back from the end took {seek_ms:.1} ms");
     }
     Ok(moment.about.complete && moment.about.diverged_turn.is_none() && player.divergence().is_none())
 }

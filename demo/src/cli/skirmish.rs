@@ -9,6 +9,7 @@ use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
 use crate::cli::{Failed, network, print, window};
+use crate::console::{errln, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Teams;
 use testudo_battle::bots::Level;
@@ -30,7 +31,7 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
     match view::open(window_spec(options, &game, &link, other), options.page.clone(), opened, tell) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
-            eprintln!("There is no window ({why}): the match runs headless.");
+            errln!("There is no window ({why}): the match runs headless.");
         }
         Err(WindowError::Match(error)) => return Err(error.into()),
     }
@@ -46,7 +47,7 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
     let report = run(&spec, Vec::new())?;
     print(&report, json, &format!("bot against bot over {}", in_words(&link)));
     if !json && report.checksums_agree {
-        println!(
+        outln!(
             "
 What you have seen: each client simulated the whole battle by itself. They exchanged nothing but
 their players' orders, and after every turn both had exactly the same state, bit for bit, although

@@ -12,6 +12,7 @@ use crate::app::{SoakOutcome, soak};
 use crate::cli::Failed;
 use crate::cli::args::SoakArgs;
 use crate::cli::headless::progress_bar;
+use crate::console::{errln, out};
 
 /// The keys of `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -83,7 +84,7 @@ pub(crate) fn run_soak(options: &SoakArgs, json: bool) -> Result<bool, Failed> {
     if json {
         super::print_json(&report);
     } else {
-        print!("{}{}", report.summary(), report.speeds(outcome.threads));
+        out!("{}{}", report.summary(), report.speeds(outcome.threads));
     }
     Ok(report.failing_seeds.is_empty())
 }
@@ -93,17 +94,17 @@ fn explain(game: &GameReport) {
     if game.findings.is_empty() {
         return;
     }
-    eprintln!("seed {} failed; to play it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
+    errln!("seed {} failed; to play it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
     for finding in &game.findings {
-        eprintln!("  {finding}");
+        errln!("  {finding}");
     }
-    eprintln!("  {:?}", Plan::of(game.seed));
+    errln!("  {:?}", Plan::of(game.seed));
     for (number, (name, replay)) in game.replays.iter().enumerate() {
         let path = format!("replays/soak-{}-{number}.replay", game.seed);
         let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, replay));
         match written {
-            Ok(()) => eprintln!("  replay of {name}: testudo verify {path}"),
-            Err(error) => eprintln!("  {path} cannot be written: {error}"),
+            Ok(()) => errln!("  replay of {name}: testudo verify {path}"),
+            Err(error) => errln!("  {path} cannot be written: {error}"),
         }
     }
 }

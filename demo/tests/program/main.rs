@@ -11,6 +11,7 @@ mod cubes;
 mod fleet;
 mod headless;
 mod network;
+mod readers;
 mod referee;
 mod relayed;
 mod replay;

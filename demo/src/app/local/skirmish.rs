@@ -25,6 +25,7 @@ use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::spread::Spread;
 use crate::app::watch::telemetry::{Sample, Telemetry};
+use crate::console::errln;
 use testudo_battle::{BodyField, Command, Dice, Game, Order};
 
 /// What the clients of a match agree on, and who plays.
@@ -72,7 +73,7 @@ impl Drop for Skirmish {
         }
         // After the window is closed, nothing else says where the replay is.
         if let Some(file) = self.replay_file.as_ref().filter(|_| self.has_begun) {
-            eprintln!("replay: {}", file.display());
+            errln!("replay: {}", file.display());
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use testudo_lockstep::judgement::{Archived, Doubt, Found, JSON_BYTES_MAX, Signed};
 
 use crate::app::error::MatchError;
+use crate::app::files;
 use crate::app::watch::recording;
 use testudo_battle::Game;
 
@@ -18,7 +19,7 @@ fn failed(path: &Path, what: &dyn ToString) -> MatchError {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn archived(path: &Path) -> Result<Archived, MatchError> {
-    let bytes = fs::read(path).map_err(|error| failed(path, &error))?;
+    let bytes = files::read(path, recording::BYTES_MAX).map_err(|error| failed(path, &error))?;
     Ok(Archived::new(path.file_name().unwrap_or_default().to_string_lossy(), &bytes))
 }
 
@@ -35,11 +36,8 @@ pub(crate) fn store(signed: &Signed, path: &Path) -> Result<(), MatchError> {
 /// # Errors
 /// There is none, or it is no judgement.
 pub(crate) fn open(path: &Path) -> Result<Signed, MatchError> {
-    let length = fs::metadata(path).map_err(|error| failed(path, &error))?.len();
-    if length > JSON_BYTES_MAX as u64 {
-        return Err(failed(path, &"this is not a judgement"));
-    }
-    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let bytes = files::read(path, JSON_BYTES_MAX as u64).map_err(|error| failed(path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(path, &"this is not a judgement"))?;
     Signed::from_json(&text).map_err(|error| failed(path, &error))
 }
 
@@ -54,7 +52,7 @@ pub(crate) fn check(signed: &Signed, folder: &Path, expected_key: Option<&str>) 
     // A name and no path, so that nobody is led elsewhere.
     let path = folder.join(Path::new(&archived.file).file_name().unwrap_or_default());
     let unusable = |what: &dyn ToString| Doubt::Replay(what.to_string());
-    let bytes = fs::read(&path).map_err(|error| unusable(&failed(&path, &error)))?;
+    let bytes = files::read(&path, recording::BYTES_MAX).map_err(|error| unusable(&failed(&path, &error)))?;
     if !archived.has(&bytes) {
         return Err(Doubt::Replay(format!("{}: this is another replay", path.display())));
     }

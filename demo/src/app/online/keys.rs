@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use testudo_lockstep::service::machine::MachineSecret;
 
 use crate::app::error::MatchError;
+use crate::app::files;
 
 /// Bytes of a player's secret.
 const OWN_BYTES: usize = 32;
@@ -88,7 +89,7 @@ fn kept(path: &Path, fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], String> 
             format!("it cannot be written: {error}; set XDG_STATE_HOME to a folder that can be written")
         })?;
     }
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    let bytes = files::read(path, 4_096).map_err(|error| format!("it cannot be read: {error}"))?;
     bytes.try_into().map_err(|bytes: Vec<u8>| {
         format!(
             "it is damaged: {} bytes instead of {OWN_BYTES}; after its removal a new one is made, which does not open the places of running matches",

@@ -8,6 +8,7 @@ use testudo_lockstep::service::agreement::AgreementError;
 use testudo_lockstep::service::save_file::SaveFile;
 
 use crate::app::error::MatchError;
+use crate::app::files;
 use crate::app::online::agreement::Agreement;
 use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Setup;
@@ -49,11 +50,7 @@ impl Save {
     /// There is none, or it is no save that can be resumed.
     pub(crate) fn open(path: &Path) -> Result<Self, MatchError> {
         let failed = |what: String| MatchError::Replay { path: path.to_owned(), what };
-        let length = fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
-        if length > u64::from(BYTES_MAX) {
-            return Err(failed("this is not a saved match".into()));
-        }
-        let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let bytes = files::read(path, BYTES_MAX.into()).map_err(|error| failed(error.to_string()))?;
         Self::read(&bytes).map_err(failed)
     }
 

@@ -8,12 +8,13 @@ use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
 
 use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
+use crate::app::files;
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
 use testudo_battle::{Game, Setup};
 
 /// Largest file: hours of a large battle.
-const BYTES_MAX: u64 = 256 << 20;
+pub(crate) const BYTES_MAX: u64 = 256 << 20;
 
 /// Largest replay in memory: an hour of an ordinary battle.
 const MEMORY_MAX: u64 = 64 << 20;
@@ -252,7 +253,7 @@ pub(crate) fn header(terms: &Terms) -> ReplayHeader {
 /// # Errors
 /// There is no such file, or nothing in it can be played.
 pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
-    let bytes = fs::read(path)
+    let bytes = files::read(path, BYTES_MAX)
         .map_err(|error| MatchError::Replay { path: path.to_owned(), what: error.to_string() })?;
     read(path, bytes)
 }

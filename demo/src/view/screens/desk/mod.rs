@@ -19,6 +19,7 @@ use testudo_lockstep::Duration;
 use crate::app::habits::Progress;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_replay};
+use crate::console::errln;
 use crate::view::battle::scene;
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
@@ -203,7 +204,7 @@ impl Desk {
         stage.log.started(&spec.terms.setup, &spec.link);
         let skirmish = Skirmish::new(spec.clone())?;
         if let Some(error) = skirmish.unrecorded() {
-            eprintln!("No replay is written: {error}");
+            errln!("No replay is written: {error}");
         }
         Ok(Self {
             board: Board::new(Eye::new(layout(screen::size(), false, false)), ARROWS),
