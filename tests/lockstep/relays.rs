@@ -239,6 +239,79 @@ fn a_delayed_watcher_who_comes_alone_gets_a_state_too() {
     assert_agreed(&mut game, "alone");
 }
 
+/// A state of the first turns is followed by no entries. With a delay it was kept to the end of the match, and the watcher got none.
+#[test]
+fn a_delayed_watcher_who_comes_at_once_gets_a_state() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for (players, ahead) in [(1, 1), (1, 8), (2, 2)] {
+            for from in [10, 100, 300, 1_500] {
+                let what = format!("{topology:?}, {players} players, {ahead} ahead, {from} ms");
+                let config = SessionConfig::new(players).simulated().topology(topology).turns(60);
+                let config =
+                    config.turns_ahead(ahead).late_watchers(true).watch_delay(Duration::from_secs(3));
+                let late = players + u8::from(topology == Topology::Relay);
+                let mut game = start(&config, 1, 3, latency(5));
+                game.net_mut().set_partition(&[late.into()]);
+                play(&mut game, from);
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, late.into(), Identity::Watcher, secret(9));
+                assert!(play(&mut game, 100_000), "{what}");
+                assert_agreed(&mut game, &what);
+            }
+        }
+    }
+}
+
+/// The middle acknowledges more than such a watcher has, which was not believed: 4,096 turns later the watcher left it as one that withholds
+/// confirmations. With a longer delay than 3,584 turns the state that waited for it had outlived the entries that follow it.
+#[test]
+fn a_watcher_behind_by_thousands_of_turns_sees_the_match_to_its_end() {
+    for (topology, players, seconds) in
+        [(Topology::Host, 1, 100), (Topology::Relay, 2, 30), (Topology::Host, 2, 100)]
+    {
+        for comes_late in [false, true] {
+            let what = format!("{topology:?}, {players} players, {seconds} s, {comes_late}");
+            let config = joining_config(players, topology).frames_per_second(60).frames_per_turn(1);
+            let delay = Duration::from_secs(seconds);
+            let config = config
+                .turns(7_000)
+                .late_watchers(true)
+                .watchers_min(u32::from(!comes_late))
+                .watch_delay(delay)
+                .join_timeout(delay.times(3));
+            let watcher = players + u8::from(topology == Topology::Relay);
+            let mut game = start(&config, 1, 3, latency(5));
+            if comes_late {
+                game.net_mut().set_partition(&[watcher.into()]);
+                play(&mut game, 5_000);
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, watcher.into(), Identity::Watcher, secret(9));
+            }
+            assert!(play(&mut game, 1_000_000), "{what}");
+            let loaded = game.drivers()[usize::from(watcher)].simulation().loaded.len();
+            assert_eq!(loaded, usize::from(comes_late), "{what}");
+            assert_agreed(&mut game, &what);
+        }
+    }
+}
+
+/// It was told that the orders of its last turn had been cancelled.
+#[test]
+fn who_has_run_everything_is_told_of_no_cancelled_order() {
+    let config = SessionConfig::new(1).simulated().turns(30).turns_ahead(0).topology(Topology::Relay);
+    for seed in 0..8 {
+        let mut game = toy_match(&config, 0, seed, latency(20));
+        assert!(game.run(Instant::from_millis(100_000), |_, _, _, session| {
+            if session.player().is_some() {
+                let _ = session.submit(&Order::Push(3));
+            }
+        }));
+        let told = events(&mut game, 0);
+        assert!(!told.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{seed}: {told:?}");
+        assert_eq!(game.drivers()[0].simulation().log.len(), 30);
+    }
+}
+
 /// All the time was counted in turns of the present length. After a slower speed the entries of a player who was alone counted as too far ahead.
 #[test]
 fn who_plays_alone_may_slow_down() {

@@ -25,8 +25,8 @@ pub(super) struct Delayed {
     notes: VecDeque<(Instant, u32)>,
     /// Watchers get the entries below this number.
     shown: u32,
-    /// A state for watchers, and when it was here.
-    state: Option<(Blob, Instant)>,
+    /// A state for watchers.
+    state: Option<Blob>,
     /// By author, oldest first: the newest statement that watchers may see, and those that they may not see yet. A statement says something
     /// of the turn that it is about.
     statements: [VecDeque<Statement>; PLAYERS_MAX as usize],
@@ -35,7 +35,7 @@ pub(super) struct Delayed {
 impl Delayed {
     /// The state for watchers.
     pub(super) fn state(&self) -> Option<&Blob> {
-        self.state.as_ref().map(|(blob, _)| blob)
+        self.state.as_ref()
     }
 
     /// A player has stated something that watchers may see later.
@@ -70,8 +70,7 @@ impl Delayed {
     pub(super) fn due_at(&self, common: &Common) -> Option<Instant> {
         let delay = common.setup.config.watchers.watch_delay;
         let note = self.notes.front().map(|(at, _)| *at);
-        let state = self.state.as_ref().map(|(_, since)| *since);
-        [note, state].into_iter().flatten().map(|at| at + delay).filter(|at| *at > common.now).min()
+        note.map(|at| at + delay).filter(|at| *at > common.now)
     }
 
     /// Time passes.
@@ -110,10 +109,9 @@ impl Delayed {
         self.state().map_or(0, |blob| u64::from(blob.manifest().total))
     }
 
-    /// The state for watchers, if it is old enough.
-    pub(super) fn visible_state(&self, common: &Common) -> Option<&Blob> {
-        let (blob, since) = self.state.as_ref()?;
-        (common.now.since(*since) >= common.config().watchers.watch_delay).then_some(blob)
+    /// The state for watchers, if they may see all that led to it.
+    pub(super) fn visible_state(&self) -> Option<&Blob> {
+        self.state.as_ref().filter(|blob| blob.turn() <= self.shown)
     }
 
     /// Whether a joining peer waits for a state that has to be asked for: a delayed watcher only until there is one that grows old enough.
@@ -137,7 +135,7 @@ impl Delayed {
         if common.links.values().any(|link| link.lacks_state() && !common.is_delayed(link)) {
             *transferred = Some(blob.clone());
         }
-        self.state = Some((blob, common.now));
+        self.state = Some(blob);
         true
     }
 }

@@ -203,7 +203,8 @@ impl AnySession {
                 .common
                 .links
                 .values()
-                .filter(|link| self.common.counts(link))
+                // Who has finished has everything, and acknowledges nothing more.
+                .filter(|link| self.common.counts(link) && !link.progress.finished)
                 .map(|link| link.progress.acked[player.index()]);
             let safe = acks.min().unwrap_or(self.common.gate.turn);
             // Nothing runs after the last turn, whoever has it.

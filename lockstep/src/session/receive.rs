@@ -275,12 +275,12 @@ impl AnySession {
         let own = self.common.streams.author().map(PlayerId::index);
         let link = &mut self.common.links[index];
         for (player, (&ack, stream)) in turns.acks.iter().zip(&self.common.streams).enumerate() {
-            // Others' streams may be longer there than here, but no peer has more of our own stream than we have made.
-            let most = if own == Some(player) { stream.next() } else { stream.next().saturating_add(window) };
-            if ack > most {
+            let (next, known) = (stream.next(), &mut link.progress.acked[player]);
+            // No peer has more of our own stream than we have made. Others' may be longer there than here: a watcher may get them minutes later.
+            if own == Some(player) && ack > next {
                 self.common.stats.entries_unexpected += 1;
-            } else if ack > link.progress.acked[player] {
-                link.progress.acked[player] = ack;
+            } else {
+                *known = ack.min(next.saturating_add(window)).max(*known);
             }
         }
         if let Some(own) = own {

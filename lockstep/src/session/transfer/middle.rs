@@ -227,8 +227,13 @@ impl Transfers {
         if !is_needed {
             return;
         }
+        // One of the first turns is followed by no entries that could be sent.
+        let serves = |blob: &Blob| common.streams.iter().all(|stream| stream.serves(blob.turn()));
+        if delayed.state().is_some_and(|blob| !serves(blob)) {
+            delayed.forget_state();
+        }
         feed(common, self.blob.as_ref(), false);
-        feed(common, delayed.visible_state(common), true);
+        feed(common, delayed.visible_state(), true);
         let arrivals = || common.links.values().filter_map(|link| Some((link, link.arrival.as_deref()?)));
         let is_fed =
             arrivals().any(|(link, arrival)| arrival.stage == ArrivalStage::Fed && !common.is_delayed(link));
