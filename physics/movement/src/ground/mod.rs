@@ -190,6 +190,11 @@ impl Ground {
         Vec2::new(Fx::from_bits(x + self.grid.min[0]), Fx::from_bits(y + self.grid.min[1]))
     }
 
+    /// Width and height of the area together: no two places in it are further apart.
+    pub(crate) fn across(&self) -> Fx {
+        Fx::from_bits(i64::from(self.grid.columns + self.grid.rows) << self.grid.shift)
+    }
+
     /// The cost of the cell of a position, 0..=15.
     #[must_use]
     pub fn cost(&self, position: Vec2) -> u8 {

@@ -86,9 +86,8 @@ pub fn places(
     let mut found: Vec<(Fx, Vec2)> = Vec::new();
     let mut places: Vec<Vec2> = Vec::new();
     if let Formation::Rows { files } = formation {
-        let wanted = lattice.rows(files, count);
         let stands = |at: &Vec2| ground.sees(goal, *at, size) && lattice.has_room(ground, size, *at);
-        places.extend(wanted.into_iter().filter(stands));
+        places.extend(lattice.rows(files, count, ground.across()).filter(stands));
         places.truncate(count as usize);
     }
     // A quarter more than needed: the flood's distances are up to a twelfth too long.
@@ -124,6 +123,12 @@ pub fn places(
         }
     }
     Ok(places)
+}
+
+/// Which of `count` in a line, a spacing apart, are within reach of its middle.
+fn within(count: i64, spacing: Fx, reach: Fx) -> core::ops::Range<i64> {
+    let most = (reach / spacing).to_num::<i64>() + 1;
+    ((count - 1) / 2 - most).max(0)..(count / 2 + most + 1).min(count)
 }
 
 /// Hashes of squares at most, whatever number of places a game asks for.
@@ -182,6 +187,7 @@ impl Taken {
 }
 
 /// The points where units may stand.
+#[derive(Clone, Copy)]
 struct Lattice {
     goal: Vec2,
     spacing: Fx,
@@ -224,23 +230,24 @@ impl Lattice {
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
     }
 
-    /// The places of rows: the first row leads, each row's middle first.
-    fn rows(&self, files: u32, count: u32) -> Vec<Vec2> {
+    /// The places of rows: the first row leads, each row's middle first. Those further from the goal than `reach` are left out.
+    fn rows(self, files: u32, count: u32, reach: Fx) -> impl Iterator<Item = Vec2> {
         let (ahead, ranks) = (Vec2::from_angle(self.facing), i64::from(count.div_ceil(files)));
         let left = ahead.perpendicular();
-        let mut places = Vec::new();
-        for rank in 0..ranks {
-            let in_row = files.min(count - rank as u32 * files);
-            // Twice the distance from the middle, in spacings.
-            let depth = self.spacing * (ranks - 1 - 2 * rank) / 2;
-            for file in 0..i64::from(in_row) {
-                let aside = self.spacing * (i64::from(in_row) - 1 - 2 * file) / 2;
-                places.push(
-                    self.goal + Vec2::new(ahead.x * depth + left.x * aside, ahead.y * depth + left.y * aside),
-                );
-            }
-        }
-        places
+        within(ranks, self.spacing, reach).flat_map(move |rank| {
+            let in_row = i64::from(files).min(i64::from(count) - rank * i64::from(files));
+            let depth = self.offset(ranks, rank);
+            within(in_row, self.spacing, reach).map(move |file| {
+                let aside = self.offset(in_row, file);
+                self.goal + Vec2::new(ahead.x * depth + left.x * aside, ahead.y * depth + left.y * aside)
+            })
+        })
+    }
+
+    /// How far one of several in a line is from its middle.
+    fn offset(self, count: i64, at: i64) -> Fx {
+        // Twice the distance, in spacings.
+        self.spacing * (count - 1 - 2 * at) / 2
     }
 
     /// Whether a unit has room at a point: in a cell with open ground all around it, or near the anchor of another open one.
@@ -304,6 +311,21 @@ mod tests {
         assert!((200..300).contains(&all), "{all}");
         let counts = [0, 1, all as u32 - 1, all as u32, all as u32 + 1, HASHES_MAX + 1].map(count);
         assert_eq!(counts, [0, 1, all - 1, all, all, all]);
+    }
+
+    /// All the rows were listed before the ground was looked at: 64 GB.
+    #[test]
+    fn whoever_asks_for_too_many_rows_gets_those_that_there_are() {
+        let area = Aabb::from_corners(Vec2::from_ints(-8, -8), Vec2::from_ints(8, 8));
+        let ground = Ground::new(&GroundDef::new(area)).unwrap();
+        for files in [1, 3, 1_000, u32::MAX] {
+            let rows = (Formation::Rows { files }, Angle::from_turns(Fx::lit("0.1")));
+            let count =
+                |most: u32| places(&ground, SizeClass(0), Vec2::ZERO, rows, Fx::ONE, most).unwrap().len();
+            let all = count(u32::MAX);
+            assert!((200..300).contains(&all), "{all}");
+            assert_eq!([0, 1, 100].map(count), [0, 1, 100]);
+        }
     }
 
     #[test]
