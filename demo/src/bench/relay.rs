@@ -15,9 +15,9 @@ use testudo_lockstep::{
     Driver, Duration, Identity, Instant, PlayerId, PlayerKey, Session, Simulation, Topology,
 };
 
-use crate::app::Clock;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::keys;
+use crate::app::{Clock, interrupt};
 use crate::bench::process::{self, Cores, Process};
 use testudo_battle::{Command as Deed, Order, Selection};
 
@@ -312,6 +312,9 @@ impl Load {
     }
 
     fn step(&mut self) -> io::Result<()> {
+        if interrupt::is_asked() {
+            return Err(io::Error::other("it was interrupted"));
+        }
         let began = self.clock.now();
         self.looks.push(began.since(self.looked));
         self.looked = began;

@@ -92,7 +92,7 @@ pub(crate) struct LinkArgs {
 /// agreed. 1: a difference, or the match ended early; the judgement is written all the same.
 #[derive(Debug, Args)]
 pub(crate) struct RefereeArgs {
-    /// The code after "watch:"
+    /// The code after "referee:"; - reads it from the input, @FILE from a file
     #[arg(value_name = "CODE")]
     pub(crate) code: String,
     /// Folder for judgements and replays

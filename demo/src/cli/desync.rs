@@ -3,22 +3,24 @@
 use std::path::Path;
 
 use serde::Serialize;
-use testudo_lockstep::replay::{Replay, ReplayPlayer};
+use testudo_lockstep::replay::{Replay, ReplayPlayer, TurnEvent};
 use testudo_lockstep::state;
 
 use crate::app::{MatchError, open_replay};
 use crate::cli::args::DesyncArgs;
 use crate::cli::{Failed, print_json};
 use crate::console::out;
-use testudo_battle::{Game, Setup};
+use testudo_battle::{Game, Order, Setup};
 
-/// The comparison of two replays of one match.
+/// The comparison of two replays of one match. Turns are those of the match.
 #[derive(Debug, Serialize)]
 struct ReplayComparison {
     /// Turns that both replays have.
     turns: u32,
     agree: bool,
     first_divergent_turn: Option<u32>,
+    /// The first turn in which the replays have other orders: nothing can be said of later checksums.
+    other_orders_in_turn: Option<u32>,
     /// The checksum that each replay recorded after that turn, and the one that the same orders give here.
     checksums: Option<[String; 3]>,
     /// The replay whose checksum cannot be reproduced: "A", "B", or "unknown".
@@ -26,6 +28,17 @@ struct ReplayComparison {
     /// The first number that differs, if the outlier's state is known: right after that turn if the outlier noticed the desync, otherwise
     /// at its next keyframe.
     difference: Option<DifferingNumber>,
+    files: [ComparedFile; 2],
+}
+
+/// What one file holds.
+#[derive(Debug, Serialize)]
+struct ComparedFile {
+    first_turn: u32,
+    turns: u32,
+    /// It has its end and no damage.
+    complete: bool,
+    damage: Option<String>,
 }
 
 /// The first number in which two states differ.
@@ -56,44 +69,74 @@ pub(crate) fn desync(options: &DesyncArgs, json: bool) -> Result<bool, Failed> {
     } else {
         out!("{}", comparison.in_words());
     }
-    Ok(comparison.agree)
+    Ok(comparison.agree && comparison.files.iter().all(|file| file.complete))
 }
 
 fn open(path: &Path) -> Result<(Replay, Setup), Failed> {
     let (replay, terms) = open_replay(path)?;
+    if replay.is_brief() {
+        return Err(Failed::usage("a link has only the last checksum; testudo verify LINK plays it again"));
+    }
     Ok((replay, terms.setup))
 }
 
+/// The first turn of the match that a replay has.
+fn first_turn(replay: &Replay) -> u32 {
+    replay.start().map_or(0, |(turn, _)| turn)
+}
+
+/// What the game was told in a turn of the match.
+fn told(replay: &Replay, turn: u32) -> Option<(u32, u32, Vec<TurnEvent<Order>>)> {
+    let (mut events, _) = replay.turn(turn - first_turn(replay))?;
+    let (frames, rate) = (events.frames, events.frames_per_second);
+    let all = std::iter::from_fn(|| events.next_event().ok().flatten()).collect();
+    Some((frames, rate, all))
+}
+
 fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<ReplayComparison, Failed> {
-    let turns = a.turns().min(b.turns());
-    let recorded = |replay: &Replay, turn| replay.turn(turn).and_then(|(_, checksum)| checksum).unwrap_or(0);
-    let Some(turn) = (0..turns).find(|turn| recorded(a, *turn) != recorded(b, *turn)) else {
-        return Ok(ReplayComparison {
-            turns,
-            agree: true,
-            first_divergent_turn: None,
-            checksums: None,
-            outlier: None,
-            difference: None,
-        });
+    let ends = [a, b].map(|replay| first_turn(replay).saturating_add(replay.turns()));
+    let common = first_turn(a).max(first_turn(b))..ends[0].min(ends[1]);
+    if common.is_empty() {
+        return Err(Failed::usage("the two replays have no turn in common"));
+    }
+    let recorded = |replay: &Replay, turn: u32| {
+        replay.turn(turn - first_turn(replay)).and_then(|(_, checksum)| checksum).unwrap_or(0)
     };
-    let mut player = play(setup, a, turn + 1)?;
-    let found = player.simulation().checksum();
-    let sums = [recorded(a, turn), recorded(b, turn), found];
-    let (outlier, broken) = match (sums[0] == found, sums[1] == found) {
-        (true, false) => ("B", Some(b)),
-        (false, true) => ("A", Some(a)),
-        _ => ("unknown", None),
+    let divergent = common.clone().find(|turn| recorded(a, *turn) != recorded(b, *turn));
+    let until = divergent.map_or(common.end, |turn| turn + 1);
+    let other_orders = (common.start..until).find(|turn| told(a, *turn) != told(b, *turn));
+    let mut comparison = ReplayComparison {
+        turns: common.end - common.start,
+        agree: divergent.is_none() && other_orders.is_none(),
+        first_divergent_turn: divergent,
+        other_orders_in_turn: other_orders,
+        checksums: None,
+        outlier: other_orders.map(|_| "unknown"),
+        difference: None,
+        files: [a, b].map(|replay| ComparedFile {
+            first_turn: first_turn(replay),
+            turns: replay.turns(),
+            complete: replay.is_complete(),
+            damage: replay.damage().map(|damage| damage.to_string()),
+        }),
     };
-    let difference = broken.and_then(|broken| difference(setup, broken, turn + 1, &mut player));
-    Ok(ReplayComparison {
-        turns,
-        agree: false,
-        first_divergent_turn: Some(turn),
-        checksums: Some(sums.map(|sum| format!("{sum:016x}"))),
-        outlier: Some(outlier),
-        difference,
-    })
+    if let (Some(turn), None) = (divergent, other_orders) {
+        let mut player = play(setup, a, turn + 1 - first_turn(a))?;
+        let found = player.simulation().checksum();
+        let sums = [recorded(a, turn), recorded(b, turn), found];
+        let (outlier, broken) = match (sums[0] == found, sums[1] == found) {
+            (true, false) => ("B", Some(b)),
+            (false, true) => ("A", Some(a)),
+            _ => ("unknown", None),
+        };
+        // States are numbered by their files.
+        let broken = broken.filter(|_| first_turn(a) == first_turn(b));
+        let next = turn + 1 - first_turn(a);
+        comparison.difference = broken.and_then(|broken| difference(setup, broken, next, &mut player));
+        comparison.checksums = Some(sums.map(|sum| format!("{sum:016x}")));
+        comparison.outlier = Some(outlier);
+    }
+    Ok(comparison)
 }
 
 /// Plays the orders of a replay from the first turn up to this one.
@@ -139,12 +182,29 @@ fn difference(
 
 impl ReplayComparison {
     fn in_words(&self) -> String {
+        let mut text = String::new();
+        for (name, file) in ["A", "B"].iter().zip(&self.files) {
+            let why = file
+                .damage
+                .as_deref()
+                .map_or("the recording has no end".into(), |why| format!("damaged: {why}"));
+            if !file.complete {
+                text.push_str(&format!("{name} is not whole     {} turns, then {why}\n", file.turns));
+            }
+        }
+        if let Some(turn) = self.other_orders_in_turn {
+            text.push_str(&format!(
+                "other orders       in turn {turn}: the replays are of two matches, or one was changed\n"
+            ));
+            return text;
+        }
         let (Some(turn), Some([a, b, here])) = (self.first_divergent_turn, &self.checksums) else {
-            return format!("A and B agree in all {} turns that both have\n", self.turns);
+            text.push_str(&format!("A and B agree in all {} turns that both have\n", self.turns));
+            return text;
         };
-        let mut text = format!(
+        text.push_str(&format!(
             "first difference   after turn {turn}\nchecksum in A      {a}\nchecksum in B      {b}\nplayed again here  {here}\n"
-        );
+        ));
         text.push_str(&match self.outlier {
             Some("unknown") | None => {
                 "outlier            unknown: the orders lead to neither checksum\n".to_owned()

@@ -8,7 +8,7 @@ use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{CorruptArgs, HeadlessArgs, MatchArgs, NetworkArgs};
 use crate::cli::report::Report;
 use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
-use crate::cli::{Failed, check_report, print, save_difference};
+use crate::cli::{Failed, check_files, check_report, print, save_difference, told};
 use testudo_battle::{Setup, Teams};
 
 /// Default length of a match.
@@ -21,7 +21,9 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
     if options.later.spectators.is_some() {
         return Err(Failed::usage("--spectators does not exist in this version yet"));
     }
-    check_report(options.report.as_deref())?;
+    let (report, recorded) = (options.report.as_deref(), options.replay.as_deref());
+    check_files(&[("--report", report), ("--replay", recorded)])?;
+    check_report(report)?;
     let spec = SimulatedMatch {
         terms: terms(&options.game),
         link: link_settings(&options.link),
@@ -37,10 +39,10 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
         pilots: pilots(&options.bot, options.game.players),
         teams: teams(options.teams, options.game.players)?,
     };
-    let report = run(&spec, recordings(options, &spec)?)?;
-    print(&report, json, &format!("played over {}", in_words(&options.link)));
-    save_difference(&report, options.report.as_deref(), options.replay.as_deref());
-    Ok(report.checksums_agree)
+    let outcome = run(&spec, recordings(options, &spec)?)?;
+    print(&outcome, json, &format!("played over {}", in_words(&options.link)));
+    save_difference(&outcome, report, recorded);
+    told(&outcome)
 }
 
 /// The teams of all players, or none.

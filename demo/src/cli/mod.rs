@@ -153,6 +153,23 @@ fn window(options: &args::WindowArgs) -> Result<WindowOptions, Failed> {
     Ok(WindowOptions { log: options.log_orders.as_ref().map(create).transpose()?, fps_max: options.fps_max })
 }
 
+/// Files that options name are different ones, and none has the name of the save beside the replay.
+fn check_files(files: &[(&str, Option<&Path>)]) -> Result<(), Failed> {
+    let given: Vec<(&str, &Path)> =
+        files.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    for (at, (option, path)) in given.iter().enumerate() {
+        if let Some((other, _)) = given[..at].iter().find(|(_, other)| other == path) {
+            return Err(Failed::usage(format!("{other} and {option} name the same file")));
+        }
+        if *option == "--replay" && path.extension().is_some_and(|extension| extension == "save") {
+            return Err(Failed::usage(
+                "--replay ends in .save, the name of the save that is kept beside a replay",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the file of the desync report can be written: one that is not there yet is made, and removed again.
 fn check_report(path: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = path else { return Ok(()) };
@@ -168,6 +185,14 @@ fn save_difference(report: &Report, path: Option<&Path>, replay: Option<&Path>) 
     if let Err(error) = report.save_difference(path, replay) {
         errln!("testudo: cannot write {}: {error}", path.display());
     }
+}
+
+/// Says what went wrong besides. Whether everything agreed, and nothing did.
+fn told(report: &Report) -> Result<bool, Failed> {
+    if let Some(error) = &report.error {
+        errln!("testudo: {error}{}", report.how_to_resume());
+    }
+    Ok(report.checksums_agree && report.error.is_none())
 }
 
 fn print_json(report: &impl serde::Serialize) {

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
@@ -22,7 +23,9 @@ use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
-use crate::cli::{Failed, check_report, print, print_json, save_difference, tell_script, window};
+use crate::cli::{
+    Failed, check_files, check_report, print, print_json, save_difference, tell_script, told, window,
+};
 use crate::console::errln;
 use crate::view::{self, WindowError};
 use testudo_battle::{BodyField, Teams};
@@ -38,6 +41,7 @@ const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &HostArgs, json: bool) -> Result<bool, Failed> {
     let own = &options.player;
+    check_own_files(own, options.resume.as_deref())?;
     let teams = teams(options.teams, options.game.players)?;
     let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(own, None) };
     if let Some(relay) = &options.relay {
@@ -52,6 +56,12 @@ pub(crate) fn run_host(options: &HostArgs, json: bool) -> Result<bool, Failed> {
     let hosting = Hosting { agreement, bind, public, is_sealed: !options.plain, save };
     let network = if options.plain { "hosted over plain UDP, not sealed" } else { "hosted, sealed" };
     run(own, json, network, move || NetworkMatch::host(&hosting, wanted))
+}
+
+fn check_own_files(own: &PlayerArgs, resume: Option<&Path>) -> Result<(), Failed> {
+    let (report, log) = (own.report.as_deref(), own.window.log_orders.as_deref());
+    let replay = own.replay.as_deref();
+    check_files(&[("--resume", resume), ("--report", report), ("--log-orders", log), ("--replay", replay)])
 }
 
 fn agreement(options: &HostArgs) -> Agreement {
@@ -83,6 +93,7 @@ pub(crate) fn run_join(options: &JoinArgs, json: bool) -> Result<bool, Failed> {
         let at = code.addresses().first().map_or(String::new(), |address| format!(" at {address}"));
         (HostAddress::Sealed(code), format!("joined{at}, sealed"))
     };
+    check_own_files(&options.player, None)?;
     let request = JoinRequest { host, watches: options.watch, units_max: options.units_max };
     let mut own = options.player.clone();
     if options.watch {
@@ -94,7 +105,7 @@ pub(crate) fn run_join(options: &JoinArgs, json: bool) -> Result<bool, Failed> {
 }
 
 /// A code as it is, the first line of the input (`-`), or that of a file (`@FILE`): the list of processes shows what stands on the command line.
-fn told_code(text: &str) -> Result<String, Failed> {
+pub(crate) fn told_code(text: &str) -> Result<String, Failed> {
     let mut line = String::new();
     let read = match text.strip_prefix('@') {
         _ if text == "-" => std::io::stdin().lock().take(CODE_BYTES_MAX).read_line(&mut line),
@@ -186,10 +197,7 @@ fn print_outcome(
     let report = Report::new(outcome, true);
     print(&report, json, network);
     save_difference(&report, own.report.as_deref(), own.replay.as_deref());
-    if let Some(error) = &report.error {
-        errln!("testudo: {error}{}", report.how_to_resume());
-    }
-    Ok(report.checksums_agree && report.error.is_none())
+    told(&report)
 }
 
 fn seat_options(own: &PlayerArgs, fault: Option<Fault>) -> SeatOptions {

@@ -12,6 +12,7 @@ use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{RefereeArgs, VerdictArgs};
+use crate::cli::network::told_code;
 use crate::cli::{Failed, print_json};
 use crate::console::{errln, outln};
 use testudo_battle::Teams;
@@ -19,7 +20,8 @@ use testudo_battle::Teams;
 /// Watches a match to its end, and judges it.
 pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
-    let code: JoinCode = options.code.parse().map_err(|error| Failed::usage(format!("{error}")))?;
+    let code: JoinCode =
+        told_code(&options.code)?.parse().map_err(|error| Failed::usage(format!("{error}")))?;
     let name = format!("{:016x}", code.mark());
     let replay = options.archive.join(format!("{name}.replay"));
     let request =
@@ -62,20 +64,25 @@ pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Fai
     let Some(outcome) = outcome else {
         return Err(Failed { code: 1, sentence: "the match has not begun".into() });
     };
-    let is_whole = outcome.ended_early.is_none();
-    let checksum = outcome.clients.first().filter(|_| is_whole).map(|client| client.checksum);
-    let mut judgement = Judgement::new(session, outcome.terms.setup.players, outcome.terms.turns);
+    let checksum = outcome.clients.first().filter(|_| outcome.is_finished).map(|client| client.checksum);
+    // A match that is left within a turn is judged up to the one before.
+    let turns = outcome.terms.turns.saturating_sub(u32::from(!outcome.is_finished));
+    let mut judgement = Judgement::new(session, outcome.terms.setup.players, turns);
     judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
     judgement.winner = outcome.winner;
     judgement.difference = seen.as_ref().and_then(DesyncReport::of);
     (judgement.testimony, judgement.since) = (testimony, came_in.get());
     // The replay of a referee that came late is not kept.
-    judgement.replay = replay.exists().then(|| files::archived(&replay)).transpose()?;
+    judgement.replay = outcome.replay.as_deref().map(files::archived).transpose()?;
     let signed = Signed::new(judgement, &keys::own()?.referee_key());
     let path = options.archive.join(format!("{name}.json"));
     files::store(&signed, &path)?;
     say(&signed, &path, json);
-    Ok(is_whole && signed.judgement.difference.is_none())
+    let trouble = outcome.ended_early.as_ref().or(outcome.unkept.as_ref());
+    if let Some(why) = trouble {
+        errln!("testudo: {why}");
+    }
+    Ok(trouble.is_none() && signed.judgement.difference.is_none())
 }
 
 /// Checks a judgement. True if it holds, whoever was at fault.

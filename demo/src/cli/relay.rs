@@ -60,6 +60,8 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
 
 /// Prints one JSON object: nobody else reads it.
 pub(crate) fn run_load(options: &RelayLoadArgs) -> Result<bool, Failed> {
+    // The relay's process ends with this one.
+    interrupt::watch();
     let setup = Setup { players: options.players, units: 1, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: TURNS_MAX }, Pace::Fixed, true);
     let agreement = Agreement { any_speed: true, ..agreement };

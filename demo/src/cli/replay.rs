@@ -9,7 +9,7 @@ use crate::app::playback::Course;
 use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
-use crate::cli::{Failed, print_json, window};
+use crate::cli::{Failed, check_files, print_json, window};
 use crate::console::{errln, out, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Game;
@@ -123,6 +123,7 @@ pub(crate) fn link(options: &LinkArgs, json: bool) -> Result<bool, Failed> {
 
 /// Opens a window, if there is a display and no option asks for text.
 pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
+    check_files(&[("FILE", Some(&options.file)), ("--log-orders", options.window.log_orders.as_deref())])?;
     if json || options.headless || options.speed.is_some() {
         return tell(options, json);
     }

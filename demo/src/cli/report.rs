@@ -148,7 +148,11 @@ impl Report {
             winning_team: winning_team(outcome),
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
-            error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
+            error: outcome
+                .ended_early
+                .clone()
+                .filter(|_| !outcome.is_settled)
+                .or_else(|| outcome.unkept.as_ref().map(|why| format!("the replay is not whole: {why}"))),
             save: shown(outcome.save.as_deref()),
             replay: shown(outcome.replay.as_deref()),
             desync: desync_report(outcome),

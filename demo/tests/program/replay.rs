@@ -188,3 +188,49 @@ fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
     assert!(missing["error"].as_str().is_some_and(|error| error.starts_with("no-such-file")), "{missing}");
     fs::remove_dir_all(folder).expect("it is ours");
 }
+
+/// B was called wrong, whichever file that was; a link had "another checksum" in turn 0; a file that was cut agreed.
+#[test]
+fn replays_of_two_matches_and_files_that_are_cut_are_told_apart() {
+    let folder = folder("apart");
+    let [easy, hard] = ["easy", "hard"].map(|bot| {
+        let file = folder.join(format!("{bot}.replay"));
+        run_json(&format!("{MATCH} --bot {bot} --replay {}", file.display()), 0);
+        file.display().to_string()
+    });
+    for (a, b) in [(&easy, &hard), (&hard, &easy)] {
+        let two = run_json(&format!("desync {a} {b}"), 1);
+        assert_eq!((&two["agree"], &two["outlier"]), (&false.into(), &"unknown".into()), "{two}");
+        assert!(two["other_orders_in_turn"].as_u64().is_some_and(|turn| turn < 60), "{two}");
+    }
+    assert!(run(&format!("desync {easy} {hard}")).stdout.contains("two matches"));
+    let whole = fs::read(&easy).expect("it is there");
+    let cut = folder.join("cut.replay");
+    fs::write(&cut, &whole[..whole.len() / 2]).expect("a folder of ours");
+    let found = run_json(&format!("desync {easy} {}", cut.display()), 1);
+    let complete = [0, 1].map(|at| found["files"][at]["complete"].as_bool());
+    assert_eq!((&found["agree"], complete), (&true.into(), [Some(true), Some(false)]), "{found}");
+    let link = run(&format!("link {easy}")).stdout;
+    let link = link.trim().trim_start_matches("testudo replay ");
+    let refused = run_json(&format!("desync {easy} {link}"), 2);
+    assert!(refused["error"].as_str().is_some_and(|error| error.contains("testudo verify")), "{refused}");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn files_that_would_overwrite_each_other_are_refused() {
+    let folder = folder("same");
+    let file = folder.join("match.replay").display().to_string();
+    run_json(&format!("{MATCH} --replay {file}"), 0);
+    let save = folder.join("match.save").display().to_string();
+    for arguments in [
+        format!("{MATCH} --replay {file} --report {file}"),
+        format!("host --headless --bot --replay {save}"),
+        format!("host --headless --bot --replay {file} --report {file}"),
+        format!("replay {file} --log-orders {file}"),
+    ] {
+        assert_eq!(run(&arguments).code, 2, "{arguments}");
+    }
+    assert_eq!(run(&format!("verify {file}")).code, 0, "it is whole");
+    fs::remove_dir_all(folder).expect("it is ours");
+}

@@ -273,14 +273,17 @@ impl AnySession {
     fn take_acks(&mut self, index: usize, turns: &TurnsPacket) {
         let window = self.common.setup.config.limits.window;
         let own = self.common.streams.author().map(PlayerId::index);
+        let watches = self.common.setup.identity == Identity::Watcher;
         let link = &mut self.common.links[index];
         for (player, (&ack, stream)) in turns.acks.iter().zip(&self.common.streams).enumerate() {
-            let (next, known) = (stream.next(), &mut link.progress.acked[player]);
-            // No peer has more of our own stream than we have made. Others' may be longer there than here: a watcher may get them minutes later.
-            if own == Some(player) && ack > next {
+            // Others' streams may be longer there than here, but no peer has more of our own stream than we have made.
+            let most = if own == Some(player) { stream.next() } else { stream.next().saturating_add(window) };
+            // The middle is as far ahead of a watcher as its delay is long.
+            let ack = if watches { ack.min(most) } else { ack };
+            if ack > most {
                 self.common.stats.entries_unexpected += 1;
-            } else {
-                *known = ack.min(next.saturating_add(window)).max(*known);
+            } else if ack > link.progress.acked[player] {
+                link.progress.acked[player] = ack;
             }
         }
         if let Some(own) = own {

@@ -171,7 +171,7 @@ impl Running {
             self.note_divergence(turn);
         }
         for driver in self.virtual_match.drivers_mut() {
-            driver.simulation_mut().finish_recording()?;
+            driver.simulation_mut().finish_recording();
         }
         let drivers = self.virtual_match.drivers();
         let now = self.virtual_match.now();
@@ -186,6 +186,7 @@ impl Running {
         let mut outcome = Outcome::new(self.terms, &clients, end.since(self.began.unwrap_or(end)));
         let stats = self.virtual_match.net().stats();
         outcome.packets = Some((stats.sent, stats.lost));
+        outcome.unkept = clients.iter().find_map(|(copy, _)| copy.unkept()).map(ToString::to_string);
         outcome.desync = self.comparison.into_desync();
         let seen = outcome.desync.as_ref().map(|desync| desync.turn);
         outcome.divergent_turn = [seen, alarm].into_iter().flatten().min();

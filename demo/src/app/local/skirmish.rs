@@ -69,7 +69,7 @@ impl Drop for Skirmish {
     fn drop(&mut self) {
         for driver in self.virtual_match.drivers_mut() {
             // A full disk has already been noticed, and nobody is left to be told.
-            let _ = driver.simulation_mut().finish_recording();
+            driver.simulation_mut().finish_recording();
         }
         // After the window is closed, nothing else says where the replay is.
         if let Some(file) = self.replay_file.as_ref().filter(|_| self.has_begun) {

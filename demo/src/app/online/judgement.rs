@@ -87,7 +87,7 @@ mod tests {
             let checksum = copy.checksum();
             copy.turn_ended(Turn(turn), checksum);
         }
-        copy.finish_recording().unwrap();
+        copy.finish_recording();
         let mut judgement = Judgement::new(5, 2, terms.turns);
         judgement.checksum = Some(format!("{:016x}", copy.game().checksum()));
         judgement.replay = Some(archived(&path).unwrap());

@@ -106,7 +106,7 @@ pub(crate) struct Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
-        let _ = self.driver.simulation_mut().finish_recording();
+        self.driver.simulation_mut().finish_recording();
     }
 }
 
@@ -126,7 +126,7 @@ impl Seat {
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
-            self.driver.simulation_mut().finish_recording()?;
+            self.driver.simulation_mut().finish_recording();
         }
         Ok(())
     }
@@ -453,11 +453,13 @@ impl Seat {
     pub(crate) fn end(mut self) -> Result<Option<Outcome>, MatchError> {
         // The last word, so that the others need not wait for it.
         self.pump()?;
-        self.driver.simulation_mut().finish_recording()?;
+        self.driver.simulation_mut().finish_recording();
         let replay = self.driver.simulation().replay_file().map(ToOwned::to_owned);
+        let unkept = self.driver.simulation().unkept().map(ToString::to_string);
         let (failure, is_settled) = (self.failure(), self.is_settled());
         let session = self.driver.session();
-        if session.phase() == SessionPhase::Finished {
+        let is_finished = session.phase() == SessionPhase::Finished;
+        if is_finished {
             self.saving.remove();
         }
         let turns = session.next_turn().0;
@@ -476,7 +478,7 @@ impl Seat {
         outcome.ended_early = failure.map(|error| error.to_string());
         outcome.is_settled = is_settled;
         outcome.save = self.save_file().cloned();
-        outcome.replay = replay;
+        (outcome.replay, outcome.unkept, outcome.is_finished) = (replay, unkept, is_finished);
         outcome.divergent_turn = self.divergent_turn();
         outcome.doubts = Some(self.doubts());
         Ok(Some(outcome))

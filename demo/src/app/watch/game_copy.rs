@@ -64,6 +64,8 @@ struct Watched {
     recording: Option<Recording>,
     /// The replay, once it is complete.
     kept: Option<Kept>,
+    /// Why there is no whole replay.
+    unkept: Option<MatchError>,
     /// The last frames' states, for a peer in another process to ask about.
     moments: Option<Moments>,
     frame: u32,
@@ -98,6 +100,7 @@ impl GameCopy {
             records: VecDeque::new(),
             recording: None,
             kept: None,
+            unkept: None,
             moments: None,
             frame: 0,
             past_actions: VecDeque::new(),
@@ -180,7 +183,7 @@ impl GameCopy {
 
     /// The replay up to now, which is ended by that; none if there is none, or the disk has refused it.
     pub(crate) fn take_replay(&mut self) -> Option<Kept> {
-        self.finish_recording().ok()?;
+        self.finish_recording();
         self.watched.kept.take()
     }
 
@@ -195,16 +198,19 @@ impl GameCopy {
     }
 
     /// Ends the replay, if one is written.
-    ///
-    /// # Errors
-    /// It could not be written.
-    pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
+    pub(crate) fn finish_recording(&mut self) {
         self.watched.recorded.finish(Ending::Over);
         self.watched.store();
-        if let Some(recording) = self.watched.recording.take() {
-            self.watched.kept = Some(recording.finish()?);
+        match self.watched.recording.take().map(Recording::finish) {
+            Some(Ok(kept)) => self.watched.kept = Some(kept),
+            Some(Err(error)) => self.watched.unkept = Some(error),
+            None => {}
         }
-        Ok(())
+    }
+
+    /// Why the replay that has ended is not whole.
+    pub(crate) fn unkept(&self) -> Option<&MatchError> {
+        self.watched.unkept.as_ref()
     }
 
     /// The peers have disagreed since this turn.

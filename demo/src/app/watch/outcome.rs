@@ -27,6 +27,10 @@ pub(crate) struct Outcome {
     pub(crate) save: Option<PathBuf>,
     /// This peer's replay.
     pub(crate) replay: Option<PathBuf>,
+    /// Why the replay is not whole.
+    pub(crate) unkept: Option<String>,
+    /// The session came to the end of the match.
+    pub(crate) is_finished: bool,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
     /// What was played here, and how long that took.
@@ -99,6 +103,8 @@ impl Outcome {
             is_settled: false,
             save: None,
             replay: None,
+            unkept: None,
+            is_finished: false,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             timed: Timed { duration, turns: terms.turns },
             divergent_turn: None,

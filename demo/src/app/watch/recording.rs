@@ -81,8 +81,29 @@ impl Kept {
 
 /// Where the bytes go.
 enum Store {
-    File(BufWriter<File>, PathBuf),
+    File(Target),
     Memory(Vec<u8>),
+}
+
+/// A file that is written. What was there stays until there is something to write: this peer may not have been there from the beginning.
+struct Target {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// Nothing was there before.
+    is_new: bool,
+    has_begun: bool,
+}
+
+impl Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let is_first = !core::mem::replace(&mut self.has_begun, true);
+        // A device has no length.
+        if is_first && self.file.get_ref().metadata()?.is_file() {
+            self.file.get_ref().set_len(0)?;
+        }
+        self.file.write_all(bytes)?;
+        self.file.flush()
+    }
 }
 
 /// Where a [`Recorded`] game's replay is kept.
@@ -96,7 +117,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Creates a file; an existing one is overwritten.
+    /// Creates a file. An existing one is overwritten with the first bytes.
     ///
     /// # Errors
     /// It cannot be written.
@@ -105,8 +126,10 @@ impl Recording {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(unwritable)?;
         }
-        let file = BufWriter::new(File::create(path).map_err(unwritable)?);
-        Ok(Self::begin(Store::File(file, path.to_owned()), terms))
+        let is_new = !path.exists();
+        let file = File::options().write(true).create(true).truncate(false).open(path).map_err(unwritable)?;
+        let target = Target { path: path.to_owned(), file: BufWriter::new(file), is_new, has_begun: false };
+        Ok(Self::begin(Store::File(target), terms))
     }
 
     /// Creates a new file in a folder, named after the time.
@@ -123,7 +146,10 @@ impl Recording {
                 if number == 0 { format!("{seconds}.replay") } else { format!("{seconds}-{number}.replay") };
             let path = folder.join(name);
             match File::create_new(&path) {
-                Ok(file) => return Ok(Self::begin(Store::File(BufWriter::new(file), path), terms)),
+                Ok(file) => {
+                    let target = Target { path, file: BufWriter::new(file), is_new: true, has_begun: false };
+                    return Ok(Self::begin(Store::File(target), terms));
+                }
                 Err(error)
                     if error.kind() == io::ErrorKind::AlreadyExists && number < FILES_PER_SECOND_MAX =>
                 {
@@ -155,7 +181,7 @@ impl Recording {
     /// The file, if it is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.store {
-            Store::File(_, path) => Some(path),
+            Store::File(target) => Some(&target.path),
             Store::Memory(_) => None,
         }
     }
@@ -164,7 +190,8 @@ impl Recording {
     pub(crate) fn so_far(&self) -> Kept {
         match &self.store {
             Store::Memory(bytes) => Kept::Memory(bytes.clone()),
-            Store::File(_, path) => Kept::File(path.clone()),
+            Store::File(target) if target.has_begun => Kept::File(target.path.clone()),
+            Store::File(_) => Kept::Memory(Vec::new()),
         }
     }
 
@@ -194,19 +221,21 @@ impl Recording {
     pub(crate) fn finish(self) -> Result<Kept, MatchError> {
         match self.store {
             Store::Memory(bytes) => Ok(Kept::Memory(bytes)),
-            Store::File(mut file, path) => match self.error.map_or_else(|| file.flush(), Err) {
-                Ok(()) => Ok(Kept::File(path)),
-                Err(error) => Err(MatchError::Replay { path, what: format!("{error}") }),
+            Store::File(target) => match self.error {
+                None => Ok(Kept::File(target.path)),
+                Some(error) => Err(MatchError::Replay { path: target.path, what: error.to_string() }),
             },
         }
     }
 
-    /// Removes the file: this peer was not there from the beginning.
+    /// Removes the file: this peer was not there from the beginning. One of before stays: it may be that of this match up to a crash.
     pub(crate) fn discard(self) {
-        if let Store::File(file, path) = self.store {
+        if let Store::File(Target { path, file, is_new, has_begun }) = self.store {
             drop(file);
-            // If that fails, an empty replay stays.
-            let _ = fs::remove_file(path);
+            if is_new || has_begun {
+                // If that fails, an empty replay stays.
+                let _ = fs::remove_file(path);
+            }
         }
     }
 
@@ -214,11 +243,9 @@ impl Recording {
     pub(crate) fn store(&mut self, bytes: &[u8]) {
         match &mut self.store {
             Store::Memory(all) => all.extend_from_slice(bytes),
-            Store::File(file, _) if self.error.is_none() => {
-                self.error = file.write_all(bytes).and_then(|()| file.flush()).err();
-            }
+            Store::File(target) if self.error.is_none() => self.error = target.write(bytes).err(),
             // The disk has refused what comes before.
-            Store::File(..) => {}
+            Store::File(_) => {}
         }
     }
 }
@@ -321,6 +348,26 @@ mod tests {
     fn the_header_says_what_was_played() {
         let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
         assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
+    }
+
+    /// A player who came back with the same command lost the replay of the time before the crash.
+    #[test]
+    fn what_was_recorded_before_stays_until_something_is_recorded() {
+        let path = std::env::temp_dir().join(format!("testudo-before-{}.replay", std::process::id()));
+        fs::write(&path, b"before").unwrap();
+        Recording::create(&path, &TERMS).unwrap().discard();
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+        let mut recording = Recording::create(&path, &TERMS).unwrap();
+        assert_eq!(recording.so_far(), Kept::Memory(Vec::new()));
+        recording.store(b"now");
+        assert_eq!(
+            (fs::read(&path).unwrap(), recording.so_far()),
+            (b"now".to_vec(), Kept::File(path.clone()))
+        );
+        recording.discard();
+        assert!(!path.exists());
+        Recording::create(&path, &TERMS).unwrap().discard();
+        assert!(!path.exists(), "nothing was there");
     }
 
     /// A page has no files, and had no replay.

@@ -102,7 +102,7 @@ fn a_replay_says_who_was_taken_over_and_plays_on() {
         }
         turn(&mut copy, number);
     }
-    copy.finish_recording().unwrap();
+    copy.finish_recording();
     let (replay, read) = open_replay(&path).unwrap();
     std::fs::remove_file(path).unwrap();
     let mut course = Course::new(replay, read).unwrap();
