@@ -74,6 +74,19 @@ impl Hits {
         self.len = kept;
     }
 
+    /// Drops those that `keeps` does not name by pair, normal and gap.
+    pub(crate) fn retain_hits(&mut self, mut keeps: impl FnMut(WorkingPair, [i32; 2], i32) -> bool) {
+        // Most often there is none to drop.
+        let drops = |at: &usize| !keeps(self.pairs[*at], self.normals[*at], self.gaps[*at]);
+        let Some(mut kept) = (0..self.len).find(drops) else { return };
+        for at in kept + 1..self.len {
+            let (pair, normal, gap) = (self.pairs[at], self.normals[at], self.gaps[at]);
+            (self.pairs[kept], self.normals[kept], self.gaps[kept]) = (pair, normal, gap);
+            kept += usize::from(keeps(pair, normal, gap));
+        }
+        self.len = kept;
+    }
+
     /// Adds a hit, or leaves its position to the next one. It is written in any case, because branches predict badly whether a pair
     /// touches.
     #[inline(always)]

@@ -48,6 +48,8 @@ pub(crate) struct WorkingArrays<'a> {
 pub(crate) struct GatherSummary {
     /// Bitwise or of their flags.
     pub(crate) flags: u32,
+    /// Bitwise or of their half widths: 0 if all are discs.
+    pub(crate) half: i32,
     /// Whether there is one that the solver cannot move.
     pub(crate) some_fixed: bool,
     /// Whether there is one that is faster than the limit.
@@ -59,6 +61,7 @@ impl GatherSummary {
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             flags: self.flags | other.flags,
+            half: self.half | other.half,
             some_fixed: self.some_fixed | other.some_fixed,
             some_fast: self.some_fast | other.some_fast,
         }
@@ -114,6 +117,7 @@ impl<'a> WorkingArrays<'a> {
                 still[l] = body.still_ms;
                 cached[l] = ranges.get(slot.at()).copied().unwrap_or_default();
                 all.flags |= body.flags;
+                all.half |= body.half[0];
             }
             let (fixed, fast_lanes) = box_eight(simd, own, &eight, limits, velocities, boxes);
             all.some_fixed |= fixed;

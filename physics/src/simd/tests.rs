@@ -187,6 +187,7 @@ fn gathered_bodies_are_those_of_the_world() {
                 assert_eq!(boxes[at].get(lane), shell.bounds().grown(growth), "{case:?}");
                 assert_eq!(is_fast, speed > growth * fast, "{case:?}");
                 expected.flags |= body.flags;
+                expected.half |= body.half[0];
                 expected.some_fixed |= body.mass == 0;
                 expected.some_fast |= is_fast;
             }

@@ -47,7 +47,10 @@ impl TerrainPairs {
                 let met = scene.terrain.separation(piece.slot, mover);
                 met.filter(|met| input.enters(a, piece.slot, met))
             };
-            if let Some(met) = met.filter(|met| met.gap <= input.phase.settings.margin) {
+            if let Some(met) = met.filter(|met| {
+                met.gap <= input.phase.settings.margin
+                    && found.fast.may_meet([a, b], met.normal, met.gap, input)
+            }) {
                 found.add_special(&Hit { a, b, normal: met.normal, gap: met.gap }, input);
             }
         }

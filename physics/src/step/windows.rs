@@ -163,6 +163,7 @@ impl Windows {
         let ordinary = is_ordinary(input, found);
         self.colors.resize_with(windows.len().div_ceil(part).max(self.colors.len()), Colors::default);
         let (geometry, dummy) = (Geometry::of(input), input.dummy());
+        let fast = &*found.fast;
         let parts = blocks.chunks(WINDOW * part).zip(windows.chunks_mut(part)).zip(&mut self.colors);
         let mut jobs: Parts<_> = parts
             .map(|((pairs, found), colors)| {
@@ -175,6 +176,9 @@ impl Windows {
             for (window, found) in pairs.chunks(WINDOW).zip(found.iter_mut()) {
                 found.find(window, geometry, None);
                 if ordinary {
+                    if input.working.some_boxes {
+                        fast.drop_passing(&mut found.hits, input);
+                    }
                     geometry.path.take_places(colors, &found.hits, shells, &mut found.layout);
                     found.hits.end(dummy);
                 }

@@ -56,6 +56,9 @@ pub(crate) struct Working {
     parked: Vec<WorkingIndex>,
     /// Bitwise or of all flags.
     pub(crate) any_flags: u32,
+    /// Whether there is a box among the moving bodies.
+    // not state: of this step
+    pub(crate) some_boxes: bool,
     /// Whether there is a moving body that the solver cannot move.
     // not state: of this step
     pub(crate) some_fixed: bool,
@@ -93,7 +96,7 @@ impl Working {
                 path.gather(to, slots, bodies, ranges, limits, fast_lanes)
             })
         };
-        (self.any_flags, self.some_fixed) = (all.flags, all.some_fixed);
+        (self.any_flags, self.some_boxes, self.some_fixed) = (all.flags, all.half != 0, all.some_fixed);
         if all.some_fast {
             self.note_fast(lanes, fast);
         }

@@ -7,7 +7,7 @@ use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, Driver, Player
 /// An action of 3 to 20 bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Act {
-    /// Kind 0: nothing else.
+    /// Kind 0, and zeros to the longest length: the input of who does nothing.
     Beat,
     /// Kind 1: -100..=100.
     Push(i8),
@@ -22,7 +22,7 @@ impl Action for Act {
 
     fn encode(&self, out: &mut BitWriter) {
         match *self {
-            Self::Beat => out.write_bits(0, 3),
+            Self::Beat => out.write_bits(0, Self::MAX_BITS),
             Self::Push(by) => {
                 out.write_bits(1, 3);
                 out.write_bits((i64::from(by) + 100) as u64, 8);
@@ -41,7 +41,7 @@ impl Action for Act {
 
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         Ok(match input.read_max(3, 3)? {
-            0 => Self::Beat,
+            0 => input.read_max(Self::MAX_BITS - 3, 0).map(|_| Self::Beat)?,
             1 => Self::Push((input.read_max(8, 200)? as i64 - 100) as i8),
             2 => Self::Number(input.read_bits(16)? as u16),
             _ => {
