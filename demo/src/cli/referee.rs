@@ -10,7 +10,7 @@ use testudo_lockstep::{Conviction, Desync, PlayerSet};
 use crate::app::online::name::Name;
 use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
-use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
+use crate::app::{MatchError, News, Outcome, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{RefereeArgs, VerdictArgs};
 use crate::cli::network::told_code;
 use crate::cli::{Failed, print_json};
@@ -64,25 +64,32 @@ pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Fai
     let Some(outcome) = outcome else {
         return Err(Failed { code: 1, sentence: "the match has not begun".into() });
     };
-    let checksum = outcome.clients.first().filter(|_| outcome.is_finished).map(|client| client.checksum);
-    // A match that is left within a turn is judged up to the one before.
-    let turns = outcome.terms.turns.saturating_sub(u32::from(!outcome.is_finished));
-    let mut judgement = Judgement::new(session, outcome.terms.setup.players, turns);
-    judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
-    judgement.winner = outcome.winner;
+    let mut judgement = judge(session, &outcome)?;
     judgement.difference = seen.as_ref().and_then(DesyncReport::of);
     (judgement.testimony, judgement.since) = (testimony, came_in.get());
-    // The replay of a referee that came late is not kept.
-    judgement.replay = outcome.replay.as_deref().map(files::archived).transpose()?;
     let signed = Signed::new(judgement, &keys::own()?.referee_key());
     let path = options.archive.join(format!("{name}.json"));
     files::store(&signed, &path)?;
     say(&signed, &path, json);
-    let trouble = outcome.ended_early.as_ref().or(outcome.unkept.as_ref());
+    let trouble = outcome.end.early.as_ref().or(outcome.unkept.as_ref());
     if let Some(why) = trouble {
         errln!("testudo: {why}");
     }
     Ok(trouble.is_none() && signed.judgement.difference.is_none())
+}
+
+/// What the referee's own copy came to.
+fn judge(session: u64, outcome: &Outcome) -> Result<Judgement, MatchError> {
+    let is_finished = outcome.end.is_finished;
+    // A match that is left within a turn is judged up to the one before.
+    let turns = outcome.terms.turns.saturating_sub(u32::from(!is_finished));
+    let checksum = outcome.clients.first().filter(|_| is_finished).map(|client| client.checksum);
+    let mut judgement = Judgement::new(session, outcome.terms.setup.players, turns);
+    judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
+    judgement.winner = outcome.winner;
+    // The replay of a referee that came late is not kept.
+    judgement.replay = outcome.replay.as_deref().map(files::archived).transpose()?;
+    Ok(judgement)
 }
 
 /// Checks a judgement. True if it holds, whoever was at fault.

@@ -98,6 +98,12 @@ struct DesyncReport {
     reproducible_here: Option<bool>,
 }
 
+/// What people are told besides the result.
+fn trouble(outcome: &Outcome) -> Option<String> {
+    let unkept = || outcome.unkept.as_ref().map(|why| format!("the replay is not whole: {why}"));
+    outcome.end.trouble().map(str::to_owned).or_else(unkept)
+}
+
 impl Report {
     /// `is_star`: player 0's client forwards for the others.
     pub(crate) fn new(outcome: &Outcome, is_star: bool) -> Self {
@@ -148,11 +154,7 @@ impl Report {
             winning_team: winning_team(outcome),
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
-            error: outcome
-                .ended_early
-                .clone()
-                .filter(|_| !outcome.is_settled)
-                .or_else(|| outcome.unkept.as_ref().map(|why| format!("the replay is not whole: {why}"))),
+            error: trouble(outcome),
             save: shown(outcome.save.as_deref()),
             replay: shown(outcome.replay.as_deref()),
             desync: desync_report(outcome),

@@ -4,10 +4,10 @@
 use core::fmt;
 
 use crate::session::SessionPhase;
+use crate::session::asked::Asked;
 use crate::session::common::Common;
 use crate::session::config::{Controls, SessionConfig};
-use crate::value::bits::{BitReader, BitWriter, DecodeError};
-use crate::value::entry::{Extra, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::entry::Extra;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
@@ -53,59 +53,6 @@ impl fmt::Display for ControlError {
 }
 
 impl std::error::Error for ControlError {}
-
-/// What a player has asked for so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) pauses: u16,
-    pub(crate) speeds: u16,
-    /// How long the player's pauses have lasted.
-    pub(crate) paused_ms: u32,
-    /// If the majority decides: what the player wants now.
-    pub(crate) wants_pause: Option<bool>,
-    pub(crate) wants_speed: Option<u8>,
-}
-
-impl Asked {
-    pub(crate) fn write(self, writer: &mut BitWriter) {
-        writer.write_bits(u64::from(self.pauses), 16);
-        writer.write_bits(u64::from(self.speeds), 16);
-        writer.write_bits(u64::from(self.paused_ms), 32);
-        writer.write_bits(self.wants_pause.map_or(2, u64::from), 2);
-        writer.write_bits(self.wants_speed.map_or(0, u64::from), 8);
-    }
-
-    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let (pauses, speeds) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
-        let paused_ms = reader.read_bits(32)? as u32;
-        let wants_pause = reader.read_max(2, 2)?;
-        let wants_speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
-        if (1..SPEED_PERCENT_MIN).contains(&wants_speed) {
-            return Err(DecodeError::OutOfRange { value: wants_speed.into(), max: SPEED_PERCENT_MAX.into() });
-        }
-        Ok(Self {
-            pauses,
-            speeds,
-            paused_ms,
-            wants_pause: (wants_pause < 2).then_some(wants_pause == 1),
-            wants_speed: (wants_speed > 0).then_some(wants_speed),
-        })
-    }
-}
-
-/// The number after those of all players.
-const NOBODY: u64 = PLAYERS_MAX as u64;
-
-/// Writes whether the match is paused, and whose pause it is.
-pub(crate) fn write_pause(writer: &mut BitWriter, paused: bool, paused_by: Option<PlayerId>) {
-    writer.write_bool(paused);
-    writer.write_bits(paused_by.map_or(NOBODY, |player| u64::from(player.0)), 5);
-}
-
-pub(crate) fn read_pause(reader: &mut BitReader<'_>) -> Result<(bool, Option<PlayerId>), DecodeError> {
-    let (paused, paused_by) = (reader.read_bool()?, reader.read_max(5, NOBODY)?);
-    Ok((paused, (paused_by != NOBODY).then_some(PlayerId(paused_by as u8))))
-}
 
 /// The state of the match that players control, apart from the speed.
 #[derive(Clone, Debug, Default)]

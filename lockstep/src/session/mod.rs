@@ -1,6 +1,7 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
 mod arrivals;
+mod asked;
 mod backoff;
 mod bound;
 mod carried;

@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 
 use crate::pace::pacing::TurnPlan;
 use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
-use crate::session::controls::{Asked, read_pause, write_pause};
+use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, Entry};

@@ -115,9 +115,9 @@ impl Trial {
 /// - with the actions as they were given, while the other runs get them encoded and decoded, as they would be on their way to the other
 ///   players: finds actions that lose something on their way.
 ///
-/// Between turns single bits are flipped in a copy, and the checksum must change. A changed state must have another checksum when it has been
-/// loaded: one that was stored in it proves nothing. Another copy is told of a turn and of a save point, which must not change it. There player 0 goes and comes back in paused turns, which have no frames: the checksum
-/// must be that of the state all the same, or nobody could join while the match is paused.
+/// Between turns single bits are flipped in a copy, and the checksum must change. A changed state must have another checksum when it has been loaded: one
+/// that was stored in it proves nothing. Another copy is told of a turn and of a save point, which must not change it. There player 0 goes and comes back
+/// in paused turns, which have no frames: the checksum must be that of the state all the same, or nobody could join while the match is paused.
 ///
 /// `new` creates the game at its start. `orders` fills in the actions of a turn, in the order in which they are applied; it sees the first
 /// run's game. A game that knows the number of its local player is checked by [`check_determinism_of_peers`].

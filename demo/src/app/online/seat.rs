@@ -37,7 +37,7 @@ use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::game_copy::{Fault, GameCopy};
-use crate::app::watch::outcome::{ClientOutcome, Outcome};
+use crate::app::watch::outcome::{ClientOutcome, End, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
@@ -475,10 +475,9 @@ impl Seat {
         outcome.timed.turns = timed;
         outcome.frames = Some(self.frame());
         outcome.players_lost = Some(self.attendance.lost_and_back());
-        outcome.ended_early = failure.map(|error| error.to_string());
-        outcome.is_settled = is_settled;
+        outcome.end = End { is_finished, early: failure.map(|error| error.to_string()), is_settled };
         outcome.save = self.save_file().cloned();
-        (outcome.replay, outcome.unkept, outcome.is_finished) = (replay, unkept, is_finished);
+        (outcome.replay, outcome.unkept) = (replay, unkept);
         outcome.divergent_turn = self.divergent_turn();
         outcome.doubts = Some(self.doubts());
         Ok(Some(outcome))

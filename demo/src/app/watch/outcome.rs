@@ -9,6 +9,24 @@ use crate::app::watch::diagnosis::{Desync, Diagnosis};
 use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Order;
 
+/// How a match ended here.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct End {
+    /// The session came to the end of the match.
+    pub(crate) is_finished: bool,
+    /// Why the match ended before its time.
+    pub(crate) early: Option<String>,
+    /// The battle had been decided before that.
+    pub(crate) is_settled: bool,
+}
+
+impl End {
+    /// What people are told of an end before its time.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.early.as_deref().filter(|_| !self.is_settled)
+    }
+}
+
 /// A match that was played to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
@@ -19,18 +37,13 @@ pub(crate) struct Outcome {
     pub(crate) frames: Option<u32>,
     /// Players who were lost during the match, and who came back.
     pub(crate) players_lost: Option<(u32, u32)>,
-    /// Why the match ended before its time.
-    pub(crate) ended_early: Option<String>,
-    /// The battle had been decided before that.
-    pub(crate) is_settled: bool,
+    pub(crate) end: End,
     /// The file from which it can be resumed.
     pub(crate) save: Option<PathBuf>,
     /// This peer's replay.
     pub(crate) replay: Option<PathBuf>,
     /// Why the replay is not whole.
     pub(crate) unkept: Option<String>,
-    /// The session came to the end of the match.
-    pub(crate) is_finished: bool,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
     /// What was played here, and how long that took.
@@ -99,12 +112,10 @@ impl Outcome {
             player: None,
             frames: None,
             players_lost: None,
-            ended_early: None,
-            is_settled: false,
+            end: End::default(),
             save: None,
             replay: None,
             unkept: None,
-            is_finished: false,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             timed: Timed { duration, turns: terms.turns },
             divergent_turn: None,

@@ -41,7 +41,7 @@ impl SessionConfig {
         self
     }
 
-    /// How much later than the players watchers get everything, 0 to 600 s: entries, and the state of a running match. So nobody plays by
+    /// How much later than the players watchers get everything, 0 to 24 h: entries, and the state of a running match. So nobody plays by
     /// what a watcher sees. Only the setting of the middle of a star matters; a watcher who comes late needs a
     /// [`SessionConfig::join_timeout()`] that is longer than this. The middle keeps at most 3,584 turns for watchers, so with short turns
     /// the delay may be shorter. Default 0.

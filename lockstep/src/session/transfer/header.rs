@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use crate::pace::pacing::{TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
+use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::session::config::SessionConfig;
-use crate::session::controls::{Asked, read_pause, write_pause};
 use crate::session::saving::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};

@@ -61,7 +61,7 @@ impl Desk {
         let outcome = ended.as_ref().ok().and_then(Option::as_ref);
         let agrees = outcome.is_none_or(|outcome| outcome.divergent_turn.is_none());
         let early = outcome.filter(|outcome| !outcome.is_settled);
-        let early = early.and_then(|outcome| outcome.ended_early.clone());
+        let early = early.and_then(|outcome| outcome.end.early.clone());
         if quits {
             self.close();
             return (self, agrees);
