@@ -60,8 +60,7 @@ impl Desk {
         let ended = game.end();
         let outcome = ended.as_ref().ok().and_then(Option::as_ref);
         let agrees = outcome.is_none_or(|outcome| outcome.divergent_turn.is_none());
-        let early = outcome.filter(|outcome| !outcome.is_settled);
-        let early = early.and_then(|outcome| outcome.end.early.clone());
+        let early = outcome.and_then(|outcome| outcome.end.trouble().map(str::to_owned));
         if quits {
             self.close();
             return (self, agrees);
