@@ -28,6 +28,11 @@ mod bench;
     reason = "the system on one side, people on the other"
 )]
 mod cli;
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "it prints, and keeps the first error"
+)]
 mod console;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]

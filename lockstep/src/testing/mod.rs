@@ -262,7 +262,8 @@ fn on_the_side<S: Simulation + State>(
         return Some(TrialFault::Refused(error));
     }
     let checksum = paused.checksum();
-    let calls: [(&'static str, fn(&mut S, Turn, u64)); 3] = [
+    type Call<S> = (&'static str, fn(&mut S, Turn, u64));
+    let calls: [Call<S>; 3] = [
         ("turn_started", |game, turn, _| game.turn_started(turn, 0)),
         ("save_point", |game, turn, _| game.save_point(turn)),
         ("turn_ended", |game, turn, checksum| game.turn_ended(turn, checksum)),

@@ -13,6 +13,16 @@
 )]
 #[path = "../../../demo/src/app/mod.rs"]
 mod app;
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "as above"
+)]
+#[path = "../../../demo/src/console.rs"]
+mod console;
 
 mod lie;
 mod lying_copy;
