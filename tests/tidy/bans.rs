@@ -15,6 +15,7 @@ const EDGES: [(&str, Option<&str>); 24] = [
     ("demo/src/main.rs", Some("app")),
     ("demo/src/main.rs", Some("bench")),
     ("demo/src/main.rs", Some("cli")),
+    ("demo/src/main.rs", Some("console")),
     ("demo/src/main.rs", Some("netbench")),
     ("demo/src/main.rs", Some("pair")),
     ("demo/src/main.rs", Some("view")),
