@@ -1,6 +1,8 @@
 //! Peers join a running match: players come back, strangers take free places, watchers watch.
 
+use crate::attacks::deliver;
 use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
+use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
@@ -524,5 +526,62 @@ fn who_gives_its_state_last_gives_it_only_if_nobody_else_does() {
             (0..last).map(sent).collect::<Vec<_>>()
         );
         assert_agreed(&mut game, &what);
+    }
+}
+
+/// It stayed as late as its sleep was long, and missed the end when the others had gone.
+#[test]
+fn a_watcher_that_slept_catches_up() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(2, topology).turns(600);
+        let mut game = start(&config, 1, 3, LinkConfig::new().latency(Duration::from_millis(40)));
+        let watcher = game.drivers().len() - 1;
+        play(&mut game, 4_000);
+        game.put_to_sleep(watcher, Instant::from_millis(16_000));
+        play(&mut game, 16_000);
+        let late = |game: &VirtualMatch<Toy>| {
+            let turn = |node: usize| game.drivers()[node].session().next_turn().0;
+            config.turn_length().times(turn(0).saturating_sub(turn(watcher)).into())
+        };
+        assert!(late(&game) > Duration::from_secs(11), "{topology:?} {:?}", late(&game));
+        let before = game.drivers()[watcher].frame().0;
+        play(&mut game, 17_000);
+        let frames = game.drivers()[watcher].frame().0 - before;
+        assert!((60..=8 * 20 + 4).contains(&frames), "{topology:?}: {frames} in a second");
+        play(&mut game, 21_000);
+        assert!(late(&game) < Duration::from_millis(2_300), "{topology:?} {:?}", late(&game));
+        assert!(play(&mut game, 400_000), "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// The relay ends a match when everybody has every entry. A watcher that had still to run some of them lost its connection, and failed.
+#[test]
+fn a_watcher_that_has_everything_needs_nobody() {
+    for (topology, last_word) in [
+        (Topology::Host, None),
+        (Topology::Relay, None),
+        (Topology::Relay, Some(Bye::Left)),
+        (Topology::Host, Some(Bye::Dropped)),
+    ] {
+        let config = config(2, topology).turns(100);
+        let mut game = start(&config, 1, 3, LinkConfig::new().latency(Duration::from_millis(5)));
+        let watcher = game.drivers().len() - 1;
+        let impatient = config.clone().silence_timeout(Duration::from_millis(500));
+        restart(&mut game, &impatient, watcher as u32, Identity::Watcher, secret(9));
+        play(&mut game, 6_000);
+        game.put_to_sleep(watcher, Instant::from_millis(11_000));
+        play(&mut game, 11_000);
+        while game.drivers()[watcher].session().needs_others() {
+            let until = game.now().as_micros() / 1_000 + 5;
+            assert!(!play(&mut game, until), "{topology:?} {last_word:?}");
+        }
+        assert_eq!(game.drivers()[watcher].session().phase(), SessionPhase::Running);
+        game.net_mut().set_partition(&[watcher as u32]);
+        if let Some(bye) = last_word {
+            deliver(&mut game, watcher, middle_of(&config), &Packet::Bye(bye));
+        }
+        assert!(play(&mut game, 60_000), "{topology:?} {last_word:?}");
+        assert_agreed(&mut game, &format!("{topology:?} {last_word:?}"));
     }
 }

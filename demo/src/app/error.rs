@@ -117,6 +117,9 @@ impl fmt::Display for MatchError {
                 f,
                 "this player began the match with another key: come back from the same machine, as the same user"
             ),
+            Self::Failed { failure: Failure::NoState, .. } => {
+                write!(f, "the match has ended, or nobody who has its state is there any more")
+            }
             Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {}", in_words(failure)),
             Self::Failed { failure, turns } => {
                 write!(f, "the match ended early, in turn {turns}: {}", in_words(failure))
@@ -224,6 +227,30 @@ pub(crate) enum InvitationError {
     Socket(std::io::Error),
 }
 
+/// What has become of a match that this program is out of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Fate {
+    /// It has ended before its time, as far as is known.
+    #[default]
+    Broken,
+    /// It is over: it may have been played to its end, or nobody was there any more.
+    MayBeOver,
+    /// The others play on.
+    GoesOn,
+}
+
+impl InvitationError {
+    /// What has become of a match to which a player is not let back for this reason.
+    pub(crate) fn fate(&self) -> Fate {
+        match self {
+            Self::Over => Fate::MayBeOver,
+            // A place is lost to another program, or to the host's will.
+            Self::Lost { .. } | Self::Removed | Self::OtherProgram => Fate::GoesOn,
+            _ => Fate::Broken,
+        }
+    }
+}
+
 impl fmt::Display for InvitationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -284,5 +311,12 @@ mod tests {
         let failure = Failure::PlayersMissing { players, watchers: 0 };
         let told = MatchError::Failed { failure, turns: 0 }.to_string();
         assert_eq!(told, "the match did not start: did not connect in time: player 2, player 3");
+    }
+
+    /// The match had just ended, and the sentence said that it did not start.
+    #[test]
+    fn a_match_without_a_state_may_be_over() {
+        let told = MatchError::Failed { failure: Failure::NoState, turns: 0 }.to_string();
+        assert_eq!(told, "the match has ended, or nobody who has its state is there any more");
     }
 }

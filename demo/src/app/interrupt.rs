@@ -1,21 +1,40 @@
-//! SIGINT and SIGTERM end a match in good order; a second signal ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP end a match in good order; a second SIGINT or SIGTERM ends the program at once.
 
 #[cfg(unix)]
 mod unix {
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Arc, LazyLock};
+    use std::sync::{Arc, LazyLock, Once};
 
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
 
     static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
+    /// With handlers twice, the second pair would take the first signal for a second one.
+    static ONCE: Once = Once::new();
+
     pub(crate) fn watch() {
+        ONCE.call_once(register);
+    }
+
+    fn register() {
         for signal in [SIGINT, SIGTERM] {
             // In this order, so that the first handler finds the flag unset. On systems without them signals keep their default effect.
             let _ = flag::register_conditional_default(signal, Arc::clone(&ASKED));
             let _ = flag::register(signal, Arc::clone(&ASKED));
         }
+        // A terminal that is closed sends this one twice: the system does, and the shell.
+        if takes_hangup() {
+            let _ = flag::register(SIGHUP, Arc::clone(&ASKED));
+        }
+    }
+
+    /// Whether SIGHUP would end the program: started with `nohup` it ignores the signal, and goes on doing so. Linux says which signals are ignored;
+    /// elsewhere the signal keeps its effect.
+    fn takes_hangup() -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 0)
     }
 
     pub(crate) fn is_asked() -> bool {
@@ -35,4 +54,43 @@ pub(crate) fn is_asked() -> bool {
     return unix::is_asked();
     #[cfg(not(unix))]
     return false;
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    use signal_hook::low_level::raise;
+
+    use super::{is_asked, watch};
+
+    /// Set in the process that gets the signals: all tests of this process would see that they came.
+    const SIGNALS: &str = "TESTUDO_TEST_SIGNALS";
+
+    /// A window watches after the command that opens it did: the first SIGTERM ended the program at once.
+    #[test]
+    fn one_signal_asks_however_often_it_is_watched() {
+        if let Ok(signals) = std::env::var(SIGNALS) {
+            watch();
+            watch();
+            signals.split(' ').for_each(|signal| raise(signal.parse().unwrap()).unwrap());
+            assert!(is_asked());
+            return;
+        }
+        let ended = |signals: &[i32]| {
+            let signals: Vec<String> = signals.iter().map(ToString::to_string).collect();
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "app::interrupt::tests::one_signal_asks_however_often_it_is_watched"]);
+            let output = child.env(SIGNALS, signals.join(" ")).output().unwrap();
+            let is_one = String::from_utf8_lossy(&output.stdout).contains("1 passed");
+            output.status.success() && is_one
+        };
+        assert!(ended(&[SIGTERM]));
+        assert!(!ended(&[SIGTERM, SIGTERM]), "the second one ends the program");
+        if cfg!(target_os = "linux") {
+            assert!(ended(&[SIGHUP, SIGHUP]), "a terminal that closes sends two");
+            assert!(!ended(&[SIGHUP, SIGTERM]));
+        }
+    }
 }

@@ -335,8 +335,8 @@ pub(crate) struct BenchArgs {
 }
 
 /// Prints "relay at CODE" for `host --relay CODE`; whoever opens a room is told its codes. Players need a network that carries UDP payloads of
-/// 1,200 bytes. SIGTERM and SIGINT: opens no more rooms,
-/// lets running matches finish (see --drain-s), then ends; a second signal ends at once.
+/// 1,200 bytes. SIGTERM, SIGINT and SIGHUP: opens no more rooms,
+/// lets running matches finish (see --drain-s), then ends; a second SIGTERM or SIGINT ends at once.
 #[derive(Debug, Args)]
 pub(crate) struct RelayArgs {
     #[arg(

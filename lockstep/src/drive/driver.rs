@@ -159,7 +159,7 @@ impl<S: Simulation> Driver<S> {
             Some(stalled) => FRAME.saturating_sub(stalled),
             None => FRAME.saturating_sub(self.accumulated),
         };
-        let rate = u64::from(self.session.local_pace_millihertz());
+        let rate = self.rate();
         let mut frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
         if let (Some(playout), None) = (&self.playout, self.stalled) {
             frame = playout
@@ -183,7 +183,7 @@ impl<S: Simulation> Driver<S> {
     /// a playout buffer, the buffer decides when the next frame is due.
     #[must_use]
     pub fn alpha_at(&self, now: Instant) -> u32 {
-        let rate = u64::from(self.session.local_pace_millihertz());
+        let rate = self.rate();
         if let Some(due) = self.playout.as_ref().and_then(|playout| playout.due_at(self.passed)) {
             let missing = due.since(now).as_micros().saturating_mul(rate);
             return alpha_of(FRAME.saturating_sub(missing));
@@ -243,8 +243,17 @@ impl<S: Simulation> Driver<S> {
         self.begun.forget();
     }
 
+    /// Frames in 1,000 seconds. With a playout buffer turns are here long before they are due, so a watcher that has many is not late.
+    fn rate(&self) -> u64 {
+        let pace = match self.playout {
+            Some(_) => self.session.plan().pace_millihertz,
+            None => self.session.local_pace_millihertz(),
+        };
+        u64::from(pace)
+    }
+
     fn pass_time(&mut self, now: Instant) {
-        let rate = u64::from(self.session.local_pace_millihertz());
+        let rate = self.rate();
         // The first frame is due at once.
         let Some(last) = self.last else {
             self.last = Some(now);

@@ -426,6 +426,11 @@ impl<D: Dial> Guest<D> {
                 None => break,
                 Some(LineEvent::Packet(bytes)) => session.handle_packet(now, MIDDLE, &bytes),
                 Some(LineEvent::Accepted(_)) => (self.again, self.since) = (None, Some(now)),
+                // The others have finished, and their relay may be gone; what is left is played without them.
+                Some(LineEvent::Refused(_) | LineEvent::Lost { .. }) if !session.needs_others() => {
+                    (self.line, self.again) = (None, None);
+                    break;
+                }
                 Some(LineEvent::Refused(answer)) => match Answer::read(&answer) {
                     // Whoever was here before is wanted, but not now.
                     Some(Answer::Refused(why)) if why.is_temporary() => self.again = Some(now + LATER),
@@ -438,7 +443,7 @@ impl<D: Dial> Guest<D> {
                 Some(LineEvent::Lost { .. }) => self.connect_later(now),
             }
         }
-        if self.again.is_some_and(|again| now >= again) && !session.is_over() {
+        if self.again.is_some_and(|again| now >= again) && !session.is_over() && session.needs_others() {
             // The next attempt is due after this one has failed, or never.
             self.again = Some(now + ATTEMPT);
             if let Ok(line) = self.dial.dial(&self.code, &self.greeting) {

@@ -20,6 +20,9 @@ use crate::value::time::{Duration, Instant};
 /// of a return this long before.
 const RETURN_NOTICE: Duration = Duration::from_secs(1);
 
+/// A watcher that is far behind passes time at most so many times as fast as the players.
+const HASTE_MAX: u32 = 8;
+
 /// Passed to the parts of a session, each of which owns what only it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
@@ -105,6 +108,9 @@ impl Common {
     /// Whether the remote must give signs of life. A peer that has finished need not, except the middle of a star as long as this peer still lacks
     /// something: it cannot come from anybody else.
     pub(super) fn is_awaited(&self, link: &Link) -> bool {
+        if self.needs_nobody() {
+            return false;
+        }
         let serves_us =
             !self.setup.is_mesh() && !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
         link.is_connected() && (!link.progress.finished || (serves_us && !self.has_everything()))
@@ -225,6 +231,22 @@ impl Common {
         let Some(next) = self.final_next() else { return false };
         let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
+    }
+
+    /// Whether this peer plays to the end by itself: it watches, so nobody waits for it, it has every entry, and nobody can come back before the end.
+    pub(super) fn needs_nobody(&self) -> bool {
+        let runs = matches!(self.phase, SessionPhase::Running | SessionPhase::Ending);
+        let is_known = || self.horizon().is_none_or(|horizon| self.gate.last_turn < Some(horizon));
+        runs && self.setup.identity == Identity::Watcher && self.has_everything() && is_known()
+    }
+
+    /// How many times as fast as in the match time passes here. A watcher whose next turns are all here may have slept: the more of them, the
+    /// faster it runs them, until it is less than two seconds behind.
+    pub(super) fn haste(&self, turn: Duration) -> u32 {
+        if self.setup.identity != Identity::Watcher {
+            return 1;
+        }
+        (self.turns_ready() / self.notice(turn)).clamp(1, HASTE_MAX)
     }
 
     /// Whether this peer has every entry of the match and has compared every checksum.

@@ -120,6 +120,7 @@ impl Ending {
 impl AnySession {
     pub(super) fn handle_bye(&mut self, index: usize, bye: Bye) {
         let from_coordinator = self.common.links[index].identity == Some(self.common.setup.coordinator());
+        let needs_others = self.needs_others();
         let link = &mut self.common.links[index];
         let (peer, is_watcher) = (link.peer, link.identity == Some(Identity::Watcher));
         match bye {
@@ -132,6 +133,10 @@ impl AnySession {
                 self.check_finished();
             }
             Bye::Left | Bye::Dropped if link.progress.finished => {}
+            Bye::Left | Bye::Dropped if !needs_others => {
+                link.phase = LinkPhase::Closed;
+                self.check_finished();
+            }
             Bye::Left if is_watcher => {
                 link.phase = LinkPhase::Closed;
                 self.common.emit(Event::WatcherGone(peer));

@@ -395,12 +395,19 @@ impl AnySession {
     }
 
     /// Frames that pass on this machine in 1,000 seconds now: those of the plan, or up to 1/32 less while this peer runs ahead of the
-    /// others ([`SessionConfig::without_alignment`]).
+    /// others ([`SessionConfig::without_alignment`]), or up to eight times as many while this peer watches and is seconds behind.
     #[must_use]
     pub fn local_pace_millihertz(&self) -> u32 {
         let pace = self.pace.planner.plan().pace_millihertz;
         let slower = u64::from(pace) * u64::from(self.pace.alignment.slowing_ppm()) / 1_000_000;
-        pace - slower as u32
+        (pace - slower as u32).saturating_mul(self.common.haste(self.pace.planner.turn()))
+    }
+
+    /// Whether something has yet to come from the others, or to go to them. A watcher that has every entry up to the last turn plays to the end also when
+    /// its link is gone for good.
+    #[must_use]
+    pub fn needs_others(&self) -> bool {
+        self.is_joining() || !self.common.needs_nobody()
     }
 
     /// Number of turns, counted from the start, whose checksums have been compared, over all players who still send some. A difference is

@@ -46,7 +46,7 @@ fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
     })
 }
 
-fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
+pub(crate) fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
     let mut bytes = Vec::new();
     // A member knows the key of its own link.
     let key = game.drivers()[to].session().packet_key(PeerId(from)).unwrap_or(0);

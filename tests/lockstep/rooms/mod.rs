@@ -1,5 +1,6 @@
 //! The rooms of a relay with real sessions, in virtual time.
 
+mod alone;
 mod games;
 mod misuse;
 mod world;

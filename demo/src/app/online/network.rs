@@ -266,7 +266,7 @@ impl NetworkMatch {
     fn go_back(&mut self, error: &InvitationError) {
         let Some(mut former) = self.former.take() else { return };
         if !matches!(error, InvitationError::Lost { .. }) {
-            former.note_refusal(error.to_string());
+            former.note_refusal(error);
         }
         self.phase = NetworkPhase::Seated(former);
     }

@@ -23,7 +23,7 @@ use testudo_lockstep::{
 };
 
 use crate::app::clock::Clock;
-use crate::app::error::{InvitationError, MatchError};
+use crate::app::error::{Fate, InvitationError, MatchError};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::keys;
@@ -95,8 +95,8 @@ pub(crate) struct Seat {
     telemetry: Telemetry,
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
-    /// Why this guest is not taken back.
-    refused: Option<String>,
+    /// Why this guest is not taken back, and what has become of the match.
+    refused: Option<(String, Fate)>,
     attendance: Attendance,
     saving: Saving,
     span: Span,
@@ -106,7 +106,7 @@ pub(crate) struct Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
-        self.driver.simulation_mut().finish_recording();
+        self.finish_recording();
     }
 }
 
@@ -126,9 +126,20 @@ impl Seat {
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
-            self.driver.simulation_mut().finish_recording();
+            self.finish_recording();
         }
         Ok(())
+    }
+
+    /// Ends the replay. The last turns of a player whom the others dropped may have run nowhere else.
+    fn finish_recording(&mut self) {
+        let is_dropped = self.is_dropped();
+        let copy = self.driver.simulation_mut();
+        if is_dropped { copy.cut_recording() } else { copy.finish_recording() }
+    }
+
+    fn is_dropped(&self) -> bool {
+        self.session().phase() == SessionPhase::Failed(Failure::Dropped)
     }
 
     /// Simulates the frames that are due, at most four.
@@ -338,6 +349,7 @@ impl Seat {
 
     /// The replay up to now, which is ended by that.
     pub(crate) fn take_replay(&mut self) -> Option<Kept> {
+        self.finish_recording();
         self.driver.simulation_mut().take_replay()
     }
 
@@ -398,13 +410,13 @@ impl Seat {
     }
 
     /// The other side does not take this guest back.
-    pub(crate) fn note_refusal(&mut self, why: String) {
-        self.refused = Some(why);
+    pub(crate) fn note_refusal(&mut self, error: &InvitationError) {
+        self.refused = Some((error.to_string(), error.fate()));
     }
 
     /// Why the session has ended before its time.
     pub(crate) fn failure(&self) -> Option<MatchError> {
-        if let Some(why) = &self.refused {
+        if let Some((why, _)) = &self.refused {
             return Some(MatchError::Invitation(InvitationError::Lost { why: why.clone() }));
         }
         if let Some(error) = self.wire.error() {
@@ -453,7 +465,7 @@ impl Seat {
     pub(crate) fn end(mut self) -> Result<Option<Outcome>, MatchError> {
         // The last word, so that the others need not wait for it.
         self.pump()?;
-        self.driver.simulation_mut().finish_recording();
+        self.finish_recording();
         let replay = self.driver.simulation().replay_file().map(ToOwned::to_owned);
         let unkept = self.driver.simulation().unkept().map(ToString::to_string);
         let (failure, is_settled) = (self.failure(), self.is_settled());
@@ -462,25 +474,48 @@ impl Seat {
         if is_finished {
             self.saving.remove();
         }
-        let turns = session.next_turn().0;
+        let (turns, checksum) = self.counted();
         if turns == 0 || (failure.is_some() && !self.span.has_begun()) {
             return failure.map_or(Ok(None), Err);
         }
         let (length, bytes) = self.span.length_and_bytes(self.clock.now(), session.stats().bytes_sent);
         let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
         let copy = self.driver.simulation();
-        let clients = [(copy, ClientOutcome::of(copy, session, bytes))];
+        let clients = [(copy, ClientOutcome { checksum, ..ClientOutcome::of(copy, session, bytes) })];
         let mut outcome = Outcome::new(Terms { turns, ..self.terms }, &clients, length);
         outcome.player = self.session().player().map(|player| player.0);
         outcome.timed.turns = timed;
         outcome.frames = Some(self.frame());
         outcome.players_lost = Some(self.attendance.lost_and_back());
         outcome.end = End { is_finished, early: failure.map(|error| error.to_string()), is_settled };
-        outcome.save = self.save_file().cloned();
+        self.say_how_to_resume(&mut outcome);
         (outcome.replay, outcome.unkept) = (replay, unkept);
         outcome.divergent_turn = self.divergent_turn();
         outcome.doubts = Some(self.doubts());
         Ok(Some(outcome))
+    }
+
+    /// The turns of the outcome, and the checksum after them: all that were played here. If the others dropped this player, those that were compared.
+    fn counted(&self) -> (u32, u64) {
+        match self.compared() {
+            (turns @ 1.., Some(checksum)) if self.is_dropped() => (turns, checksum),
+            _ => (self.session().next_turn().0, self.copy().game().checksum()),
+        }
+    }
+
+    /// Names the save, unless the match goes on without this player.
+    fn say_how_to_resume(&self, outcome: &mut Outcome) {
+        let Some(file) = self.save_file() else { return };
+        let refused = self.refused.as_ref().map(|(_, fate)| *fate);
+        let fate = refused.or_else(|| Some(self.wire.error()?.fate())).unwrap_or_default();
+        match (fate, &mut outcome.end.early) {
+            (Fate::GoesOn, _) => {}
+            (Fate::MayBeOver, Some(why)) => {
+                let how = format!("it can go on: testudo host --resume {}", file.display());
+                why.push_str(&format!("; if it was not played to its end, {how}"));
+            }
+            _ => outcome.save = Some(file.clone()),
+        }
     }
 
     fn note_end(&mut self) {

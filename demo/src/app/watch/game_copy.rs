@@ -200,6 +200,11 @@ impl GameCopy {
     /// Ends the replay, if one is written.
     pub(crate) fn finish_recording(&mut self) {
         self.watched.recorded.finish(Ending::Over);
+        self.cut_recording();
+    }
+
+    /// Ends the replay as a crash does, so that it does not count as complete.
+    pub(crate) fn cut_recording(&mut self) {
         self.watched.store();
         match self.watched.recording.take().map(Recording::finish) {
             Some(Ok(kept)) => self.watched.kept = Some(kept),

@@ -1,6 +1,6 @@
 //! Replays: written while a client plays, into a file or into memory, and read to be played again.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -120,7 +120,7 @@ impl Recording {
     /// Creates a file. An existing one is overwritten with the first bytes.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or another program writes it.
     pub(crate) fn create(path: &Path, terms: &Terms) -> Result<Self, MatchError> {
         let unwritable = |error| MatchError::Replay { path: path.to_owned(), what: format!("{error}") };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -128,6 +128,10 @@ impl Recording {
         }
         let is_new = !path.exists();
         let file = File::options().write(true).create(true).truncate(false).open(path).map_err(unwritable)?;
+        if is_taken(&file) {
+            let what = "another program writes this file".into();
+            return Err(MatchError::Replay { path: path.to_owned(), what });
+        }
         let target = Target { path: path.to_owned(), file: BufWriter::new(file), is_new, has_begun: false };
         Ok(Self::begin(Store::File(target), terms))
     }
@@ -250,6 +254,12 @@ impl Recording {
     }
 }
 
+/// Whether another program writes the file; from now on this one does, until the file is closed. A file system without locks refuses nobody, and on
+/// Windows a lock would keep the file from being read, too.
+fn is_taken(file: &File) -> bool {
+    cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
 /// The first record of the replays of a match.
 pub(crate) fn header(terms: &Terms) -> ReplayHeader {
     let Setup { players, units, seed, map } = terms.setup;
@@ -368,6 +378,21 @@ mod tests {
         assert!(!path.exists());
         Recording::create(&path, &TERMS).unwrap().discard();
         assert!(!path.exists(), "nothing was there");
+    }
+
+    /// Both wrote into it, said that it is kept, and neither replay could be played.
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_is_being_written_is_no_second_replay() {
+        let path = std::env::temp_dir().join(format!("testudo-twice-{}.replay", std::process::id()));
+        let mut first = Recording::create(&path, &TERMS).unwrap();
+        first.store(b"first");
+        let refused = Recording::create(&path, &TERMS).err().map(|error| error.to_string());
+        assert_eq!(refused, Some(format!("{}: another program writes this file", path.display())));
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        drop(first);
+        Recording::create(&path, &TERMS).unwrap().discard();
+        fs::remove_file(&path).unwrap();
     }
 
     /// A page has no files, and had no replay.

@@ -6,6 +6,7 @@ use testudo_lockstep::{EndReason, Pace, PlayerId};
 
 use super::*;
 use crate::app::Terms;
+use crate::app::error::Fate;
 use crate::app::online::name::Name;
 use crate::app::{Pilot, ReplayFile};
 use testudo_battle::{Command, Order, Selection, Setup, Teams};
@@ -39,6 +40,10 @@ struct Pair {
 
 impl Pair {
     fn new(is_sealed: bool) -> Self {
+        Self::with(is_sealed, &options())
+    }
+
+    fn with(is_sealed: bool, of_guest: &SeatOptions) -> Self {
         let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
         let bind = SocketAddr::from(([127, 0, 0, 1], 0));
         let agreement = Agreement::new(&terms, Pace::Adaptive, true);
@@ -52,7 +57,7 @@ impl Pair {
             HostAddress::Plain(codes.address)
         };
         let request = JoinRequest { host: reached, watches: false, units_max: 1_000 };
-        let guest = NetworkMatch::join(request, options()).unwrap();
+        let guest = NetworkMatch::join(request, of_guest.clone()).unwrap();
         Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
     }
 
@@ -141,6 +146,33 @@ fn who_leaves_before_the_first_turn_has_nothing_to_tell() {
     let [host, guest] = pair.games;
     assert!(host.seat().is_some_and(Seat::is_over));
     assert!(host.end().unwrap().is_none() && guest.end().unwrap().is_none());
+}
+
+/// Its last turns ran nowhere else, and its replay counted as complete.
+#[test]
+fn the_replay_of_who_was_dropped_is_not_complete() {
+    let path = std::env::temp_dir().join(format!("testudo-dropped-{}.replay", std::process::id()));
+    let mut pair = Pair::with(false, &SeatOptions { replay: ReplayFile::At(path.clone()), ..options() });
+    let has_played = |pair: &Pair| pair.games[1].seat().is_some_and(|seat| seat.compared().0 > 5);
+    pair.until("turns", has_played);
+    assert!(pair.seat(0).kick(PlayerId(1)));
+    pair.until("the guest is dropped", |pair| pair.has_heard(1, |news| *news == News::ComingBack));
+    let [_, guest] = pair.games;
+    let outcome = guest.end().unwrap().unwrap();
+    let (replay, _) = Kept::File(path.clone()).open().unwrap();
+    assert!(!replay.is_complete() && outcome.ended_early.is_some(), "{outcome:?}");
+    let turns = outcome.terms.turns;
+    assert!((6..=replay.turns()).contains(&turns), "{turns} of {}", replay.turns());
+    std::fs::remove_file(path).unwrap();
+}
+
+/// The place is lost, and the match is not: the others play on.
+#[test]
+fn nobody_resumes_a_match_that_goes_on() {
+    let lost = || InvitationError::Lost { why: "another program has the place".into() };
+    assert_eq!([lost().fate(), InvitationError::Removed.fate()], [Fate::GoesOn; 2]);
+    assert_eq!(InvitationError::Over.fate(), Fate::MayBeOver);
+    assert_eq!(InvitationError::WrongSecret.fate(), Fate::Broken);
 }
 
 /// A session stands after the state that it has received before the game has loaded it. What a page told of its checksum in between was

@@ -1,0 +1,73 @@
+//! A guest whose relay ends the room while it has still some turns to run.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::greeting::{Answer, Refused};
+use testudo_lockstep::service::guest::{Dial, Guest, Line, LineEvent, LossKind};
+use testudo_lockstep::service::relay::limits::Limits;
+use testudo_lockstep::{Duration, SessionPhase};
+
+use super::world::{TICK, World, come};
+use super::{assert_agreed, gather};
+
+/// What happens on each connection that is made.
+struct Script(VecDeque<VecDeque<LineEvent>>);
+
+struct Scripted(VecDeque<LineEvent>);
+
+impl Dial for Script {
+    type Line = Scripted;
+
+    fn dial(&mut self, _code: &JoinCode, _greeting: &[u8]) -> io::Result<Scripted> {
+        Ok(Scripted(self.0.pop_front().unwrap_or_default()))
+    }
+}
+
+impl Line for Scripted {
+    fn poll(&mut self, _now: testudo_lockstep::Instant) -> Option<LineEvent> {
+        self.0.pop_front()
+    }
+
+    fn send(&mut self, _packet: &[u8]) {}
+}
+
+/// It asked for its place again, was told that the match is over, and gave up with turns that it had.
+#[test]
+fn who_has_everything_plays_to_the_end_without_its_relay() {
+    let mut world = World::new(Limits::default(), 31);
+    let mut game = gather(&mut world, 1, 2, 100);
+    game.watchers.push(world.come(game.watch));
+    let watcher = game.watchers[0];
+    let (connection, reply) = world.greet_from(9, &come(game.watch));
+    world.rooms.closed(connection, world.now);
+    assert!(world.until(60, |world| world.copy(watcher).frames > 120));
+    world.kill(watcher);
+    assert!(world.until(60, |world| world.session(0).phase() == SessionPhase::Ending));
+    world.clients[watcher].is_alive = true;
+    assert!(world.until(60, |world| !world.session(watcher).needs_others()));
+    assert_eq!(world.session(watcher).phase(), SessionPhase::Running);
+    world.kill(watcher);
+
+    let lost = LineEvent::Lost { why: "the room is closed".into(), kind: LossKind::Other };
+    let placed = [LineEvent::Accepted(reply.answer.to_bytes()), lost];
+    let over = [LineEvent::Refused(Answer::Refused(Refused::Over).to_bytes())];
+    let script = Script([placed.into(), over.into()].into());
+    let code = JoinCode::unsealed(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let mut now = world.now;
+    let mut guest = Guest::join(script, code, [0; 16], now).unwrap();
+    assert!(guest.round(None, now).unwrap().is_some());
+    let driver = &mut world.clients[watcher].driver;
+    while !driver.session().is_over() {
+        now += TICK;
+        assert!(now.since(world.now) < Duration::from_secs(60));
+        assert!(guest.round(Some(driver.session_mut()), now).unwrap().is_none());
+        assert!(!guest.is_calling() && !guest.is_cut_off());
+        driver.advance(now);
+    }
+    assert!(world.until(60, |world| world.rooms.is_empty()));
+    world.clients[watcher].is_alive = true;
+    assert_agreed(&world, &game, "alone at the end");
+}
