@@ -160,7 +160,7 @@ fn the_replay_of_who_was_dropped_is_not_complete() {
     let [_, guest] = pair.games;
     let outcome = guest.end().unwrap().unwrap();
     let (replay, _) = Kept::File(path.clone()).open().unwrap();
-    assert!(!replay.is_complete() && outcome.ended_early.is_some(), "{outcome:?}");
+    assert!(!replay.is_complete() && outcome.end.early.is_some(), "{outcome:?}");
     let turns = outcome.terms.turns;
     assert!((6..=replay.turns()).contains(&turns), "{turns} of {}", replay.turns());
     std::fs::remove_file(path).unwrap();
