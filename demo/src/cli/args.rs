@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::app::online::network::GUEST_UNITS_MAX;
 use crate::app::{Pilot, TURNS_MAX};
 use crate::cli::value::{
-    FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, page, probability, socket, speed, teams,
-    turn_and_body,
+    FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, name, page, probability, socket, speed,
+    teams, turn_and_body,
 };
 use crate::pair::FRAMES_MAX;
 use testudo_battle::{ARMIES_MAX, UNITS_MAX};
@@ -516,7 +516,7 @@ pub(crate) struct SoakArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlayerArgs {
     /// Name that the others see, up to 24 bytes
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, value_name = "NAME", value_parser = name, default_value = "")]
     pub(crate) name: String,
     /// If this copy differs from others, write a report for people, with the JSON object at its end
     #[arg(long, value_name = "FILE")]

@@ -36,7 +36,7 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
             PaceArg::Adaptive => Pace::Adaptive,
         },
         fault: fault(&options.corrupt, &options.game)?,
-        pilots: pilots(&options.bot, options.game.players),
+        pilots: pilots(&options.bot, options.game.players)?,
         teams: teams(options.teams, options.game.players)?,
     };
     let outcome = run(&spec, recordings(options, &spec)?)?;
@@ -58,10 +58,14 @@ pub(crate) fn teams(given: Option<TeamsArg>, players: u8) -> Result<Teams, Faile
 }
 
 /// The levels as given, and the last one for everybody after it.
-fn pilots(given: &[Pilot], players: u8) -> Vec<Pilot> {
+fn pilots(given: &[Pilot], players: u8) -> Result<Vec<Pilot>, Failed> {
+    if given.len() > usize::from(players) {
+        let count = given.len();
+        return Err(Failed::usage(format!("--bot names {count} players, but the match has {players}")));
+    }
     let last = given.last().copied().unwrap_or(Pilot::Person);
     let given = given.iter().copied().chain(core::iter::repeat(last));
-    given.take(players.into()).collect()
+    Ok(given.take(players.into()).collect())
 }
 
 /// The replay of player 0's client, and that of the damaged client with the player's number at the end of its name.

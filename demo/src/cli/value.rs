@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use clap::ValueEnum;
 
+use crate::app::online::name::NAME_BYTES_MAX;
 use crate::app::{Pilot, maps};
 use testudo_battle::bots::Level;
 use testudo_battle::{BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, TEAMS_MAX, Teams};
@@ -38,6 +39,15 @@ impl ValueEnum for FieldArg {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+/// A name that the others see as it is. (Only signs that would hide something are left out of it.)
+pub(crate) fn name(text: &str) -> Result<String, String> {
+    let bytes = text.trim().len();
+    if bytes > NAME_BYTES_MAX {
+        return Err(format!("{bytes} bytes, {NAME_BYTES_MAX} are allowed"));
+    }
+    Ok(text.into())
 }
 
 /// The map of a match; none: an open field.

@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 40] = [
+const REFUSED: [(&str, &str); 42] = [
     ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
@@ -24,6 +24,8 @@ const REFUSED: [(&str, &str); 40] = [
     ("verify", "FILE"),
     ("verify no-such-file", "no-such-file"),
     ("replay no-such-file --turn 3", "no-such-file"),
+    ("headless --bot easy,hard,hard,hard", "--bot names 4 players, but the match has 2"),
+    ("host --bot --headless --name abcdefghijklmnopqrstuvwxy", "25 bytes, 24 are allowed"),
     ("headless --spectators 2", "--spectators"),
     ("headless --corrupt-turn 1", "--corrupt-player"),
     ("host", "--bot"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::{run, run_json};
+use crate::run::{program, run, run_json};
 
 const MATCH: &str = "headless --players 2 --units 24 --turns 60 --seed 7 --pace fixed";
 
@@ -232,5 +232,31 @@ fn files_that_would_overwrite_each_other_are_refused() {
         assert_eq!(run(&arguments).code, 2, "{arguments}");
     }
     assert_eq!(run(&format!("verify {file}")).code, 0, "it is whole");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+/// The numbers of the page were those of rules before.
+#[test]
+fn the_page_about_desyncs_shows_what_is_printed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/debugging-a-desync.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let folder = folder("shown");
+    let joined = page.replace("\\\n", " ");
+    let commands = joined.lines().filter_map(|line| line.strip_prefix("$ testudo "));
+    let commands: Vec<&str> = commands.filter(|command| command.contains("match.replay")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for command in commands {
+        let output = program(command).current_dir(&folder).output().expect("the program starts");
+        let printed = String::from_utf8(output.stdout).expect("output is UTF-8");
+        // Of a match the page shows what is about its difference.
+        let is_shown = |line: &&str| {
+            let topics = ["checksums ", "diagnosis ", "broken "];
+            !command.starts_with("headless") || topics.iter().any(|topic| line.trim().starts_with(topic))
+        };
+        assert!(printed.lines().filter(is_shown).count() >= 3, "{command}: {printed}");
+        for line in printed.lines().filter(is_shown) {
+            assert!(page.lines().any(|shown| shown == line), "{command} prints: {line}");
+        }
+    }
     fs::remove_dir_all(folder).expect("it is ours");
 }
