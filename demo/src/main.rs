@@ -28,6 +28,7 @@ mod bench;
     reason = "the system on one side, people on the other"
 )]
 mod cli;
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports, unused_macros))]
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,

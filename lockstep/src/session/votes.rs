@@ -59,7 +59,7 @@ impl Ballots {
         let setup = &common.setup;
         let is_host = !setup.is_mesh() && setup.coordinator() == Identity::Player(player);
         let can = setup.player().is_some_and(|own| own != player) && !is_host;
-        if !can || player.0 >= setup.config.players || common.player_ended() {
+        if !can || player.0 >= setup.config.players || common.player_ended() || common.is_over() {
             return false;
         }
         let bit = 1 << player.0;
