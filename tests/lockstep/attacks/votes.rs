@@ -65,6 +65,8 @@ fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
             let phases =
                 [1, 2, middle_of(&config) as usize].map(|node| game.drivers()[node].session().phase());
             assert_eq!(phases, [SessionPhase::Finished; 3]);
+            let counts = game.drivers_mut()[1].session_mut().vote_out(PlayerId(2), true);
+            assert!(!counts, "the match is over");
         }
     }
 }
