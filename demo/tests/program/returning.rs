@@ -52,14 +52,22 @@ fn kill_and_return(plain: &str, turns: u32) {
     let mut host = Process::start(&format!("host {plain} --players 3 --units 10 --turns {turns} --seed 7"));
     let codes = [host.invitation().1, host.invitation().1];
     let watch = host.watch_code();
-    let join = |code: &str| Process::start(&format!("join {plain} {code} --name Ada"));
-    let mut guests = codes.each_ref().map(|code| join(code));
+    let files = [0, 1].map(|guest| Files::new(&format!("guest{plain}-{guest}")));
+    let join = |guest: usize| {
+        let file = files[guest].0.display();
+        Process::with_replay(&format!("join {plain} {} --name Ada --replay {file}", codes[guest]))
+    };
+    let mut guests = [0, 1].map(join);
     host.wait_for("everybody is here");
+    let recorded = || std::fs::read(&files[0].0).unwrap_or_default();
+    wait_until(|| recorded().len() > 200);
     guests[0].child.kill().expect("it runs");
+    guests[0].child.wait().expect("it ends");
+    let before_the_crash = recorded();
     if !plain.is_empty() {
         host.wait_for("is lost");
     }
-    let back = join(&codes[0]);
+    let back = join(0);
     let watcher = Process::start(&format!("join {plain} {watch} --watch"));
     let line = host.wait_for("is back");
     assert!(line.contains("(Ada)"), "{line}");
@@ -81,6 +89,8 @@ fn kill_and_return(plain: &str, turns: u32) {
         assert_eq!(checksum(&report), checksum(&hosted));
         assert_eq!(report["checksums_agree"], true);
     }
+    // It was emptied when the same command began, and removed when the state had come.
+    assert!(recorded() == before_the_crash, "the replay up to the crash has changed");
 }
 
 /// The host goes: the others have a replay and a save, and with either of their saves the match goes on to its end.

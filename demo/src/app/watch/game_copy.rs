@@ -122,8 +122,8 @@ impl GameCopy {
             None => recorded,
             Some(turn) => recorded.starting_at(turn),
         };
+        // Nothing is stored before the first turn has ended: this peer may come late, or not at all.
         watched.recording = Some(recording);
-        watched.store();
     }
 
     /// Keeps the states of the last frames from now on.
@@ -205,6 +205,10 @@ impl GameCopy {
 
     /// Ends the replay as a crash does, so that it does not count as complete.
     pub(crate) fn cut_recording(&mut self) {
+        // No turn has ended here.
+        if let Some(recording) = self.watched.recording.take_if(|recording| !recording.has_begun()) {
+            return recording.discard();
+        }
         self.watched.store();
         match self.watched.recording.take().map(Recording::finish) {
             Some(Ok(kept)) => self.watched.kept = Some(kept),

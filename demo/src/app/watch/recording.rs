@@ -190,6 +190,14 @@ impl Recording {
         }
     }
 
+    /// Whether something has been stored.
+    pub(crate) fn has_begun(&self) -> bool {
+        match &self.store {
+            Store::File(target) => target.has_begun,
+            Store::Memory(bytes) => !bytes.is_empty(),
+        }
+    }
+
     /// What has been stored up to now. Recording goes on.
     pub(crate) fn so_far(&self) -> Kept {
         match &self.store {

@@ -130,6 +130,8 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
     };
     let (mut here, mut joiner) = (copy(), copy());
     let path = std::env::temp_dir().join(format!("testudo-joiner-{}.replay", std::process::id()));
+    // The replay up to a crash, before which this player was here.
+    std::fs::write(&path, b"before").unwrap();
     joiner.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
     for number in 0..30 {
         play(&mut here, number);
@@ -139,10 +141,11 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
     let before = joiner.game().checksum();
     assert!(!joiner.load_state(&state[..state.len() - 1]) && !joiner.load_state(&[]));
     assert_eq!(joiner.game().checksum(), before, "a state that is cut off changes nothing");
-    assert!(path.exists());
     assert!(joiner.load_state(&state));
     assert_eq!(joiner.checksum(), here.game().checksum(), "the driver asks for it");
-    assert!(!path.exists(), "a replay begins with the first turn");
+    joiner.finish_recording();
+    assert_eq!(std::fs::read(&path).unwrap(), b"before", "a replay begins with the first turn");
+    std::fs::remove_file(&path).unwrap();
     for number in 30..60 {
         assert_eq!(play(&mut here, number), play(&mut joiner, number), "turn {number}");
     }
