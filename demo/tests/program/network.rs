@@ -95,9 +95,7 @@ impl Process {
     /// Sends it a signal: `-TERM` asks it to end in good order.
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill").args([signal, &id]).status().expect("kill runs");
-        assert!(sent.success());
+        self::signal(self.child.id(), signal);
     }
 
     /// The next join string that a host prints, and for which place.
@@ -124,6 +122,14 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a process a signal.
+#[cfg(unix)]
+pub(crate) fn signal(id: u32, signal: &str) {
+    let sent =
+        std::process::Command::new("kill").args([signal, &id.to_string()]).status().expect("kill runs");
+    assert!(sent.success());
 }
 
 #[test]

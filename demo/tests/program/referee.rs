@@ -1,10 +1,12 @@
 //! A referee watches a match in which one copy is damaged, and says whose it is; another program checks that.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
 use crate::network::Process;
+#[cfg(unix)]
+use crate::network::signal;
 use crate::run::{program, run_json, wait_until};
 
 const GAME: &str = "--players 2 --units 12 --turns 40 --seed 3";
@@ -20,12 +22,26 @@ impl Drop for Folder {
 
 impl Folder {
     fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id())))
+        Self(Self::path(name))
+    }
+
+    fn path(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id()))
     }
 }
 
 /// Plays a match of two in which the guest's copy may be damaged. Returns the referee's exit code, what it says, and where.
 fn refereed(name: &str, game: &str, fault: &str) -> (i32, Value, Folder, String) {
+    refereed_while(name, game, fault, |_, _| {})
+}
+
+/// The same; something happens in the middle of the match.
+fn refereed_while(
+    name: &str,
+    game: &str,
+    fault: &str,
+    happens: impl FnOnce(&mut Process, &Child),
+) -> (i32, Value, Folder, String) {
     let folder = Folder::new(name);
     let mut host = Process::start(&format!("host {game}"));
     let (_, code) = host.invitation();
@@ -38,6 +54,7 @@ fn refereed(name: &str, game: &str, fault: &str) -> (i32, Value, Folder, String)
         .expect("it starts");
     host.wait_for("somebody watches");
     let guest = Process::start(&format!("join {code} {fault}"));
+    happens(&mut host, &referee);
     let _ = (host.end(), guest.end());
     let output = referee.wait_with_output().expect("it ends");
     let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
@@ -111,4 +128,30 @@ fn a_match_without_a_difference_is_judged_too() {
     let other = "0".repeat(64);
     assert_eq!(run_json(&format!("verdict {file}"), 0)["holds"], true);
     assert_eq!(run_json(&format!("verdict {file} --key {other}"), 1)["holds"], false);
+}
+
+/// The referee counted the turn in which it was, or took its own end for that of the match: nobody's simulation came to that.
+#[test]
+#[cfg(unix)]
+fn a_judgement_of_a_match_that_ended_early_holds() {
+    let until_replay = |folder: &str| {
+        let folder = Folder::path(folder);
+        let is_replay = |path: std::path::PathBuf| {
+            path.extension().is_some_and(|ending| ending == "replay")
+                && path.metadata().is_ok_and(|about| about.len() > 300)
+        };
+        let files = || std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|file| file.path());
+        wait_until(|| files().any(is_replay));
+    };
+    let game = GAME.replace("--turns 40", "--turns 80");
+    for (name, code) in [("host-ends", 1), ("referee-ends", 0)] {
+        let (ended, said, _folder, file) = refereed_while(name, &game, "", |host, referee| {
+            until_replay(name);
+            if name == "host-ends" { host.signal("-TERM") } else { signal(referee.id(), "-TERM") }
+        });
+        assert_eq!((ended, &said["judgement"]["checksum"]), (code, &Value::Null), "{name}: {said}");
+        assert!(said["judgement"]["turns"].as_u64().is_some_and(|turns| turns < 80), "{name}: {said}");
+        let checked = run_json(&format!("verdict {file}"), 0);
+        assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
+    }
 }
