@@ -71,7 +71,8 @@ pub enum TrialFault {
         /// What it returns when that state has been saved and loaded.
         computed: u64,
     },
-    /// This call changes the state or the checksum. It only tells the game of something, and comes at times that differ between peers.
+    /// This call changes the state or the checksum. It only tells the game of something: a state that is given to a joining peer after it would not have the
+    /// checksum that was exchanged before.
     Changed {
         /// A method of [`crate::Simulation`].
         by: &'static str,

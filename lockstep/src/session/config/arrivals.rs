@@ -52,7 +52,7 @@ impl SessionConfig {
     }
 
     /// Time that a peer has for joining a running match: at least three [intervals of checksums](SessionConfig::checksum_interval) and the turns
-    /// ahead, at most 24 h. In the lobby of a resumed match, it is the longest time without a new part
+    /// ahead (1 ms in a mesh, which nobody joins), at most 24 h. In the lobby of a resumed match, it is the longest time without a new part
     /// of the save. Default 60 s.
     #[must_use]
     pub fn join_timeout(mut self, join_timeout: Duration) -> Self {

@@ -72,9 +72,10 @@ impl SessionConfig {
         check_time("join_timeout", self.arrivals.join_timeout, self.least_join_time(), TIMEOUT_MAX)
     }
 
-    /// A joining peer waits for two checksums; a third interval is for its state.
+    /// A joining peer waits for two checksums; a third interval is for its state. Nobody joins a mesh.
     fn least_join_time(&self) -> Duration {
-        let turns = 3 * self.limits.checksum_interval + self.turns_ahead + 2;
+        let joins = u32::from(self.topology != Topology::Mesh);
+        let turns = joins * (3 * self.limits.checksum_interval + self.turns_ahead + 2);
         self.turn_length().times(turns.into()).clamp(Duration::from_millis(1), TIMEOUT_MAX)
     }
 }
@@ -136,6 +137,7 @@ mod tests {
         let rare = |interval| SessionConfig::new(2).checksum_interval(interval);
         assert_eq!(refused(rare(99)), "join_timeout");
         assert_eq!(rare(98).check(8), Ok(()));
+        assert_eq!(rare(600).topology(Topology::Mesh).check(8), Ok(()), "nobody can");
         assert_eq!(rare(600).join_timeout(Duration::from_secs(361)).check(8), Ok(()));
     }
 }
