@@ -404,6 +404,46 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
     }
 }
 
+/// The state that was on its way to a watcher was older than its own crash. It signed once more the turns that its former self had signed, and the two
+/// statements were proof against it.
+#[test]
+fn who_comes_back_through_turns_that_it_has_signed_is_no_liar() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for gap_ms in (200..4_200).step_by(800) {
+            let config = config(4, topology).late_watchers(true).state_rate(50_000).signed();
+            let keyed = |player: u8| {
+                config.clone().entropy([player + 1; 16]).player_key(PlayerKey::from_secret([player + 1; 32]))
+            };
+            let link = LinkConfig::new().latency(Duration::from_millis(30));
+            let mut game = toy_match_from(&config, &toy(), 1, 1, link);
+            let watcher = game.drivers().len() as u32 - 1;
+            for player in 0..4 {
+                restart(
+                    &mut game,
+                    &keyed(player),
+                    player.into(),
+                    Identity::Player(PlayerId(player)),
+                    secret(player),
+                );
+            }
+            play(&mut game, 5_000);
+            restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
+            play(&mut game, 5_000 + gap_ms);
+            let again = keyed(2).entropy([77; 16]);
+            restart(&mut game, &again, 2, Identity::Player(PlayerId(2)), secret(2));
+            assert!(play(&mut game, 400_000), "{topology:?}, {gap_ms} ms");
+            for node in 0..game.drivers().len() {
+                let told = events(&mut game, node);
+                let accused = told.iter().find(|event| {
+                    matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. })
+                });
+                assert_eq!(accused, None, "{topology:?}, {gap_ms} ms, node {node}");
+            }
+            assert_eq!(game.drivers()[1].simulation().returned.len(), 1);
+        }
+    }
+}
+
 #[test]
 fn in_a_signed_match_another_key_does_not_take_a_place() {
     let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
@@ -583,5 +623,44 @@ fn a_watcher_that_has_everything_needs_nobody() {
         }
         assert!(play(&mut game, 60_000), "{topology:?} {last_word:?}");
         assert_agreed(&mut game, &format!("{topology:?} {last_word:?}"));
+    }
+}
+
+/// It ended its stream up to a second ahead of the others, which was called further ahead than anybody honest can be.
+#[test]
+fn whoever_is_back_and_goes_again_at_once_is_no_cheat() {
+    type Go = fn(&mut Session<Order>);
+    let ways: [Go; 3] = [
+        |session| _ = session.resign(Successor::AsConfigured),
+        |session| _ = session.resign(Successor::Bot),
+        |session| _ = session.leave(),
+    ];
+    for (case, go) in ways.into_iter().enumerate() {
+        for topology in [Topology::Host, Topology::Relay] {
+            // From long before its first own turn to after it.
+            for wait_ms in (0..800).step_by(200) {
+                let config = config(3, topology).frames_per_turn(1).turns(600);
+                let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(30)));
+                play(&mut game, 4_000);
+                restart(&mut game, &config, 1, Identity::Player(PlayerId(1)), secret(1));
+                let (mut told, mut at) = (Vec::new(), 4_000);
+                let mut has_come = false;
+                while !has_come {
+                    at += 5;
+                    play(&mut game, at);
+                    let came = |event| matches!(event, Event::CaughtUp { .. });
+                    has_come = std::iter::from_fn(|| game.poll_event(1)).any(came);
+                    assert!(at < 20_000, "it does not come back");
+                }
+                play(&mut game, at + wait_ms);
+                go(game.drivers_mut()[1].session_mut());
+                assert!(play(&mut game, 200_000), "case {case} after {wait_ms} ms: not over");
+                for node in 0..game.drivers().len() {
+                    told.extend(std::iter::from_fn(|| game.poll_event(node)));
+                }
+                let far = told.iter().find(|event| matches!(event, Event::TooFarAhead { .. }));
+                assert_eq!(far, None, "{topology:?}, case {case}, after {wait_ms} ms");
+            }
+        }
     }
 }

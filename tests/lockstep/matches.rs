@@ -100,3 +100,24 @@ fn a_decided_game_ends_at_the_same_turn_and_reports_what_never_ran() {
         assert_eq!(cancelled, is_player, "{events:?}");
     }
 }
+
+/// The loop that sends until nothing is due never ended.
+#[test]
+fn at_the_end_of_time_nothing_is_due() {
+    let end = Instant::from_micros(u64::MAX);
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let config = SessionConfig::new(3).simulated().topology(topology).turns(100);
+        let mut game = toy_match(&config, 1, SEED, LinkConfig::new());
+        game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+        for driver in game.drivers_mut() {
+            let (mut packets, mut bytes) = (0, Vec::new());
+            for now in [end, end] {
+                driver.session_mut().handle_timeout(now);
+                while driver.session_mut().poll_transmit(now, &mut bytes).is_some() {
+                    packets += 1;
+                    assert!(packets < 1_000, "{topology:?}");
+                }
+            }
+        }
+    }
+}

@@ -3,8 +3,8 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig,
-    SessionPhase, Successor, Topology, VirtualMatch,
+    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -423,6 +423,38 @@ fn a_suspended_machine_does_no_harm() {
     assert_survivors_agree(&mut game, 1, EndReason::Dropped, "asleep");
     let report = game.drivers()[0].session().player_report(PlayerId(1));
     assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");
+}
+
+/// Each round that came late counted as a machine that had been asleep, so nobody was dropped, and nobody gave up: all waited for ever.
+#[test]
+fn a_program_whose_rounds_are_slow_waits_no_longer_than_others() {
+    for round_ms in [100, 1_900, 2_100, 2_500, 5_000] {
+        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
+        run(&mut game, 8_000);
+        game.put_to_sleep(2, Instant::from_millis(10_000_000));
+        let mut at = 8_000;
+        while game.drivers()[0].session().present_players().len() == 3 && at < 120_000 {
+            at += round_ms;
+            game.put_to_sleep(0, Instant::from_millis(at));
+            run(&mut game, at + 5);
+        }
+        assert!(at < 45_000, "rounds of {round_ms} ms: dropped after {at} ms");
+        // Nobody answers, nobody comes.
+        let config = config(2, Topology::Host);
+        let mut guest =
+            Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), Instant::ZERO).unwrap();
+        let mut host = Session::<Order>::host(config, Instant::ZERO).unwrap();
+        for session in [&mut guest, &mut host] {
+            let rounds = (1..100).map(|round| Instant::from_millis(round * round_ms));
+            let over = rounds.take_while(|now| {
+                session.handle_timeout(*now);
+                while session.poll_transmit(*now, &mut Vec::new()).is_some() {}
+                !session.is_over()
+            });
+            let waited_ms = (over.count() as u64 + 1) * round_ms;
+            assert!(waited_ms <= 10_000 + 4 * round_ms, "rounds of {round_ms} ms: {waited_ms} ms");
+        }
+    }
 }
 
 /// Whoever is here may ask the others to wait.

@@ -218,24 +218,31 @@ fn a_message_to_a_player_who_is_gone_is_reported_to_its_sender() {
 /// A message under way to a machine that crashed was forgotten with the link, and nobody was told.
 #[test]
 fn a_message_to_who_crashes_arrives_or_is_reported() {
-    for (topology, sender, seed) in [Topology::Host, Topology::Relay]
-        .into_iter()
-        .flat_map(|topology| [(topology, 0, 1), (topology, 1, 2)])
-    {
+    // The middle shows a profile over the new link, at which the channel of the former one begins again.
+    let cases = [Topology::Host, Topology::Relay].into_iter().flat_map(|topology| {
+        [(0, 1), (1, 2)].map(|(sender, seed)| [false, true].map(|shows| (topology, sender, seed, shows)))
+    });
+    for (topology, sender, seed, shows) in cases.flatten() {
         let config = joining::config(3, topology);
         let mut game = joining::start(&config, 0, seed, latency(40));
+        if shows {
+            game.drivers_mut()[0].session_mut().set_profile(PlayerId(0), b"Ada").unwrap();
+        }
         joining::play(&mut game, 6_000);
         game.net_mut().set_partition(&[2]);
         joining::play(&mut game, 6_500);
         while game.poll_event(sender).is_some() {}
         let session = game.drivers_mut()[sender].session_mut();
-        assert_eq!(session.send_message(To::Player(PlayerId(2)), b"help"), Ok(()));
+        if !shows {
+            assert_eq!(session.send_message(To::Player(PlayerId(2)), b"help"), Ok(()));
+        }
         assert_eq!(session.send_message(To::Everybody, b"help all"), Ok(()));
-        joining::play(&mut game, 12_000);
+        // After it was dropped, or before the others have noticed anything.
+        joining::play(&mut game, if shows { 7_500 } else { 12_000 });
         game.net_mut().set_partition(&[]);
         joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
         assert!(joining::play(&mut game, 3_000_000));
-        let what = format!("{topology:?}, player {sender}");
+        let what = format!("{topology:?}, player {sender}, profiles {shows}");
         assert_eq!(
             game.drivers_mut()[2].session_mut().poll_message(),
             None,

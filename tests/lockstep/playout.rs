@@ -208,3 +208,23 @@ fn an_adaptive_watcher_follows_a_drifting_clock() {
         game = watched(link, 30_000, mode);
     }
 }
+
+#[test]
+fn no_time_is_too_long() {
+    let longest = Duration::from_micros(u64::MAX);
+    for delay in [longest, Duration::from_micros(i64::MAX as u64), Duration::ZERO] {
+        let modes = [PlayoutMode::Fixed(delay), PlayoutMode::Adaptive { late_ppm: 1_000, start: delay }];
+        for mode in modes {
+            let mut playout = Playout::new(mode, FrameRate::per_second(60).unwrap());
+            for at in [0, 1, i64::MAX as u64, u64::MAX] {
+                playout.note_arrival(u32::MAX, Instant::from_micros(at));
+                let early = playout.frames_due(Instant::from_micros(1_000));
+                assert!(early == 0 || delay == Duration::ZERO, "{early} frames at once");
+                assert!(playout.due_at(u32::MAX).is_some());
+            }
+            playout.set_rate(u32::MAX, FrameRate::per_second(1).unwrap());
+            playout.set_anchor(Instant::from_micros(u64::MAX));
+            assert_eq!(playout.frames_due(Instant::from_micros(u64::MAX)) == 0, delay != Duration::ZERO);
+        }
+    }
+}

@@ -272,3 +272,13 @@ fn a_replay_without_turns_stands_still() {
     check_all(&mut viewer);
     assert_eq!(viewer.turns_checked(), 0);
 }
+
+#[test]
+fn the_end_of_time_is_the_last_frame() {
+    let viewer = viewer(&Plan::default());
+    let timetable = viewer.timetable();
+    let last = timetable.frames();
+    for time in [u64::MAX, u64::MAX / 30, u64::MAX / 1_000_000] {
+        assert_eq!(timetable.frame_at(testudo_lockstep::Duration::from_micros(time)), last);
+    }
+}

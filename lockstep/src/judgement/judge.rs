@@ -262,3 +262,16 @@ fn wrong<T>(what: &str) -> Result<T, Doubt> {
 pub(super) fn covered(judgement: &Judgement) -> Vec<u8> {
     [DOMAIN, &serde_json::to_vec(judgement).unwrap_or_default()].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that are signed must stay, or no judgement of before holds.
+    #[test]
+    fn the_signed_bytes_are_golden() {
+        let covered = covered(&Judgement::new(0x1234, 2, 600));
+        let text = r#"{"session":"0000000000001234","players":2,"turns":600,"checksum":null,"winner":null,"difference":null,"testimony":null,"since":null,"replay":null}"#;
+        assert_eq!(covered, [b"testudo judgement 2\n", text.as_bytes()].concat());
+    }
+}

@@ -16,8 +16,6 @@
 mod doubt;
 mod judge;
 mod testimony;
-#[cfg(test)]
-mod tests;
 
 pub use doubt::Doubt;
 pub use judge::{Archived, DesyncReport, Found, JSON_BYTES_MAX, Judgement, Signed};

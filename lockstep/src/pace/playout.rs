@@ -57,7 +57,7 @@ impl Playout {
         let start = match mode {
             PlayoutMode::Fixed(delay) | PlayoutMode::Adaptive { start: delay, .. } => delay,
         };
-        let delay_us = start.as_micros() as i64;
+        let delay_us = signed_us(start);
         Self {
             mode,
             rate,
@@ -74,7 +74,7 @@ impl Playout {
 
     /// Fixes the clock: frame 0 counts as arrived at this time. Otherwise the first arrival fixes it.
     pub fn set_anchor(&mut self, at: Instant) {
-        (self.anchor_us, self.anchor_frame) = (Some(at.as_micros() as i64), 0);
+        (self.anchor_us, self.anchor_frame) = (Some(signed_us(at.since(Instant::ZERO))), 0);
         self.last = at;
     }
 
@@ -85,7 +85,7 @@ impl Playout {
             return;
         }
         if let Some(anchor) = self.anchor_us {
-            self.anchor_us = Some(anchor + self.nominal_us(frame));
+            self.anchor_us = Some(anchor.saturating_add(self.nominal_us(frame)));
             self.anchor_frame = frame;
         }
         self.rate = rate;
@@ -100,12 +100,12 @@ impl Playout {
     /// Notes that a frame can be simulated from now on. Call this once per frame, in order.
     pub fn note_arrival(&mut self, frame: u32, now: Instant) {
         self.pass_to(now);
-        let (now_us, nominal) = (now.as_micros() as i64, self.nominal_us(frame));
+        let (now_us, nominal) = (signed_us(now.since(Instant::ZERO)), self.nominal_us(frame));
         if self.anchor_us.is_none() {
-            self.anchor_us = Some(now_us - nominal);
+            self.anchor_us = Some(now_us.saturating_sub(nominal));
             self.last = now;
         }
-        let offset_us = now_us - self.anchor_us.unwrap_or(now_us) - nominal;
+        let offset_us = now_us.saturating_sub(self.anchor_us.unwrap_or(now_us)).saturating_sub(nominal);
         self.arrived += 1;
         self.late += u64::from(offset_us > self.delay_us);
         if let PlayoutMode::Adaptive { late_ppm, .. } = self.mode {
@@ -120,7 +120,7 @@ impl Playout {
     pub fn frames_due(&mut self, now: Instant) -> u32 {
         self.pass_to(now);
         let Some(anchor) = self.anchor_us else { return 0 };
-        let passed = now.as_micros() as i64 - anchor - self.delay_us;
+        let passed = signed_us(now.since(Instant::ZERO)).saturating_sub(anchor).saturating_sub(self.delay_us);
         if passed < 0 {
             // Everything before the anchor's frame was due before the rate changed.
             return self.anchor_frame;
@@ -132,7 +132,7 @@ impl Playout {
     /// When a frame is due at the current delay.
     #[must_use]
     pub fn due_at(&self, frame: u32) -> Option<Instant> {
-        let at = self.anchor_us? + self.nominal_us(frame) + self.delay_us;
+        let at = self.anchor_us?.saturating_add(self.nominal_us(frame)).saturating_add(self.delay_us);
         Some(Instant::from_micros(at.max(0) as u64))
     }
 
@@ -158,13 +158,18 @@ impl Playout {
 
     /// Moves the delay slowly towards its target.
     fn pass_to(&mut self, now: Instant) {
-        let passed = now.since(self.last).as_micros() as i64;
+        let passed = signed_us(now.since(self.last));
         let most = passed.saturating_mul(SLEW_PPM) / 1_000_000;
         if most > 0 && self.anchor_us.is_some() {
-            self.delay_us += (self.target_us - self.delay_us).clamp(-most, most);
+            self.delay_us += self.target_us.saturating_sub(self.delay_us).clamp(-most, most);
             self.last = now;
         }
     }
+}
+
+/// Microseconds; a time that is too long for the sums here counts as the longest one, 36,000 years.
+fn signed_us(time: Duration) -> i64 {
+    time.as_micros().min(1 << 60) as i64
 }
 
 /// Arrival offsets above the smallest recent one, in bins of a millisecond; old ones fade.
@@ -211,7 +216,7 @@ impl Histogram {
             self.in_window = 1;
         }
         self.smallest_us[0] = self.smallest_us[0].min(offset_us);
-        let index = ((offset_us - self.base_us()) / 1_000).clamp(0, BINS as i64 - 1) as usize;
+        let index = (offset_us.saturating_sub(self.base_us()) / 1_000).clamp(0, BINS as i64 - 1) as usize;
         self.bins[index] = self.bins[index].saturating_add(WEIGHT);
         self.total += u64::from(WEIGHT);
         self.since_fading += 1;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use smallvec::SmallVec;
+
 use crate::value::ids::Frame;
 
 /// Most events that wait for their confirmation, and most that wait to be taken. Beyond, the newest are dropped.
@@ -39,27 +41,34 @@ pub enum Certainty {
 #[derive(Clone, Debug)]
 pub struct EarlyEvents<E> {
     slack: u32,
-    /// The frame of an event, and whether it has happened.
-    known: BTreeMap<E, (Frame, bool)>,
+    /// By event: each time that it happens.
+    known: BTreeMap<E, SmallVec<[Occurrence; 1]>>,
+    /// Number of occurrences.
+    count: usize,
     news: VecDeque<(Certainty, E)>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Occurrence {
+    frame: Frame,
+    has_happened: bool,
+}
+
 impl<E: Ord + Clone> EarlyEvents<E> {
-    /// Two equal events within `slack` frames are the same one.
+    /// Two equal events within `slack` frames are the same one; further apart they are two.
     #[must_use]
     pub fn new(slack: u32) -> Self {
-        Self { slack, known: BTreeMap::new(), news: VecDeque::new() }
+        Self { slack, known: BTreeMap::new(), count: 0, news: VecDeque::new() }
     }
 
     /// It happens in this frame of the predicted game.
     pub fn predicted(&mut self, frame: Frame, event: E) {
-        let has_room = self.known.len() < EVENTS_MAX;
-        match self.known.get_mut(&event) {
+        let has_room = self.count < EVENTS_MAX;
+        match self.occurrence(frame, &event) {
             // A correction has moved it.
-            Some((at, false)) => *at = frame,
-            Some((at, true)) if at.0.abs_diff(frame.0) <= self.slack => {}
-            _ if has_room => {
-                self.known.insert(event.clone(), (frame, false));
+            Some(known) if !known.has_happened => known.frame = frame,
+            None if has_room => {
+                self.note(frame, &event, false);
                 self.tell(Certainty::Predicted, event);
             }
             _ => {}
@@ -68,27 +77,42 @@ impl<E: Ord + Clone> EarlyEvents<E> {
 
     /// It happens in this frame of the confirmed game.
     pub fn confirmed(&mut self, frame: Frame, event: E) {
-        let is_told =
-            |&(at, has_happened): &(Frame, bool)| has_happened && at.0.abs_diff(frame.0) <= self.slack;
-        if self.known.get(&event).is_some_and(is_told) {
-            return;
-        }
-        if self.known.len() < EVENTS_MAX || self.known.contains_key(&event) {
-            self.known.insert(event.clone(), (frame, true));
+        let has_room = self.count < EVENTS_MAX;
+        match self.occurrence(frame, &event) {
+            Some(known) if known.has_happened => return,
+            Some(known) => *known = Occurrence { frame, has_happened: true },
+            None if has_room => self.note(frame, &event, true),
+            None => {}
         }
         self.tell(Certainty::Confirmed, event);
     }
 
     /// The confirmed game has come to this frame: what was predicted for long before and did not happen is revoked.
     pub fn reached(&mut self, frame: Frame) {
-        let (slack, news) = (self.slack, &mut self.news);
-        self.known.retain(|event, &mut (at, has_happened)| {
-            let is_over = at.0.saturating_add(slack) < frame.0;
-            if is_over && !has_happened && news.len() < EVENTS_MAX {
-                news.push_back((Certainty::Revoked, event.clone()));
-            }
-            !is_over
+        let (slack, news, count) = (self.slack, &mut self.news, &mut self.count);
+        self.known.retain(|event, occurrences| {
+            occurrences.retain(|known| {
+                let is_over = known.frame.0.saturating_add(slack) < frame.0;
+                if is_over && !known.has_happened && news.len() < EVENTS_MAX {
+                    news.push_back((Certainty::Revoked, event.clone()));
+                }
+                *count -= usize::from(is_over);
+                !is_over
+            });
+            !occurrences.is_empty()
         });
+    }
+
+    /// The nearest time that an event happens, if it is this one.
+    fn occurrence(&mut self, frame: Frame, event: &E) -> Option<&mut Occurrence> {
+        let (slack, distance) = (self.slack, |known: &Occurrence| known.frame.0.abs_diff(frame.0));
+        let nearest = self.known.get_mut(event)?.iter_mut().min_by_key(|known| distance(known))?;
+        (distance(nearest) <= slack).then_some(nearest)
+    }
+
+    fn note(&mut self, frame: Frame, event: &E, has_happened: bool) {
+        self.known.entry(event.clone()).or_default().push(Occurrence { frame, has_happened });
+        self.count += 1;
     }
 
     /// Takes the oldest news.
@@ -131,5 +155,35 @@ mod tests {
         }
         let both = [(Certainty::Predicted, 1), (Certainty::Confirmed, 1)];
         assert_eq!(take(&mut events), [both, both].concat());
+    }
+
+    /// Only the last one of equal events was remembered.
+    #[test]
+    fn equal_events_further_apart_than_the_slack_are_two() {
+        use Certainty::{Confirmed, Predicted, Revoked};
+        let mut events = EarlyEvents::new(2);
+        let told = |events: &mut EarlyEvents<u8>| {
+            take(events).into_iter().map(|(certainty, _)| certainty).collect::<Vec<_>>()
+        };
+        for frame in [10, 15] {
+            events.predicted(Frame(frame), 1);
+        }
+        for frame in [10, 15] {
+            events.confirmed(Frame(frame), 1);
+        }
+        assert_eq!(told(&mut events), [Predicted, Predicted, Confirmed, Confirmed]);
+        events.reached(Frame(30));
+        assert_eq!((events.count, events.known.len()), (0, 0));
+        for frame in [40, 45] {
+            events.predicted(Frame(frame), 1);
+        }
+        events.confirmed(Frame(46), 1);
+        events.reached(Frame(60));
+        assert_eq!(told(&mut events), [Predicted, Predicted, Confirmed, Revoked]);
+        for frame in [70, 74, 70, 74] {
+            events.confirmed(Frame(frame), 1);
+            events.predicted(Frame(74), 1);
+        }
+        assert_eq!(told(&mut events), [Confirmed, Predicted, Confirmed]);
     }
 }

@@ -20,7 +20,7 @@ use twox_hash::XxHash3_64;
 use crate::session::config::ENGINE_VERSION;
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
-use crate::value::ids::PlayerId;
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 pub use brief::BRIEF_TURNS_MAX;
 pub use player::{Divergence, ReplayPlayer, SeekError};
@@ -152,9 +152,9 @@ impl Recorder {
         recorder
     }
 
-    /// A player's action, before the simulation applies it.
+    /// A player's action, before the simulation applies it. No effect for a player that no match can have.
     pub fn action<A: Action>(&mut self, player: PlayerId, action: &A) {
-        if self.event_count == EVENTS_MAX {
+        if self.event_count == EVENTS_MAX || player.0 >= PLAYERS_MAX {
             return;
         }
         self.event_count += 1;
@@ -167,9 +167,9 @@ impl Recorder {
         self.events.write_slice(self.action.bytes(), bits);
     }
 
-    /// A notice about a player, before the simulation gets it.
+    /// A notice about a player, before the simulation gets it. No effect for a player that no match can have.
     pub fn notice(&mut self, player: PlayerId, notice: Notice) {
-        if self.event_count == EVENTS_MAX {
+        if self.event_count == EVENTS_MAX || player.0 >= PLAYERS_MAX {
             return;
         }
         self.event_count += 1;

@@ -282,7 +282,9 @@ mod tests {
             base.clone().controls(Controls::Majority).pauses_max(3).pause_max(Duration::from_secs(9)),
             base.clone().rotate_players(true).bots_take_over(true).watchers_max(3).speed_changes_max(0),
             base.clone().turn_bytes_max(99).actions_per_turn_max(7).checksum_interval(4).frames_per_turn(9),
-            base.content_hash(u64::MAX).engine_version(77).drop_after(Duration::from_secs(3)),
+            base.clone().content_hash(u64::MAX).engine_version(77).drop_after(Duration::from_secs(3)),
+            base.clone().checksum_interval(600).join_timeout(Duration::from_secs(400)),
+            base.checksum_interval(600),
         ];
         for config in configs {
             let agreement = Agreement::with_action_bits(&config, 33, b"game").unwrap();

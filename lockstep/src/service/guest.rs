@@ -336,7 +336,10 @@ impl<D: Dial> Guest<D> {
             self.again = None;
             match self.dial.dial(&self.code, &self.greeting) {
                 Ok(line) => self.line = Some(line),
-                Err(error) => return self.fail(GuestError::Socket(error.to_string())),
+                Err(error) => {
+                    let may_pass = self.has_played;
+                    return self.try_later(GuestError::Socket(error.to_string()), may_pass, now);
+                }
             }
         }
         let event = self.line.as_mut().and_then(|line| line.poll(now));
@@ -446,8 +449,10 @@ impl<D: Dial> Guest<D> {
         if self.again.is_some_and(|again| now >= again) && !session.is_over() && session.needs_others() {
             // The next attempt is due after this one has failed, or never.
             self.again = Some(now + ATTEMPT);
-            if let Ok(line) = self.dial.dial(&self.code, &self.greeting) {
-                self.line = Some(line);
+            match self.dial.dial(&self.code, &self.greeting) {
+                Ok(line) => self.line = Some(line),
+                // No socket just now: as if the connection had been lost at once.
+                Err(_) => self.connect_later(now),
             }
         }
     }

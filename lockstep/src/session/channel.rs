@@ -91,10 +91,15 @@ impl Channel {
     }
 
     /// For another link of the same peer. What the remote may send stays as it was, because a hello costs little. Returns the frames that the former
-    /// link has not acknowledged.
-    pub(super) fn begin_again(&mut self, nonce: u64) -> VecDeque<Frame> {
+    /// link has not acknowledged, each with whose link it was.
+    pub(super) fn begin_again(
+        &mut self,
+        nonce: u64,
+    ) -> impl Iterator<Item = (Option<Identity>, Frame)> + use<> {
         let budget = core::mem::take(&mut self.budget);
-        core::mem::replace(self, Self { nonce, budget, ..Self::default() }).waiting
+        let Self { remote, waiting, .. } =
+            core::mem::replace(self, Self { nonce, budget, ..Self::default() });
+        waiting.into_iter().map(move |frame| (remote, frame))
     }
 
     /// Whether messages wait to be acknowledged.
@@ -367,7 +372,7 @@ mod tests {
             while channel.budget.take(&message(0, 1_000), at(5)) {
                 heard += 1;
             }
-            channel.begin_again(nonce);
+            drop(channel.begin_again(nonce));
             assert_eq!(channel.nonce, nonce);
         }
         assert!((10..=20).contains(&heard), "{heard} messages of a thousand bytes at once");

@@ -6,6 +6,34 @@ use crate::value::time::{Duration, Instant};
 /// If a call comes this long after a deadline, the caller was suspended: many times the longest frame.
 pub(super) const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
+/// So many jumps in a row are not counted against the others. After that it is no machine that was suspended, but a program whose rounds are
+/// this slow, and without a limit everybody would wait for its players for ever.
+const JUMPS_MAX: u8 = 3;
+
+/// Jumps of the clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Jumps {
+    /// Those in a row.
+    count: u8,
+    /// Time that has passed without a jump since the last one.
+    awake: Duration,
+}
+
+impl Jumps {
+    /// Time passes, or jumps. Whether the jump is excused.
+    fn pass(&mut self, span: Duration, is_jump: bool) -> bool {
+        if is_jump {
+            (self.count, self.awake) = (self.count.saturating_add(1), Duration::ZERO);
+            return self.count <= JUMPS_MAX;
+        }
+        self.awake = self.awake + span;
+        if self.awake >= CLOCK_JUMP {
+            self.count = 0;
+        }
+        false
+    }
+}
+
 impl AnySession {
     /// When [`Session::handle_timeout`](crate::AnySession::handle_timeout) or [`Session::poll_transmit`](crate::AnySession::poll_transmit) has something to do,
     /// unless a packet arrives before.
@@ -26,7 +54,7 @@ impl AnySession {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
             }
         };
-        if let Some(at) = self.transfers.joiner.deadline(self.common.config().arrivals.join_timeout) {
+        if let Some(at) = self.transfers.joiner.deadline(self.common.config().join_time()) {
             consider(at);
         }
         match self.common.phase {
@@ -52,7 +80,7 @@ impl AnySession {
                     consider(since + self.common.setup.config.ending_deadline());
                 }
                 if let Some(since) = self.waiting.waits_since(&self.common, &self.pace.planner) {
-                    if !self.waiting.reported {
+                    if !self.waiting.has_told() {
                         consider(since + self.common.setup.config.waits.waiting_notice);
                     }
                     if let Some(drop_after) = self.common.setup.config.waits.drop_after {
@@ -66,12 +94,13 @@ impl AnySession {
     }
 
     /// Takes the current time. A jump of the clock (the machine was suspended) is not counted against the others: it shifts their
-    /// deadlines.
+    /// deadlines, unless jump follows jump.
     pub(super) fn pass_to(&mut self, now: Instant) {
         let jump = now.since(self.common.now);
         // A caller that sleeps until the next deadline wakes up in time.
         let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
-        if jump > CLOCK_JUMP && overslept() {
+        let is_jump = jump > CLOCK_JUMP && overslept();
+        if self.common.jumps.pass(jump, is_jump) {
             for link in self.common.links.values_mut() {
                 link.shift(jump, now);
             }

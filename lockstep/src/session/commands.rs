@@ -79,18 +79,19 @@ impl AnySession {
         let is_on = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running);
         let playing = self.common.setup.player().filter(|_| is_on);
         let stream = playing.map(|player| &self.common.streams[player.index()]);
-        let Some(stream) = stream.filter(|stream| stream.end().is_none()) else {
-            return Err(SubmitError::NotPlaying);
-        };
-        if self.local.ending.is_some() || self.common.streams.author().is_none() {
+        let plays = stream.is_some_and(|stream| stream.end().is_none());
+        if !plays || self.local.ending.is_some() || self.common.streams.author().is_none() {
             return Err(SubmitError::NotPlaying);
         }
-        if let Some(last) = self.common.gate.last_turn
-            && stream.next().saturating_add(self.local.outbox.entries_before()) > last
-        {
-            return Err(SubmitError::TooLate { last_turn: Turn(last) });
-        }
-        Ok(())
+        // The smallest action there is.
+        self.local.outbox.check_end(1, self.room_before_end())
+    }
+
+    /// How many of the local player's entries can still close before the last one that runs, and the last turn.
+    pub(super) fn room_before_end(&self) -> Option<(u32, Turn)> {
+        let last = self.common.gate.last_turn?;
+        let next = self.common.streams.author().map_or(0, |own| self.common.streams[own.index()].next());
+        Some((last.saturating_add(1).saturating_sub(next), Turn(last)))
     }
 
     /// Number of the local player's actions that wait for their turn.

@@ -3,6 +3,7 @@
 use crate::pace::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::SessionPhase;
+use crate::session::clock::Jumps;
 use crate::session::config::SessionConfig;
 use crate::session::event::Event;
 use crate::session::events::EventQueue;
@@ -30,6 +31,7 @@ pub(crate) struct Common {
     pub(super) phase: SessionPhase,
     /// The latest time that was passed in.
     pub(super) now: Instant,
+    pub(super) jumps: Jumps,
     pub(super) links: Links,
     pub(super) streams: Streams,
     pub(super) gate: Gate,
@@ -54,6 +56,7 @@ impl Common {
         Self {
             phase: SessionPhase::Lobby,
             now,
+            jumps: Jumps::default(),
             links: Links::default(),
             streams: Streams::new(streams, setup.player()),
             gate: Gate { last_turn: config.turns.map(|turns| turns - 1), ..Gate::default() },

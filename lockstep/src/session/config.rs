@@ -362,16 +362,3 @@ impl SessionConfig {
         }
     }
 }
-
-#[cfg(all(test, feature = "serde"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_can_be_read_from_a_file() {
-        let config = SessionConfig::new(3).turns(100).pace(Pace::Adaptive).bots_take_over(true);
-        let text = serde_json::to_string(&config).unwrap();
-        assert_eq!(serde_json::from_str::<SessionConfig>(&text).unwrap(), config);
-        assert!(text.contains("\"turns\":100"), "{text}");
-    }
-}

@@ -63,6 +63,7 @@ impl Common {
     /// is less than `turns_ahead` after the next entry of any other player. One more follows at once if the player's stream ends, or
     /// after the last turn. That holds at every pace, in a resumed match, and for a player who is back. A player who does not know yet
     /// that another one is back begins no turn after that return ([`crate::session::transfer::horizon`]), and the other one's next entry is later.
+    /// The first own entry after a return may come before the others are there: whoever is back and goes at once ends its stream with it.
     ///
     /// The middle of a star has everything that a player can know of the others. Any other peer is only sure of its own entries. A
     /// watcher, and the middle if nobody else plays, have no such measure, and keep a window; a relay then goes by the clock, too.
@@ -72,7 +73,10 @@ impl Common {
             *other != player && knows && stream.end().is_none()
         });
         let slowest = others.map(|(_, stream)| stream.next()).min();
-        let honest = slowest.map(|slowest| slowest.saturating_add(self.setup.config.turns_ahead + 1));
+        let stream = &self.streams[player.index()];
+        let first_own = if stream.is_pending() { stream.next().saturating_add(1) } else { 0 };
+        let honest =
+            slowest.map(|slowest| slowest.saturating_add(self.setup.config.turns_ahead + 1).max(first_own));
         if !self.setup.is_relay() {
             let window = self.gate.turn.saturating_add(self.setup.config.limits.window);
             return honest.map_or(window, |honest| honest.min(window));
@@ -114,13 +118,22 @@ impl Common {
         is_here && is_heard && is_old && self.serves(link, player)
     }
 
-    /// Notes which entries every remote has confirmed by now.
+    /// Notes which entries every remote has confirmed by now. A player refuses what is too far ahead of its own entries
+    /// ([`Common::first_refused`]), for example the end of a player who came back while the match waits: its time begins when it can take the entry.
     pub(super) fn note_marks(&mut self) {
         for link in self.links.values_mut() {
+            let refused = match link.identity {
+                Some(Identity::Player(player)) => {
+                    self.streams[player.index()].next().saturating_add(self.setup.config.turns_ahead + 1)
+                }
+                _ => u32::MAX,
+            };
             let marks = link.progress.marks.iter_mut().zip(link.progress.acked).zip(&self.streams);
             for (((mark, since), ack), stream) in marks {
                 if ack >= *mark {
                     (*mark, *since) = (stream.next(), self.now);
+                } else if ack >= refused {
+                    *since = self.now;
                 }
             }
         }

@@ -221,7 +221,8 @@ impl AnySession {
             return;
         }
         let waited = self.waiting.waited(&self.common, &self.pace.planner);
-        let late = if waited > Duration::ZERO { self.waiting.late(&self.common) } else { 0 };
+        let is_known = waited > Duration::ZERO && self.waiting.hears_middle(&self.common);
+        let late = if is_known { self.waiting.late(&self.common) } else { 0 };
         self.lateness.note(&mut self.common, span, waited, late);
     }
 

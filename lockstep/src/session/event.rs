@@ -67,6 +67,12 @@ pub enum Event {
         /// Time until they are dropped, if players are dropped at all ([`Session::drop_in`](crate::AnySession::drop_in) counts down).
         drop_in: Option<Duration>,
     },
+    /// The turn cannot begin, and nothing has come from the host or relay since the match waits: either it or the own line is gone. Nobody knows
+    /// who is late, and nobody can be dropped meanwhile. [`Event::WaitingFor`] may follow when something comes. Not in a mesh.
+    CutOff {
+        /// The turn that cannot begin.
+        turn: Turn,
+    },
     /// The delayed turn has begun.
     WaitingOver {
         /// The turn.

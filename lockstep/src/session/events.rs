@@ -78,6 +78,7 @@ fn is_kept(event: &Event) -> bool {
         | Event::Profile { .. }
         | Event::Undelivered { .. }
         | Event::WaitingFor { .. }
+        | Event::CutOff { .. }
         | Event::WaitingOver { .. }
         | Event::OftenLate { .. }
         | Event::TooFarAhead { .. }

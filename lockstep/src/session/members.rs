@@ -162,8 +162,7 @@ impl AnySession {
         let nonce = handshake.nonce;
         let channel = self.members.channels.entry(peer).or_insert_with(|| Channel::new(nonce));
         if channel.nonce != nonce {
-            let lost = channel.begin_again(nonce);
-            self.members.lost.extend(lost.into_iter().map(|frame| (channel.remote, frame)));
+            self.members.lost.extend(channel.begin_again(nonce));
         }
         channel.remote = identity;
         channel
@@ -182,8 +181,7 @@ impl AnySession {
             self.members.channels.retain(|peer, channel| {
                 let is_kept = links.contains_key(peer);
                 if !is_kept {
-                    let nonce = channel.nonce;
-                    lost.extend(channel.begin_again(nonce).into_iter().map(|frame| (channel.remote, frame)));
+                    lost.extend(channel.begin_again(channel.nonce));
                 }
                 is_kept
             });

@@ -88,8 +88,12 @@ impl Outbox {
         }
     }
 
-    /// Encodes and queues an action.
-    pub(crate) fn submit<A: Action>(&mut self, action: &A) -> Result<(), SubmitError> {
+    /// Encodes and queues an action. `room` is the number of entries that can still close, and the last turn.
+    pub(crate) fn submit<A: Action>(
+        &mut self,
+        action: &A,
+        room: Option<(u32, Turn)>,
+    ) -> Result<(), SubmitError> {
         if self.queue.len() as u32 >= self.queue_max {
             return Err(SubmitError::QueueFull { max: self.queue_max });
         }
@@ -105,13 +109,31 @@ impl Outbox {
         if crate::value::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
             return Err(SubmitError::NotCanonical);
         }
+        self.check_end(bits, room)?;
         self.queue.push_back(payload);
         Ok(())
     }
 
-    /// Number of entries that close before one that can carry an action submitted now; more if the byte budget delays it.
-    pub(crate) fn entries_before(&self) -> u32 {
-        self.queue.len() as u32 / self.per_turn_max
+    /// Whether an action of so many bits still comes into one of the entries that can close.
+    pub(crate) fn check_end(&self, bits: u32, room: Option<(u32, Turn)>) -> Result<(), SubmitError> {
+        match room {
+            Some((entries, last_turn)) if self.entries_before(bits) >= entries => {
+                Err(SubmitError::TooLate { last_turn })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Number of entries that close before one that can carry an action submitted now, of so many bits: as [`Outbox::close`] fills them.
+    fn entries_before(&self, bits: u32) -> u32 {
+        let (mut entries, mut count, mut sum) = (0, 0, 0);
+        for bits in self.queue.iter().map(Payload::bit_count).chain([bits]) {
+            if count == self.per_turn_max || (count > 0 && sum + bits > self.turn_bits_max) {
+                (entries, count, sum) = (entries + 1, 0, 0);
+            }
+            (count, sum) = (count + 1, sum + bits);
+        }
+        entries
     }
 
     /// Number of waiting actions.
@@ -183,7 +205,7 @@ mod tests {
     fn one_action_per_turn_the_rest_waits_in_order() {
         let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
         for value in 1..=3 {
-            outbox.submit(&Byte(value)).unwrap();
+            outbox.submit(&Byte(value), None).unwrap();
         }
         assert_eq!(outbox.close().bytes(), [1]);
         assert_eq!(outbox.close().bytes(), [2]);
@@ -196,7 +218,7 @@ mod tests {
         let config = SessionConfig::new(1).actions_per_turn_max(10).turn_bytes_max(3);
         let mut outbox = Outbox::new(&config, 8);
         for value in 1..=5 {
-            outbox.submit(&Byte(value)).unwrap();
+            outbox.submit(&Byte(value), None).unwrap();
         }
         assert_eq!(outbox.close().bytes(), [1, 2, 3]);
         assert_eq!(outbox.close().bytes(), [4, 5]);
@@ -205,9 +227,9 @@ mod tests {
     #[test]
     fn a_full_queue_says_so() {
         let mut outbox = Outbox::new(&SessionConfig::new(1).queue_max(2), 8);
-        outbox.submit(&Byte(1)).unwrap();
-        outbox.submit(&Byte(2)).unwrap();
-        assert_eq!(outbox.submit(&Byte(3)), Err(SubmitError::QueueFull { max: 2 }));
+        outbox.submit(&Byte(1), None).unwrap();
+        outbox.submit(&Byte(2), None).unwrap();
+        assert_eq!(outbox.submit(&Byte(3), None), Err(SubmitError::QueueFull { max: 2 }));
         assert_eq!(outbox.len(), 2);
     }
 
@@ -215,8 +237,23 @@ mod tests {
     fn input_mode_repeats_the_last_input() {
         let mut outbox = Outbox::new(&SessionConfig::input(1, 60), 8);
         assert_eq!(outbox.close().bytes(), [0], "nothing pressed before the first input");
-        outbox.submit(&Byte(9)).unwrap();
+        outbox.submit(&Byte(9), None).unwrap();
         assert_eq!(outbox.close().bytes(), [9]);
         assert_eq!(outbox.close().bytes(), [9]);
+    }
+
+    /// Where the bytes of a turn were the limit, actions were accepted that could not run before the end.
+    #[test]
+    fn what_cannot_run_before_the_end_is_refused() {
+        for (per_turn, bytes) in [(1, 9), (10, 1), (10, 3), (2, 9), (3, 2)] {
+            let config = SessionConfig::new(1).actions_per_turn_max(per_turn).turn_bytes_max(bytes);
+            let mut outbox = Outbox::new(&config, 8);
+            let room = |entries| Some((entries, Turn(9)));
+            let accepted = (0..40).take_while(|value| outbox.submit(&Byte(*value), room(4)).is_ok()).count();
+            assert_eq!(accepted as u32, 4 * per_turn.min(bytes), "{per_turn} actions, {bytes} bytes");
+            assert_eq!(outbox.submit(&Byte(0), room(4)), Err(SubmitError::TooLate { last_turn: Turn(9) }));
+            (0..4).for_each(|_| drop(outbox.close()));
+            assert_eq!(outbox.len(), 0);
+        }
     }
 }

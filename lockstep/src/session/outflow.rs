@@ -90,7 +90,7 @@ impl Outflow {
         self.urgent = false;
     }
 
-    /// When the next packet is due, if packets go out every `tick`. A closed link sends only byes.
+    /// When the next packet is due, if packets go out every `tick`. A closed link sends only byes. At the end of time nothing is due any more.
     pub(crate) fn due_at(&self, tick: Duration, is_closed: bool) -> Option<Instant> {
         if self.owes_bye() {
             return Some(Instant::ZERO);
@@ -102,7 +102,8 @@ impl Outflow {
         if self.urgent || self.packets_at_once_left > 0 || self.owes_welcome {
             return Some(last);
         }
-        Some(last + if self.fresh { tick.min(GAP_MIN) } else { tick })
+        let at = last + if self.fresh { tick.min(GAP_MIN) } else { tick };
+        (at > last).then_some(at)
     }
 
     /// The first entry of a stream that the next packet carries to a remote that lacks it from `acked` on.

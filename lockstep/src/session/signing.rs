@@ -232,9 +232,11 @@ impl Signing {
         let opening = Opening(shown.collect());
         let view =
             View { turn, live, all: opening.all(turn, live), opening, checksum: self.checksum, agreed };
+        // Who comes back is a watcher up to its return: it may pass turns that its former self has signed.
         if let (Some(player), Some(key), Some(roster)) =
-            (parts.common.setup.player(), &parts.common.setup.config.own.key, &self.roster)
+            (parts.common.streams.author(), &parts.common.setup.config.own.key, &self.roster)
             && live & (1 << player.0) != 0
+            && !parts.joiner.is_active()
         {
             let mut statement = Statement {
                 author: player,

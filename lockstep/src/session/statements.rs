@@ -17,7 +17,7 @@ const AGAIN_MIN: Duration = Duration::from_millis(300);
 const AGAIN_MAX: Duration = Duration::from_millis(1_000);
 
 impl Signing {
-    /// Puts receipts and statements into a packet; returns an upper bound of their bits.
+    /// Puts receipts and statements into a packet. Returns whether there are more, for another packet.
     ///
     /// An unconfirmed statement is repeated after one and a half times `round_trip`.
     pub(super) fn write(
@@ -27,7 +27,7 @@ impl Signing {
         index: usize,
         round_trip: Duration,
         turns: &mut TurnsPacket,
-    ) -> u32 {
+    ) -> bool {
         let again = Duration::from_micros(round_trip.as_micros() * 3 / 2);
         let again = again.clamp(AGAIN_MIN, AGAIN_MAX);
         let (now, is_mesh, forwards) = (common.now, common.setup.is_mesh(), common.setup.forwards());
@@ -52,13 +52,13 @@ impl Signing {
             if is_known || carried.sent[player.index()].is_some_and(was_sent) {
                 continue;
             }
+            if turns.signed.statements.len() >= STATEMENTS_MAX {
+                return true;
+            }
             carried.sent[player.index()] = Some((turn, now));
             turns.signed.statements.push(statement.clone());
-            if turns.signed.statements.len() >= STATEMENTS_MAX {
-                break;
-            }
         }
-        turns.signed.bits()
+        false
     }
 
     /// Handles the signed part of a packet.

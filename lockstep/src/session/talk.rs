@@ -312,9 +312,7 @@ impl AnySession {
         for (peer, channel) in members.channels.iter_mut().filter(|(_, channel)| channel.has_messages()) {
             let is_whole = |link: &Link| link.is_connected() && link.handshake.nonce == channel.nonce;
             if !common.links.get(peer).is_some_and(is_whole) {
-                let remote = channel.remote;
-                let lost = channel.begin_again(channel.nonce);
-                members.lost.extend(lost.into_iter().map(|frame| (remote, frame)));
+                members.lost.extend(channel.begin_again(channel.nonce));
             }
         }
     }

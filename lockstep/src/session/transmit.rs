@@ -116,16 +116,15 @@ impl AnySession {
         turns.frozen = self.mesh.frozen;
         turns.votes = if self.common.setup.is_mesh() { self.ballots.own } else { 0 };
         let round_trip = self.pace.meter.network();
-        let signed_bits = self.signing.as_ref().map_or(0, |signing| {
+        let mut more = self.signing.as_ref().is_some_and(|signing| {
             signing.write(&mut self.common, &self.delayed, index, round_trip, &mut turns)
         });
         let mut room = PacketRoom {
-            bits: BODY_BITS_MAX - HEAD_BITS_MAX - signed_bits,
+            bits: BODY_BITS_MAX - HEAD_BITS_MAX - self.signing.as_ref().map_or(0, |_| turns.signed.bits()),
             repeats: self.repeats(index),
             shown: self.delayed.shown_to(&self.common, &self.common.links[index]),
         };
         turns.horizon = self.transfers.middle.horizon.of(&self.common, self.pace.planner.turn(), index);
-        let mut more = false;
         for player in (0..self.common.config().players).map(PlayerId) {
             let link = &self.common.links[index];
             if self.common.sends_stream(link, player) || self.helps_out(index, player) {

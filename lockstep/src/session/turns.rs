@@ -5,6 +5,7 @@ use crate::session::event::Event;
 use crate::session::gate::TurnStatus;
 use crate::session::signing::Parts;
 use crate::session::signing::Signing;
+use crate::session::waiting::Told;
 use crate::session::{AnySession, SessionPhase};
 use crate::value::entry::Payload;
 use crate::value::entry::{EndReason, Extra};
@@ -47,7 +48,7 @@ impl AnySession {
         self.pass_to(now);
         let status = self.turn_status();
         if let TurnStatus::Ready(turn) = status {
-            if self.waiting.reported {
+            if self.waiting.has_told() {
                 self.common.emit(Event::WaitingOver { turn });
             }
             if self.common.setup.config.tempo.aligns {
@@ -56,7 +57,7 @@ impl AnySession {
             let waited = self.waiting.waited(&self.common, &self.pace.planner);
             self.pace.meter.turn_begins(waited, self.common.now);
             self.waiting.end(self.common.now);
-            self.waiting.reported = false;
+            self.waiting.told = Told::default();
             self.common.gate.turn += 1;
             self.common.gate.in_turn = true;
             self.common.stats.turns_begun += 1;
@@ -67,10 +68,11 @@ impl AnySession {
             };
             let is_made = self.common.streams.author().is_some_and(is_made);
             self.begin_state(turn);
-            self.state_turn(turn);
+            // Before the turn is signed: with no turns ahead this is the turn's own entry.
             if !is_made {
                 self.close_entry(false);
             }
+            self.state_turn(turn);
             self.apply_extras(turn);
         } else if self.common.phase == SessionPhase::Running
             && status == TurnStatus::Waiting

@@ -129,7 +129,8 @@ impl<A: Action> Session<A> {
     /// before the action could run, or this peer does not play: a peer that joins a running match does not until it is back.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         self.any.may_submit()?;
-        self.any.local.outbox.submit(action)
+        let room = self.any.room_before_end();
+        self.any.local.outbox.submit(action, room)
     }
 
     /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were submitted.

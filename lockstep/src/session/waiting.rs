@@ -4,12 +4,16 @@ use crate::pace::pacing::Planner;
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::event::Event;
+use crate::session::link::Link;
 use crate::session::{AnySession, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// If several players are missing, those from whom nothing has come for this long count.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// A peer sends a packet in each frame, more or less. After so many frames without one it is silent.
+const SILENT_FRAMES: u64 = 4;
 
 /// How much a player has delayed the game, as far as this peer knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,12 +52,23 @@ pub enum Blame {
     Processor,
 }
 
+/// What the application knows of a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Told {
+    #[default]
+    Nothing,
+    /// Nothing comes from the middle of the star.
+    CutOff,
+    /// Who is late.
+    Players,
+}
+
 /// The wait for the next turn, and all waits before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     /// Since when the next turn is due and cannot begin.
     pub(super) since: Option<Instant>,
-    pub(super) reported: bool,
+    pub(super) told: Told,
     /// Bit n: the blocked turn lacks player n.
     pub(super) missing: u16,
     pub(super) turns: [u32; PLAYERS_MAX as usize],
@@ -72,6 +87,11 @@ impl Waiting {
             self.turns[player.index()] += 1;
             self.time[player.index()] = self.time[player.index()] + span;
         }
+    }
+
+    /// Whether the application knows of this wait.
+    pub(super) fn has_told(&self) -> bool {
+        self.told != Told::Nothing
     }
 
     /// How long the match has waited for the next turn; zero if it does not wait.
@@ -127,16 +147,40 @@ impl Waiting {
         }
     }
 
+    /// Whether anything has come from the middle of the star since the match waits, or in the last frames. Without the middle nobody knows who
+    /// is late.
+    pub(super) fn hears_middle(&self, common: &Common) -> bool {
+        let setup = &common.setup;
+        let frames = setup.config.frame_length().times(SILENT_FRAMES);
+        let from_middle = |link: &&Link| link.identity == Some(setup.coordinator());
+        let hears = |since| {
+            let mut heard = common.links.values().filter(from_middle).map(|link| link.last_heard);
+            heard.any(|at| at > since || common.now.since(at) < frames)
+        };
+        setup.is_mesh() || setup.accepts() || self.since.is_none_or(hears)
+    }
+
     /// Tells the application once of a wait that lasts.
     pub(super) fn notice(&mut self, common: &mut Common) {
-        // A watcher waits whenever turns get longer, and that is nobody's fault.
         let config = &common.setup.config;
-        let watches = common.setup.player().is_none();
         let is_long = self.since.is_some_and(|at| common.now.since(at) >= config.waits.waiting_notice);
-        if watches || !is_long || self.reported {
+        if !is_long || self.told == Told::Players {
             return;
         }
-        self.reported = true;
+        if !self.hears_middle(common) {
+            if self.told == Told::Nothing {
+                self.told = Told::CutOff;
+                let turn = Turn(common.gate.turn);
+                tracing::info!(turn = turn.0, "nothing comes from the middle");
+                common.emit(Event::CutOff { turn });
+            }
+            return;
+        }
+        // A watcher waits whenever turns get longer, and that is nobody's fault.
+        if common.setup.player().is_none() {
+            return;
+        }
+        self.told = Told::Players;
         let players: Vec<PlayerId> = players_in(common.waits_for()).collect();
         let drop_in = config.waits.drop_after.map(|drop_after| drop_after - config.waits.waiting_notice);
         let turn = Turn(common.gate.turn);
@@ -152,9 +196,13 @@ impl AnySession {
         players_in(self.common.waits_for()).collect()
     }
 
-    /// Time until the players who are waited for are dropped. None if nobody is waited for, or if nobody is ever dropped.
+    /// Time until the players who are waited for are dropped. None if nobody is waited for, if nobody is ever dropped, or if nothing comes from the
+    /// host or relay ([`Event::CutOff`]), which alone drops players.
     #[must_use]
     pub fn drop_in(&self) -> Option<Duration> {
+        if !self.waiting.hears_middle(&self.common) {
+            return None;
+        }
         let drop_at = self.waiting.waits_since(&self.common, &self.pace.planner)?
             + self.common.setup.config.waits.drop_after?;
         Some(drop_at.since(self.common.now))

@@ -32,8 +32,6 @@ mod flips;
 mod orders;
 #[cfg(feature = "simnet")]
 pub mod soak;
-#[cfg(test)]
-mod tests;
 
 pub use error::{OrderFault, Run, TrialError, TrialFault};
 

@@ -221,7 +221,8 @@ impl UdpTransport {
     fn forget_strangers(&mut self, session: &AnySession) {
         let addresses = &mut self.addresses;
         self.peers.retain(|_, peer| {
-            let keep = session.knows(*peer);
+            // Whom the application has added it may connect later, also in another session.
+            let keep = peer.0 & STRANGER == 0 || session.knows(*peer);
             if !keep {
                 addresses.swap_remove(peer);
             }

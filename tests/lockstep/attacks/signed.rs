@@ -4,9 +4,10 @@
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Contradiction, EndReason, Entry, Event, Extra, Identity, Instant, Outlier, Payload, PlayerId, Proof,
-    Roster, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict, VirtualMatch,
+    Contradiction, Duration, EndReason, Entry, Event, Extra, Identity, Instant, Outlier, Payload, PlayerId,
+    Proof, Roster, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict, VirtualMatch,
 };
 
 pub(super) const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
@@ -485,5 +486,42 @@ fn made_up_signatures_of_ends_cost_little() {
         let checked = game.drivers()[receiver].session().stats().ends_invalid;
         assert!((1..=32).contains(&checked), "{topology:?}: {checked}");
         super::assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// With nothing ahead a turn's own entry closes when the turn begins. The author signed the turn before, so its watchers were told that it had shown
+/// them another match.
+#[test]
+fn a_player_alone_with_nothing_ahead_signs_what_its_watchers_get() {
+    for ahead in [0, 1] {
+        let config = signed(1, Topology::Host).turns_ahead(ahead).turns(60).watchers_min(1);
+        let mut game = toy_match(&config, 1, 1, slow());
+        assert!(game.run(Instant::from_millis(60_000), |_, turn, _, session| {
+            if session.player().is_some() {
+                crate::toy::give(session, &crate::toy::Order::Shout(turn.0));
+            }
+        }));
+        let told = events(&mut game, 1);
+        let blamed = told.iter().any(|event| matches!(event, Event::ShownAnother { .. }));
+        assert!(!blamed && told.contains(&Event::Finished), "{ahead} ahead: {told:?}");
+        assert!(game.drivers()[1].session().statements().count() > 0, "nothing is signed");
+    }
+}
+
+/// Four statements fit into a packet, and one packet went out per frame, so that with many players and few frames some came too late.
+#[test]
+fn with_many_players_and_few_frames_nobody_is_said_to_sign_nothing() {
+    for (players, frames, topology) in
+        [(16, 1, Topology::Host), (16, 3, Topology::Relay), (8, 1, Topology::Relay)]
+    {
+        let config = signed(players, topology).frames_per_second(frames).frames_per_turn(1).turns(60);
+        let link = LinkConfig::new().latency(Duration::from_millis(20));
+        let mut game = toy_match(&config, 0, 1, link);
+        assert!(game.run(Instant::from_millis(400_000), |_, _, _, _| {}), "{players} players");
+        for node in 0..game.drivers().len() {
+            let told = events(&mut game, node);
+            let missing = told.iter().find(|event| matches!(event, Event::StatementMissing { .. }));
+            assert_eq!(missing, None, "{players} players, {frames} frames per second, node {node}");
+        }
     }
 }

@@ -4,17 +4,20 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
-use testudo_lockstep::service::greeting::{Answer, Refused};
+use testudo_lockstep::service::greeting::{Answer, Refused, Welcome};
 use testudo_lockstep::service::guest::{Dial, Guest, Line, LineEvent, LossKind};
 use testudo_lockstep::service::relay::limits::Limits;
-use testudo_lockstep::{Duration, SessionPhase};
+use testudo_lockstep::{
+    Duration, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+};
 
 use super::world::{TICK, World, come};
 use super::{assert_agreed, gather};
 
-/// What happens on each connection that is made.
-struct Script(VecDeque<VecDeque<LineEvent>>);
+/// What happens on each connection that is made; none where there is no socket.
+struct Script(VecDeque<Option<VecDeque<LineEvent>>>);
 
 struct Scripted(VecDeque<LineEvent>);
 
@@ -22,7 +25,8 @@ impl Dial for Script {
     type Line = Scripted;
 
     fn dial(&mut self, _code: &JoinCode, _greeting: &[u8]) -> io::Result<Scripted> {
-        Ok(Scripted(self.0.pop_front().unwrap_or_default()))
+        let line = self.0.pop_front().unwrap_or(Some(VecDeque::new()));
+        line.map(Scripted).ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
     }
 }
 
@@ -54,7 +58,7 @@ fn who_has_everything_plays_to_the_end_without_its_relay() {
     let lost = LineEvent::Lost { why: "the room is closed".into(), kind: LossKind::Other };
     let placed = [LineEvent::Accepted(reply.answer.to_bytes()), lost];
     let over = [LineEvent::Refused(Answer::Refused(Refused::Over).to_bytes())];
-    let script = Script([placed.into(), over.into()].into());
+    let script = Script([Some(placed.into()), Some(over.into())].into());
     let code = JoinCode::unsealed(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
     let mut now = world.now;
     let mut guest = Guest::join(script, code, [0; 16], now).unwrap();
@@ -70,4 +74,30 @@ fn who_has_everything_plays_to_the_end_without_its_relay() {
     assert!(world.until(60, |world| world.rooms.is_empty()));
     world.clients[watcher].is_alive = true;
     assert_agreed(&world, &game, "alone at the end");
+}
+
+/// It waited for half a minute, and the others for twenty seconds.
+#[test]
+fn who_has_no_socket_for_a_moment_tries_again_soon() {
+    let place = Welcome {
+        place: Identity::Player(PlayerId(1)),
+        is_relayed: false,
+        session_id: 9,
+        agreement: Agreement::new::<NoAction>(&SessionConfig::new(2), b"").unwrap(),
+    };
+    let accepted = || LineEvent::Accepted(Answer::Come(place.clone()).to_bytes());
+    let lost = LineEvent::Lost { why: "the line is cut".into(), kind: LossKind::Other };
+    let found = LineEvent::Refused(Answer::Refused(Refused::Over).to_bytes());
+    let script = [Some([accepted(), lost].into()), None, None, Some([accepted(), found].into())];
+    let start = Instant::from_millis(1_000);
+    let code = JoinCode::unsealed(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let mut guest = Guest::join(Script(script.into()), code, [0; 16], start).unwrap();
+    assert!(guest.round(None, start).unwrap().is_some());
+    let config = SessionConfig::new(2).simulated().lobby_timeout(Duration::from_secs(600));
+    let mut session = Session::<NoAction>::join(config, PlayerId(1), PeerId(0), start).unwrap();
+    let mut now = start;
+    while guest.round(Some(&mut session), now).is_ok() {
+        now += TICK;
+        assert!(now.since(start) < Duration::from_secs(20), "no other attempt was made");
+    }
 }

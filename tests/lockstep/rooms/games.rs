@@ -114,7 +114,7 @@ impl<A: Action> Room<A> {
 
 #[test]
 fn one_relay_serves_two_games_of_different_versions_at_once() {
-    let mut rooms = Rooms::new(RELAY_SECRET, Limits::default());
+    let mut rooms = Rooms::new(RELAY_SECRET, Limits::default()).unwrap();
     let slow = SessionConfig::new(2).turns(30).content_hash(1).engine_version(3);
     let fast = SessionConfig::input(2, 60).turns(300).content_hash(2).engine_version(99);
     let mut first = Room::<Order>::open(&mut rooms, 10, &slow, |turn, player| {

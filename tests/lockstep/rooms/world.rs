@@ -97,7 +97,7 @@ pub(super) fn come_with(pass: Pass) -> Vec<u8> {
 impl World {
     pub(super) fn new(limits: Limits, seed: u64) -> Self {
         Self {
-            rooms: Rooms::new(RELAY_SECRET, limits),
+            rooms: Rooms::new(RELAY_SECRET, limits).unwrap(),
             clients: Vec::new(),
             now: Instant::from_millis(1),
             dice: Generator::new(seed),

@@ -90,8 +90,8 @@ impl Timetable {
         let micros = time.as_micros();
         let index = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
         let start = &self.starts[index];
-        let frames = (micros - start.micros) * u64::from(start.frames_per_second) / 1_000_000;
-        (start.frame + frames).min(self.frames())
+        let frames = (micros - start.micros).saturating_mul(start.frames_per_second.into()) / 1_000_000;
+        start.frame.saturating_add(frames).min(self.frames())
     }
 
     /// The time from this frame to the next one.

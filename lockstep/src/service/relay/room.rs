@@ -93,15 +93,7 @@ impl Room {
         limits: &Limits,
         now: Instant,
     ) -> Result<Self, ConfigError> {
-        let config = agreement
-            .config()
-            .topology(Topology::Relay)
-            .session_id(session_id)
-            .entropy(entropy)
-            .lobby_timeout(limits.lobby)
-            .watchers_max(limits.watchers_max + 1)
-            .watch_delay(limits.watch_delay)
-            .state_bytes_max(limits.state_bytes_max);
+        let config = limits.of_room(agreement.config()).session_id(session_id).entropy(entropy);
         let mut session = Session::relay(config.bound_peers_only(), agreement.action_bits(), now)?;
         let players = (0..).map(PlayerId).zip(&secrets.players);
         let places = players.fold(Places::new(), |places, (player, secret)| places.player(player, *secret));

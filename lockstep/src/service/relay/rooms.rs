@@ -15,6 +15,7 @@ use crate::service::relay::limits::{EXCESS_MAX, Limits, take_packet};
 use crate::service::relay::lot::Lot;
 use crate::service::relay::phase::freest;
 use crate::service::relay::room::{Haste, Removed, Room};
+use crate::session::config::ConfigError;
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
 
@@ -76,9 +77,12 @@ pub struct Rooms {
 
 impl Rooms {
     /// No rooms yet. Whoever knows `secret` may open one.
-    #[must_use]
-    pub fn new(secret: Secret, limits: Limits) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// A limit is out of range.
+    pub fn new(secret: Secret, limits: Limits) -> Result<Self, ConfigError> {
+        limits.check()?;
+        Ok(Self {
             limits,
             secret: u128::from_le_bytes(secret),
             rooms: BTreeMap::new(),
@@ -96,7 +100,7 @@ impl Rooms {
             states: 0,
             packet: Vec::new(),
             later: Lot::default(),
-        }
+        })
     }
 
     /// Answers the greeting of a new connection. `draw` gives random bytes.

@@ -10,7 +10,7 @@ pub(crate) struct Arrivals {
     pub(crate) state_bytes_max: u32,
     pub(crate) state_rate: u32,
     pub(crate) gives_state_last: bool,
-    pub(crate) join_timeout: Duration,
+    pub(crate) join_timeout: Option<Duration>,
     pub(crate) late_joins: Option<Duration>,
 }
 
@@ -20,7 +20,7 @@ impl Default for Arrivals {
             state_bytes_max: 16 << 20,
             state_rate: 500_000,
             gives_state_last: false,
-            join_timeout: Duration::from_secs(60),
+            join_timeout: None,
             late_joins: None,
         }
     }
@@ -53,10 +53,10 @@ impl SessionConfig {
 
     /// Time that a peer has for joining a running match: at least three [intervals of checksums](SessionConfig::checksum_interval) and the turns
     /// ahead (1 ms in a mesh, which nobody joins), at most 24 h. In the lobby of a resumed match, it is the longest time without a new part
-    /// of the save. Default 60 s.
+    /// of the save. Default 60 s, or more where checksums are rare. A local choice.
     #[must_use]
     pub fn join_timeout(mut self, join_timeout: Duration) -> Self {
-        self.arrivals.join_timeout = join_timeout;
+        self.arrivals.join_timeout = Some(join_timeout);
         self
     }
 

@@ -7,6 +7,9 @@ use crate::value::action::ACTION_BITS_MAX;
 use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::Duration;
 
+/// Usual time for joining.
+const JOIN_TIME: Duration = Duration::from_secs(60);
+
 /// Longest time of any timeout: a day.
 const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3_600);
 
@@ -69,7 +72,12 @@ impl SessionConfig {
                 check_time(setting, value, Duration::from_millis(min), TIMEOUT_MAX)?;
             }
         }
-        check_time("join_timeout", self.arrivals.join_timeout, self.least_join_time(), TIMEOUT_MAX)
+        check_time("join_timeout", self.join_time(), self.least_join_time(), TIMEOUT_MAX)
+    }
+
+    /// Time that a peer has for joining.
+    pub(crate) fn join_time(&self) -> Duration {
+        self.arrivals.join_timeout.unwrap_or_else(|| JOIN_TIME.max(self.least_join_time()))
     }
 
     /// A joining peer waits for two checksums; a third interval is for its state. Nobody joins a mesh.
@@ -135,9 +143,12 @@ mod tests {
         assert_eq!(refused(SessionConfig::new(2).late_joins(ages)), "late_joins");
         // Nobody could come back.
         let rare = |interval| SessionConfig::new(2).checksum_interval(interval);
-        assert_eq!(refused(rare(99)), "join_timeout");
-        assert_eq!(rare(98).check(8), Ok(()));
-        assert_eq!(rare(600).topology(Topology::Mesh).check(8), Ok(()), "nobody can");
-        assert_eq!(rare(600).join_timeout(Duration::from_secs(361)).check(8), Ok(()));
+        let minute = Duration::from_secs(60);
+        assert_eq!(refused(rare(99).join_timeout(minute)), "join_timeout");
+        assert_eq!(rare(98).join_timeout(minute).check(8), Ok(()));
+        assert_eq!(rare(600).join_timeout(minute).topology(Topology::Mesh).check(8), Ok(()), "nobody can");
+        // Whoever sets no time has enough.
+        assert_eq!((rare(600).check(8), rare(98).join_time()), (Ok(()), minute));
+        assert!(rare(600).join_time() > minute.times(6));
     }
 }

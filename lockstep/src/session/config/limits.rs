@@ -41,7 +41,7 @@ impl SessionConfig {
     }
 
     /// Number of turns from one exchanged checksum to the next, 1..=600. Default 1 (30 in input mode). The last turn always has one. A
-    /// peer that joins waits for two of them, and for its state: [`SessionConfig::join_timeout`] must be three times as long.
+    /// peer that joins waits for two of them, and for its state: a [`SessionConfig::join_timeout()`] must be three times as long.
     #[must_use]
     pub fn checksum_interval(mut self, checksum_interval: u32) -> Self {
         self.limits.checksum_interval = checksum_interval;

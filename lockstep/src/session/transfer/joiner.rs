@@ -375,7 +375,7 @@ impl Joiner {
         if joining.trust == Trust::Contradicted {
             return Due::Contradicted;
         }
-        let (now, limit) = (common.now, common.config().arrivals.join_timeout);
+        let (now, limit) = (common.now, common.config().join_time());
         // The state may be wrong about who is away since when; then the entries that follow do not fit, and nobody can confirm it.
         if matches!(joining.stage, JoinStage::Checking(..)) && now.since(joining.got) >= patience(limit) {
             return Due::Unconfirmed { turn: joining.turn };

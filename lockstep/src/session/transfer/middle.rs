@@ -294,9 +294,9 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
     let is_near = arrival.stage == ArrivalStage::CatchingUp
         && streams
             .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < window);
-    let is_late = now.since(arrival.since) >= config.arrivals.join_timeout + delay;
+    let is_late = now.since(arrival.since) >= config.join_time() + delay;
     // The players' signatures show later whether the state was right; then a watcher still refuses it.
-    let may_refuse = arrival.fed.is_none_or(|fed| now.since(fed) < config.arrivals.join_timeout);
+    let may_refuse = arrival.fed.is_none_or(|fed| now.since(fed) < config.join_time());
     let (stage, refusals, peer) = (arrival.stage, arrival.refusals, link.peer);
     let link = &mut common.links[index];
     if !link.is_connected() {

@@ -77,7 +77,7 @@ impl StateSource {
     fn is_too_slow(&self, common: &Common, blob: &Blob, failed: u16) -> bool {
         let Some(promised) = self.promised else { return false };
         let passed = u128::from(common.now.since(promised).as_micros());
-        let limit = u128::from(common.config().arrivals.join_timeout.as_micros());
+        let limit = u128::from(common.config().join_time().as_micros());
         let (received, chunks) = (u128::from(blob.received()), u128::from(blob.chunks()));
         let is_other = |link: &Link| match link.identity {
             Some(Identity::Player(player)) => player != self.player && failed & (1 << player.0) == 0,

@@ -56,8 +56,6 @@ mod ledger;
 mod nodes;
 mod plan;
 mod running;
-#[cfg(test)]
-mod tests;
 mod trace;
 
 use core::fmt::{self, Write as _};

@@ -35,11 +35,13 @@ impl SealedRelay {
     /// A relay that others find at these one to four addresses.
     ///
     /// # Errors
-    /// The system has no randomness.
+    /// The system has no randomness, or a limit is out of range ([`ConfigError`](crate::ConfigError)).
     pub fn new(server: SealedServer, addresses: &[SocketAddr], limits: Limits) -> io::Result<Self> {
         let secret = random()?;
         let (addresses, opened) = (addresses.to_vec(), VecDeque::new());
-        Ok(Self { server, rooms: Rooms::new(secret, limits), addresses, secret, opened })
+        let rooms =
+            Rooms::new(secret, limits).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        Ok(Self { server, rooms, addresses, secret, opened })
     }
 
     /// Whoever has this code may open rooms.

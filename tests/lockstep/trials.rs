@@ -3,10 +3,11 @@
 use core::cell::Cell;
 use std::rc::Rc;
 
-use super::*;
-use crate::state::{Leaf, Part, StateError, Visit};
-use crate::value::action::Action;
-use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use testudo_lockstep::state::{Leaf, Part, State, StateError, Visit};
+use testudo_lockstep::testing::{
+    Run, Trial, TrialError, TrialFault, check_determinism, check_determinism_of_peers,
+};
+use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {

@@ -1,0 +1,89 @@
+//! Objects that live for some frames: their order, their removal, their state.
+
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_lockstep::{FrameObject, FrameObjectId, FrameObjects};
+
+#[derive(Clone, Default, PartialEq, Debug)]
+struct Follower {
+    name: u8,
+    frames: u32,
+}
+
+impl FrameObject<Vec<u8>> for Follower {
+    fn frame(&mut self, log: &mut Vec<u8>, frames_per_second: u32) -> bool {
+        assert_eq!(frames_per_second, 20);
+        log.push(self.name);
+        self.frames -= 1;
+        self.frames == 0
+    }
+}
+
+impl State for Follower {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("name", &mut self.name)?;
+        v.number("frames", &mut self.frames)
+    }
+}
+
+fn followers() -> FrameObjects<Follower> {
+    let mut followers = FrameObjects::new();
+    for (name, frames) in [(0, 3), (1, 1), (2, 2), (3, 1), (4, 3)] {
+        followers.add(Follower { name, frames });
+    }
+    followers
+}
+
+#[test]
+fn removal_keeps_the_order() {
+    let (mut followers, mut log) = (followers(), Vec::new());
+    for _ in 0..3 {
+        followers.run(&mut log, 20);
+        log.push(9);
+    }
+    assert_eq!(log, [0, 1, 2, 3, 4, 9, 0, 2, 4, 9, 0, 4, 9]);
+    assert!(followers.is_empty());
+}
+
+#[test]
+fn one_can_be_removed_before_it_finishes() {
+    let (mut followers, mut log) = (followers(), Vec::new());
+    let third = FrameObjectId::from_number(2);
+    assert_eq!(followers.remove(third), Some(Follower { name: 2, frames: 2 }));
+    assert_eq!((followers.remove(third), followers.get(third)), (None, None));
+    followers.run(&mut log, 20);
+    assert_eq!(log, [0, 1, 3, 4]);
+    assert_eq!(followers.add(Follower::default()).number(), 5, "numbers are not used again");
+}
+
+#[test]
+fn they_are_state() {
+    let mut whole = followers();
+    whole.remove(FrameObjectId::from_number(1));
+    let mut bytes = Vec::new();
+    state::save(&mut whole, &mut bytes);
+    for mut other in [FrameObjects::new(), followers()] {
+        state::load(&mut other, &bytes).unwrap();
+        assert_eq!(other, whole);
+        assert_eq!(state::first_difference(&mut other, &mut whole), None);
+    }
+    let mut leaves = Vec::new();
+    state::leaves(&mut whole, &mut |leaf| leaves.push(leaf));
+    let before = state::digest(&mut whole);
+    for leaf in leaves {
+        let mut broken = whole.clone();
+        // Most ids and counts are refused or make other objects; every accepted change shows in the hash.
+        for bit in (0..leaf.bits).filter(|bit| *bit < 12) {
+            if state::flip_bit(&mut broken, &leaf, bit).is_ok() {
+                assert_ne!(state::digest(&mut broken), before, "bit {bit} of {leaf:?}");
+            }
+            broken = whole.clone();
+        }
+    }
+    // Untrusted bytes: the same id twice.
+    let twice = bytes.iter().position(|byte| *byte == 2).unwrap();
+    bytes[twice] = 0;
+    assert_eq!(
+        state::load(&mut FrameObjects::<Follower>::new(), &bytes),
+        Err(StateError::Part { what: "two frame objects have the same id" })
+    );
+}
