@@ -2,7 +2,7 @@
 
 use testudo_movement::{
     COST_MAX, Crowd, CrowdDef, CrowdError, FIELDS_MAX, FlowError, Flows, Formation, GroundDef, GroundError,
-    MoveError, MoveEvent, MoverDef, Order, PlacesError, places,
+    MoveError, MoveEvent, MoverDef, Order, PlacesError, Way, places,
 };
 use testudo_physics::{
     Aabb, Angle, BodyDef, BodyId, EXTENT_MAX, FPS_MAX, Fx, Shape, StepError, Vec2, World, WorldDef,
@@ -168,5 +168,26 @@ fn formations_out_of_range_are_refused() {
     for files in [1, u32::MAX] {
         assert!(found(files, min).is_ok() && found(files, EXTENT_MAX).is_ok(), "{files}");
         assert_eq!(crowd.order(&world, &[unit], &order(files)), Ok(()));
+    }
+}
+
+/// Lengths of ways from there had no room in a number: a panic, or another number where overflow is not checked.
+#[test]
+fn ways_from_far_outside_lead_to_the_goal_on_all_machines_alike() {
+    let (_, crowd, _) = a_unit();
+    let ground = crowd.ground();
+    let size = ground.size_of(Fx::ONE / 2).unwrap();
+    let mut flows = Flows::new(2).unwrap();
+    let flow = flows.to(ground, Vec2::from_ints(5, 3), size).unwrap();
+    let extremes = [Fx::MIN, -Fx::from_num(1_i64 << 45), Fx::ZERO, Fx::from_num(1_i64 << 46), Fx::MAX];
+    for at in extremes.into_iter().flat_map(|x| extremes.map(|y| Vec2::new(x, y))) {
+        for careful in [false, true] {
+            let way = flows.follow(ground, flow, at, careful);
+            assert_ne!(way, Way::Closed, "{at:?}");
+            assert!(way.left().is_none_or(|left| left >= Fx::ZERO), "{at:?}: {way:?}");
+        }
+        flows.search(ground, 100_000);
+        let way = flows.way(ground, flow, at);
+        assert!(way.left().is_some_and(|left| left >= Fx::ZERO), "{at:?}: {way:?}");
     }
 }

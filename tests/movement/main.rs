@@ -2,6 +2,7 @@
 
 mod alone;
 mod battle;
+mod changes;
 mod crowds;
 mod formations;
 mod golden;

@@ -283,7 +283,12 @@ impl Crowd {
         // A unit that was pushed back has another try, but not for ever.
         let from = mover.to_go - radius * PUSHED_BACK;
         let progress = &mut mover.progress;
-        if progress.best < from && progress.setbacks < SETBACKS_MAX {
+        let is_old = counts && core::mem::take(&mut progress.is_old);
+        if progress.best < from && is_old {
+            // The ground has changed, and its way is longer now.
+            progress.is_back = false;
+            progress.counts_from(mover.to_go);
+        } else if progress.best < from && progress.setbacks < SETBACKS_MAX {
             (progress.best, progress.is_back) = (from, true);
         }
         if mover.comes_nearer(walker.sight.radius) {

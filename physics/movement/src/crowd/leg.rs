@@ -132,7 +132,7 @@ impl Crowd {
             let way = match self.paths.find(ground, [position, goal], mover.size, most) {
                 Ok(corners) => Some(along(ground, position, mover.size, corners)),
                 // A unit that has been on its path already was pushed into a pocket.
-                Err(PathError::Closed) if mover.progress.best == Fx::MAX => Some(Way::Closed),
+                Err(PathError::Closed) if !mover.progress.had_path() => Some(Way::Closed),
                 Err(_) => None,
             };
             self.pay(self.paths.cells().max(PATH_CELLS_MIN));
@@ -249,7 +249,7 @@ fn ask((ground, flows): (&Ground, &mut Flows), mover: &mut Mover, position: Vec2
         None => flows.seek(ground, flow, position, careful, &mut mover.is_new),
     };
     // A unit that has been on its path already was pushed into a pocket.
-    let had_path = way == Way::Closed && mover.progress.best < Fx::MAX;
+    let had_path = way == Way::Closed && mover.progress.had_path();
     let out = had_path.then(|| flows.way_out(ground, flow, position)).flatten();
     take(ground, mover, (position, goal), way, out)
 }

@@ -168,7 +168,7 @@ impl Crowd {
     }
 
     /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went. Fields keep what does not
-    /// depend on it.
+    /// depend on it. Nothing changes if the area is empty, its `min` above its `max`.
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         let changes = self.ground.resurvey(world, area);
         self.flows.forget(&self.ground, &changes);
@@ -188,8 +188,10 @@ impl Crowd {
 
     /// The ground has changed: all units look for their ways again.
     fn look_again(&mut self) {
+        self.flows.give_up_closed(&self.ground);
         for mover in &mut self.movers {
             mover.look_again(mover.has_field(&self.flows));
+            mover.leave_closed_goal(&self.ground);
             if let Task::Go(errand) = mover.task {
                 mover.beside = self.ground.anchor(errand.flow.goal).distance(mover.post);
             }

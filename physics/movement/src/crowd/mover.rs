@@ -5,7 +5,7 @@ use testudo_physics::{BodyId, Fx, Vec2};
 use crate::crowd::def::MoverDef;
 use crate::crowd::progress::Progress;
 use crate::flow::{ALONE, FlowId, Flows, NO_FIELD, ONLY_FIELD};
-use crate::ground::SizeClass;
+use crate::ground::{Ground, SizeClass};
 
 /// A unit: what it can do, where it goes, and how long it has been held up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,16 +154,29 @@ impl Mover {
         self.forget();
     }
 
-    /// The ground has changed: it looks for its way again.
+    /// The ground has changed: it looks for its way again. How long it has been held up still counts, unless its way becomes another one.
     pub(crate) fn look_again(&mut self, has_field: bool) {
         self.drop_aim(has_field);
-        (self.is_new, self.progress.best) = (true, Fx::MAX);
+        (self.is_new, self.progress.is_old) = (true, true);
+        if !self.is_going() {
+            self.progress.best = Fx::MAX;
+        }
         if let Task::Go(Errand { flow: FlowId { index, .. }, .. }) = &mut self.task
             && *index == ONLY_FIELD
         {
             *index = NO_FIELD;
         }
         self.pause(0);
+    }
+
+    /// If the cell of its goal is closed now, it goes to the open one beside that: another field leads there.
+    pub(crate) fn leave_closed_goal(&mut self, ground: &Ground) {
+        if let Task::Go(Errand { flow: FlowId { index, goal, size }, .. }) = &mut self.task
+            && *index != ALONE
+            && ground.steps(*goal, *size) == 0
+        {
+            *index = NO_FIELD;
+        }
     }
 
     /// One that pursues looks for no way around obstacles for so long, ms.

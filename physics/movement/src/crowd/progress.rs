@@ -15,15 +15,23 @@ pub(crate) struct Progress {
     /// How often it was pushed back on this order, and whether `best` counts from where it was pushed to.
     pub(crate) setbacks: u8,
     pub(crate) is_back: bool,
+    /// Whether the ground has changed since `best` was measured.
+    pub(crate) is_old: bool,
 }
 
 impl Progress {
     /// On a way that begins.
-    pub(crate) const NONE: Self = Self { best: Fx::MAX, stalled_ms: 0, setbacks: 0, is_back: false };
+    pub(crate) const NONE: Self =
+        Self { best: Fx::MAX, stalled_ms: 0, setbacks: 0, is_back: false, is_old: false };
 
     /// How often it has lost its patience since it came nearer.
     pub(crate) fn spans(&self) -> u32 {
         self.stalled_ms / PATIENCE_MS
+    }
+
+    /// Whether it has been on its path since the ground changed last.
+    pub(crate) fn had_path(&self) -> bool {
+        self.best < Fx::MAX && !self.is_old
     }
 
     /// It came nearer: from now on it counts from a path of this length, units.

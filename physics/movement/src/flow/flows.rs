@@ -30,6 +30,9 @@ pub(crate) const ALONE: u16 = u16::MAX - 1;
 /// The same for a unit whose search for a single path has failed.
 pub(crate) const ONLY_FIELD: u16 = u16::MAX - 2;
 
+/// Positions are at most so far from the middle on each axis, units.
+const FAR: Fx = Fx::const_from_int(1 << 40);
+
 /// So many units may ask for a path in a frame; the others ask again.
 const ASKS_MAX: u32 = 32;
 
@@ -114,6 +117,12 @@ pub struct Flows {
     /// How many may still ask in this frame.
     // not state: the greatest number between two frames
     asks_left: u32,
+}
+
+/// The nearest position from which lengths can be computed.
+fn held(position: Vec2) -> Vec2 {
+    let part = |at: Fx| at.clamp(-FAR, FAR);
+    Vec2::new(part(position.x), part(position.y))
 }
 
 /// A field and its users.
@@ -223,12 +232,13 @@ impl Flows {
     }
 
     /// The way from a position, and the note that the field is in use. [`Way::Unknown`] for a stale name. `careful`: from anchor to anchor, for a
-    /// unit that hangs at a corner.
+    /// unit that hangs at a corner. A position further than 2^40 units from the middle on an axis counts as one there.
     pub fn follow(&mut self, ground: &Ground, id: FlowId, position: Vec2, careful: bool) -> Way {
         let Some(used) = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id)) else {
             return Way::Unknown;
         };
         used.until = used.until.max(self.frame);
+        let position = held(position);
         let way =
             if careful { used.field.careful_way(ground, position) } else { used.field.way(ground, position) };
         if way != Way::Unknown {
@@ -362,6 +372,12 @@ impl Flows {
         }
     }
 
+    /// Fields to cells that are closed now give their places to others first: nobody goes there any more.
+    pub(crate) fn give_up_closed(&mut self, ground: &Ground) {
+        let is_closed = |field: &Field| ground.steps(field.goal, field.size) == 0;
+        self.fields.iter_mut().filter(|used| is_closed(&used.field)).for_each(|used| used.until = 0);
+    }
+
     /// Notes that a field is in use in this frame and for so many more.
     pub fn keep(&mut self, id: FlowId, frames: u32) {
         if let Some(used) = self.fields.get_mut(usize::from(id.index)).filter(|used| used.is(id)) {
@@ -417,7 +433,7 @@ impl Flows {
     #[must_use]
     pub fn way(&self, ground: &Ground, id: FlowId, position: Vec2) -> Way {
         let used = self.fields.get(usize::from(id.index)).filter(|used| used.is(id));
-        used.map_or(Way::Unknown, |used| used.field.way(ground, position))
+        used.map_or(Way::Unknown, |used| used.field.way(ground, held(position)))
     }
 
     /// Whether a name still means its field.

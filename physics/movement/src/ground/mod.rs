@@ -92,13 +92,16 @@ impl Ground {
     }
 
     /// Looks again at the obstacles in and around an area: call it with the box around a body that was created, removed or changed. Costs
-    /// as much as the area is large, and gives what [`Ground::survey`] gives.
+    /// as much as the area is large, and gives what [`Ground::survey`] gives. An area whose `min` is above its `max` is empty: nothing changes.
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         self.resurvey(world, area);
     }
 
     /// As [`Ground::survey_area`]; says what it changed.
     pub(crate) fn resurvey(&mut self, world: &World, area: Aabb) -> Changes {
+        if area.min.x > area.max.x || area.min.y > area.max.y {
+            return Changes::default();
+        }
         // An obstacle matters to steps within the greatest radius of it, and a step is at most 2.24 cells long.
         let reach = self.largest() + Fx::from_bits(3 * self.grid.side());
         let (min, max) = (self.grid.place(area.min), self.grid.place(area.max));

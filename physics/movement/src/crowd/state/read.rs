@@ -122,7 +122,7 @@ impl Reader<'_> {
         }
         let rank = self.take(1)? as u8 as i8;
         let flags = self.take(1)?;
-        if flags > 63 {
+        if flags > 127 {
             return Err(StateError::Invalid { what: "flag" });
         }
         let flag = |bit: u32| flags >> bit & 1 == 1;
@@ -163,7 +163,7 @@ impl Reader<'_> {
             is_new: flag(5),
             is_closed: false,
             to_go: Fx::ZERO,
-            progress: Progress { best, stalled_ms, setbacks, is_back: flag(2) },
+            progress: Progress { best, stalled_ms, setbacks, is_back: flag(2), is_old: flag(6) },
             trades,
             is_straight: flag(4),
             off_ms,

@@ -234,11 +234,11 @@ fn walker(out: &mut impl Sink, walker: &Walker) {
 #[inline(always)]
 fn mover(out: &mut impl Sink, mover: &Mover) {
     let Mover { def, size, rank, pushes, task, is_told, post, aim, beyond, progress, .. } = mover;
-    let Progress { best, stalled_ms, setbacks, is_back } = progress;
+    let Progress { best, stalled_ms, setbacks, is_back, is_old } = progress;
     length(out, "speed", def.speed);
     out.put("size", size.0.into(), 1);
     out.put("rank", (*rank).into(), 1);
-    let flags = [*pushes, *is_told, *is_back, aim.is_some(), mover.is_straight, mover.is_new];
+    let flags = [*pushes, *is_told, *is_back, aim.is_some(), mover.is_straight, mover.is_new, *is_old];
     let bits = flags.iter().enumerate().map(|(bit, &flag)| i64::from(flag) << bit).sum();
     out.put("flags", bits, 1);
     match task {
