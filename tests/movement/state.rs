@@ -1,9 +1,11 @@
 //! Saved crowds: a match that is restored in every turn goes on with the same bits.
 
 use testudo_movement::{
-    Crowd, CrowdDef, FlowError, Formation, GroundDef, MoveError, MoveEvent, MoverDef, Order,
+    Crowd, CrowdDef, FlowError, Formation, GroundDef, MoveError, MoveEvent, MoverDef, Order, StateError,
 };
-use testudo_physics::{Aabb, Angle, BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{
+    Aabb, Angle, BodyDef, BodyId, BodyKind, Filter, Fx, QueryFilter, Shape, Vec2, World, WorldDef,
+};
 use testudo_tests::cases::share;
 
 use crate::maps::{HALF, Kind, draw, square};
@@ -247,8 +249,8 @@ fn a_debt_of_paths_above_the_longest_search_is_refused() {
     let (world, crowd, _) = scene(Kind::Rocks, 8);
     let owing = |cells: u32| {
         let mut bytes = saved(&crowd);
-        // After the version, the number of orders and the frame.
-        bytes[16..20].copy_from_slice(&cells.to_le_bytes());
+        // After the version, the definition, the number of orders and the frame.
+        bytes[24..28].copy_from_slice(&cells.to_le_bytes());
         Crowd::load(&def(), &world, &bytes)
     };
     // All 400 cells of a frame, each counted eight times.
@@ -263,10 +265,52 @@ fn a_debt_of_paths_above_the_longest_search_is_refused() {
 #[test]
 fn a_unit_that_is_larger_than_its_size_is_refused() {
     let (world, crowd, _) = scene(Kind::Rocks, 8);
-    let smaller = CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.6")]));
-    assert!(Crowd::load(&def(), &world, &saved(&crowd)).is_ok());
-    let refused = Crowd::load(&smaller, &world, &saved(&crowd)).unwrap_err();
-    assert!(refused.to_string().contains("radius"), "{refused}");
+    let mut radius = None;
+    crowd.visit_numbers(&mut |number| radius = radius.or((number.name == "radius").then_some(number)));
+    let radius = radius.unwrap();
+    for (value, is_fine) in [(radius.value as u32, true), (Fx::ONE.to_bits() as u32, false)] {
+        let mut bytes = saved(&crowd);
+        bytes[radius.at as usize..][..4].copy_from_slice(&value.to_le_bytes());
+        let loaded = Crowd::load(&def(), &world, &bytes);
+        assert_eq!(loaded.is_ok(), is_fine, "{value}");
+        assert!(loaded.err().is_none_or(|refused| refused.to_string().contains("radius")), "{value}");
+    }
+}
+
+/// It was taken, and the two went on with other bits some frames later.
+#[test]
+fn a_crowd_that_was_saved_with_another_definition_is_refused_and_has_another_checksum() {
+    let ground = || GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]);
+    let with = |ground| CrowdDef::new(ground).fields_max(6).cells_per_frame(400);
+    let layer = |layers| QueryFilter::new().only(BodyKind::Static).filter(Filter::new(layers, 7));
+    let all = [
+        def(),
+        def().fields_max(7),
+        def().cells_per_frame(401),
+        def().whole_up_to(10),
+        def().slow_ground(true),
+        with(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.8")])),
+        with(ground().sizes(&[Fx::lit("0.7")])),
+        with(ground().cell(Fx::ONE / 2)),
+        with(GroundDef::new(square(HALF + 1)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")])),
+        with(ground().obstacles(QueryFilter::new())),
+        with(ground().obstacles(layer(1))),
+        with(ground().obstacles(layer(2))),
+    ];
+    let world = World::new(WorldDef::new()).unwrap();
+    let crowds: Vec<Crowd> = all.iter().map(|def| Crowd::new(def).unwrap()).collect();
+    for (n, crowd) in crowds.iter().enumerate() {
+        for (m, def) in all.iter().enumerate() {
+            let loaded = Crowd::load(def, &world, &saved(crowd));
+            let refused = loaded.as_ref().err();
+            assert_eq!(refused, (n != m).then_some(&StateError::OtherDefinition), "{n} with {m}");
+            assert_eq!(crowd.checksum() == crowds[m].checksum(), n == m, "{n} and {m}");
+            assert!(loaded.is_ok_and(|loaded| loaded.checksum() == crowd.checksum()) || n != m);
+        }
+    }
+    let mut copy = crowds[0].clone();
+    copy.clone_from(&crowds[1]);
+    assert_eq!(copy.checksum(), crowds[1].checksum());
 }
 
 /// Nobody was told of units whose slots others took before the next step.

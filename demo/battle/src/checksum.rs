@@ -107,6 +107,7 @@ impl Part for Marching<'_> {
         *self.crowd = loaded.map_err(|error| StateError::Part {
             what: match error {
                 testudo_movement::StateError::Invalid { what } => what,
+                testudo_movement::StateError::OtherDefinition => "the crowd was saved on another field",
                 _ => "the crowd was saved by another version, or is damaged",
             },
         })?;

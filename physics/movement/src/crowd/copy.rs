@@ -15,6 +15,7 @@ impl Clone for Crowd {
             paths_debt: self.paths_debt,
             cells_per_frame: self.cells_per_frame,
             slows: self.slows,
+            definition: self.definition,
             walkers: self.walkers.clone(),
             movers: self.movers.clone(),
             hashes: self.hashes.clone(),
@@ -37,6 +38,7 @@ impl Clone for Crowd {
             paths_debt,
             cells_per_frame,
             slows,
+            definition,
             walkers,
             movers,
             hashes,
@@ -54,7 +56,7 @@ impl Clone for Crowd {
             self.flows.clone_from(flows);
         }
         (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
-        (self.gone, self.paths_debt) = (*gone, *paths_debt);
+        (self.gone, self.paths_debt, self.definition) = (*gone, *paths_debt, *definition);
         self.replaced.clone_from(replaced);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);

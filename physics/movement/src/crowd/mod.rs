@@ -99,6 +99,8 @@ pub struct Crowd {
     pub(crate) paths_debt: u32,
     pub(crate) cells_per_frame: u32,
     pub(crate) slows: bool,
+    /// A hash of the definition.
+    pub(crate) definition: u64,
     /// In ascending order of their bodies' slots.
     pub(crate) walkers: Vec<Walker>,
     /// In the same order.
@@ -144,6 +146,7 @@ impl Crowd {
             paths_debt: 0,
             cells_per_frame: def.cells_per_frame,
             slows: def.slows,
+            definition: def.digest(),
             walkers: Vec::new(),
             movers: Vec::new(),
             hashes: Vec::new(),

@@ -1,11 +1,12 @@
-//! The hash of a crowd: of each unit by itself, and then of all of these. Between two steps few units change.
+//! The hash of a crowd: of its definition, of each unit by itself, and then of all of these. Between two steps few units change.
 
 use alloc::vec::Vec;
 
-use testudo_physics::hash_bytes;
+use testudo_physics::{QueryFilter, hash_bytes};
 
-use crate::crowd::Crowd;
 use crate::crowd::state::write::{self, Bytes, Sink};
+use crate::crowd::{Crowd, CrowdDef};
+use crate::ground::GroundDef;
 
 /// In the place of a hash: the unit may have changed since.
 pub(crate) const CHANGED: u64 = 0;
@@ -34,8 +35,34 @@ impl Sink for Unit {
     }
 }
 
+impl CrowdDef {
+    /// A hash of all settings. Crowds with different ones do not go on alike, and are not the same even while they do.
+    pub(in crate::crowd) fn digest(&self) -> u64 {
+        let Self { ground, fields_max, cells_per_frame, whole_up_to, slows } = self;
+        let GroundDef { area, cell, sizes, obstacles } = ground;
+        let mut all = Vec::new();
+        let mut bytes = Bytes::new(&mut all);
+        for length in [area.min.x, area.min.y, area.max.x, area.max.y, *cell].iter().chain(sizes) {
+            bytes.put("length", length.to_bits(), 8);
+        }
+        for number in [*fields_max, *cells_per_frame, *whole_up_to] {
+            bytes.put("setting", number.into(), 4);
+        }
+        let QueryFilter { filter, solids, sensors, statics, kinematics, dynamics, exclude, .. } = obstacles;
+        for flag in [*slows, *solids, *sensors, *statics, *kinematics, *dynamics] {
+            bytes.put("flag", flag.into(), 1);
+        }
+        for number in filter.iter().flat_map(|filter| [filter.layers, filter.mask]) {
+            bytes.put("filter", number.into(), 4);
+        }
+        exclude.iter().for_each(|body| bytes.put("exclude", body.to_bits() as i64, 8));
+        bytes.end();
+        hash_bytes(&all)
+    }
+}
+
 impl Crowd {
-    /// A hash of the whole state, to be compared between peers beside [`World::checksum`](testudo_physics::World::checksum).
+    /// A hash of the whole state and of the definition, to be compared between peers beside [`World::checksum`](testudo_physics::World::checksum).
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum_in(&mut Vec::new())

@@ -31,6 +31,8 @@ pub enum StateError {
         /// That version.
         found: u32,
     },
+    /// It was saved by a crowd that was made with another definition.
+    OtherDefinition,
     /// The bytes end too early or too late.
     Length,
     /// A number is out of its range, or does not fit the definition or the world.
@@ -46,6 +48,9 @@ impl fmt::Display for StateError {
             Self::Definition(error) => error.fmt(f),
             Self::Version { found } => {
                 write!(f, "saved by version {found} of movement, this is version {MOVEMENT_VERSION}")
+            }
+            Self::OtherDefinition => {
+                write!(f, "saved by a crowd with another definition: its ground or another setting differs")
             }
             Self::Length => write!(f, "a saved crowd ends too early or too late"),
             Self::Invalid { what } => write!(f, "a saved crowd has a wrong {what}"),
@@ -70,7 +75,7 @@ impl Crowd {
     }
 
     /// A crowd as it was saved, with the definition that it was made with and the world of the same moment. The ground is surveyed, and the fields are searched
-    /// as far as they were: this takes as long as that took. Untrusted bytes are welcome: every number is checked. (A crowd goes on with the same bits only if
+    /// as far as they were: this takes as long as that took. Another definition is refused. Untrusted bytes are welcome: every number is checked. (A crowd goes on with the same bits only if
     /// its ground knew the obstacles of that world: survey what is built or removed in the same frame.)
     ///
     /// # Errors
@@ -81,6 +86,9 @@ impl Crowd {
         let found = numbers.take(4)? as u32;
         if found != MOVEMENT_VERSION {
             return Err(StateError::Version { found });
+        }
+        if numbers.take(8)? as u64 != crowd.definition {
+            return Err(StateError::OtherDefinition);
         }
         crowd.orders = numbers.take(4)? as u32;
         crowd.flows.frame = numbers.take(8)? as u64;
