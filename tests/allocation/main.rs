@@ -71,7 +71,7 @@ fn a_steady_step_of_pursuers_does_not_allocate() {
     let preys = [add(20, 0), add(6, 20), add(8, -20)];
     let units: Vec<BodyId> = (0..30).map(|n| add(-6 - n % 5 * 2, n / 5 * 3 - 8)).collect();
     for (n, &unit) in units.iter().enumerate() {
-        crowd.pursue(unit, preys[n % 3], Fx::ONE).expect("a unit");
+        crowd.pursue(&world, unit, preys[n % 3], Fx::ONE).expect("a unit");
     }
     let (mut allocations, mut looked) = (0, 0);
     for frame in 0..1_600 {

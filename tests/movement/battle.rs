@@ -65,7 +65,7 @@ fn who_cannot_be_sent_goes_on_as_before() {
     let (world, mut crowd, units) = field(&[Vec2::from_ints(-6, 0)]);
     let stranger = BodyId::from_bits(99);
     assert_eq!(crowd.send(stranger, Vec2::ZERO, Vec2::ZERO), Err(MoveError::Stranger(stranger)));
-    assert_eq!(crowd.pursue(stranger, units[0], Fx::ONE), Err(MoveError::Stranger(stranger)));
+    assert_eq!(crowd.pursue(&world, stranger, units[0], Fx::ONE), Err(MoveError::Stranger(stranger)));
     let far = Vec2::from_ints(20_000, 0);
     let before = crowd.checksum();
     assert_eq!(crowd.send(units[0], far, Vec2::ZERO), Err(MoveError::Goal));
@@ -79,7 +79,7 @@ fn who_pursues_stands_within_reach_and_goes_on_when_the_prey_leaves() {
     let (mut world, mut crowd, units) = field(&[Vec2::from_ints(-20, 0), Vec2::from_ints(-8, 3)]);
     let [hunter, prey] = [units[0], units[1]];
     let reach = Fx::from_num(1);
-    crowd.pursue(hunter, prey, reach).unwrap();
+    crowd.pursue(&world, hunter, prey, reach).unwrap();
     let is_near = |world: &World| place(world, hunter).distance(place(world, prey)) <= reach + Fx::ONE / 2;
     let mut was_near = 0;
     for round in 0..6 {
@@ -105,14 +105,47 @@ fn who_pursues_stands_within_reach_and_goes_on_when_the_prey_leaves() {
     assert!(place(&world, hunter).distance(at) < Fx::ONE / 4, "it stands where it was");
 }
 
+/// A game had to ask all pursuers in each frame whether their prey was still there.
+#[test]
+fn who_loses_its_prey_is_told_once_and_stands() {
+    let places = [[-20, 0], [-8, 3], [4, 4], [6, -9]].map(|[x, y]| Vec2::from_ints(x, y));
+    let (mut world, mut crowd, units) = field(&places);
+    let [hunter, prey, other, turncoat] = [0, 1, 2, 3].map(|n| units[n]);
+    for unit in [hunter, other, turncoat] {
+        crowd.pursue(&world, unit, prey, Fx::ONE).unwrap();
+    }
+    (0..30).for_each(|_| step(&mut world, &mut crowd));
+    world.remove_body(prey).unwrap();
+    // It does not wait to be told.
+    crowd.pursue(&world, turncoat, hunter, Fx::ONE).unwrap();
+    let mut told = Vec::new();
+    for frame in 0..60 {
+        let mut bytes = Vec::new();
+        crowd.save(&mut bytes);
+        let mut copy = Crowd::load(&def(), &world, &bytes).unwrap();
+        copy.step(&mut world.clone(), 20).unwrap();
+        step(&mut world, &mut crowd);
+        assert_eq!(copy.events(), crowd.events(), "frame {frame}");
+        assert!(frame > 0 || crowd.events().contains(&MoveEvent::Gone(prey)), "{:?}", crowd.events());
+        for event in crowd.events() {
+            if let MoveEvent::PreyGone(unit) = *event {
+                assert!(frame < 11 && crowd.prey(unit).is_none(), "frame {frame}: {unit}");
+                told.push(unit);
+            }
+        }
+    }
+    told.sort_unstable();
+    assert_eq!((told, crowd.prey(turncoat)), (vec![hunter, other], Some(hunter)));
+}
+
 /// Two lines run at each other: nobody dodges, as two groups do that only pass.
 #[test]
 fn those_who_charge_each_other_meet_and_a_wall_is_reached_at_its_nearest_point() {
     let line = |x: i32| (0..8).map(move |n| Vec2::from_ints(x, n * 2 - 8));
     let (mut world, mut crowd, units) = field(&line(-20).chain(line(-6)).collect::<Vec<_>>());
     for n in 0..8 {
-        crowd.pursue(units[n], units[n + 8], Fx::ONE).unwrap();
-        crowd.pursue(units[n + 8], units[n], Fx::ONE).unwrap();
+        crowd.pursue(&world, units[n], units[n + 8], Fx::ONE).unwrap();
+        crowd.pursue(&world, units[n + 8], units[n], Fx::ONE).unwrap();
     }
     for _ in 0..80 {
         step(&mut world, &mut crowd);
@@ -125,7 +158,7 @@ fn those_who_charge_each_other_meet_and_a_wall_is_reached_at_its_nearest_point()
         );
     }
     let wall = world.bodies().next().unwrap().id();
-    crowd.pursue(units[8], wall, Fx::from_num(2)).unwrap();
+    crowd.pursue(&world, units[8], wall, Fx::from_num(2)).unwrap();
     let y = place(&world, units[8]).y;
     for _ in 0..120 {
         step(&mut world, &mut crowd);
@@ -140,7 +173,7 @@ fn who_pursues_a_wall_dodges_nobody_who_comes_towards_it() {
     let starts = [Vec2::from_ints(-20, 0), Vec2::new(Fx::from_num(-4), Fx::from_num(5) / 4)];
     let (mut world, mut crowd, units) = field(&starts);
     let wall = world.bodies().map(|body| body.id()).find(|body| !units.contains(body)).unwrap();
-    crowd.pursue(units[0], wall, Fx::from_num(2)).unwrap();
+    crowd.pursue(&world, units[0], wall, Fx::from_num(2)).unwrap();
     let goal = Vec2::new(Fx::from_num(-20), starts[1].y);
     crowd.send(units[1], goal, goal).unwrap();
     for frame in 0..120 {
@@ -181,8 +214,8 @@ fn copies_and_restored_crowds_go_on_alike_while_units_pursue() {
         for frame in 0..160 {
             if frame % 25 == 20 {
                 for n in 0..units.len() / 2 {
-                    crowd.pursue(units[n], units[units.len() - 1 - n], Fx::ONE).unwrap();
-                    copy.pursue(units[n], units[units.len() - 1 - n], Fx::ONE).unwrap();
+                    crowd.pursue(&world, units[n], units[units.len() - 1 - n], Fx::ONE).unwrap();
+                    copy.pursue(&world, units[n], units[units.len() - 1 - n], Fx::ONE).unwrap();
                 }
             }
             if frame % 7 == 0 {

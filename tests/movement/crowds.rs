@@ -290,6 +290,7 @@ fn who_gets_an_order_in_each_frame_goes() {
 fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
     let mut scene = Scene::new(open_world(), HALF);
     scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
+    scene.crowd.survey(&scene.world);
     let units = [-5, 0, 5, 10].map(|x| scene.add(Vec2::from_ints(x, 0)));
     let goals = [Vec2::from_ints(20, 20), Vec2::from_ints(20, -20)];
     scene.go(&units, goals[0]);

@@ -103,14 +103,14 @@ fn reaches_out_of_range_are_refused() {
     let (mut world, mut crowd, unit) = a_unit();
     let wall = BodyDef::static_body(Shape::circle(Fx::ONE)).position(Vec2::from_ints(8, 0));
     let prey = world.create_body(&wall).unwrap();
-    crowd.pursue(unit, prey, Fx::ONE).unwrap();
+    crowd.pursue(&world, unit, prey, Fx::ONE).unwrap();
     let (before, most) = (state(&world, &crowd), Fx::from_num(65_536));
     for value in [-Fx::DELTA, most + Fx::DELTA, Fx::MIN, Fx::MAX] {
-        assert_eq!(crowd.pursue(unit, prey, value), Err(MoveError::Reach { value }));
+        assert_eq!(crowd.pursue(&world, unit, prey, value), Err(MoveError::Reach { value }));
         assert_eq!(state(&world, &crowd), before, "{value}");
     }
     for reach in [Fx::ZERO, most] {
-        assert_eq!(crowd.pursue(unit, prey, reach), Ok(()));
+        assert_eq!(crowd.pursue(&world, unit, prey, reach), Ok(()));
         assert_ne!(state(&world, &crowd), before, "{reach}");
     }
 }
@@ -189,5 +189,62 @@ fn ways_from_far_outside_lead_to_the_goal_on_all_machines_alike() {
         flows.search(ground, 100_000);
         let way = flows.way(ground, flow, at);
         assert!(way.left().is_some_and(|left| left >= Fx::ZERO), "{at:?}: {way:?}");
+    }
+}
+
+/// Such a unit stood for ever, and nobody was told.
+#[test]
+fn who_is_to_pursue_itself_or_a_body_that_is_gone_goes_on_as_before() {
+    let (mut world, mut crowd, unit) = a_unit();
+    let tower = BodyDef::static_body(Shape::circle(Fx::ONE)).position(Vec2::from_ints(8, 0));
+    let gone = world.create_body(&tower).unwrap();
+    world.remove_body(gone).unwrap();
+    let prey = world.create_body(&tower).unwrap();
+    assert_eq!(gone.index(), prey.index());
+    crowd.pursue(&world, unit, prey, Fx::ONE).unwrap();
+    let before = state(&world, &crowd);
+    for (whom, error) in [(unit, MoveError::PursuesItself(unit)), (gone, MoveError::PreyGone(gone))] {
+        assert_eq!(crowd.pursue(&world, unit, whom, Fx::ONE), Err(error));
+        assert!(error.to_string().contains(&format!(" {whom} ")), "{error}");
+        assert_eq!(state(&world, &crowd), before, "{error}");
+    }
+}
+
+#[test]
+fn a_body_that_cannot_be_a_unit_is_named_with_the_reason() {
+    let (mut world, mut crowd, unit) = a_unit();
+    let tower = world.create_body(&BodyDef::static_body(Shape::circle(Fx::ONE))).unwrap();
+    let before = state(&world, &crowd);
+    let added = |crowd: &mut Crowd, world: &World, body| crowd.add(world, body, MoverDef::default());
+    assert_eq!(added(&mut crowd, &world, tower), Err(MoveError::NotDynamic(tower)));
+    assert_eq!(state(&world, &crowd), before);
+    world.remove_body(unit).unwrap();
+    let error = added(&mut crowd, &world, unit).unwrap_err();
+    assert_eq!((error, error.to_string()), (MoveError::BodyGone(unit), format!("body {unit} is gone")));
+}
+
+/// Units walked into walls for 20 s, and nothing said why.
+#[test]
+fn a_crowd_that_has_not_looked_at_the_walls_takes_no_orders() {
+    let (world, surveyed, unit) = a_unit();
+    let def = CrowdDef::new(GroundDef::new(square(16)));
+    let mut crowd = Crowd::new(&def).unwrap();
+    crowd.add(&world, unit, MoverDef::default()).unwrap();
+    let goal = Vec2::from_ints(9, 0);
+    let loaded = Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap();
+    for mut crowd in [crowd.clone(), loaded, crowd] {
+        let before = state(&world, &crowd);
+        assert_eq!(crowd.order(&world, &[unit], &Order::go(goal)), Err(MoveError::NotSurveyed));
+        assert_eq!(crowd.send(unit, goal, goal), Err(MoveError::NotSurveyed));
+        assert_eq!(crowd.pursue(&world, unit, unit, Fx::ONE), Err(MoveError::NotSurveyed));
+        assert_eq!(state(&world, &crowd), before);
+        let mut copy = surveyed.clone();
+        copy.clone_from(&crowd);
+        assert_eq!(copy.send(unit, goal, goal), Err(MoveError::NotSurveyed));
+        crowd.survey(&world);
+        let loaded = Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap();
+        for mut crowd in [crowd, loaded] {
+            assert_eq!(crowd.order(&world, &[unit], &Order::go(goal)), Ok(()));
+        }
     }
 }

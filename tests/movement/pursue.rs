@@ -47,7 +47,7 @@ fn reaches(scene: &Scene, unit: BodyId, prey: BodyId) -> bool {
 /// Lets units pursue others until each is within reach; after how many frames each was so for the first time.
 fn hunt(scene: &mut Scene, pairs: &[(BodyId, BodyId)], frames: u32) -> Vec<Option<u32>> {
     for &(unit, prey) in pairs {
-        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
     }
     let mut after = vec![None; pairs.len()];
     for frame in 0..frames {
@@ -83,7 +83,7 @@ fn who_sees_its_prey_goes_straight_at_it() {
     house(&mut world, [0, 8], [6, 2]);
     let mut scene = Scene::new(world, 64);
     let [unit, prey] = [-20, 20].map(|x| scene.add(Vec2::from_ints(x, 4)));
-    scene.crowd.pursue(unit, prey, REACH).unwrap();
+    scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
     for _ in 0..15 * RATE {
         scene.step();
         assert_eq!(place(&scene, unit).y, Fx::from_num(4));
@@ -103,7 +103,7 @@ fn a_prey_that_runs_around_a_house_is_caught() {
     let mut scene = Scene::new(world, 32);
     let [unit, prey] = [-7, 8].map(|x| scene.add(Vec2::from_ints(x, 0)));
     scene.crowd.add(&scene.world, prey, MoverDef { speed: Fx::lit("2.2"), ..MoverDef::default() }).unwrap();
-    scene.crowd.pursue(unit, prey, REACH).unwrap();
+    scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
     let corners = [[8, 6], [-13, 6], [-13, -6], [8, -6]].map(|[x, y]| Vec2::from_ints(x, y));
     let (mut at, mut turns) = (0, 0);
     for frame in 0..90 * RATE {
@@ -141,7 +141,7 @@ fn nobody_swings_before_a_closed_room() {
     let units: Vec<BodyId> =
         (0..20).map(|n| scene.add(Vec2::from_ints(-25 + n % 4 * 2, n / 4 * 2 - 5))).collect();
     for &unit in &units {
-        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
     }
     (0..30 * RATE).for_each(|_| scene.step());
     let before: Vec<Vec2> = units.iter().map(|&unit| place(&scene, unit)).collect();
@@ -172,7 +172,7 @@ fn who_has_no_way_to_its_prey_goes_near_from_wherever_it_is() {
     scene.go(&[unit], Vec2::from_ints(-8, 1));
     for (&prey, seconds) in preys.iter().zip([4, 40]) {
         (0..2 * RATE).for_each(|_| scene.step());
-        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
         (0..seconds * RATE).for_each(|_| scene.step());
     }
     let is_near = |scene: &Scene| place(scene, unit).distance(place(scene, preys[1])) < Fx::from_num(9);
@@ -232,7 +232,7 @@ fn a_house_is_a_prey_wherever_it_stands() {
         let prey = house(&mut world, [behind, 0], [2, 3]);
         let mut scene = Scene::new(world, 32);
         let unit = scene.add(Vec2::from_ints(-10, 1));
-        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
         (0..20 * RATE).for_each(|_| scene.step());
         let (at, around) = (place(&scene, unit), scene.world.body(prey).unwrap().aabb());
         let nearest =
@@ -254,7 +254,7 @@ fn a_thin_wall_in_between_is_gone_around() {
         let mut scene = Scene::new(world, 16);
         let apart = Fx::lit("0.65");
         let [unit, prey] = [-apart, apart].map(|apart| scene.add(Vec2::new(x + apart, Fx::ZERO)));
-        scene.crowd.pursue(unit, prey, Fx::ONE / 8).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, Fx::ONE / 8).unwrap();
         let mut frames = 0;
         while place(&scene, unit).distance(place(&scene, prey)) > Fx::ONE + Fx::ONE / 8 {
             scene.step();
@@ -281,7 +281,7 @@ fn three_hundred_come_through_a_door_to_one_prey() {
     let units: Vec<BodyId> =
         (0..300).map(|n| scene.add(Vec2::from_ints(-8 - n % 15 * 2, n / 15 * 2 - 19))).collect();
     for &unit in &units {
-        scene.crowd.pursue(unit, prey, REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
     }
     let mut frames = 0;
     let through = |scene: &Scene| units.iter().filter(|&&unit| place(scene, unit).x > Fx::ONE).count();
@@ -365,7 +365,7 @@ fn pursuers_of_an_island_leave_others_their_paths() {
     let at = |n: i32| Vec2::from_ints(n % 100 * 2 - 120, -120 + n / 100 * 2);
     let units: Vec<BodyId> = (0..5_000).map(|n| scene.add(at(n))).collect();
     for (n, &unit) in units.iter().enumerate() {
-        scene.crowd.pursue(unit, preys[n % 8], REACH).unwrap();
+        scene.crowd.pursue(&scene.world, unit, preys[n % 8], REACH).unwrap();
     }
     // A house is in the way of each of them.
     let others: Vec<BodyId> = (0..20).map(|n| scene.add(Vec2::from_ints(n * 8 - 90, 20))).collect();

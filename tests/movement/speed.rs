@@ -190,7 +190,7 @@ fn hunts(units: i32, is_closed: bool) {
     let hunters: Vec<BodyId> =
         (0..units).map(|n| add(Vec2::from_ints(-30 - n % rows * 2, n / rows * 2 - 100))).collect();
     for (n, &unit) in hunters.iter().enumerate() {
-        crowd.pursue(unit, preys[n * 7 % 100], Fx::ONE).expect("they are units");
+        crowd.pursue(&world, unit, preys[n * 7 % 100], Fx::ONE).expect("they are units");
     }
     let (mut times, mut waiting) = (Vec::new(), 0);
     for _ in 0..FRAMES {

@@ -123,7 +123,10 @@ pub(crate) fn chase(kind: Option<Kind>, seed: u64) -> (World, Crowd, Vec<BodyId>
     };
     let (world, mut crowd, units) = people(world, half);
     for (n, &unit) in units.iter().enumerate() {
-        crowd.pursue(unit, units[(n * 7 + 20) % units.len()], Fx::ONE / 2).unwrap();
+        let prey = units[(n * 7 + 20) % units.len()];
+        if unit != prey {
+            crowd.pursue(&world, unit, prey, Fx::ONE / 2).unwrap();
+        }
     }
     (world, crowd, units)
 }
@@ -133,7 +136,9 @@ pub(crate) fn run(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[Bod
     let count = units.len();
     if frame.is_multiple_of(9) {
         let [unit, prey] = [frame as usize * 5 % count, frame as usize * 3 % count];
-        crowd.pursue(units[unit], units[prey], Fx::from_num(frame % 4)).unwrap();
+        if unit != prey {
+            crowd.pursue(world, units[unit], units[prey], Fx::from_num(frame % 4)).unwrap();
+        }
     }
     if frame % 6 == 1 {
         let goal = Vec2::from_ints((frame * 13 % 28) as i32 - 14, (frame * 5 % 28) as i32 - 14);
@@ -249,8 +254,8 @@ fn a_debt_of_paths_above_the_longest_search_is_refused() {
     let (world, crowd, _) = scene(Kind::Rocks, 8);
     let owing = |cells: u32| {
         let mut bytes = saved(&crowd);
-        // After the version, the definition, the number of orders and the frame.
-        bytes[24..28].copy_from_slice(&cells.to_le_bytes());
+        // After the version, the definition, the survey, the number of orders and the frame.
+        bytes[25..29].copy_from_slice(&cells.to_le_bytes());
         Crowd::load(&def(), &world, &bytes)
     };
     // All 400 cells of a frame, each counted eight times.

@@ -116,7 +116,7 @@ impl Game {
         if let Some((foe, foe_body)) = quarry.and_then(|foe| Some((foe, self.foe_body(foe)?))) {
             let reach = unit.kind.stats().range - SLACK;
             let reach = if let Foe::Unit(_) = foe { reach - UNIT_RADIUS } else { reach };
-            let _ = self.crowd.pursue(body, foe_body, raw(reach));
+            let _ = self.crowd.pursue(&self.world, body, foe_body, raw(reach));
         } else if let Some(&destination) = unit.task.destination() {
             if self.crowd.is_going(body) == Some(false) {
                 self.go(number, destination);

@@ -16,6 +16,7 @@ impl Clone for Crowd {
             cells_per_frame: self.cells_per_frame,
             slows: self.slows,
             definition: self.definition,
+            is_surveyed: self.is_surveyed,
             walkers: self.walkers.clone(),
             movers: self.movers.clone(),
             hashes: self.hashes.clone(),
@@ -39,6 +40,7 @@ impl Clone for Crowd {
             cells_per_frame,
             slows,
             definition,
+            is_surveyed,
             walkers,
             movers,
             hashes,
@@ -56,7 +58,8 @@ impl Clone for Crowd {
             self.flows.clone_from(flows);
         }
         (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
-        (self.gone, self.paths_debt, self.definition) = (*gone, *paths_debt, *definition);
+        (self.gone, self.paths_debt) = (*gone, *paths_debt);
+        (self.definition, self.is_surveyed) = (*definition, *is_surveyed);
         self.replaced.clone_from(replaced);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);

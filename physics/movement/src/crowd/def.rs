@@ -82,14 +82,24 @@ pub enum MoveEvent {
     GaveUp(BodyId),
     /// Its body is gone; it is no unit any more.
     Gone(BodyId),
+    /// The body that it pursued is gone; it stands. Told once, when the unit thinks next: at most half a second later.
+    PreyGone(BodyId),
 }
 
 /// Why an order or a unit was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// There is no such body, or it is not dynamic.
-    Body(BodyId),
+    /// There is no such body.
+    BodyGone(BodyId),
+    /// The body is static or kinematic; units are dynamic.
+    NotDynamic(BodyId),
+    /// The body that a unit is to pursue is gone.
+    PreyGone(BodyId),
+    /// A unit is to pursue itself.
+    PursuesItself(BodyId),
+    /// The crowd has not looked at the obstacles of the world yet: call [`Crowd::survey`](crate::Crowd::survey) before the first order.
+    NotSurveyed,
     /// The body is no unit of this crowd.
     Stranger(BodyId),
     /// The unit is larger than all sizes of the ground.
@@ -130,8 +140,14 @@ impl From<PlacesError> for MoveError {
 impl fmt::Display for MoveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Body(id) => write!(f, "body {} is gone or not dynamic", id.index()),
-            Self::Stranger(id) => write!(f, "body {} is no unit of this crowd", id.index()),
+            Self::BodyGone(id) => write!(f, "body {id} is gone"),
+            Self::NotDynamic(id) => write!(f, "body {id} is not dynamic, so it cannot be a unit"),
+            Self::PreyGone(id) => write!(f, "body {id} is gone, so nobody can pursue it"),
+            Self::PursuesItself(id) => write!(f, "unit {id} cannot pursue itself"),
+            Self::NotSurveyed => {
+                write!(f, "the ground was never surveyed: call Crowd::survey before the first order")
+            }
+            Self::Stranger(id) => write!(f, "body {id} is no unit of this crowd"),
             Self::TooLarge { radius } => {
                 write!(f, "a radius of {radius} is above the greatest size of the ground")
             }

@@ -101,6 +101,8 @@ pub struct Crowd {
     pub(crate) slows: bool,
     /// A hash of the definition.
     pub(crate) definition: u64,
+    /// Whether it has looked at all obstacles of the world.
+    pub(crate) is_surveyed: bool,
     /// In ascending order of their bodies' slots.
     pub(crate) walkers: Vec<Walker>,
     /// In the same order.
@@ -129,7 +131,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// A crowd without units on ground without obstacles; call [`Crowd::survey`] when the world has its walls.
+    /// A crowd without units; call [`Crowd::survey`] when the world has its walls, also if there are none. Before that it takes no orders.
     ///
     /// # Errors
     /// [`CrowdError`] names what is wrong in the definition.
@@ -147,6 +149,7 @@ impl Crowd {
             cells_per_frame: def.cells_per_frame,
             slows: def.slows,
             definition: def.digest(),
+            is_surveyed: false,
             walkers: Vec::new(),
             movers: Vec::new(),
             hashes: Vec::new(),
@@ -164,6 +167,7 @@ impl Crowd {
     /// Looks at all obstacles of the world. All fields start again.
     pub fn survey(&mut self, world: &World) {
         self.ground.survey(world);
+        self.is_surveyed = true;
         let changes = [Some(self.ground.grid.whole()); crate::ground::SIZES_MAX as usize];
         self.flows.forget(&self.ground, &changes);
         self.flows.prepare(&self.ground);
@@ -205,11 +209,13 @@ impl Crowd {
     /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
     ///
     /// # Errors
-    /// [`MoveError`]: no such body, a unit that is too large for the ground, or a pace out of range.
+    /// [`MoveError`]: no such body, one that is not dynamic, a unit that is too large for the ground, or a pace out of range.
     pub fn add(&mut self, world: &World, body: BodyId, def: MoverDef) -> Result<(), MoveError> {
         def.validate()?;
-        let view = world.body(body).filter(|view| view.kind() == BodyKind::Dynamic);
-        let view = view.ok_or(MoveError::Body(body))?;
+        let view = world.body(body).ok_or(MoveError::BodyGone(body))?;
+        if view.kind() != BodyKind::Dynamic {
+            return Err(MoveError::NotDynamic(body));
+        }
         let half = view.shape().half_extents();
         let radius = half.x.max(half.y);
         let size = self.ground.size_of(radius).ok_or(MoveError::TooLarge { radius })?;
@@ -301,7 +307,7 @@ impl Crowd {
         self.place_of(body).map(|at| self.movers[at].post)
     }
 
-    /// What happened in the last step: first who is gone, then all else in the order of the bodies' slots.
+    /// What happened in the last step: first who is gone, then whose prey is gone, then all else, in the order of the bodies' slots.
     #[must_use]
     pub fn events(&self) -> &[MoveEvent] {
         &self.events

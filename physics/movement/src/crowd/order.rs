@@ -25,8 +25,10 @@ impl Crowd {
     /// unit among them small ones stand as wide as large ones would.
     ///
     /// # Errors
-    /// [`MoveError`]: a body that is no unit, a goal out of range, a row without units, no open ground near the goal, or too many goals. Nobody goes then.
+    /// [`MoveError`]: a body that is no unit, a goal out of range, a row without units, no open ground near the goal, too many goals, or ground that was never
+    /// surveyed. Nobody goes then.
     pub fn order(&mut self, world: &World, units: &[BodyId], order: &Order) -> Result<(), MoveError> {
+        self.knows_the_ground()?;
         if !is_in_range(order.goal) {
             return Err(MoveError::Goal);
         }
@@ -132,8 +134,10 @@ impl Crowd {
     /// the nearest one in it.
     ///
     /// # Errors
-    /// [`MoveError`]: the body is no unit, the goal or the place is out of range, or there is no open ground near the goal. The unit goes on as before then.
+    /// [`MoveError`]: the body is no unit, the goal or the place is out of range, there is no open ground near the goal, or the ground was never surveyed. The
+    /// unit goes on as before then.
     pub fn send(&mut self, unit: BodyId, goal: Vec2, place: Vec2) -> Result<(), MoveError> {
+        self.knows_the_ground()?;
         if !is_in_range(goal) || !is_in_range(place) {
             return Err(MoveError::Goal);
         }
@@ -150,6 +154,11 @@ impl Crowd {
         self.walkers[at].set_out(SENT | cell, self.flows.frame() as u32);
         self.hashes[at] = CHANGED;
         Ok(())
+    }
+
+    /// Whoever forgets the survey would see units walk into walls.
+    pub(super) fn knows_the_ground(&self) -> Result<(), MoveError> {
+        if self.is_surveyed { Ok(()) } else { Err(MoveError::NotSurveyed) }
     }
 
     /// Units stop where they are.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use testudo_physics::{Aabb, BodyId, BodyRef, Fx, Shape, Vec2, World};
 
 use crate::crowd::state::CHANGED;
-use crate::crowd::{Crowd, MoveError, Pursuit, Task};
+use crate::crowd::{Crowd, MoveError, MoveEvent, Pursuit, Task};
 use crate::ground::{Ground, SizeClass};
 use crate::steer::raw::{length, raw, resized, vec2};
 
@@ -21,7 +21,8 @@ pub(super) const REACH_MAX: Fx = Fx::const_from_int(1 << 16);
 impl Crowd {
     /// A unit goes at a body from now on, wherever that goes, and stands while its middle is no further than `reach` (units) from the body's surface (of shapes
     /// that are not round: from the box around it). It gives way to those that stand, but not to whom it pursues. Nothing ends it but another order,
-    /// [`Crowd::stop`], or that the body is removed: the unit stands then. There are no events. The reach is in 0..=65,536.
+    /// [`Crowd::stop`], or that the body is removed: the unit stands then, and [`MoveEvent::PreyGone`] tells. There are no other events. The reach is in
+    /// 0..=65,536.
     ///
     /// It goes straight while cells in which it need not keep to one side lead to where it would stand, and there is room for it. Else it looks for a path to
     /// the nearest place from which it comes within reach when its turn comes ([`Crowd::is_waiting`]), over a quarter of a frame's cells at most
@@ -29,9 +30,17 @@ impl Crowd {
     /// it knows, stands there, and looks again after three seconds. A dead end wider than a search may hold it.
     ///
     /// # Errors
-    /// [`MoveError`]: the first body is no unit, or the reach is out of range. The unit goes on as before then.
-    pub fn pursue(&mut self, unit: BodyId, prey: BodyId, reach: Fx) -> Result<(), MoveError> {
+    /// [`MoveError`]: the first body is no unit, the second one is gone or the unit itself, the reach is out of range, or the ground was never surveyed. The
+    /// unit goes on as before then.
+    pub fn pursue(&mut self, world: &World, unit: BodyId, prey: BodyId, reach: Fx) -> Result<(), MoveError> {
+        self.knows_the_ground()?;
         let at = self.place_of(unit).ok_or(MoveError::Stranger(unit))?;
+        if unit == prey {
+            return Err(MoveError::PursuesItself(unit));
+        }
+        if world.body(prey).is_none() {
+            return Err(MoveError::PreyGone(prey));
+        }
         if !(Fx::ZERO..=REACH_MAX).contains(&reach) {
             return Err(MoveError::Reach { value: reach });
         }
@@ -70,6 +79,7 @@ impl Crowd {
         let Some(prey) = world.body(pursuit.prey) else {
             mover.stand(position, None);
             walker.sight.is_going = false;
+            self.events.push(MoveEvent::PreyGone(walker.body));
             return true;
         };
         let hunt = Hunt::new(&prey, pursuit, Fx::from_bits(walker.sight.radius.into()));

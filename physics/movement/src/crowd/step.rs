@@ -31,7 +31,8 @@ pub(super) enum Company {
 
 impl Crowd {
     /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long. Call it before [`World::step`], in each frame,
-    /// with the same number.
+    /// with the same number. One call of each: a second call before the world's step clears the events of the first one, and counts as another frame for all
+    /// that takes time.
     ///
     /// A unit chooses its way and gives way to others some four times a second, and more often when somebody comes in its way or it is about to turn. In the
     /// frames between it keeps the velocity that it chose, and takes it again when something pushed it.

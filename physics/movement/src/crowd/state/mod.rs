@@ -90,6 +90,7 @@ impl Crowd {
         if numbers.take(8)? as u64 != crowd.definition {
             return Err(StateError::OtherDefinition);
         }
+        crowd.is_surveyed = numbers.flag()?;
         crowd.orders = numbers.take(4)? as u32;
         crowd.flows.frame = numbers.take(8)? as u64;
         crowd.paths_debt = numbers.take(4)? as u32;
@@ -120,6 +121,9 @@ impl Crowd {
             let mut mover = numbers.mover(&crowd.ground, walker.acceleration)?;
             if i64::from(walker.sight.radius) > crowd.ground.radius(mover.size).to_bits() {
                 return Err(StateError::Invalid { what: "radius" });
+            }
+            if matches!(mover.task, Task::Pursue(pursuit) if pursuit.prey == walker.body) {
+                return Err(StateError::Invalid { what: "prey" });
             }
             if let Task::Go(errand) = mover.task {
                 mover.beside = crowd.ground.anchor(errand.flow.goal).distance(mover.post);

@@ -111,6 +111,7 @@ impl Crowd {
         out.object("crowd", 0);
         out.put("version", MOVEMENT_VERSION.into(), 4);
         out.put("definition", self.definition as i64, 8);
+        out.put("is_surveyed", self.is_surveyed.into(), 1);
         out.put("orders", self.orders.into(), 4);
         out.put("frame", self.flows.frame as i64, 8);
         out.put("paths_debt", self.paths_debt.into(), 4);
