@@ -55,7 +55,7 @@ pub enum Divergence {
 }
 
 /// Why a turn cannot be reached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SeekError {
     /// The replay has fewer turns.

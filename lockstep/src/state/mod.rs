@@ -251,7 +251,7 @@ impl fmt::Display for Difference {
 }
 
 /// Why a state was not restored or corrupted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StateError {
     /// The bytes end before the state does.
@@ -275,11 +275,32 @@ pub enum StateError {
         /// The reason.
         what: &'static str,
     },
+    /// A part refuses its bytes, or the change, for a reason of its own ([`StateError::of_part`]).
+    Inner {
+        /// The part.
+        part: &'static str,
+        /// Its error's text.
+        error: Box<str>,
+    },
     /// There is no such number, or it has no such bit.
     NoSuchBit {
         /// The bit that was asked for.
         bit: u32,
     },
+}
+
+impl StateError {
+    /// A part's own error, for [`Part::load`].
+    ///
+    /// ```
+    /// use testudo_lockstep::state::StateError;
+    /// let error = "abc".parse::<u32>().map_err(|error| StateError::of_part("gold", &error)).unwrap_err();
+    /// assert_eq!(error.to_string(), "gold: invalid digit found in string");
+    /// ```
+    #[must_use]
+    pub fn of_part(part: &'static str, error: &dyn fmt::Display) -> Self {
+        Self::Inner { part, error: error.to_string().into() }
+    }
 }
 
 impl fmt::Display for StateError {
@@ -289,6 +310,7 @@ impl fmt::Display for StateError {
             Self::TooLong { bytes } => write!(f, "{bytes} bytes are left over after the state"),
             Self::OutOfRange { name, min, max } => write!(f, "{name} is not within {min}..={max}"),
             Self::Part { what } => write!(f, "{what}"),
+            Self::Inner { part, error } => write!(f, "{part}: {error}"),
             Self::NoSuchBit { bit } => write!(f, "the state has no such number, or it has no bit {bit}"),
         }
     }
