@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_lockstep::testing::soak::{Faults, Finding, Plan, SoakGame, assert_soak, play};
+use testudo_lockstep::testing::soak::{Faults, Finding, Plan, SoakGame, assert_soak, assert_soak_of, play};
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +146,36 @@ fn random_matches_come_through() {
     let counts =
         [sum.loss, sum.drop, sum.votes, sum.rejoin, sum.late_joins, sum.watchers, sum.pause, sum.partition];
     assert!(counts.iter().all(|count| *count > 0), "{sum:?}");
+}
+
+/// With few players, too, every kind of fault happens.
+#[test]
+fn matches_of_few_players_come_through() {
+    let plans = || (0..16).map(|seed| Plan::of_players(seed, 2..=3));
+    assert_soak_of(plans(), |plan| {
+        assert!((2..=3).contains(&plan.players()));
+        Bots::default()
+    });
+    let mut sum = Faults::default();
+    for plan in plans() {
+        let faults = play(&plan, &Bots::default()).faults;
+        sum.loss += faults.loss;
+        sum.drop += faults.drop;
+        sum.rejoin += faults.rejoin;
+        sum.pause += faults.pause;
+        sum.watchers += faults.watchers;
+    }
+    assert!(
+        [sum.loss, sum.drop, sum.rejoin, sum.pause, sum.watchers].iter().all(|count| *count > 0),
+        "{sum:?}"
+    );
+}
+
+#[test]
+#[should_panic(expected = "seed 5: mismatch")]
+fn a_plan_of_few_players_that_failed_is_named() {
+    let broken = |_: &Plan| Bots::broken(1..2, Fault::Liar);
+    assert_soak_of([Plan::of_players(5, 2..=2)], broken);
 }
 
 /// The plan let a player come back whom the others had voted out before, and demanded that it plays.

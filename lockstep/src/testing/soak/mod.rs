@@ -175,9 +175,57 @@ pub fn play_watched<G: SoakGame>(
 /// If a match fails; the message has its seed, and what is wrong.
 #[track_caller]
 pub fn assert_soak<G: SoakGame>(seeds: Range<u64>, new: impl Fn(&Plan) -> G) {
+    assert_soak_of(seeds.map(Plan::of), new);
+}
+
+/// Like [`assert_soak`], with plans of your own: those of a game that takes few players, or a choice.
+///
+/// ```
+/// # use testudo_lockstep::state::{self, State, StateError, Visit};
+/// # use testudo_lockstep::testing::soak::{Plan, SoakGame, assert_soak_of};
+/// # use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
+/// # #[derive(Clone, PartialEq, Debug)]
+/// # struct Dig(u8);
+/// # impl Action for Dig {
+/// #     const MAX_BITS: u32 = 1;
+/// #     fn encode(&self, out: &mut BitWriter) { out.write_bits(self.0.into(), 1); }
+/// #     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> { Ok(Self(input.read_bits(1)? as u8)) }
+/// # }
+/// #[derive(Default)]
+/// struct Duel { gold: [u32; 2] }
+/// # impl Simulation for Duel {
+/// #     type Action = Dig;
+/// #     fn apply(&mut self, player: PlayerId, _: &Dig) { self.gold[usize::from(player.0)] += 1; }
+/// #     fn step(&mut self, _: u32) {}
+/// #     fn checksum(&mut self) -> u64 { state::digest(self) }
+/// #     fn save_state(&mut self, out: &mut Vec<u8>) -> bool { state::save(self, out); true }
+/// #     fn load_state(&mut self, bytes: &[u8]) -> bool { state::load(self, bytes).is_ok() }
+/// # }
+/// # impl State for Duel {
+/// #     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+/// #         let [one, other] = &mut self.gold;
+/// #         v.number("one", one)?;
+/// #         v.number("other", other)
+/// #     }
+/// # }
+/// # struct Bots;
+/// # impl SoakGame for Bots {
+/// #     type Game = Duel;
+/// #     fn start(&self) -> Duel { Duel::default() }
+/// #     fn order(&self, _: &Duel, _: PlayerId, _: Turn) -> Option<Dig> { Some(Dig(1)) }
+/// #     fn events(&self, game: &Duel) -> u64 { game.gold[0].into() }
+/// # }
+///
+/// assert_soak_of((7..10).map(|seed| Plan::of_players(seed, 2..=2)), |_plan: &Plan| Bots);
+/// ```
+///
+/// # Panics
+/// As [`assert_soak`].
+#[track_caller]
+pub fn assert_soak_of<G: SoakGame>(plans: impl IntoIterator<Item = Plan>, new: impl Fn(&Plan) -> G) {
     let mut failed = String::new();
-    for seed in seeds {
-        let plan = Plan::of(seed);
+    for plan in plans {
+        let seed = plan.seed();
         for finding in play(&plan, &new(&plan)).findings {
             // Writing to a string cannot fail.
             let _ = writeln!(failed, "seed {seed}: {finding}");

@@ -1,5 +1,7 @@
 //! The plan of a match: everything is drawn from the seed before the first packet is sent.
 
+use core::ops::RangeInclusive;
+
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
@@ -7,6 +9,7 @@ use crate::pace::pacing::Pace;
 use crate::session::config::{SessionConfig, Topology};
 use crate::simnet::LinkConfig;
 use crate::simnet::virtual_match::PeerClock;
+use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::{Duration, Instant};
 
 /// Separates the plan's random numbers from those of a game with the same seed.
@@ -76,7 +79,7 @@ pub(super) struct Network {
     pub(super) clocks: Vec<PeerClock>,
 }
 
-/// A random match: players, settings, network, and what goes wrong when. It is a pure function of its seed.
+/// A random match: players, settings, network, and what goes wrong when. It is a pure function of its seed, and of how many players the game takes.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) seed: u64,
@@ -120,6 +123,27 @@ impl Plan {
             6..=7 => dice.between(5, 8),
             _ => dice.between(9, 16),
         } as u8;
+        Self::drawn(seed, players, dice)
+    }
+
+    /// The match of a seed for a game that takes so many players, for example `2..=4`. Within 2 to 16 players all numbers are as likely; what lies beyond is
+    /// left out, and of an empty range the first number counts. A seed means another match than with [`Plan::of`], and with another range.
+    ///
+    /// ```
+    /// use testudo_lockstep::testing::soak::Plan;
+    /// assert!((0..100).all(|seed| Plan::of_players(seed, 2..=2).players() == 2));
+    /// ```
+    #[must_use]
+    pub fn of_players(seed: u64, players: RangeInclusive<u8>) -> Self {
+        let mut dice = Dice(Pcg32::new(seed, STREAM));
+        let (least, most) = players.into_inner();
+        let [least, most] = [least, most].map(|players| i32::from(players.clamp(2, PLAYERS_MAX)));
+        let players = dice.between(least, most) as u8;
+        Self::drawn(seed, players, dice)
+    }
+
+    /// Everything but the number of players.
+    fn drawn(seed: u64, players: u8, mut dice: Dice) -> Self {
         let mut plan = Self::settings(seed, players, &mut dice);
         plan.network.clocks = (0..plan.nodes()).map(|_| clock(&mut dice)).collect();
         for _ in 0..dice.between(0, 2) {
@@ -458,9 +482,43 @@ mod tests {
     }
 
     #[test]
+    fn a_game_says_how_many_players_it_takes() {
+        let found = |players: RangeInclusive<u8>| {
+            let mut found: Vec<u8> =
+                (0..200).map(|seed| Plan::of_players(seed, players.clone()).players()).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        assert_eq!(found(2..=2), [2]);
+        assert_eq!(found(2..=4), [2, 3, 4]);
+        assert_eq!(found(0..=3), [2, 3]);
+        assert_eq!(found(16..=u8::MAX), [16]);
+        assert_eq!(found(RangeInclusive::new(4, 3)), [4]);
+        assert_eq!(format!("{:?}", Plan::of_players(7, 2..=4)), format!("{:?}", Plan::of_players(7, 2..=4)));
+    }
+
+    /// Seeds are noted in tests and reports.
+    #[test]
+    fn the_match_of_a_seed_stays() {
+        let last = |plan: &Plan| plan.events.last().map_or(0, |event| event.at.as_micros());
+        let told = |plan: Plan| (plan.players, plan.turns, plan.events.len(), last(&plan));
+        let of = [
+            (3, 144, 3, 10_324_000),
+            (2, 112, 3, 11_166_000),
+            (6, 117, 3, 6_206_000),
+            (4, 158, 6, 20_744_000),
+        ];
+        assert_eq!([0, 1, 7, 2_811_260_008].map(|seed| told(Plan::of(seed))), of);
+        let few = [(2, 144, 8, 12_775_000), (2, 112, 3, 11_166_000), (4, 106, 0, 0)];
+        assert_eq!([0, 1, 7].map(|seed| told(Plan::of_players(seed, 2..=4))), few);
+    }
+
+    #[test]
     fn plans_are_valid_and_of_every_kind() {
         let plans: Vec<Plan> = (0..2_000).map(Plan::of).collect();
-        for plan in &plans {
+        let few = (0..2_000).map(|seed| Plan::of_players(seed, 2..=3));
+        for plan in plans.iter().cloned().chain(few) {
             assert!((100..=160).contains(&plan.turns), "{plan:?}");
             assert!((2..=16).contains(&plan.players), "{plan:?}");
             assert!(plan.events.windows(2).all(|pair| pair[0].at <= pair[1].at), "{:?}", plan.events);
