@@ -1,5 +1,6 @@
 //! Checksums of turns: compares every player's value for each turn.
 
+use core::fmt;
 use std::collections::VecDeque;
 
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
@@ -41,6 +42,20 @@ impl Desync {
             (first != value && self.values.len() > 2 && others.all(|other| other == first)).then_some(player)
         };
         self.values.iter().find_map(differs)
+    }
+}
+
+/// Values in hexadecimal digits, as they cross the network.
+impl fmt::Display for Desync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the checksums of turn {} differ", self.turn)?;
+        for (at, (player, value)) in self.values.iter().enumerate() {
+            write!(f, "{} player {player} has {value:08x}", if at == 0 { ":" } else { "," })?;
+        }
+        if let Some(own) = self.own {
+            write!(f, "; here it is {own:08x}")?;
+        }
+        self.outlier().map_or(Ok(()), |player| write!(f, "; player {player} differs from all others"))
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) mod stats;
 pub(crate) mod stream;
 mod streams;
 pub(crate) mod talk;
+mod telling;
 mod transfer;
 mod transmit;
 mod turns;
