@@ -319,10 +319,11 @@ fn settings_of_a_trial_that_are_zero_are_refused() {
     type Setting = (&'static str, fn(u32) -> Trial);
     let outside = Rc::default();
     let play = |trial| check_determinism(trial, || Game::new(Fault::None, &outside), |_, _, _| {});
-    let settings: [Setting; 3] = [
+    let settings: [Setting; 4] = [
         ("frames_per_turn", |value| Trial::new().turns(2).frames_per_turn(value)),
         ("frames_per_second", |value| Trial::new().turns(2).frames_per_second(value)),
         ("restore_every", |value| Trial::new().turns(2).restore_every(value)),
+        ("turns", |value| Trial::new().turns(value)),
     ];
     for (setting, trial) in settings {
         let refused = play(trial(0)).unwrap_err();

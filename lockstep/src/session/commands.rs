@@ -31,7 +31,8 @@ impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and in a star
     /// at least two, the player is dropped, as after a silence, and cannot come back while they do. The vote travels with the next entry, and
     /// every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle
-    /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts.
+    /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts: none does in the lobby, where the host
+    /// can [`AnySession::kick`], or in a match of two.
     pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
         self.ballots.vote(&self.common, player, out)
     }

@@ -124,7 +124,7 @@ pub enum ConfigError {
         /// Longest allowed time.
         max: Duration,
     },
-    /// The action type needs more bits than an entry of the stream may have.
+    /// The action type needs more bits than an entry of the stream may have ([`SessionConfig::turn_bytes_max()`]; in input mode that limit is fixed), or none.
     ActionTooLarge {
         /// [`crate::Action::MAX_BITS`].
         bits: u32,
@@ -135,6 +135,11 @@ pub enum ConfigError {
     ZerosAreNoInput,
     /// The match is signed, but this program was built without the feature `signed`.
     NoSignatures,
+    /// [`Session::single`](crate::Session::single) is for one player.
+    NotSingle {
+        /// Number of players in the settings.
+        players: u8,
+    },
     /// No random bytes were given: [`SessionConfig::entropy`].
     NoEntropy,
     /// No session id was given: [`SessionConfig::session_id()`].
@@ -158,13 +163,22 @@ impl fmt::Display for ConfigError {
                 write!(f, "{setting} must be {min} to {max} ms, not {value} ms")
             }
             Self::ActionTooLarge { bits, max } => {
-                write!(f, "an action must have at most {max} bits, not {bits}")
+                write!(
+                    f,
+                    "an action must have 1 to {max} bits, but its MAX_BITS is {bits}: change that, or turn_bytes_max"
+                )
             }
             Self::ZerosAreNoInput => {
                 write!(f, "zeros in all bits must be an input: that of a player who does nothing")
             }
             Self::NoSignatures => {
                 write!(f, "the match is signed, and this program was built without signatures")
+            }
+            Self::NotSingle { players } => {
+                write!(
+                    f,
+                    "a session without other peers is for 1 player, but the settings are for {players} players"
+                )
             }
             Self::NoEntropy => write!(f, "no random bytes were given: set the session's entropy"),
             Self::NoSessionId => write!(f, "no session id was given: draw one at random"),
@@ -304,7 +318,7 @@ impl SessionConfig {
         Self { frames_per_turn, ..self }
     }
 
-    /// Whole turns between submitting an action and running it, 0..=8. Default 2. 0 is for one player with watchers, and not for
+    /// Whole turns between submitting an action and running it, 1..=8. Default 2. One player alone, with or without watchers, may take 0, but not with
     /// [`Pace::Article`] behind a relay.
     #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {

@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use crate::session::config::SessionConfig;
-use crate::value::bits::BitWriter;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::Payload;
 use crate::value::ids::Turn;
 
@@ -25,8 +25,10 @@ pub enum SubmitError {
         /// Bits allowed.
         max: u32,
     },
-    /// The decoded action encodes to other bits.
+    /// The decoded action encodes to other bits, or to another number of bits.
     NotCanonical,
+    /// `decode` refuses what `encode` wrote.
+    Refused(DecodeError),
     /// The match ends before the action could run.
     TooLate {
         /// The last turn of the match.
@@ -41,8 +43,11 @@ impl fmt::Display for SubmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::QueueFull { max } => write!(f, "the queue is full: {max} actions are waiting"),
-            Self::WrongSize { bits, max } => write!(f, "the action has {bits} bits, but the limit is {max}"),
+            Self::WrongSize { bits, max } => {
+                write!(f, "the action has {bits} bits, but its MAX_BITS is {max}")
+            }
             Self::NotCanonical => write!(f, "the action does not survive encoding and decoding"),
+            Self::Refused(error) => write!(f, "`decode` refuses what `encode` wrote: {error}"),
             Self::TooLate { last_turn } => {
                 write!(f, "the match ends with turn {last_turn}, before the action could run")
             }
@@ -107,7 +112,8 @@ impl Outbox {
         }
         let payload = Payload::new(self.scratch.bytes(), bits);
         if crate::value::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
-            return Err(SubmitError::NotCanonical);
+            let decoded = A::decode(&mut BitReader::with_bit_count(payload.bytes(), bits));
+            return Err(decoded.map_or_else(SubmitError::Refused, |_| SubmitError::NotCanonical));
         }
         self.check_end(bits, room)?;
         self.queue.push_back(payload);
@@ -187,7 +193,6 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::bits::{BitReader, DecodeError};
 
     struct Byte(u8);
 
@@ -231,6 +236,29 @@ mod tests {
         outbox.submit(&Byte(2), None).unwrap();
         assert_eq!(outbox.submit(&Byte(3), None), Err(SubmitError::QueueFull { max: 2 }));
         assert_eq!(outbox.len(), 2);
+    }
+
+    /// At most 9, as its decoder says.
+    struct Digit(u8);
+
+    impl Action for Digit {
+        const MAX_BITS: u32 = 8;
+        fn encode(&self, out: &mut BitWriter) {
+            out.write_bits(u64::from(self.0), 8);
+        }
+        fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+            Ok(Self(input.read_max(8, 9)? as u8))
+        }
+    }
+
+    #[test]
+    fn what_decode_refuses_is_named() {
+        let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
+        let refused = outbox.submit(&Digit(100)).unwrap_err();
+        assert_eq!(refused, SubmitError::Refused(DecodeError::OutOfRange { value: 100, max: 9 }));
+        assert_eq!(refused.to_string(), "`decode` refuses what `encode` wrote: value 100 is above 9");
+        assert_eq!(outbox.submit(&Digit(9)), Ok(()));
+        assert_eq!(outbox.len(), 1);
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub struct Message {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum To {
-    /// All other members. Watchers who get everything later ([`crate::SessionConfig::watch_delay()`]) are left out.
+    /// All other members who are here. Watchers who get everything later ([`crate::SessionConfig::watch_delay()`]) are left out. While nobody else is here the
+    /// message is accepted and reaches nobody, without an event: [`crate::AnySession::is_here`] tells.
     Everybody,
     /// One player.
     Player(PlayerId),

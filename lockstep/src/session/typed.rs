@@ -116,9 +116,12 @@ impl<A: Action> Session<A> {
     /// One player without a network, on the same code path.
     ///
     /// # Errors
-    /// A setting out of range.
+    /// A setting out of range, or settings for another number of players than one: who is to play for the others?
     pub fn single(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        let config = SessionConfig { players: 1, ..config }.without_network();
+        if config.players != 1 {
+            return Err(ConfigError::NotSingle { players: config.players });
+        }
+        let config = config.without_network();
         Self::new(config, Identity::Player(PlayerId(0)), now)
     }
 

@@ -2,10 +2,10 @@
 
 use crate::session::common::Common;
 use crate::session::event::Event;
-use crate::session::players_in;
+use crate::session::{SessionPhase, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, PlayerSet, Turn};
 
-/// A vote in a star needs at least this many voters: with fewer, one player could drop another.
+/// A vote needs at least this many voters: with fewer, one player could drop another.
 const VOTERS_MIN: u32 = 2;
 
 /// Whom the players vote out; bit n for player n.
@@ -59,7 +59,9 @@ impl Ballots {
         let setup = &common.setup;
         let is_host = !setup.is_mesh() && setup.coordinator() == Identity::Player(player);
         let can = setup.player().is_some_and(|own| own != player) && !is_host;
-        if !can || player.0 >= setup.config.players || common.player_ended() || common.is_over() {
+        let players = setup.config.players;
+        let is_time = common.phase != SessionPhase::Lobby && !common.player_ended() && !common.is_over();
+        if !can || !is_time || player.0 >= players || u32::from(players) <= VOTERS_MIN {
             return false;
         }
         let bit = 1 << player.0;

@@ -66,7 +66,7 @@ impl Trial {
         Self::default()
     }
 
-    /// Number of turns to play. Default 200.
+    /// Number of turns to play, at least 1. Default 200.
     pub fn turns(self, turns: u32) -> Self {
         Self { turns, ..self }
     }
@@ -96,6 +96,7 @@ impl Trial {
     /// Refuses a setting that is zero and must not be.
     fn check(&self) -> Result<(), Box<TrialError>> {
         let settings = [
+            ("turns", self.turns),
             ("frames_per_turn", self.frames_per_turn),
             ("frames_per_second", self.frames_per_second),
             ("restore_every", self.restore_every),

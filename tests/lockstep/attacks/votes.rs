@@ -44,6 +44,21 @@ fn most_of_a_star_can_vote_somebody_out_and_back_in() {
 }
 
 #[test]
+fn no_vote_counts_in_the_lobby_or_in_a_match_of_two() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for players in 2..=3 {
+            let mut game = start(&config(players, topology), 0, 1, slow());
+            let own = game.drivers_mut()[0].session_mut();
+            assert_eq!(own.phase(), SessionPhase::Lobby);
+            assert!(!own.vote_out(PlayerId(1), true), "{topology:?}: the match has not begun");
+            play(&mut game, 4_000);
+            let counts = game.drivers_mut()[0].session_mut().vote_out(PlayerId(1), true);
+            assert_eq!(counts, players == 3, "{topology:?}: who is to agree?");
+        }
+    }
+}
+
+#[test]
 fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);

@@ -8,7 +8,7 @@ use crate::service::places::{NoPlace, Pass, Placed, Places, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::Limits;
 use crate::service::removal::Removal;
-use crate::session::config::{ConfigError, Topology};
+use crate::session::config::ConfigError;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::AnyAction;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};

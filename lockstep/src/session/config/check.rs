@@ -116,6 +116,10 @@ mod tests {
             SessionConfig::new(2).turn_bytes_max(1).check(9),
             Err(ConfigError::ActionTooLarge { bits: 9, max: 8 })
         );
+        assert_eq!(
+            SessionConfig::new(2).turn_bytes_max(1).check(34).unwrap_err().to_string(),
+            "an action must have 1 to 8 bits, but its MAX_BITS is 34: change that, or turn_bytes_max"
+        );
         assert_eq!(SessionConfig::input(2, 60).check(6), Ok(()));
         let refused = |config: SessionConfig| match config.check(8) {
             Err(ConfigError::OutOfRange { setting, .. } | ConfigError::TimeOutOfRange { setting, .. }) => {
