@@ -11,6 +11,7 @@
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
+//! - `movement`: and a `testudo_movement::Crowd` on it (`CrowdPart`).
 //! - `serde`: settings can be serialised.
 //! - `signed`: signed matches: keys, and statements that prove who lied. Brings `ed25519-dalek` and `sha2`.
 //! - `judgement`: what a referee says of a match, signed, and checked by simulating again. Brings `serde_json`.
@@ -19,6 +20,8 @@
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 #![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
 
+#[cfg(feature = "movement")]
+mod crowd;
 mod drive;
 #[cfg(feature = "judgement")]
 pub mod judgement;
@@ -49,6 +52,8 @@ mod value;
 #[cfg(feature = "physics")]
 mod world;
 
+#[cfg(feature = "movement")]
+pub use crowd::CrowdPart;
 pub use drive::driver::{Advance, Driver};
 pub use drive::frame_objects::{FrameObject, FrameObjectId, FrameObjects};
 pub use drive::search::Search;

@@ -1,7 +1,7 @@
 //! A physics world as a part of a game's state: with the feature `physics`, one call of `v.part(&mut self.world)` in the walk is enough. Handles of
 //! bodies, fixed-point numbers and angles are numbers of a state, too; vectors, rates and random numbers are states of a few numbers.
 //!
-//! This is the only file in which the two packages know each other.
+//! This and `crowd.rs`, for crowds on a world, are the only files in which lockstep knows the engines.
 
 use testudo_physics::{Angle, BodyField, BodyId, FlipError, Fx, Pcg32, Rate, StatePath, Vec2, World};
 

@@ -151,10 +151,10 @@ const STRANGERS: [(&str, &str, &str); 4] = [
     ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/math/rng.rs"),
 ];
 
-/// The one file of lockstep that may name physics, behind a feature.
-const BRIDGE: &str = "lockstep/src/world.rs";
+/// The files of lockstep that may name physics, each behind a feature.
+const BRIDGES: [&str; 2] = ["lockstep/src/world.rs", "lockstep/src/crowd.rs"];
 
-/// The engines do not know each other but for the bridge, and the tests not the demo.
+/// The engines do not know each other but for the bridges, and the tests not the demo.
 pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
     let known = STRANGERS.into_iter().filter_map(|(path, stranger, why)| {
         let line = line_with(tree, path, stranger)?;
@@ -213,14 +213,14 @@ fn lockstep_carries_any_game(tree: &Tree) -> Vec<Finding> {
                     .into(),
         })
         .collect();
-    for (path, _) in tree.rust_files("lockstep/src/").filter(|(path, _)| *path != BRIDGE) {
+    for (path, _) in tree.rust_files("lockstep/src/").filter(|(path, _)| !BRIDGES.contains(path)) {
         let named =
             tree.tokens(path).iter().find(|token| token.is_name("testudo_physics")).map(|token| token.line);
         findings.extend(named.map(|line| Finding {
             path: path.into(),
             line,
             message: format!(
-                "`testudo_physics` may stand in {BRIDGE} only: lockstep carries any deterministic game"
+                "`testudo_physics` may stand in {BRIDGES:?} only: lockstep carries any deterministic game"
             ),
         }));
     }
@@ -368,7 +368,7 @@ mod tests {
                 "lockstep/Cargo.toml",
                 "[dependencies]\ntestudo-physics = { workspace = true, optional = true }",
             ),
-            (super::BRIDGE, "use testudo_physics::World;"),
+            (super::BRIDGES[0], "use testudo_physics::World;"),
         ];
         assert_eq!(packages_know_only_what_they_need(&Tree::planted(&bridge)), []);
         let elsewhere = ("lockstep/src/session/mod.rs", "// testudo_physics\nuse testudo_physics::World;");

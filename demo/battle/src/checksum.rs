@@ -3,15 +3,12 @@
 //! Each structure is destructured without `..`, so that a new field does not compile until it is shown here or explicitly left out.
 //! The walk over the units runs in every frame; inlined, it is a list of stores.
 
-use core::cell::RefCell;
-
-use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
-use testudo_movement::{Crowd, CrowdNumber};
-use testudo_physics::{BodyId, Rate, World};
+use testudo_lockstep::CrowdPart;
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_physics::{BodyId, Rate};
 
 use crate::army::Army;
 use crate::building::Building;
-use crate::field::Field;
 use crate::point::Point;
 use crate::teams::{TEAMS_MAX, Teams};
 use crate::unit::{Deed, Destination, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit};
@@ -51,7 +48,8 @@ impl State for Game {
         } = self;
         let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };
         v.part(world)?;
-        v.part(&mut Marching { crowd, field, world, buffer: RefCell::new(&mut scratch.hashed) })?;
+        let crowd_def = || terrain::crowd_def(field);
+        v.part(&mut CrowdPart::new(crowd, world, crowd_def).buffer(&mut scratch.hashed))?;
         v.object("game", 0);
         v.number("frame", frame)?;
         let (mut state, mut stream) = dice.state();
@@ -81,65 +79,6 @@ impl State for Game {
             self.checksum = self.hash_state();
         }
         Ok(())
-    }
-}
-
-/// The crowd as a part of the state. It is restored with the world that was restored just before it.
-struct Marching<'a> {
-    crowd: &'a mut Crowd,
-    field: &'a Field,
-    world: &'a World,
-    /// Kept from frame to frame.
-    buffer: RefCell<&'a mut Vec<u8>>,
-}
-
-impl Part for Marching<'_> {
-    fn digest(&self) -> u64 {
-        self.crowd.checksum_in(&mut self.buffer.borrow_mut())
-    }
-
-    fn save(&self, out: &mut Vec<u8>) {
-        self.crowd.save(out);
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let loaded = Crowd::load(&terrain::crowd_def(self.field), self.world, bytes);
-        *self.crowd = loaded.map_err(|error| StateError::Part {
-            what: match error {
-                testudo_movement::StateError::Invalid { what } => what,
-                testudo_movement::StateError::OtherDefinition => "the crowd was saved on another field",
-                _ => "the crowd was saved by another version, or is damaged",
-            },
-        })?;
-        Ok(())
-    }
-
-    fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        self.crowd.visit_numbers(&mut |CrowdNumber { kind, index, name, value, bytes, .. }| {
-            each(Leaf { kind, index, name, bits: 8 * bytes, value: value.into() });
-        });
-    }
-
-    fn flip_bit(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
-        let mut found = None;
-        self.crowd.visit_numbers(&mut |number| {
-            if (number.kind, number.index, number.name) == (leaf.kind, leaf.index, leaf.name) {
-                found.get_or_insert(number);
-            }
-        });
-        let number = found.filter(|number| bit < 8 * number.bytes).ok_or(StateError::NoSuchBit { bit })?;
-        let mut bytes = Vec::new();
-        self.crowd.save(&mut bytes);
-        bytes[number.at as usize + bit as usize / 8] ^= 1 << (bit % 8);
-        let mut again = Vec::new();
-        let before = self.crowd.clone();
-        self.load(&bytes)?;
-        self.crowd.save(&mut again);
-        if again == bytes {
-            return Ok(());
-        }
-        *self.crowd = before;
-        Err(StateError::Part { what: "a number of the crowd cannot have this bit" })
     }
 }
 
