@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn what_decode_refuses_is_named() {
         let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
-        let refused = outbox.submit(&Digit(100)).unwrap_err();
+        let refused = outbox.submit(&Digit(100), None).unwrap_err();
         assert_eq!(refused, SubmitError::Refused(DecodeError::OutOfRange { value: 100, max: 9 }));
         assert_eq!(refused.to_string(), "`decode` refuses what `encode` wrote: value 100 is above 9");
-        assert_eq!(outbox.submit(&Digit(9)), Ok(()));
+        assert_eq!(outbox.submit(&Digit(9), None), Ok(()));
         assert_eq!(outbox.len(), 1);
     }
 

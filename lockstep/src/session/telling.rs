@@ -97,6 +97,7 @@ impl Event {
                 write!(f, "turn {turn} waits for {}", players_named(players.iter().copied()))?;
                 drop_in.map_or(Ok(()), |time| write!(f, ", to be dropped in {} ms", time.as_millis()))
             }
+            Self::CutOff { turn } => write!(f, "turn {turn} waits: nothing comes from the host or relay"),
             Self::WaitingOver { turn } => write!(f, "turn {turn} has begun after a wait"),
             Self::OftenLate { turn, player, drop_in } => {
                 let left = drop_in.as_millis();
