@@ -199,7 +199,7 @@ impl Crowd {
     /// there is none.
     fn find_around(&mut self, world: &World, number: usize, hunt: &Hunt, is_held: bool) -> bool {
         let (mover, ground, position) = (&self.movers[number], &self.ground, self.walkers[number].place());
-        let (size, most) = (mover.size, self.cells_per_frame / ALONE_PART);
+        let (size, most) = (mover.size, self.settings.cells_per_frame / ALONE_PART);
         let mut rooms = 0;
         let path = if hunt.waits() {
             self.paths.find(ground, [position, mover.post], size, most).map(|_| ())

@@ -13,9 +13,7 @@ impl Clone for Crowd {
             paths_left: 0,
             pack: Default::default(),
             paths_debt: self.paths_debt,
-            cells_per_frame: self.cells_per_frame,
-            slows: self.slows,
-            definition: self.definition,
+            settings: self.settings,
             is_surveyed: self.is_surveyed,
             walkers: self.walkers.clone(),
             movers: self.movers.clone(),
@@ -37,9 +35,7 @@ impl Clone for Crowd {
             ground,
             flows,
             paths_debt,
-            cells_per_frame,
-            slows,
-            definition,
+            settings,
             is_surveyed,
             walkers,
             movers,
@@ -57,9 +53,8 @@ impl Clone for Crowd {
             self.ground.clone_from(ground);
             self.flows.clone_from(flows);
         }
-        (self.cells_per_frame, self.slows, self.orders) = (*cells_per_frame, *slows, *orders);
+        (self.settings, self.is_surveyed, self.orders) = (*settings, *is_surveyed, *orders);
         (self.gone, self.paths_debt) = (*gone, *paths_debt);
-        (self.definition, self.is_surveyed) = (*definition, *is_surveyed);
         self.replaced.clone_from(replaced);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);

@@ -127,7 +127,11 @@ impl Crowd {
             self.pay(1 + (left.to_bits() >> ground.grid.shift) as u32 / LINE_CELLS);
             Some(Way::Straight { left })
         } else {
-            let most = if is_alone { self.cells_per_frame / ALONE_PART } else { self.cells_per_frame };
+            let most = if is_alone {
+                self.settings.cells_per_frame / ALONE_PART
+            } else {
+                self.settings.cells_per_frame
+            };
             self.pack.forget();
             let way = match self.paths.find(ground, [position, goal], mover.size, most) {
                 Ok(corners) => Some(along(ground, position, mover.size, corners)),
@@ -173,7 +177,7 @@ impl Crowd {
     pub(super) fn pay(&mut self, cells: u32) {
         let cells = cells.saturating_mul(CELLS_OF_FIELDS);
         let debt = self.paths_debt.saturating_add(cells.saturating_sub(self.paths_left));
-        self.paths_debt = debt.min(debt_max(self.cells_per_frame));
+        self.paths_debt = debt.min(debt_max(self.settings.cells_per_frame));
         self.paths_left = self.paths_left.saturating_sub(cells);
     }
 
@@ -181,9 +185,9 @@ impl Crowd {
     /// somewhere are first, then those that pursue, and then whoever has found no way to its prey; in two frames those that go are last, and in one whoever has
     /// found no way is first. If two that go alone look for a path to the same goal, they share a field instead.
     pub(super) fn seek(&mut self, world: &World, rate: u32) {
-        self.paths_left = self.cells_per_frame.saturating_sub(self.paths_debt);
-        self.paths_debt = self.paths_debt.saturating_sub(self.cells_per_frame);
-        self.pack.begin(self.cells_per_frame);
+        self.paths_left = self.settings.cells_per_frame.saturating_sub(self.paths_debt);
+        self.paths_debt = self.paths_debt.saturating_sub(self.settings.cells_per_frame);
+        self.pack.begin(self.settings.cells_per_frame);
         let mut seekers = core::mem::take(&mut self.seekers);
         let errand = |movers: &[Mover], number: u32| movers[number as usize].seeks();
         seekers.sort_unstable_by_key(|&number| (errand(&self.movers, number), number));

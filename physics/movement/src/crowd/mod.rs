@@ -78,6 +78,21 @@ impl CrowdDef {
     }
 }
 
+/// What a crowd keeps of its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) cells_per_frame: u32,
+    pub(crate) slows: bool,
+    /// A hash of all of it.
+    pub(crate) definition: u64,
+}
+
+impl Settings {
+    fn of(def: &CrowdDef) -> Self {
+        Self { cells_per_frame: def.cells_per_frame, slows: def.slows, definition: def.digest() }
+    }
+}
+
 /// Units that find their way: the ground, the fields to their goals, and what each unit is about.
 ///
 /// In each frame [`Crowd::step`] tells the bodies their velocities, and then the world makes its step. The order of calls decides the bits, as in the
@@ -97,10 +112,7 @@ pub struct Crowd {
     pack: Pack,
     /// How many cells they have taken too much; that many fewer are left in the frames to come.
     pub(crate) paths_debt: u32,
-    pub(crate) cells_per_frame: u32,
-    pub(crate) slows: bool,
-    /// A hash of the definition.
-    pub(crate) definition: u64,
+    pub(crate) settings: Settings,
     /// Whether it has looked at all obstacles of the world.
     pub(crate) is_surveyed: bool,
     /// In ascending order of their bodies' slots.
@@ -146,9 +158,7 @@ impl Crowd {
             paths_left: 0,
             pack: Pack::default(),
             paths_debt: 0,
-            cells_per_frame: def.cells_per_frame,
-            slows: def.slows,
-            definition: def.digest(),
+            settings: Settings::of(def),
             is_surveyed: false,
             walkers: Vec::new(),
             movers: Vec::new(),

@@ -33,12 +33,7 @@ impl Crowd {
             return Err(MoveError::Goal);
         }
         order.formation.validate()?;
-        let mut group = Vec::new();
-        for &body in units {
-            group.push(self.place_of(body).ok_or(MoveError::Stranger(body))?);
-        }
-        group.sort_unstable();
-        group.dedup();
+        let group = self.group_of(units)?;
         let Some(size) = group.iter().map(|&at| self.movers[at].size).max() else { return Ok(()) };
         // One field for each size in the group.
         let mut flows = [None; SIZES_MAX as usize];
@@ -87,6 +82,17 @@ impl Crowd {
             self.hashes[at] = CHANGED;
         }
         Ok(())
+    }
+
+    /// Where these units are among all, ascending, each once.
+    fn group_of(&self, units: &[BodyId]) -> Result<Vec<usize>, MoveError> {
+        let mut group = Vec::new();
+        for &body in units {
+            group.push(self.place_of(body).ok_or(MoveError::Stranger(body))?);
+        }
+        group.sort_unstable();
+        group.dedup();
+        Ok(group)
     }
 
     /// Distance between the places of a group whose greatest size this is, units.

@@ -114,7 +114,7 @@ impl Crowd {
         (sight.is_going, sight.left) = (left > 0, left.max(0));
         sight.group = PURSUERS | walker.body.index();
         let mut speed = mover.def.speed.to_bits();
-        if self.slows {
+        if self.settings.slows {
             speed /= i64::from(self.ground.cost(position).max(1));
         }
         let speed = speed.min(left.max(0) * i64::from(rate));

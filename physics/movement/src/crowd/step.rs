@@ -81,7 +81,7 @@ impl Crowd {
         }
         self.thinkers = thinkers;
         // Paths of units without a field leave half of it at least.
-        let cells = self.paths_left.max(self.cells_per_frame.div_ceil(2));
+        let cells = self.paths_left.max(self.settings.cells_per_frame.div_ceil(2));
         self.flows.search(&self.ground, cells);
     }
 

@@ -39,7 +39,7 @@ impl Crowd {
         let far = length(way);
         // Not further than its aim in one frame: behind it may be a cell from which the path leads back.
         let mut speed = pace.to_bits();
-        if self.slows {
+        if self.settings.slows {
             speed /= i64::from(self.ground.cost(position).max(1));
         }
         speed = speed.min(far * i64::from(rate));

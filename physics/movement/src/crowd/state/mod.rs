@@ -75,8 +75,8 @@ impl Crowd {
     }
 
     /// A crowd as it was saved, with the definition that it was made with and the world of the same moment. The ground is surveyed, and the fields are searched
-    /// as far as they were: this takes as long as that took. Another definition is refused. Untrusted bytes are welcome: every number is checked. (A crowd goes on with the same bits only if
-    /// its ground knew the obstacles of that world: survey what is built or removed in the same frame.)
+    /// as far as they were: this takes as long as that took. Another definition is refused. Untrusted bytes are welcome: every number is checked. (A crowd goes
+    /// on with the same bits only if its ground knew the obstacles of that world: survey what is built or removed in the same frame.)
     ///
     /// # Errors
     /// [`StateError`] names what is wrong.
@@ -87,7 +87,7 @@ impl Crowd {
         if found != MOVEMENT_VERSION {
             return Err(StateError::Version { found });
         }
-        if numbers.take(8)? as u64 != crowd.definition {
+        if numbers.take(8)? as u64 != crowd.settings.definition {
             return Err(StateError::OtherDefinition);
         }
         crowd.is_surveyed = numbers.flag()?;

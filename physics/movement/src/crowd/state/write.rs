@@ -110,7 +110,7 @@ impl Crowd {
     pub(super) fn write_head(&self, out: &mut impl Sink) {
         out.object("crowd", 0);
         out.put("version", MOVEMENT_VERSION.into(), 4);
-        out.put("definition", self.definition as i64, 8);
+        out.put("definition", self.settings.definition as i64, 8);
         out.put("is_surveyed", self.is_surveyed.into(), 1);
         out.put("orders", self.orders.into(), 4);
         out.put("frame", self.flows.frame as i64, 8);
