@@ -20,7 +20,7 @@ pub enum Level {
     Normal,
     /// Quick, sends everybody, and pushes the enemy back to its base, where recruits are trained in two of five frames then.
     Hard,
-    /// Not in the menu: somebody who plays for the first time. What [`Level::Easy`] is measured by.
+    /// In the menu only of a battle that has it: somebody who plays for the first time. What [`Level::Easy`] is measured by.
     Clumsy,
 }
 

@@ -28,6 +28,10 @@ const LEVELS: [Offer<'_, Level>; 3] = [
     ("bot hard", "Hard", Level::Hard),
 ];
 
+/// What only a command line asks for: its button is there in a battle that has it.
+const OTHERS: [Offer<'_, Option<Level>>; 2] =
+    [("bot clumsy", "Clumsy", Some(Level::Clumsy)), ("bot idle", "Idle", None)];
+
 /// Units of each army.
 const SIZES: [Offer<'_, u32>; 5] = [
     ("units 50", "50", 50),
@@ -92,7 +96,7 @@ const ACTIONS: [Offer<'_, MenuAction>; 5] = [
 
 /// A bot in a sentence: "the easy bot".
 pub(crate) fn bot(level: Level) -> String {
-    let word = LEVELS.iter().find_map(|(_, word, of)| (*of == level).then_some(*word));
+    let word = bots(Some(level)).into_iter().find_map(|(_, word, of)| (of == Some(level)).then_some(word));
     format!("the {} bot", word.unwrap_or("other").to_lowercase())
 }
 
@@ -100,12 +104,14 @@ pub(crate) fn bot(level: Level) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Menu {
     pub(crate) setup: Setup,
-    pub(crate) level: Level,
+    /// None of an enemy who does nothing.
+    pub(crate) level: Option<Level>,
     /// Bots play both armies.
     pub(crate) is_watched: bool,
     /// There is a replay to look at.
     has_replay: bool,
-    /// Units of each army in the running battle, and its seed.
+    /// The bot in the running battle, the units of each army, and the seed.
+    bot: Option<Level>,
     units: u32,
     seed: u64,
     /// The other page, if it is open.
@@ -121,10 +127,17 @@ fn sizes(running: u32, word: &str) -> Vec<Offer<'_, u32>> {
     sizes
 }
 
+/// The levels of [`LEVELS`], and the running battle's.
+fn bots(running: Option<Level>) -> Vec<Offer<'static, Option<Level>>> {
+    let other = OTHERS.into_iter().filter(|offer| offer.2 == running);
+    LEVELS.into_iter().map(|(name, word, level)| (name, word, Some(level))).chain(other).collect()
+}
+
 impl Menu {
     /// What is chosen first: what the running battle has.
-    pub(crate) fn new(setup: Setup, level: Level, is_watched: bool, has_replay: bool) -> Self {
-        Self { setup, level, is_watched, has_replay, units: setup.units, seed: setup.seed, friends: None }
+    pub(crate) fn new(setup: Setup, level: Option<Level>, is_watched: bool, has_replay: bool) -> Self {
+        let Setup { units, seed, .. } = setup;
+        Self { setup, level, is_watched, has_replay, bot: level, units, seed, friends: None }
     }
 
     /// Draws the card in the middle of a rectangle.
@@ -159,7 +172,7 @@ impl Menu {
         let Setup { map, units, seed, .. } = &mut self.setup;
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
         choose(ui, row(0.0), "Map", &offered, map);
-        choose(ui, row(1.0), "Bot", &LEVELS, &mut self.level);
+        choose(ui, row(1.0), "Bot", &bots(self.bot), &mut self.level);
         choose(ui, row(2.0), "Units", &sizes(self.units, &self.units.to_string()), units);
         choose(ui, row(3.0), "Plays", &SIDES, &mut self.is_watched);
         let next = self.seed.wrapping_add(1);
@@ -192,6 +205,17 @@ fn choose<T: Copy + PartialEq>(ui: &mut Ui, rect: Rect, name: &str, offers: &[Of
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bot_of_the_running_battle_is_offered_whatever_it_is() {
+        for running in [Some(Level::Clumsy), Some(Level::Easy), Some(Level::Normal), Some(Level::Hard), None]
+        {
+            let offered = bots(running);
+            assert_eq!(offered.iter().filter(|offer| offer.2 == running).count(), 1, "{running:?}");
+            assert!((3..=4).contains(&offered.len()), "{running:?}");
+        }
+        assert_eq!(bot(Level::Clumsy), "the clumsy bot");
+    }
 
     #[test]
     fn a_size_of_its_own_is_offered_too() {

@@ -113,13 +113,16 @@ impl Desk {
         }
         let lines = match self.skirmish.rival() {
             _ if self.pace.is_paused => PAUSED.map(str::to_owned),
+            // The card says how it was decided.
+            _ if self.skirmish.result().is_some() => Default::default(),
             Some(level) => {
                 let bot = menu::bot(level);
-                [format!("Bring down the keep of {bot}, or all of its army."), format!("Against {bot}")]
+                [format!("Bring down the keep of {bot}, or all of its army."), GOALS[1].to_owned()]
             }
             None => GOALS.map(str::to_owned),
         };
-        if let Some(goal) = self.stage.ui.pen.fitting(lines, SIZE, room - x - 6.0) {
+        let goal = self.stage.ui.pen.fitting(lines, SIZE, room - x - 6.0);
+        if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
             let end = self.stage.ui.pen.text(&goal, x, top.y + 28.0, SIZE, army(0));
             self.stage.ui.note("goal", Rect::new(x, top.y, end - x, top.h));
         }

@@ -14,15 +14,16 @@ impl Desk {
             Some(_) => None,
             None => {
                 let has_replay = self.newest_replay().is_some();
-                Some(Menu::new(self.spec.terms.setup, self.level(), self.is_watched(), has_replay))
+                let level = self.spec.pilots.get(1).and_then(|pilot| pilot.level());
+                Some(Menu::new(self.spec.terms.setup, level, self.is_watched(), has_replay))
             }
         };
         self.stage.log.note("menu", self.menu.is_some());
     }
 
-    /// Whether bots play both armies.
+    /// Whether a bot plays the first army.
     fn is_watched(&self) -> bool {
-        self.spec.pilots.iter().all(|pilot| pilot.level().is_some())
+        self.spec.pilots.first().is_some_and(|pilot| pilot.level().is_some())
     }
 
     /// How well bots play here.
@@ -34,16 +35,17 @@ impl Desk {
     fn start(&mut self, chosen: Menu) {
         self.spec.terms.setup = chosen.setup;
         if let Some(first) = self.spec.pilots.first_mut() {
-            *first = if chosen.is_watched { Pilot::Bot(chosen.level) } else { Pilot::Person };
+            *first =
+                if chosen.is_watched { Pilot::Bot(chosen.level.unwrap_or_default()) } else { Pilot::Person };
         }
-        for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
-            *pilot = Pilot::Bot(chosen.level);
+        for pilot in self.spec.pilots.iter_mut().skip(1) {
+            *pilot = chosen.level.map_or(Pilot::Person, Pilot::Bot);
         }
         // Otherwise a network that was made terrible would stay so in the next battle, and nothing would say so.
         self.skirmish.set_link(self.spec.link);
         self.restart(None);
         self.stage.log.started(&self.spec.terms.setup, &self.spec.link);
-        self.stage.log.note("bot", format!("{:?}", chosen.level));
+        self.stage.log.note("bot", chosen.level.map_or("Idle".into(), |level| format!("{level:?}")));
     }
 
     pub(super) fn draw_menu(&mut self) {
