@@ -21,9 +21,14 @@ const LINE_HEIGHT: f32 = 18.0;
 const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
 const COLUMNS_TIGHT: [f32; 3] = [228.0, 210.0, 330.0];
 
-/// Below these widths columns are tighter, or one below the other, pixels.
+/// Below these widths columns are tighter, without the measurements, or one below the other, pixels.
 const TIGHT: f32 = 900.0;
 const NARROW: f32 = 780.0;
+pub(crate) const BELOW: f32 = 560.0;
+
+/// Width of the names in a list, and of the column of checksums in a narrow panel, pixels.
+const NAMES: f32 = 96.0;
+const CHECKSUMS: f32 = 220.0;
 
 /// The person's action in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,12 +68,17 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Panel
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
-/// The checksums above the network's conditions.
+/// The checksums beside the network's conditions, or above them.
 fn draw_narrow(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
-    let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-    let corrupt = checksums(ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
-    let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
-    let network = conditions::draw(ui, below, skirmish.link(), &conditions::PLAYERS);
+    let [left, right] = if rect.w < BELOW {
+        let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
+        let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
+        [Rect { w: column.w.min(300.0), ..column }, below]
+    } else {
+        columns(ui, rect, [CHECKSUMS, rect.w - 8.0 - CHECKSUMS]).0
+    };
+    let corrupt = checksums(ui, left, skirmish);
+    let network = conditions::draw(ui, right, skirmish.link(), &conditions::PLAYERS);
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
@@ -101,7 +111,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
             Some(_) => ("order delay", format!("seen at once, {} ms", 2 * sample.turn_ms)),
             None => ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
         },
-        round_trip(sample.round_trip_ms, &skirmish.link()),
+        ("round trip", round_trip(pen, rect.w - NAMES, sample.round_trip_ms, &skirmish.link())),
         match (foresight, skirmish.link().transport) {
             (Some(foresight), _) => {
                 let cost = foresight.cost().as_micros() as f64 / 1e3;
@@ -125,9 +135,10 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
 
 /// The measured time, and the link's part of it, which can be much less. The rest is waiting: packets are sent and answered once per frame, and
 /// TCP waits for what was lost.
-fn round_trip(measured_ms: u32, link: &LinkConfig) -> (&'static str, String) {
+fn round_trip(pen: &Pen, room: f32, measured_ms: u32, link: &LinkConfig) -> String {
     let link_ms = 2 * link.latency.as_millis() + link.jitter.as_millis();
-    ("round trip", format!("{measured_ms} ms, {link_ms} by the link"))
+    let short = format!("{measured_ms} ms, link {link_ms}");
+    pen.fitting([format!("{measured_ms} ms, {link_ms} by the link")], SMALL, room).unwrap_or(short)
 }
 
 /// A number of things as text.
@@ -141,7 +152,7 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
     for (n, (name, value)) in lines.iter().enumerate() {
         let y = rect.y + 36.0 + n as f32 * LINE_HEIGHT;
         pen.text(name, rect.x, y, SMALL, TEXT_DIM);
-        pen.text(value, rect.x + 96.0, y, SMALL, TEXT);
+        pen.text(value, rect.x + NAMES, y, SMALL, TEXT);
     }
 }
 

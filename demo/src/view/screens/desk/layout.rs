@@ -2,17 +2,15 @@
 
 use macroquad::math::Vec2;
 
+use crate::view::hud::panel;
 use crate::view::screens::layout::{HEADER, Layout, STATUS, TOP, Views};
 
-/// Height of the unfolded panel; in a narrow window its columns stand below each other.
+/// Height of the unfolded panel; in a narrow window (`panel::BELOW`) its columns stand below each other.
 const PANEL: f32 = 200.0;
 const PANEL_NARROW: f32 = 398.0;
 
-/// Below this width the window is narrow, pixels.
-const NARROW: f32 = 780.0;
-
 pub(crate) fn layout(size: Vec2, is_split: bool, is_unfolded: bool) -> Layout {
-    let tall = if size.x < NARROW { PANEL_NARROW } else { PANEL };
+    let tall = if size.x < panel::BELOW { PANEL_NARROW } else { PANEL };
     let tall = if is_unfolded { tall.min(size.y - TOP - STATUS - HEADER - 60.0).max(0.0) } else { 0.0 };
     Layout::new(size, if is_split { Views::Split } else { Views::Inset }, STATUS, tall)
 }
@@ -23,6 +21,16 @@ mod tests {
 
     use super::*;
     use crate::view::paint::screen::misplaced;
+
+    /// Three of five sliders were below the lower edge.
+    #[test]
+    fn the_panel_is_whole_in_a_small_window() {
+        for (width, height) in [(640.0, 480.0), (844.0, 390.0), (800.0, 600.0)] {
+            let layout = layout(Vec2::new(width, height), false, true);
+            assert_eq!(layout.panel.h, PANEL, "{width}x{height}");
+        }
+        assert_eq!(layout(Vec2::new(412.0, 800.0), false, true).panel.h, PANEL_NARROW);
+    }
 
     #[test]
     fn nothing_overlaps_and_nothing_leaves_the_screen() {
