@@ -17,7 +17,7 @@ use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::panel::PanelAction;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::palette::{BAD, GOOD, PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::palette::{BAD, GOOD, OUTSIDE, PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::paint::{screen, viewport};
 use crate::view::screens::layout::{Layout, Views};
@@ -32,8 +32,8 @@ const CUBES: u32 = 900;
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
 
-/// Height of the panel, pixels.
-const PANEL_HIGH: f32 = 214.0;
+/// From this width on there is room for every button of the top bar, pixels.
+const WIDE: f32 = 720.0;
 
 /// 1 shows the whole field.
 const ZOOM_MAX: f32 = 6.0;
@@ -92,6 +92,11 @@ async fn show(mut desk: CubesDesk, told: &Cell<Option<Result<bool, CubesError>>>
     desk
 }
 
+fn layout() -> Layout {
+    let size = screen::size();
+    Layout::new(size, Views::Split, 0.0, panel::height(size))
+}
+
 /// The keys that a person holds, on the keyboard or in the picture. One that was pressed and let go since the last picture counts, too.
 fn held_keys(tapped: Input) -> Input {
     let is_held = |key: KeyCode| is_key_down(key) || is_key_pressed(key);
@@ -111,7 +116,7 @@ impl Screen for CubesDesk {
     }
 
     fn lay_out(&mut self) {
-        self.layout = Layout::new(screen::size(), Views::Split, 0.0, PANEL_HIGH);
+        self.layout = layout();
     }
 
     fn read(&mut self, _: f32) {
@@ -169,7 +174,9 @@ impl Screen for CubesDesk {
         for side in 0..2_u8 {
             let rect = self.layout.views[usize::from(side)];
             viewport::enter(rect);
-            let look = Look { rect, zoom: self.zoom, floats: self.shows_floats };
+            let rest = keycaps::beside(&self.stage.ui, rect);
+            self.stage.ui.batch.block(rect, OUTSIDE);
+            let look = Look { rect: rest, zoom: self.zoom, floats: self.shows_floats };
             field::draw(&mut self.stage.ui.batch, &self.live, side, &look);
             self.stage.ui.batch.draw();
             viewport::leave();
@@ -210,7 +217,7 @@ impl CubesDesk {
         Ok(Self {
             live: LiveCubes::new(&spec)?,
             spec,
-            layout: Layout::new(screen::size(), Views::Split, 0.0, PANEL_HIGH),
+            layout: layout(),
             stage,
             pace: Pace::new(100),
             shows_floats: false,
@@ -298,42 +305,54 @@ impl CubesDesk {
             let frame = self.live.frame(side);
             let seconds = frame / FRAMES_PER_SECOND;
             let counter = format!("frame {frame}   {}:{:02}", seconds / 60, seconds % 60);
-            self.stage.ui.pen.label(&counter, Rect { w: rect.w - 10.0, ..rect }, Align::Right, SMALL, TEXT);
+            let counter_at = Rect { w: rect.w - 10.0, ..rect };
+            self.stage.ui.pen.label(&counter, counter_at, Align::Right, SMALL, TEXT);
+            // Between the name and the counter, as far as there is room.
+            let end = counter_at.right() - self.stage.ui.pen.width(&counter, SMALL) - 14.0;
+            let between = |x: f32| Rect { x, w: end - x, ..rect };
             if side == 1 {
                 let x = self.stage.ui.pen.strong("The copy", rect.x + 16.0, base, SIZE, army(1)) + 14.0;
                 let (told, color) = if self.shows_floats {
-                    ("f32, its contacts shuffled in every frame", WARN)
+                    (["f32, its contacts shuffled in every frame", "f32, shuffled", "f32"], WARN)
                 } else {
-                    ("gets only the keys, late and with gaps", TEXT_DIM)
+                    (["gets only the keys, late and with gaps", "gets only the keys", ""], TEXT_DIM)
                 };
-                self.stage.ui.pen.text(told, x, base, SMALL, color);
+                self.stage.ui.pen.fit(told, between(x), Align::Left, SMALL, color);
                 continue;
             }
             let x = self.stage.ui.pen.strong("Your cube", rect.x + 16.0, base, SIZE, army(0)) + 14.0;
-            let (text, hint) = match (&self.autopilot, self.has_pressed) {
-                (Some(_), _) => ("Autopilot", ""),
-                (None, false) => ("You play", "arrows push, Space lifts and blows, Z gathers"),
-                (None, true) => ("You play", ""),
+            let hints: &[&str] = match (&self.autopilot, self.has_pressed) {
+                (None, false) => &["arrows push, Space lifts and blows, Z gathers", "arrows, Space, Z"],
+                _ => &[],
             };
+            let text = if self.autopilot.is_some() { "Autopilot" } else { "You play" };
             let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
             if self.stage.ui.button("autopilot", button, text, self.autopilot.is_none()) {
                 self.toggle_autopilot();
             }
-            self.stage.ui.pen.text(hint, button.x + button.w + 14.0, base, SMALL, SELECTION);
+            self.stage.ui.pen.fit(hints, between(button.right() + 14.0), Align::Left, SMALL, SELECTION);
         }
     }
 
     fn draw_top(&mut self) {
         let mut bar = TopBar::new(&mut self.stage.ui, self.layout.top);
-        self.stage.draw_help_button(bar.place(74.0));
+        // In a narrow window the key N is enough for single frames.
+        let is_wide = self.layout.top.w >= WIDE;
+        let [help, short, shown_at] = if is_wide { [74.0, 92.0, 184.0] } else { [50.0, 64.0, 84.0] };
+        self.stage.draw_help_button(bar.place(help));
         let ui = &mut self.stage.ui;
-        let again = bar.button(ui, "again", 92.0, "R again", false);
-        self.pace.wants_step |= bar.button(ui, "step", 92.0, "N one frame", false);
+        let again = bar.button(ui, "again", short, "R again", false);
+        self.pace.wants_step |= is_wide && bar.button(ui, "step", 92.0, "N one frame", false);
         let word = if self.pace.is_paused { "P go on" } else { "P pause" };
-        let pauses = bar.button(ui, "pause", 84.0, word, self.pace.is_paused);
-        let shown = if self.shows_floats { "F shown: f32" } else { "F shown: fixed point" };
-        let floats = bar.button(ui, "floats", 184.0, shown, self.shows_floats);
-        self.wants_back |= self.has_way_back && bar.button(ui, "back to battle", 94.0, "New battle", false);
+        let pauses = bar.button(ui, "pause", short, word, self.pace.is_paused);
+        let shown = match (self.shows_floats, is_wide) {
+            (true, true) => "F shown: f32",
+            (false, true) => "F shown: fixed point",
+            (true, false) => "F f32",
+            (false, false) => "F fixed",
+        };
+        let floats = bar.button(ui, "floats", shown_at, shown, self.shows_floats);
+        self.wants_back |= self.has_way_back && bar.button(ui, "back to battle", 84.0, "New battle", false);
         bar.title(&ui.pen, "Testudo", "one scene twice, six keys in between", bar.end());
         if again {
             self.restart();

@@ -1,7 +1,7 @@
 //! What crosses the network, whether both sides are equal, and the means to make it worse.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
+use macroquad::math::{Rect, Vec2};
 use testudo_lockstep::simnet::Transport;
 
 use crate::app::Sample;
@@ -21,8 +21,25 @@ const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
 /// Width of a frame's tick, pixels.
 const TICK: f32 = 2.0;
 
+/// Below these widths there are no measurements, and the conditions are below the checksums, pixels.
+const NARROW: f32 = 946.0;
+const BELOW: f32 = 600.0;
+
+/// Height of the panel, with its columns side by side or one below the other; and what it leaves to the scenes, pixels.
+const HIGH: f32 = 214.0;
+const HIGH_NARROW: f32 = 404.0;
+const SCENES: f32 = 340.0;
+
+/// Height of the panel in a window of this size.
+pub(super) fn height(size: Vec2) -> f32 {
+    if size.x < BELOW { HIGH_NARROW.min(size.y - SCENES).max(HIGH) } else { HIGH }
+}
+
 /// Draws the panel and asks its widgets.
 pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction> {
+    if rect.w < NARROW {
+        return draw_narrow(ui, rect, live);
+    }
     let (columns, graph) = columns(ui, rect, COLUMNS);
     frames(&ui.pen, columns[0], live);
     let corrupt = checksums(ui, columns[1], live);
@@ -33,6 +50,20 @@ pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAct
         let curve = Curve { name: "delay", color: army(0), values: values(behind) };
         graph::draw(&mut ui.batch, &ui.pen, graph, &[curve], &values(|sample| sample.stalled_frames));
     }
+    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
+}
+
+/// The checksums beside the network's conditions, or above them.
+fn draw_narrow(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction> {
+    let wide = rect.w - 8.0;
+    let [left, right] = if rect.w < BELOW {
+        let ([column], _) = columns(ui, rect, [wide]);
+        [Rect { w: column.w.min(COLUMNS[1]), ..column }, Rect { y: column.y + 194.0, ..column }]
+    } else {
+        columns(ui, rect, [COLUMNS[1], wide - COLUMNS[1]]).0
+    };
+    let corrupt = checksums(ui, left, live);
+    let network = conditions::draw(ui, right, live.link(), &conditions::WATCHER);
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
