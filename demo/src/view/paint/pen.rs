@@ -1,5 +1,6 @@
 //! Text: two weights of one typeface, sharp on every screen.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use macroquad::color::Color;
@@ -121,6 +122,7 @@ impl Pen {
     }
 
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {
+        let text = &legible(text);
         let (font_size, font_scale) = font_size(size);
         measure_text(text, self.regular.as_ref(), font_size, font_scale).width
     }
@@ -179,6 +181,7 @@ impl Pen {
     }
 
     fn write(&self, font: Option<&Font>, text: &str, x: f32, y: f32, size: f32, color: Color) -> f32 {
+        let text = &legible(text);
         // The library takes care of screens with more pixels.
         let (font_size, font_scale) = font_size(size);
         let params = TextParams { font, font_size, font_scale, color, ..TextParams::default() };
@@ -188,14 +191,34 @@ impl Pen {
         let width = draw_text_ex(text, left, base, params).width;
         if !text.is_empty() {
             let rect = Rect::new(x, y - size * 0.76, width, size * 0.96);
-            self.written.borrow_mut().push((rect, text.to_owned()));
+            self.written.borrow_mut().push((rect, text.to_string()));
         }
         x + width
     }
+}
+
+/// A text with a question mark for every character that the fonts lack: a name in another script was not to be seen.
+fn legible(text: &str) -> Cow<'_, str> {
+    let has = |c: &char| matches!(c, ' '..='~') || BEYOND_ASCII.contains(c);
+    if text.chars().all(|c| has(&c)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if has(&c) { c } else { '?' }).collect())
 }
 
 /// The library's size for letters of this size, pixels of the desktop, and the scale that leads back to coordinates.
 fn font_size(size: f32) -> (u16, f32) {
     let pixels = (size * screen::factor()).round().max(1.0);
     (pixels as u16, size / pixels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_another_script_is_seen() {
+        assert_eq!(legible("Gr\u{fc}\u{df}e \u{65e5}\u{672c}"), "Gr??e ??");
+        assert_eq!(legible("\u{2260} a \u{2013} ~"), "\u{2260} a \u{2013} ~");
+    }
 }
