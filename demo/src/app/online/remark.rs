@@ -11,6 +11,8 @@ const ONE_MORE: Duration = Duration::from_secs(10);
 pub(crate) enum Remark {
     /// The match has stood for a while, and waits for these players.
     Waits { players: Vec<PlayerId>, drop_in: Option<Duration> },
+    /// Nothing has come from the host or the relay for a while.
+    Silent { is_relayed: bool },
     /// The others have waited for the player again and again.
     OftenLate { player: PlayerId, drop_in: Duration },
     /// A player has asked for a pause, or for its end.
@@ -48,6 +50,7 @@ impl Remark {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Waits { .. } => "waits",
+            Self::Silent { .. } => "silent",
             Self::OftenLate { .. } => "often late",
             Self::Paused { .. } => "paused",
             Self::Speed { .. } => "speed",
@@ -79,7 +82,8 @@ impl Remark {
             | Self::ShownAnother { player, .. }
             | Self::TooFarAhead { player }
             | Self::Vote { voter: player, .. } => Some(*player),
-            Self::ResultsDiffer
+            Self::Silent { .. }
+            | Self::ResultsDiffer
             | Self::Cancelled { .. }
             | Self::StateRefused { .. }
             | Self::WrongState { .. }
@@ -95,6 +99,9 @@ impl Remark {
                 let names: Vec<String> = players.iter().map(|player| called(*player)).collect();
                 let then = drop_in.map_or(String::new(), |left| format!("; dropped in {}", seconds(left)));
                 format!("waiting for {}{then}", names.join(", "))
+            }
+            Self::Silent { is_relayed } => {
+                format!("nothing comes from the {}", if *is_relayed { "relay" } else { "host" })
             }
             Self::OftenLate { player, drop_in } => {
                 let left = seconds(*drop_in);

@@ -119,8 +119,9 @@ impl Seat {
         self.pump()?;
         self.advance();
         self.pump()?;
-        self.take_events();
         let now = self.clock.now();
+        self.listen(now);
+        self.take_events();
         self.take_messages(now);
         self.watch_wait(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));

@@ -5,7 +5,7 @@ use macroquad::math::Rect;
 
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
-use crate::view::paint::palette::{SELECTION, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use testudo_battle::Game;
@@ -21,6 +21,8 @@ pub(crate) struct Header {
     /// Name of the button that hands over to a bot and back, for scripts.
     pub(crate) widget: &'static str,
     pub(crate) is_person: bool,
+    /// Nobody here commands an army.
+    pub(crate) is_watching: bool,
     /// Own orders are shown at once.
     pub(crate) predicts: bool,
 }
@@ -38,6 +40,10 @@ impl Header {
     /// Draws the strip and asks its buttons.
     pub(crate) fn draw(&self, ui: &mut Ui, side: &Side, game: &Game) -> Option<HeaderAction> {
         let Self { rect, player, is_person, .. } = *self;
+        if self.is_watching {
+            draw_watched(ui, rect, game);
+            return None;
+        }
         ui.strip(rect, army(player));
         let base = rect.y + 20.0;
         let name = format!("Player {}", player + 1);
@@ -74,6 +80,36 @@ impl Header {
         }
         pressed.then_some(HeaderAction::Pilot).or(predicts.then_some(HeaderAction::Predict))
     }
+}
+
+/// The strip of somebody who only watches: how many units each army has, and nothing to press.
+fn draw_watched(ui: &mut Ui, rect: Rect, game: &Game) {
+    const GAP: f32 = 12.0;
+    ui.strip(rect, LINE);
+    let (start, end) = (rect.x + 16.0, rect.right() - 10.0);
+    let mut base = rect.y + 20.0;
+    let mut x = ui.pen.strong("Watching", start, base, SIZE, TEXT) + GAP;
+    let [long, short] = armies(game);
+    let width = |forms: &[String]| forms.iter().map(|form| ui.pen.width(form, SMALL) + GAP).sum::<f32>();
+    let forms = if x + width(&long) < end { long } else { short };
+    for (number, form) in (0..).zip(forms) {
+        let right = x + ui.pen.width(&form, SMALL);
+        if right > end {
+            (x, base) = (start, base + 18.0);
+        }
+        if base > rect.bottom() {
+            return;
+        }
+        x = ui.pen.text(&form, x, base, SMALL, army(number)) + GAP;
+    }
+}
+
+/// The units of each army, and a shorter form.
+fn armies(game: &Game) -> [Vec<String>; 2] {
+    let living = |army| game.middle(army).map_or(0, |(living, _)| living);
+    let all = || (0..game.setup().players).map(|army| (army + 1, living(army)));
+    let long = all().map(|(number, living)| format!("player {number}: {}", count(living, "unit")));
+    [long.collect(), all().map(|(number, living)| format!("{number}: {living}")).collect()]
 }
 
 /// How an army stands, and a shorter form.
@@ -141,6 +177,14 @@ mod tests {
         let game = Game::new(Setup { players: 2, units: 20, seed: 1, map: None }).unwrap();
         let told = enemy(&game, 0);
         assert!(told.contains("enemy 20 units") && told.contains("keep 100 %"), "{told}");
+    }
+
+    #[test]
+    fn a_watcher_sees_every_army_and_is_none_of_the_players() {
+        let game = Game::new(Setup { players: 4, units: 20, seed: 1, map: None }).unwrap();
+        let [long, short] = armies(&game);
+        assert_eq!((long.len(), &long[3][..]), (4, "player 4: 20 units"));
+        assert_eq!(short, ["1: 20", "2: 20", "3: 20", "4: 20"]);
     }
 
     /// Nothing told somebody who left a fight with a right click why so many fell.

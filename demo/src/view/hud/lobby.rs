@@ -147,6 +147,10 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Optio
     ui.pen.fit([what], beside, Align::Right, SMALL, TEXT_DIM);
     match seat.codes() {
         Some(codes) => invitation(ui, &plan, (codes, seat), qr),
+        None if seat.is_watching() => {
+            let lines = ["You watch. The battle begins when all players are here and ready.", "You watch."];
+            ui.pen.fit(lines, plan.lead[0], Align::Left, SIZE, TEXT);
+        }
         None => {
             let long = "You have a place. The battle begins when all players are here and ready.";
             let lines = [long, "You have a place. Others are missing, or not ready.", "You have a place."];
@@ -173,12 +177,22 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Optio
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
 pub(crate) fn draw_asking(ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
+    let text = "No answer yet. The attempt ends by itself, after half a minute at the latest.";
+    draw_waiting(ui, around, (&format!("Asking {host} for a place"), text), seconds)
+}
+
+/// Draws the screen while the state of a match is on its way; true if the person wants to leave.
+pub(crate) fn draw_joining(ui: &mut Ui, around: Rect, percent: u8, seconds: f32) -> bool {
+    let text = "Then this computer catches up with the others.";
+    draw_waiting(ui, around, (&format!("Getting the state of the match: {percent} %"), text), seconds)
+}
+
+fn draw_waiting(ui: &mut Ui, around: Rect, (title, text): (&str, &str), seconds: f32) -> bool {
     let card = card::middle(around, 720.0, 170.0);
     frame(ui, around, card);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
     let line = Rect::new(card.x + 28.0, card.y + 42.0, card.w - 56.0, 22.0);
-    let y = ui.pen.wrapped(&format!("Asking {host} for a place{dots}"), line, LARGE, TEXT) + 8.0;
-    let text = "No answer yet. The attempt ends by itself, after half a minute at the latest.";
+    let y = ui.pen.wrapped(&format!("{title}{dots}"), line, LARGE, TEXT) + 8.0;
     ui.pen.wrapped(text, Rect { y, ..line }, SIZE, TEXT_DIM);
     ui.button("leave", Rect::new(line.x, card.bottom() - 46.0, 110.0, 32.0), "Leave", false)
 }

@@ -89,7 +89,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
     for player in (0..session.config().players.min(ROWS)).map(PlayerId) {
         let y = rect.y + 36.0 + f32::from(player.0) * 18.0;
         let report = session.player_report(player);
-        let is_own = seat.player() == player;
+        let is_own = seat.player() == player && !seat.is_watching();
         let name = match (is_own, seat.team_of(player)) {
             (true, 0) => "you".into(),
             (true, team) => format!("you, team {team}"),

@@ -209,7 +209,8 @@ impl Board {
         let Some(game) = clients.game(view) else { return false };
         let (player, rect) = (clients.player(view), self.eye.layout.headers[usize::from(view)]);
         let (is_person, predicts) = (clients.has_person(view), clients.predicts(view));
-        let header = Header { rect, player, widget, is_person, predicts };
+        let is_watching = clients.is_watching();
+        let header = Header { rect, player, widget, is_person, is_watching, predicts };
         let pressed = header.draw(&mut stage.ui, &self.sides[usize::from(view)], game);
         if pressed == Some(HeaderAction::Predict) {
             self.toggle_prediction(stage, clients, view);

@@ -21,6 +21,11 @@ pub(crate) trait Clients {
         false
     }
 
+    /// Whether nobody here commands an army.
+    fn is_watching(&self) -> bool {
+        false
+    }
+
     /// Submits an order. Returns the turn in which it was accepted, if it was.
     fn order(&mut self, _view: u8, _order: &Order) -> Option<u32> {
         None
@@ -112,6 +117,10 @@ impl Clients for NetworkMatch {
         self.seat().is_some_and(|seat| seat.pilot() == Pilot::Person && !seat.is_watching())
     }
 
+    fn is_watching(&self) -> bool {
+        self.seat().is_some_and(Seat::is_watching)
+    }
+
     fn order(&mut self, _: u8, order: &Order) -> Option<u32> {
         Some(self.seat_mut()?.order(order).ok()?.0)
     }
@@ -124,13 +133,13 @@ impl Clients for NetworkMatch {
         let seat = self.seat()?;
         let both_ways = |sample: &Sample| sample.bytes_per_second + sample.received_per_second;
         Some(Status {
-            computers: seat.terms().setup.players,
+            computers: seat.computers(),
             are_simulated: false,
             turns: seat.compared().0,
             divergent_turn: seat.divergent_turn(),
             is_doubtful: seat.is_doubtful(),
             bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
-            is_waiting: seat.waiting().is_some(),
+            is_waiting: seat.waiting().is_some() || seat.is_cut_off() || seat.silence().is_some(),
         })
     }
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::app::Terms;
 use crate::app::error::Fate;
 use crate::app::online::name::Name;
-use crate::app::{Pilot, ReplayFile};
+use crate::app::{Pilot, Remark, ReplayFile};
 use testudo_battle::{Command, Order, Selection, Setup, Teams};
 
 /// This much real time is a failure, not a slow machine.
@@ -135,6 +135,27 @@ fn play_pause_and_part(is_sealed: bool) {
     let [host, guest] = pair.games;
     let (host, guest) = (host.end().unwrap().unwrap(), guest.end().unwrap().unwrap());
     assert!(guest.terms.turns <= host.terms.turns && guest.divergent_turn.is_none(), "{guest:?}");
+}
+
+/// Everything passes through the host: guests named whoever else they waited for, and counted down to a drop that never came.
+#[test]
+fn a_guest_whose_host_is_gone_blames_nobody() {
+    let mut pair = Pair::new(false);
+    let has_played = |game: &NetworkMatch| game.seat().is_some_and(|seat| seat.compared().0 > 0);
+    pair.until("a turn", |pair| pair.games.iter().all(has_played));
+    assert_eq!(pair.seat(0).computers(), 2);
+    pair.news[1].clear();
+    let is_silent = |news: &News| matches!(news, News::Remark { remark: Remark::Silent { .. }, .. });
+    while !pair.has_heard(1, is_silent) {
+        assert!(pair.clock.elapsed() < PATIENCE, "{:?}", pair.news[1]);
+        let guest = &mut pair.games[1];
+        guest.step().unwrap();
+        pair.news[1].extend(std::iter::from_fn(|| guest.poll_news()));
+        take_a_break();
+    }
+    assert!(pair.seat(1).silence().is_some());
+    let blames = |news: &News| matches!(news, News::Remark { remark: Remark::Waits { .. }, .. });
+    assert!(!pair.has_heard(1, blames), "{:?}", pair.news[1]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{
     Desync as Reported, Duration, Identity, Instant, MatchResult, Message, MessageError, Outlier, PlayerId,
-    Search, To, Turn,
+    Search, SessionPhase, To, Turn,
 };
 
 use crate::app::online::news::News;
@@ -36,6 +36,9 @@ pub(crate) struct Evidence {
     waiting: Option<(Turn, Vec<PlayerId>)>,
     waiting_since: Instant,
     is_wait_told: bool,
+    /// Bytes that have come so far, when the last of them came, and whether the silence since then was remarked.
+    heard: (u64, Instant),
+    is_silence_told: bool,
     remarks: Remarks,
     /// Finds the number that differs.
     search: Search<Game>,
@@ -74,8 +77,39 @@ impl Seat {
         self.evidence.waiting = None;
     }
 
-    /// Remarks on a wait that has become long.
+    /// Notes whether anything has come.
+    pub(super) fn listen(&mut self, now: Instant) {
+        let received = self.session().stats().bytes_received;
+        let evidence = &mut self.evidence;
+        if evidence.heard.0 != received || evidence.heard.1 == Instant::ZERO {
+            (evidence.heard, evidence.is_silence_told) = ((received, now), false);
+        }
+    }
+
+    /// How long nothing has come from the middle of the star, if that is long: all packets pass through it, so whose orders are late is not
+    /// known then.
+    pub(crate) fn silence(&self) -> Option<Duration> {
+        let is_running = self.middle.is_some() && self.session().phase() == SessionPhase::Running;
+        let silence = self.now().since(self.evidence.heard.1);
+        (is_running && silence >= LONG_WAIT).then_some(silence)
+    }
+
+    /// The players who are there; in the lobby and after the end all who belong to the match.
+    pub(crate) fn computers(&self) -> u8 {
+        let session = self.session();
+        let is_running = session.phase() == SessionPhase::Running;
+        let all = (0..self.terms.setup.players).map(PlayerId);
+        all.filter(|player| !is_running || session.is_here(*player)).count() as u8
+    }
+
+    /// Remarks on a wait that has become long, or on the silence behind it.
     pub(super) fn watch_wait(&mut self, now: Instant) {
+        if self.silence().is_some() {
+            if !core::mem::replace(&mut self.evidence.is_silence_told, true) {
+                self.remark(Remark::Silent { is_relayed: self.is_relayed });
+            }
+            return;
+        }
         let evidence = &mut self.evidence;
         let Some((_, players)) = &evidence.waiting else { return };
         if !evidence.is_wait_told && now.since(evidence.waiting_since) >= LONG_WAIT {

@@ -64,6 +64,8 @@ impl Seat {
             Event::MatchResult(result) => self.note_result(&result),
             Event::WaitingFor { turn, players, .. } => self.note_wait(turn, players),
             Event::WaitingOver { .. } => self.note_wait_over(),
+            // Who is late is not known while nothing comes from the middle.
+            Event::OftenLate { .. } if self.silence().is_some() => {}
             Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
             Event::Paused { player, paused, .. } => self.remark(Remark::Paused { player, paused }),
             Event::Speed { player, percent, .. } => self.remark(Remark::Speed { player, percent }),

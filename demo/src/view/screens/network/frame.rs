@@ -2,7 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use testudo_lockstep::SessionPhase;
+use testudo_lockstep::{Duration, SessionPhase};
 
 use crate::app::{Diagnosis, Pilot, Seat};
 use crate::view::hud::lobby::LobbyAction;
@@ -10,6 +10,7 @@ use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
+use crate::view::screens::clients::Clients as _;
 use crate::view::screens::layout::Layout;
 use crate::view::screens::network::NetworkDesk;
 use crate::view::widgets::bar::TopBar;
@@ -75,6 +76,8 @@ impl NetworkDesk {
         let (mut leaves, mut pauses) = (false, false);
         if self.is_playing() {
             leaves = bar.button(&mut self.stage.ui, "leave", 84.0, "Leave", false);
+        }
+        if self.is_playing() && !self.game.is_watching() {
             let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
             let word = if is_paused { "Continue" } else { "Pause" };
             pauses = bar.button(&mut self.stage.ui, "pause", 84.0, word, is_paused);
@@ -130,6 +133,10 @@ impl NetworkDesk {
             (SessionPhase::Running, _) if seat.is_cut_off() => {
                 ("The connection is broken. It is being made again".into(), BAD)
             }
+            _ if let Some(silence) = seat.silence() => (silent(seat.is_relayed(), silence), BAD),
+            (SessionPhase::Running, _) if seat.session().is_paused() && seat.is_watching() => {
+                ("Paused for everybody".into(), WARN)
+            }
             (SessionPhase::Running, _) if seat.session().is_paused() => {
                 ("Paused for everybody. Press Space to continue".into(), WARN)
             }
@@ -137,13 +144,19 @@ impl NetworkDesk {
                 let names: Vec<String> =
                     players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
                 let whom = names.join(", ");
-                let then = seat.session().drop_in().map_or(String::new(), |left| {
-                    format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
-                });
+                let then = seat
+                    .session()
+                    .drop_in()
+                    .filter(|left| *left > Duration::ZERO)
+                    .map_or(String::new(), |left| {
+                        format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
+                    });
                 (format!("Waiting for {whom}{then}"), WARN)
             }
             // The simulation goes on.
-            _ if self.is_ended => result::told(seat.copy().game(), Some(seat.player().0)),
+            _ if self.is_ended => {
+                result::told(seat.copy().game(), (!seat.is_watching()).then_some(seat.player().0))
+            }
             _ => return,
         };
         let bar = Rect { h: 36.0, ..self.board.eye.layout.views[0] };
@@ -185,7 +198,10 @@ impl NetworkDesk {
         } else if let Some(host) = self.game.asked() {
             leaves = lobby::draw_asking(ui, around, host, self.stage.seconds);
         } else if let Some(seat) = self.game.seat() {
-            if seat.session().phase() == SessionPhase::Lobby {
+            let session = seat.session();
+            if session.phase() == SessionPhase::Lobby && session.is_joining() {
+                leaves = lobby::draw_joining(ui, around, self.state_percent, self.stage.seconds);
+            } else if session.phase() == SessionPhase::Lobby {
                 let Layout { top, status, .. } = self.board.eye.layout;
                 let whole = Rect { y: top.bottom(), h: status.bottom() - top.bottom(), ..around };
                 let room = if around.h < LOW { whole } else { around };
@@ -233,6 +249,12 @@ fn notice_plate(view: Rect, n: usize, width: f32) -> Rect {
     let width = (width + 24.0).max(200.0);
     let top = view.y + 10.0 + n as f32 * NOTICE_HEIGHT;
     Rect::new(view.right() - 10.0 - width, top, width, 24.0)
+}
+
+/// That nothing comes from the middle of the star: whoever else is waited for may well be there.
+fn silent(is_relayed: bool, silence: Duration) -> String {
+    let whom = if is_relayed { "relay" } else { "host" };
+    format!("Nothing has come from the {whom} for {} s", silence.as_millis() / 1_000)
 }
 
 /// What a match has come to that was played to its end.

@@ -46,6 +46,8 @@ struct NetworkDesk {
     qr: Qr,
     /// The card about the end has been answered.
     is_ended: bool,
+    /// How much of the state has come that a player who comes back needs, percent.
+    state_percent: u8,
     /// The person wants to see the replay next.
     wants_replay: bool,
     stage: Stage,
@@ -139,7 +141,7 @@ impl Screen for NetworkDesk {
 
     fn read(&mut self, seconds: f32) {
         self.stage.read_keys();
-        if is_key_pressed(KeyCode::V) {
+        if is_key_pressed(KeyCode::V) && !self.game.is_watching() {
             self.board.toggle_prediction(&mut self.stage, &mut self.game, 0);
         }
         if is_key_pressed(KeyCode::Escape) {
@@ -198,6 +200,7 @@ impl NetworkDesk {
             board: Board::new(eye, ARROWS),
             qr: Qr::default(),
             is_ended: false,
+            state_percent: 0,
             wants_replay: false,
             stage,
             notices: VecDeque::new(),
@@ -235,10 +238,14 @@ impl NetworkDesk {
             News::Fingerprint(fingerprint) => log.note("fingerprint", fingerprint.to_string()),
             News::Remark { remark: Remark::Paused { paused, .. }, .. } => log.note("paused", *paused),
             News::Remark { remark, .. } => log.note(remark.name(), remark.player().map(|player| player.0)),
+            // A card says so.
+            News::State { percent } => return self.state_percent = *percent,
             News::Differs(turn) => log.note("differs", *turn),
             _ => {}
         }
-        if let Some(sentence) = news.sentence(|player| self.called(player)) {
+        // The line over the view says that nothing comes, and for how long.
+        let is_told = matches!(news, News::Remark { remark: Remark::Silent { .. }, .. });
+        if let Some(sentence) = news.sentence(|player| self.called(player)).filter(|_| !is_told) {
             self.notify(ending::told(&sentence));
         }
     }
@@ -328,9 +335,9 @@ impl NetworkDesk {
         is_over || self.stage.seconds - since > FAREWELL
     }
 
-    /// Everybody's battle stands, or goes on, a few turns later.
+    /// Everybody's battle stands, or goes on, a few turns later. A watcher cannot ask for it.
     fn toggle_pause(&mut self) {
-        if let Some(seat) = self.game.seat_mut()
+        if let Some(seat) = self.game.seat_mut().filter(|seat| !seat.is_watching())
             && seat.session().phase() == SessionPhase::Running
             && let Err(error) = seat.toggle_pause()
         {
