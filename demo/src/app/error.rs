@@ -95,7 +95,7 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
         Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
-            "Nothing arrived for 20 s. Check that both computers are still connected, and host again.",
+            "Nothing arrived for 20 s. Whoever has a save can go on: testudo host --resume FILE.",
         ),
         Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
         Failure::PeerLeft(_) => (
