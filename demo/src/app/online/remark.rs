@@ -6,6 +6,9 @@ use testudo_lockstep::{Duration, Identity, Instant, PlayerId};
 const AT_ONCE: u32 = 3;
 const ONE_MORE: Duration = Duration::from_secs(10);
 
+/// That nothing comes from the middle of the star: a host, or a relay.
+const SILENCE: [&str; 2] = ["nothing comes from the host", "nothing comes from the relay"];
+
 /// Something that whoever plays or watches wants to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Remark {
@@ -100,9 +103,7 @@ impl Remark {
                 let then = drop_in.map_or(String::new(), |left| format!("; dropped in {}", seconds(left)));
                 format!("waiting for {}{then}", names.join(", "))
             }
-            Self::Silent { is_relayed } => {
-                format!("nothing comes from the {}", if *is_relayed { "relay" } else { "host" })
-            }
+            Self::Silent { is_relayed } => SILENCE[usize::from(*is_relayed)].into(),
             Self::OftenLate { player, drop_in } => {
                 let left = seconds(*drop_in);
                 format!("{} is often late; after {left} more of waiting it is dropped", called(*player))
@@ -251,6 +252,7 @@ mod tests {
             assert!(sentence.contains("<3>") && !sentence.ends_with('.'), "{sentence}");
             assert_eq!(remark.player(), Some(player));
         }
+        assert!(Remark::Silent { is_relayed: true }.sentence(|_| String::new()).ends_with("the relay"));
         let late = Remark::OftenLate { player, drop_in }.sentence(|_| "Ada".into());
         assert!(late.contains("8 s"), "{late}");
     }
