@@ -207,6 +207,7 @@ impl Skirmish {
         while let Some(event) = session.poll_event() {
             match event {
                 Event::WaitingFor { turn, players, .. } => self.waiting[player] = Some((turn, players)),
+                Event::CutOff { turn } => self.waiting[player] = Some((turn, Vec::new())),
                 Event::WaitingOver { .. } => self.waiting[player] = None,
                 _ => {}
             }

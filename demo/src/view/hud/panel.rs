@@ -159,6 +159,9 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
 /// The turn and players for which the match waits, and the number of frames in which it waited recently.
 pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
     if let Some((turn, players)) = now {
+        if players.is_empty() {
+            return (format!("nothing arrives (turn {})", turn.0), BAD);
+        }
         let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
         return (format!("waiting for {} (turn {})", whom.join(", "), turn.0), BAD);
     }
