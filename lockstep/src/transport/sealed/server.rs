@@ -116,13 +116,16 @@ impl SealedServer {
     /// # Errors
     /// A setting out of range ([`ConfigError`](crate::ConfigError)), or an error of the operating system, such as a taken port.
     pub fn bind(address: SocketAddr, config: &SealedConfig) -> io::Result<Self> {
-        Self::bind_since(address, config, SystemTime::now() - VALID_BEFORE)
+        Self::bind_off_by(address, config, 0)
     }
 
-    /// With a certificate that is valid from this time on, for tests.
+    /// As if the clock were so many days late, or early if negative, for tests.
     #[doc(hidden)]
-    pub fn bind_since(address: SocketAddr, config: &SealedConfig, start: SystemTime) -> io::Result<Self> {
+    pub fn bind_off_by(address: SocketAddr, config: &SealedConfig, days: i32) -> io::Result<Self> {
         config.check()?;
+        let off = core::time::Duration::from_secs(86_400 * u64::from(days.unsigned_abs()));
+        let now = if days < 0 { SystemTime::now() + off } else { SystemTime::now() - off };
+        let start = now - VALID_BEFORE;
         let (server, certificate_hash) = quic::server(config, start)?;
         let runtime = background::runtime()?;
         let endpoint = {
