@@ -52,6 +52,52 @@ fn links(line: &str) -> Vec<&str> {
         .collect()
 }
 
+/// What introduces the output of an example in a document.
+const RUN_EXAMPLE: &str = "$ cargo run -p testudo-lockstep --example ";
+
+/// The lines that a block quotes if it begins so, by the path of their file.
+fn source_of_quotation(first: &str) -> Option<String> {
+    if let Some(name) = first.strip_prefix(RUN_EXAMPLE) {
+        return Some(format!("lockstep/examples/{name}.rs"));
+    }
+    first.strip_prefix("// ").filter(|path| path.ends_with(".rs") && !path.contains(' ')).map(Into::into)
+}
+
+/// A block of code whose first line is a comment with a path shows lines of that file, in their order; `// ...` stands for what is left out. What
+/// an example prints stands in its test.
+pub(crate) fn quoted_code_is_in_its_file(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        // Where the block is quoted from, and the lines of that file that have not been passed.
+        let (mut quoted, mut fenced) = (None, false);
+        let mut lines = text.lines().enumerate().peekable();
+        while let Some((place, line)) = lines.next() {
+            if line.trim_start().starts_with("```") {
+                fenced = !fenced;
+                let first = lines.peek().filter(|_| fenced).map(|(_, first)| *first);
+                quoted = first.and_then(source_of_quotation).map(|path| {
+                    let left = tree.text(&path).unwrap_or_default().lines();
+                    (path, first.is_some_and(|first| first.starts_with(RUN_EXAMPLE)), left)
+                });
+                lines.next_if(|_| quoted.is_some());
+                continue;
+            }
+            let Some((path, printed, left)) = quoted.as_mut().filter(|_| fenced) else { continue };
+            let (wanted, literal) = (line.trim(), format!("\"{line}\""));
+            let is_it = |line: &str| if *printed { line.contains(&literal) } else { line.trim() == wanted };
+            if !wanted.is_empty() && wanted != "// ..." && !left.any(is_it) {
+                findings.push(Finding {
+                    path: document.to_string(),
+                    line: place + 1,
+                    message: format!("quotes `{path}`, which has no such line there; copy it again"),
+                });
+                quoted = None;
+            }
+        }
+    }
+    findings
+}
+
 /// Words in backticks that look like a file or a folder.
 fn file_names(line: &str) -> Vec<&str> {
     let looks_like_path = |word: &&str| {
@@ -186,8 +232,8 @@ pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{
-        TEST_COMMAND, named_files_exist, named_tests_exist, snapshots_have_owners, test_command_is_one,
-        versions_have_reasons,
+        TEST_COMMAND, named_files_exist, named_tests_exist, quoted_code_is_in_its_file,
+        snapshots_have_owners, test_command_is_one, versions_have_reasons,
     };
     use crate::tree::{Tree, assert_found};
 
@@ -207,6 +253,30 @@ cat gone/file.rs
             let tree = Tree::planted(&[("ARCHITECTURE.md", &text), files[1]]);
             assert_found(&named_files_exist(&tree), "ARCHITECTURE.md", 2, "does not exist");
         }
+    }
+
+    #[test]
+    fn quotations_that_went_stale_are_found() {
+        let code = ("lockstep/examples/a.rs", "fn a() {\n    one();\n    two();\n}\n");
+        let guide = |lines: &str| {
+            format!("```rust\n// lockstep/examples/a.rs\n{lines}\n```\nprose\n```rust\nthree();\n```")
+        };
+        let found =
+            |lines: &str| quoted_code_is_in_its_file(&Tree::planted(&[("docs/g.md", &guide(lines)), code]));
+        for lines in ["fn a() {\n    one();\n    two();\n}", "one();\n\n// ...\n}", "fn a() {\n// ...\n}"] {
+            assert_eq!(found(lines), []);
+        }
+        for lines in ["one();\nthree();", "two();\none();", "// another comment\n"] {
+            assert_eq!(found(lines).len(), 1, "{lines}");
+        }
+        assert_found(&found("one();\nthree();"), "docs/g.md", 4, "no such line");
+        let printed = |line: &str| format!("```text\n{}a\n{line}\n```", super::RUN_EXAMPLE);
+        let code = ("lockstep/examples/a.rs", "assert_eq!(said, \"3 units\");");
+        let found = |line| quoted_code_is_in_its_file(&Tree::planted(&[("docs/g.md", &printed(line)), code]));
+        assert_eq!(found("3 units"), []);
+        assert_found(&found("4 units"), "docs/g.md", 3, "no such line");
+        let moved = Tree::planted(&[("docs/g.md", &guide("one();"))]);
+        assert_found(&quoted_code_is_in_its_file(&moved), "docs/g.md", 3, "no such line");
     }
 
     #[test]

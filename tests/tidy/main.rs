@@ -61,6 +61,7 @@ rules! {
     packages_know_only_what_they_need: "the engines do not know each other", layout::packages_know_only_what_they_need;
     bans_hold: "what physics denies stays denied", layout::bans_hold;
     documents_name_files_that_exist: "documents name what exists", documents::named_files_exist;
+    quoted_code_is_in_its_file: "a guide shows what the example has", documents::quoted_code_is_in_its_file;
     promises_name_tests_that_exist: "a promise has its test", documents::named_tests_exist;
     test_command_is_one: "people and CI run the same tests", documents::test_command_is_one;
     versions_have_reasons: "a new version of behaviour has a reason in the changelog", documents::versions_have_reasons;
