@@ -17,5 +17,6 @@ struct Readme;
 /// The examples of the guides.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/debugging-a-desync.md")]
+#[doc = include_str!("../../docs/first-game.md")]
 #[doc = include_str!("../../docs/in-your-engine.md")]
 struct Guides;

@@ -63,8 +63,8 @@ fn source_of_quotation(first: &str) -> Option<String> {
     first.strip_prefix("// ").filter(|path| path.ends_with(".rs") && !path.contains(' ')).map(Into::into)
 }
 
-/// A block of code whose first line is a comment with a path shows lines of that file, in their order; `// ...` stands for what is left out. What
-/// an example prints stands in its test.
+/// A block of code whose first line is a comment with a path shows lines of that file, or of its documentation, in their order; `// ...` stands for
+/// what is left out. What an example prints stands in its test.
 pub(crate) fn quoted_code_is_in_its_file(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
@@ -84,7 +84,13 @@ pub(crate) fn quoted_code_is_in_its_file(tree: &Tree) -> Vec<Finding> {
             }
             let Some((path, printed, left)) = quoted.as_mut().filter(|_| fenced) else { continue };
             let (wanted, literal) = (line.trim(), format!("\"{line}\""));
-            let is_it = |line: &str| if *printed { line.contains(&literal) } else { line.trim() == wanted };
+            let is_it = |line: &str| {
+                if *printed {
+                    line.contains(&literal)
+                } else {
+                    line.trim().trim_start_matches("/// ").trim() == wanted
+                }
+            };
             if !wanted.is_empty() && wanted != "// ..." && !left.any(is_it) {
                 findings.push(Finding {
                     path: document.to_string(),
@@ -257,13 +263,15 @@ cat gone/file.rs
 
     #[test]
     fn quotations_that_went_stale_are_found() {
-        let code = ("lockstep/examples/a.rs", "fn a() {\n    one();\n    two();\n}\n");
+        let code = ("lockstep/examples/a.rs", "///   shown();\nfn a() {\n    one();\n    two();\n}\n");
         let guide = |lines: &str| {
             format!("```rust\n// lockstep/examples/a.rs\n{lines}\n```\nprose\n```rust\nthree();\n```")
         };
         let found =
             |lines: &str| quoted_code_is_in_its_file(&Tree::planted(&[("docs/g.md", &guide(lines)), code]));
-        for lines in ["fn a() {\n    one();\n    two();\n}", "one();\n\n// ...\n}", "fn a() {\n// ...\n}"] {
+        for lines in
+            ["fn a() {\n    one();\n    two();\n}", "one();\n\n// ...\n}", "shown();", "fn a() {\n// ...\n}"]
+        {
             assert_eq!(found(lines), []);
         }
         for lines in ["one();\nthree();", "two();\none();", "// another comment\n"] {

@@ -262,9 +262,9 @@ impl SessionConfig {
         Self::new(players).pace(Pace::Article)
     }
 
-    /// Number that distinguishes this match from others; packets of another session are ignored. The host or relay draws it at random and
-    /// tells it to those who may join. Default 0, with which no session is made that can be reached over a network
-    /// ([`ConfigError::NoSessionId`]).
+    /// Number that distinguishes this match from others. Whoever asks to join with another one is refused ([`crate::Refusal::Session`]); other
+    /// packets of another session are ignored. The host or relay draws it at random and tells it to those who may join. Default 0, with which no
+    /// session is made that can be reached over a network ([`ConfigError::NoSessionId`]).
     #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }

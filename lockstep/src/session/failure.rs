@@ -9,7 +9,8 @@ use crate::value::ids::{PeerId, PlayerSet};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Nobody answered within the connect timeout: nobody is listening, or the session id differs (another match).
+    /// Nobody answered within the connect timeout: nobody is listening there, or packets do not get through. Whoever plays another match does answer
+    /// ([`Failure::Refused`] with [`Refusal::Session`]).
     ConnectTimeout,
     /// Not everybody joined within the lobby timeout.
     PlayersMissing {
