@@ -84,7 +84,7 @@ fn joining_nobody_is_a_clear_error() {
     assert_eq!(session.phase(), SessionPhase::Failed(Failure::ConnectTimeout));
     assert_eq!(
         Failure::ConnectTimeout.to_string(),
-        "nobody answered: nobody is listening, or the session id differs (another match)"
+        "nobody answered: nobody is listening there, or packets do not get through"
     );
 }
 

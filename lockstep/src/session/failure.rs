@@ -50,7 +50,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ConnectTimeout => {
-                write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
+                write!(f, "nobody answered: nobody is listening there, or packets do not get through")
             }
             Self::PlayersMissing { players, watchers } => {
                 let mut missing: Vec<String> =
