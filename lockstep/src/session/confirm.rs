@@ -123,9 +123,10 @@ impl Common {
     pub(super) fn note_marks(&mut self) {
         for link in self.links.values_mut() {
             let refused = match link.identity {
-                Some(Identity::Player(player)) => {
+                Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
                     self.streams[player.index()].next().saturating_add(self.setup.config.turns_ahead + 1)
                 }
+                // Whoever gives no more entries measures nothing by them.
                 _ => u32::MAX,
             };
             let marks = link.progress.marks.iter_mut().zip(link.progress.acked).zip(&self.streams);
