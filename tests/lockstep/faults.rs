@@ -153,3 +153,32 @@ fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
         assert!(driver.session().stats().stalled_frames > 300, "20 s of 50 ms frames, less two turns");
     }
 }
+
+/// A player is missing, and then the host, too: the guest went on counting the time until that player is dropped, which nobody was there to do.
+#[test]
+fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back() {
+    let config = SessionConfig::new(3).simulated().turns(1_000).without_drops();
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
+    for (lines, until) in
+        [([true, false], 6_000), ([false, false], 9_000), ([true, false], 12_000), ([true, true], 14_000)]
+    {
+        for (guest, is_well) in (1..).zip(lines) {
+            let line = if is_well { LinkConfig::new() } else { dead };
+            game.net_mut().set_link(0, guest, line);
+            game.net_mut().set_link(guest, 0, line);
+        }
+        game.run(Instant::from_millis(until), |_, _, _, _| {});
+    }
+    let told: Vec<&str> = events_of(&mut game.drivers_mut()[1])
+        .iter()
+        .filter_map(|event| match event {
+            Event::WaitingFor { players, .. } if players == &[PlayerId(2)] => Some("player 2"),
+            Event::CutOff { .. } => Some("cut off"),
+            Event::WaitingOver { .. } => Some("over"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["player 2", "cut off", "player 2", "over"]);
+}

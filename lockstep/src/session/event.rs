@@ -58,7 +58,7 @@ pub enum Event {
     },
     /// All peers are here; turn 0 may begin.
     Started,
-    /// The turn cannot begin: these players' entries are missing. Reported once per stall.
+    /// The turn cannot begin: these players' entries are missing. Reported once per stall, and again after [`Event::CutOff`].
     WaitingFor {
         /// The turn that cannot begin.
         turn: Turn,
@@ -67,8 +67,8 @@ pub enum Event {
         /// Time until they are dropped, if players are dropped at all ([`Session::drop_in`](crate::AnySession::drop_in) counts down).
         drop_in: Option<Duration>,
     },
-    /// The turn cannot begin, and nothing has come from the host or relay since the match waits: either it or the own line is gone. Nobody knows
-    /// who is late, and nobody can be dropped meanwhile. [`Event::WaitingFor`] may follow when something comes. Not in a mesh.
+    /// The turn cannot begin, and nothing comes from the host or relay: since the match waits, or for a second. Either it or the own line is gone.
+    /// Nobody knows who is late, and nobody can be dropped meanwhile. [`Event::WaitingFor`] may follow when something comes. Not in a mesh.
     CutOff {
         /// The turn that cannot begin.
         turn: Turn,

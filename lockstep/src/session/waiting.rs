@@ -147,40 +147,39 @@ impl Waiting {
         }
     }
 
-    /// Whether anything has come from the middle of the star since the match waits, or in the last frames. Without the middle nobody knows who
-    /// is late.
+    /// Whether anything has come from the middle of the star in the last frames, or lately since the match waits. Without the middle nobody knows
+    /// who is late.
     pub(super) fn hears_middle(&self, common: &Common) -> bool {
         let setup = &common.setup;
         let frames = setup.config.frame_length().times(SILENT_FRAMES);
         let from_middle = |link: &&Link| link.identity == Some(setup.coordinator());
         let hears = |since| {
             let mut heard = common.links.values().filter(from_middle).map(|link| link.last_heard);
-            heard.any(|at| at > since || common.now.since(at) < frames)
+            heard.any(|at| common.now.since(at) < if at > since { SILENCE.max(frames) } else { frames })
         };
         setup.is_mesh() || setup.accepts() || self.since.is_none_or(hears)
     }
 
-    /// Tells the application once of a wait that lasts.
+    /// Tells the application of a wait that lasts: once, and again when the middle goes silent or is heard again.
     pub(super) fn notice(&mut self, common: &mut Common) {
         let config = &common.setup.config;
         let is_long = self.since.is_some_and(|at| common.now.since(at) >= config.waits.waiting_notice);
-        if !is_long || self.told == Told::Players {
+        let told = if self.hears_middle(common) { Told::Players } else { Told::CutOff };
+        if !is_long || self.told == told {
             return;
         }
-        if !self.hears_middle(common) {
-            if self.told == Told::Nothing {
-                self.told = Told::CutOff;
-                let turn = Turn(common.gate.turn);
-                tracing::info!(turn = turn.0, "nothing comes from the middle");
-                common.emit(Event::CutOff { turn });
-            }
+        if told == Told::CutOff {
+            self.told = told;
+            let turn = Turn(common.gate.turn);
+            tracing::info!(turn = turn.0, "nothing comes from the middle");
+            common.emit(Event::CutOff { turn });
             return;
         }
         // A watcher waits whenever turns get longer, and that is nobody's fault.
         if common.setup.player().is_none() {
             return;
         }
-        self.told = Told::Players;
+        self.told = told;
         let players: Vec<PlayerId> = players_in(common.waits_for()).collect();
         let drop_in = config.waits.drop_after.map(|drop_after| drop_after - config.waits.waiting_notice);
         let turn = Turn(common.gate.turn);

@@ -18,6 +18,7 @@ mod votes;
 mod watchers;
 mod weather;
 
+use crate::joining::events;
 use crate::toy::{Order, Toy, bot, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
@@ -183,6 +184,38 @@ fn who_confirms_nothing_is_dropped() {
             assert_eq!(states[0], SessionPhase::Failed(Failure::ConnectionLost(PeerId(2))));
             assert_eq!(states[1], SessionPhase::Failed(Failure::PeerLeft(PeerId(0))));
         }
+    }
+}
+
+/// Who gives no more entries was measured by them, and could take nothing for ever.
+#[test]
+fn who_has_resigned_and_confirms_nothing_is_sent_away() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology).turns(200).window(16).drop_after(Duration::from_secs(4));
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+        run(&mut game, 2_000);
+        game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
+        run(&mut game, 4_000);
+        let middle = if topology == Topology::Relay { 3 } else { 0 };
+        game.put_to_sleep(2, Instant::from_millis(2_000_000));
+        let first = game.drivers()[0].session().next_turn().0;
+        let is_sent_away =
+            |game: &mut VirtualMatch<Toy>| events(game, middle).contains(&Event::WatcherGone(PeerId(2)));
+        let mut until = 4_000;
+        while !is_sent_away(&mut game) {
+            until += 20;
+            assert!(!run(&mut game, until), "{topology:?}: it was kept to the end");
+            let packet = TurnsPacket { acks: [first; 3].into_iter().collect(), ..bare(first, 3) };
+            deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
+        }
+        let next = game.drivers()[0].session().next_turn().0;
+        assert!(
+            (first + 16..first + 60).contains(&next),
+            "{topology:?}: after the window and the drop time, {first} {next}"
+        );
+        run(&mut game, 60_000);
+        let phases = [0, 1].map(|node: usize| game.drivers()[node].session().phase());
+        assert_eq!(phases, [SessionPhase::Finished; 2], "{topology:?}");
     }
 }
 

@@ -350,8 +350,9 @@ impl Skirmish {
     }
 
     /// The turn that a client cannot begin, and the players whose orders are missing.
-    pub(crate) fn waiting(&self, player: u8) -> Option<&(Turn, Vec<PlayerId>)> {
-        self.waiting.get(usize::from(player))?.as_ref()
+    pub(crate) fn waiting(&self, player: u8) -> Option<(Turn, &[PlayerId])> {
+        let (turn, players) = self.waiting.get(usize::from(player))?.as_ref()?;
+        Some((*turn, players))
     }
 
     /// Recent measurements, oldest first.

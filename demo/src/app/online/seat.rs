@@ -120,7 +120,6 @@ impl Seat {
         self.advance();
         self.pump()?;
         let now = self.clock.now();
-        self.listen(now);
         self.take_events();
         self.take_messages(now);
         self.watch_wait(now);

@@ -157,7 +157,7 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
 }
 
 /// The turn and players for which the match waits, and the number of frames in which it waited recently.
-pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
+pub(crate) fn waiting(now: Option<(Turn, &[PlayerId])>, recently: u32) -> (String, Color) {
     if let Some((turn, players)) = now {
         if players.is_empty() {
             return (format!("nothing arrives (turn {})", turn.0), BAD);

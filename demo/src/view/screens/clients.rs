@@ -139,7 +139,7 @@ impl Clients for NetworkMatch {
             divergent_turn: seat.divergent_turn(),
             is_doubtful: seat.is_doubtful(),
             bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
-            is_waiting: seat.waiting().is_some() || seat.is_cut_off() || seat.silence().is_some(),
+            is_waiting: seat.waiting().is_some() || seat.is_cut_off(),
         })
     }
 }

@@ -21,6 +21,16 @@ const DAMAGED: u8 = 0;
 /// A wait of this length is worth a line; shorter ones happen on every bad network.
 const LONG_WAIT: Duration = Duration::from_secs(1);
 
+/// A turn that cannot begin.
+struct Wait {
+    turn: Turn,
+    /// Whose orders are missing; none if nothing comes from the middle of the star, through which all packets pass, so that nobody knows.
+    players: Vec<PlayerId>,
+    since: Instant,
+    /// Whether it was remarked.
+    is_told: bool,
+}
+
 /// What is known.
 #[derive(Default)]
 pub(crate) struct Evidence {
@@ -32,13 +42,7 @@ pub(crate) struct Evidence {
     silent: Vec<PlayerId>,
     /// Players that have sent nothing signed lately.
     unsigned: Vec<PlayerId>,
-    /// The turn that cannot begin, and the missing players; since when; whether that was remarked.
-    waiting: Option<(Turn, Vec<PlayerId>)>,
-    waiting_since: Instant,
-    is_wait_told: bool,
-    /// Bytes that have come so far, when the last of them came, and whether the silence since then was remarked.
-    heard: (u64, Instant),
-    is_silence_told: bool,
+    wait: Option<Wait>,
     remarks: Remarks,
     /// Finds the number that differs.
     search: Search<Game>,
@@ -62,36 +66,32 @@ impl Seat {
         }
     }
 
-    /// The match stands.
+    /// The match stands. Nobody is named if nothing comes from the middle of the star.
     pub(super) fn note_wait(&mut self, turn: Turn, players: Vec<PlayerId>) {
-        let evidence = &mut self.evidence;
-        if evidence.waiting.as_ref().is_none_or(|(before, _)| *before != turn) {
-            (evidence.waiting_since, evidence.is_wait_told) = (self.clock.now(), false);
+        let now = self.clock.now();
+        if !players.is_empty() {
+            self.news.push_back(News::WaitingFor(players.clone()));
         }
-        evidence.waiting = Some((turn, players.clone()));
-        self.news.push_back(News::WaitingFor(players));
+        let wait = Wait { turn, players, since: now, is_told: false };
+        let before = self.evidence.wait.take();
+        let goes_on =
+            |before: &Wait| before.turn == turn && before.players.is_empty() == wait.players.is_empty();
+        self.evidence.wait = Some(match before.filter(goes_on) {
+            Some(before) => Wait { players: wait.players, ..before },
+            None => wait,
+        });
     }
 
     /// The match goes on.
     pub(super) fn note_wait_over(&mut self) {
-        self.evidence.waiting = None;
+        self.evidence.wait = None;
     }
 
-    /// Notes whether anything has come.
-    pub(super) fn listen(&mut self, now: Instant) {
-        let received = self.session().stats().bytes_received;
-        let evidence = &mut self.evidence;
-        if evidence.heard.0 != received || evidence.heard.1 == Instant::ZERO {
-            (evidence.heard, evidence.is_silence_told) = ((received, now), false);
-        }
-    }
-
-    /// How long nothing has come from the middle of the star, if that is long: all packets pass through it, so whose orders are late is not
-    /// known then.
+    /// How long nothing has come from the middle of the star, if the match waits for it.
     pub(crate) fn silence(&self) -> Option<Duration> {
-        let is_running = self.middle.is_some() && self.session().phase() == SessionPhase::Running;
-        let silence = self.now().since(self.evidence.heard.1);
-        (is_running && silence >= LONG_WAIT).then_some(silence)
+        let is_running = self.session().phase() == SessionPhase::Running;
+        let wait = self.evidence.wait.as_ref().filter(|wait| is_running && wait.players.is_empty())?;
+        Some(self.now().since(wait.since))
     }
 
     /// The players who are there; in the lobby and after the end all who belong to the match.
@@ -104,20 +104,17 @@ impl Seat {
 
     /// Remarks on a wait that has become long, or on the silence behind it.
     pub(super) fn watch_wait(&mut self, now: Instant) {
-        if self.silence().is_some() {
-            if !core::mem::replace(&mut self.evidence.is_silence_told, true) {
-                self.remark(Remark::Silent { is_relayed: self.is_relayed });
-            }
-            return;
-        }
-        let evidence = &mut self.evidence;
-        let Some((_, players)) = &evidence.waiting else { return };
-        if !evidence.is_wait_told && now.since(evidence.waiting_since) >= LONG_WAIT {
-            evidence.is_wait_told = true;
-            let players = players.clone();
-            let drop_in = self.session().drop_in();
-            self.remark(Remark::Waits { players, drop_in });
-        }
+        let drop_in = self.session().drop_in();
+        let is_long = |wait: &&mut Wait| !wait.is_told && now.since(wait.since) >= LONG_WAIT;
+        let Some(wait) = self.evidence.wait.as_mut().filter(is_long) else { return };
+        wait.is_told = true;
+        let players = wait.players.clone();
+        let is_relayed = self.is_relayed;
+        self.remark(if players.is_empty() {
+            Remark::Silent { is_relayed }
+        } else {
+            Remark::Waits { players, drop_in }
+        });
     }
 
     /// Checksums differ for the first time.
@@ -194,9 +191,9 @@ impl Seat {
         }
     }
 
-    /// The turn that cannot begin, and whose orders are missing.
-    pub(crate) fn waiting(&self) -> Option<&(Turn, Vec<PlayerId>)> {
-        self.evidence.waiting.as_ref()
+    /// The turn that cannot begin, and whose orders are missing: of nobody if nothing comes from the middle of the star.
+    pub(crate) fn waiting(&self) -> Option<(Turn, &[PlayerId])> {
+        self.evidence.wait.as_ref().map(|wait| (wait.turn, &wait.players[..]))
     }
 
     /// The first turn in which checksums differed.

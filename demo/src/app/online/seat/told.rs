@@ -63,6 +63,7 @@ impl Seat {
             Event::StatementMissing { player, turn } => self.note_unsigned(player, turn),
             Event::MatchResult(result) => self.note_result(&result),
             Event::WaitingFor { turn, players, .. } => self.note_wait(turn, players),
+            Event::CutOff { turn } => self.note_wait(turn, Vec::new()),
             Event::WaitingOver { .. } => self.note_wait_over(),
             Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
             Event::Paused { player, paused, .. } => self.remark(Remark::Paused { player, paused }),
@@ -80,13 +81,12 @@ impl Seat {
             }
             Event::JoinFailed(_) => self.remark(Remark::JoinFailed),
             Event::Lost { events } => self.remark(Remark::Lost { events }),
-            // The phase of the session says these two, the battle the next two, and silence that nothing comes; the rest is of no use to a person.
+            // The phase of the session says these two, the battle the next two; the rest is of no use to a person.
             Event::Finished
             | Event::Failed(_)
             | Event::TeamOut { .. }
             | Event::TakenOver { .. }
             | Event::Refused { .. }
-            | Event::CutOff { .. }
             | Event::SavePoint { .. }
             | Event::Plan { .. } => {}
             unknown => tracing::debug!(?unknown, "an event that this program does not know"),
