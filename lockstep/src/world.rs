@@ -46,8 +46,7 @@ impl Part for World {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        *self = World::from_bytes(bytes).map_err(|error| StateError::of_part("world", &error))?;
-        Ok(())
+        World::load(self, bytes).map_err(|error| StateError::of_part("world", &error))
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {

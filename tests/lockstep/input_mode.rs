@@ -1,9 +1,11 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
 use crate::toy::Keys;
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX,
-    PeerId, PlayerId, Session, SessionConfig, SessionPhase, TurnStatus,
+    Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
+    PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology,
+    TurnStatus, VirtualMatch,
 };
 
 /// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
@@ -122,4 +124,84 @@ fn zeros_must_be_an_input() {
     assert!(Session::<Keys<6>>::host(config, Instant::ZERO).is_ok());
     let command = SessionConfig::new(2).simulated();
     assert!(Session::<FromOne>::host(command, Instant::ZERO).is_ok());
+}
+
+/// Remembers in one number who held what, and when.
+#[derive(Clone, Debug, Default)]
+struct Held(u64);
+
+impl Held {
+    fn mix(&mut self, value: u64) {
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+}
+
+impl Simulation for Held {
+    type Action = Keys<6>;
+
+    fn apply(&mut self, player: PlayerId, keys: &Keys<6>) {
+        self.mix(u64::from(player.0) << 8 | u64::from(keys.0));
+    }
+
+    fn step(&mut self, _: u32) {
+        self.mix(1 << 16);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.0
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        out.extend(self.0.to_le_bytes());
+        true
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        bytes.try_into().map(|bytes| self.0 = u64::from_le_bytes(bytes)).is_ok()
+    }
+}
+
+/// Between a player's end and its return, whoever kept the entries that fill the gap let it press nothing, and the others let it do nothing: all differed.
+/// A delayed watcher makes the host keep them.
+#[test]
+fn a_player_that_is_away_presses_nothing_anywhere() {
+    for (topology, delay_ms) in [(Topology::Host, 3_000), (Topology::Host, 0), (Topology::Relay, 3_000)] {
+        let config = SessionConfig::input(3, 20).simulated().topology(topology).turns_ahead(3).turns(400);
+        let config = config.watchers_min(1).watch_delay(Duration::from_millis(delay_ms));
+        let middle = if topology == Topology::Relay { 3 } else { 0 };
+        let identities = (0..3).map(|player| Identity::Player(PlayerId(player)));
+        let identities = identities.chain((topology == Topology::Relay).then_some(Identity::Relay));
+        let identities: Vec<Identity> = identities.chain([Identity::Watcher]).collect();
+        let start = |node: usize, now| {
+            let config = config.clone().place_secret([node as u8 + 1; 16]);
+            let mut session = Session::new(config, identities[node], now).unwrap();
+            if node != middle {
+                session.connect(PeerId(middle as u32));
+            }
+            Driver::new(Held::default(), session)
+        };
+        let drivers = (0..identities.len()).map(|node| start(node, Instant::ZERO)).collect();
+        let mut net = SimNet::new(1);
+        net.set_default(LinkConfig::new().latency(Duration::from_millis(40)));
+        let mut game = VirtualMatch::new(drivers, net);
+        let play = |game: &mut VirtualMatch<Held>, until: u64| {
+            game.run(Instant::from_millis(until), |_, turn, _, session| {
+                let _ = session.submit(&Keys((turn.0 * 7 % 63) as u8));
+            })
+        };
+        play(&mut game, 4_000);
+        game.drivers_mut()[1] = start(1, game.now());
+        assert!(play(&mut game, 100_000));
+        let (mut returns, mut ends) = (0, Vec::new());
+        for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
+            let what = format!("{topology:?}, {delay_ms} ms, node {node}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
+            while let Some(event) = driver.session_mut().poll_event() {
+                assert!(!matches!(event, Event::Desync(_)), "{what}: {event:?}");
+                returns += u32::from(matches!(event, Event::PlayerReturned { .. }));
+            }
+            ends.extend((identities[node] != Identity::Relay).then_some(driver.simulation().0));
+        }
+        assert!(returns >= 4 && ends.iter().all(|end| *end == ends[0]), "{topology:?}: {returns} {ends:?}");
+    }
 }

@@ -447,6 +447,36 @@ fn who_comes_back_through_turns_that_it_has_signed_is_no_liar() {
     }
 }
 
+/// Who joins runs the turns that came with the state at once. Where these are many and long, it lost patience before the others had signed any of them,
+/// took the state for false, and named honest players.
+#[test]
+fn in_a_signed_match_of_long_turns_a_player_comes_back() {
+    for (topology, ahead, frames) in
+        [(Topology::Host, 4, 40), (Topology::Relay, 4, 40), (Topology::Host, 5, 40), (Topology::Relay, 2, 80)]
+    {
+        let what = format!("{topology:?}, {ahead} turns of {frames} frames");
+        let config = config(3, topology).turns(100).turns_ahead(ahead).frames_per_turn(frames);
+        let keyed = |player: u8| config.clone().player_key(PlayerKey::from_secret([player + 1; 32]));
+        let mut game = toy_match_from(&config.clone().signed(), &toy(), 0, 1, LinkConfig::default());
+        let start = |game: &mut VirtualMatch<Toy>, player: u8| {
+            restart(game, &keyed(player), player.into(), Identity::Player(PlayerId(player)), secret(player));
+        };
+        (0..3).for_each(|player| start(&mut game, player));
+        play(&mut game, 30_100);
+        start(&mut game, 2);
+        assert!(play(&mut game, 1_000_000), "{what}");
+        for node in 0..game.drivers().len() {
+            let told = events(&mut game, node);
+            let accuses = |event: &Event| {
+                matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. })
+            };
+            assert_eq!(told.iter().find(|event| accuses(event)), None, "{what}, node {node}");
+        }
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{what}");
+        assert_agreed(&mut game, &what);
+    }
+}
+
 #[test]
 fn in_a_signed_match_another_key_does_not_take_a_place() {
     let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));

@@ -40,3 +40,4 @@ mod trials;
 mod troubled;
 mod udp;
 mod viewing;
+mod worlds;

@@ -482,3 +482,26 @@ fn a_match_begins_when_all_are_ready() {
         }
     }
 }
+
+/// A relay forgot entries that everybody had before it had read them: the pace of who had gone held, and the last player was too far ahead of it.
+#[test]
+fn a_relay_reads_the_end_of_a_player_that_is_ahead_of_the_others() {
+    for case in 0..share(20) {
+        for pace in [Pace::Adaptive, Pace::Article] {
+            let config =
+                SessionConfig::new(2).simulated().topology(Topology::Relay).turns_ahead(4).pace(pace);
+            let link = LinkConfig::new().latency(Duration::from_millis(60));
+            let mut game = toy_match(&config.turns(400), 0, case, link);
+            // Player 1 sees everything early, and player 0 late.
+            game.net_mut().set_link(2, 0, link.latency(Duration::from_millis(300)));
+            game.net_mut().set_link(0, 2, link.latency(Duration::from_millis(300)));
+            game.run(Instant::from_millis(6_000 + 37 * case), |_, _, _, _| {});
+            game.drivers_mut()[1].session_mut().leave();
+            game.run(Instant::from_millis(40_000), |_, _, _, _| {});
+            let reports = [0, 2]
+                .map(|node: usize| game.drivers()[node].session().player_report(PlayerId(1)).network_ms);
+            assert_eq!(reports, [0, 0], "{pace:?} {case}: the player, the relay");
+            assert!(game.run(Instant::from_millis(900_000), |_, _, _, _| {}), "{pace:?} {case}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
+use std::collections::BTreeMap;
+
 use crate::joining;
 use crate::toy::{Keys, Order, Toy, bot, latency, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
@@ -532,5 +534,33 @@ fn who_joined_saves_at_the_same_turns() {
         for node in 1..3 {
             assert_eq!(since(node), since(0), "seed {seed}, node {node}, joined before turn {joined}");
         }
+    }
+}
+
+/// A player crashes about when a save is made, and its return is known before a peer has run the turns of the save. That peer knows the turns between
+/// end and return, too, and saved them: nobody could read that, and the others' saves were others.
+#[test]
+fn saves_are_equal_where_a_return_is_known_early() {
+    let cases = (0..share(8)).flat_map(|case| [(case, Topology::Host), (case, Topology::Relay)]);
+    for (case, topology) in cases {
+        // Turns of two seconds, within which a player is back.
+        let config = joining::config(3, topology).turns_ahead(3).frames_per_turn(40);
+        let mut game = joining::start(&config, 0, case, LinkConfig::default());
+        let mut saves = BTreeMap::new();
+        for step in 0..1_200 {
+            let until = Instant::from_millis(10_000 + 100 * step);
+            game.run(until, |_, _, _, session| session.save());
+            if step % 120 == 13 * case % 120 {
+                joining::come_back(&mut game, &config, 2);
+            }
+            for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
+                let Some(saved) = driver.session_mut().take_saved() else { continue };
+                let what = format!("{topology:?} {case}: node {node}, turn {}", saved.turn());
+                assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()).as_ref(), Ok(&saved), "{what}");
+                let first = saves.entry(saved.turn()).or_insert(saved.clone());
+                assert_eq!(*first, saved, "{what}");
+            }
+        }
+        assert!(saves.len() > 12 && game.drivers()[0].simulation().returned.len() > 3, "{}", saves.len());
     }
 }

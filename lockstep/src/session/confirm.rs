@@ -48,7 +48,8 @@ impl Common {
     }
 
     pub(super) fn forget_confirmed(&mut self) {
-        let run = if self.setup.is_relay() { u32::MAX } else { self.gate.turn.saturating_sub(1) };
+        // A relay reads complete turns for its plans.
+        let run = if self.setup.is_relay() { self.gate.complete } else { self.gate.turn.saturating_sub(1) };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let confirmed =
                 self.links.values().filter(|link| link.is_connected()).map(|link| link.progress.acked[index]);

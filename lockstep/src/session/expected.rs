@@ -18,7 +18,7 @@ impl AnySession {
             return Some(actions.clone());
         }
         let stream = self.common.streams.get(player.index())?;
-        if stream.end().is_some() {
+        if stream.end_in(turn).is_some() {
             return Some(Payload::none());
         }
         let later = turn.checked_sub(stream.next())?;

@@ -92,7 +92,9 @@ impl AnySession {
     /// A peer that still sends turns has not received this peer's last word.
     fn tell_again(&mut self, index: usize) {
         let link = &mut self.common.links[index];
-        if link.phase == LinkPhase::Closed {
+        if matches!(self.common.phase, SessionPhase::Left | SessionPhase::Failed(_)) {
+            link.outflow.repeat_bye(Bye::Left);
+        } else if link.phase == LinkPhase::Closed {
             // A dropped player who does not know it.
             link.outflow.owe_bye(Bye::Dropped);
         } else if self.common.phase == SessionPhase::Finished {

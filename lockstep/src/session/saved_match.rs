@@ -53,6 +53,13 @@ pub(crate) struct SavedStream {
     pub(crate) entries: Vec<Entry>,
 }
 
+impl SavedStream {
+    /// Whether nothing follows what is here.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some() || self.entries.last().is_some_and(|entry| entry.end().is_some())
+    }
+}
+
 /// Why bytes are not a saved match that this version can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

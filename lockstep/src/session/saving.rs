@@ -93,11 +93,12 @@ impl AnySession {
         }
     }
 
-    /// The turn's entries belong to the save if they were closed when the save point passed.
+    /// The turn's entries belong to the save if they were closed when the save point passed. Nothing follows an end, even where a return after it is
+    /// known already.
     pub(super) fn collect_save(&mut self, turn: Turn) {
         let Some(point) = &mut self.saving.collecting else { return };
         for (saved, stream) in point.players.iter_mut().zip(&self.common.streams) {
-            let Some(entry) = stream.get(turn.0).filter(|_| saved.ended.is_none()) else { continue };
+            let Some(entry) = stream.get(turn.0).filter(|_| !saved.is_over()) else { continue };
             let extras = entry.extras.iter().copied().filter(|extra| extra.is_kept()).collect();
             saved.entries.push(Entry { payload: entry.payload.clone(), extras });
         }
@@ -109,11 +110,8 @@ impl AnySession {
     /// Completes the save. After the last turn nothing else can come or run.
     pub(super) fn finish_save(&mut self) {
         let Some(mut point) = self.saving.collecting.take() else { return };
-        for player in point.players.iter_mut().filter(|player| player.ended.is_none()) {
-            let ends = |entry: &Entry| entry.end().is_some();
-            while (player.entries.len() as u32) < self.common.setup.config.turns_ahead
-                && !player.entries.last().is_some_and(ends)
-            {
+        for player in &mut point.players {
+            while (player.entries.len() as u32) < self.common.setup.config.turns_ahead && !player.is_over() {
                 let payload = if self.common.setup.config.input_mode {
                     codec::zeros(self.common.setup.action_bits)
                 } else {

@@ -201,9 +201,7 @@ impl Signing {
         scratch: &mut BitWriter,
     ) -> bool {
         for (hash, stream) in self.streams.iter_mut().zip(&common.streams) {
-            // Not all peers have the entries that fill an absence.
-            let is_away = stream.end_in(turn).is_some_and(|(last, _)| last < turn);
-            if let Some(entry) = stream.get(turn).filter(|_| !is_away) {
+            if let Some(entry) = stream.get(turn) {
                 entry_content(scratch, entry);
                 hash.add(turn, scratch.bytes());
             }
@@ -263,9 +261,8 @@ impl Signing {
         self.level_views = if is_level { self.level_views.saturating_add(1) } else { 0 };
         self.report_missing(parts, live);
         self.judge(parts, turn);
-        let is_behind = parts.common.turns_ready() > parts.common.config().turns_ahead.max(1);
         let confirm = self.views.iter().fold(0, |all, view| all | self.votes_on(view).same);
-        parts.joiner.lose_patience(is_behind, live, confirm);
+        parts.joiner.lose_patience(parts.common, turn, live, confirm);
     }
 
     /// Reports players without a statement about the second-last due turn or a later one.

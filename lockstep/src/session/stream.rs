@@ -159,8 +159,12 @@ impl Stream {
         turn < self.next() || self.end.is_some()
     }
 
-    /// The entry of a turn. None before the first, after the end, or if it has been forgotten.
+    /// The entry of a turn. None before the first, after the end, during an absence, or if it has been forgotten. (Entries that fill an absence are
+    /// kept by some peers only. In input mode they look like actions.)
     pub(crate) fn get(&self, number: u32) -> Option<&Entry> {
+        if self.absences.iter().any(|away| (away.last + 1..away.first).contains(&number)) {
+            return None;
+        }
         self.entries.get(number.checked_sub(self.oldest)? as usize)
     }
 

@@ -49,7 +49,7 @@ impl World {
     }
 
     /// Goes back to a state that this program itself has saved. Fast: buffers are reused, and only the checksum is verified. For all other
-    /// bytes use [`World::from_bytes`].
+    /// bytes use [`World::load`].
     ///
     /// Events are empty afterwards, and drawing does not interpolate across the restore.
     ///
@@ -59,28 +59,60 @@ impl World {
         let mut reader = open(bytes)?;
         let mut world = World::with_settings(self.settings, self.seed, self.stepper.path);
         world.read(&mut reader)?;
-        world.contacts.lists_stayed = self.contacts.lists_stayed;
-        world.events.lists_hits = self.events.lists_hits;
-        // The buffers of the step hold nothing permanent; the trees are filled again.
-        core::mem::swap(&mut world.stepper, &mut self.stepper);
-        world.derive();
-        *self = world;
+        self.go_on_as(world);
         Ok(())
     }
 
-    /// A world from bytes of any origin.
+    /// Like [`World::restore`], from bytes of any origin. What is no part of the state stays as it is, too: the instruction set, and whether
+    /// [hits](World::list_contact_hits) and [contacts that stay](World::list_stayed_contacts) are listed.
+    ///
+    /// ```
+    /// # use testudo_physics::{World, WorldDef};
+    /// let mut world = World::new(WorldDef::default())?;
+    /// let mut bytes = Vec::new();
+    /// world.snapshot(&mut bytes);
+    /// world.load(&bytes)?;
+    /// assert!(world.load(&bytes[1..]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`World::from_bytes`]. The world stays unchanged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let world = World::checked(bytes, self.stepper.path)?;
+        self.go_on_as(world);
+        Ok(())
+    }
+
+    /// A world from bytes of any origin. It lists neither hits nor contacts that stay: a game whose rules read them turns that on again, or keeps its
+    /// world and calls [`World::load`].
     ///
     /// # Errors
     /// Not a snapshot, another version, damaged, or a state that no sequence of calls can reach; the error names the first broken limit or
     /// invariant. Never panics, and allocates no more than a small multiple of the input's length.
     pub fn from_bytes(bytes: &[u8]) -> Result<World, SnapshotError> {
-        let mut reader = open(bytes)?;
-        let settings = WorldDef::new().settings().map_err(|_| invalid("default settings"))?;
-        let mut world = World::with_settings(settings, 0, Path::detect(Simd::Widest));
-        world.read(&mut reader)?;
-        world.validate().map_err(|error| invalid(error.what))?;
+        let mut world = World::checked(bytes, Path::detect(Simd::Widest))?;
         world.derive();
         Ok(world)
+    }
+
+    /// The state of bytes of any origin, without what follows from it.
+    fn checked(bytes: &[u8], path: Path) -> Result<World, SnapshotError> {
+        let mut reader = open(bytes)?;
+        let settings = WorldDef::new().settings().map_err(|_| invalid("default settings"))?;
+        let mut world = World::with_settings(settings, 0, path);
+        world.read(&mut reader)?;
+        world.validate().map_err(|error| invalid(error.what))?;
+        Ok(world)
+    }
+
+    /// Takes the state of a world that was read. The buffers of the step hold nothing permanent; the trees are filled again.
+    fn go_on_as(&mut self, mut world: World) {
+        world.contacts.lists_stayed = self.contacts.lists_stayed;
+        world.events.lists_hits = self.events.lists_hits;
+        core::mem::swap(&mut world.stepper, &mut self.stepper);
+        world.derive();
+        *self = world;
     }
 }
 

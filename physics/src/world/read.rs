@@ -178,7 +178,8 @@ impl World {
         &self.events.hits
     }
 
-    /// Whether [`Self::contact_hits`] is filled from the next step on. Off by default, and without cost then. Not part of the state.
+    /// Whether [`Self::contact_hits`] is filled from the next step on. Off by default, and without cost then. Not part
+    /// of the state: [`World::load`] and [`World::restore`] keep it, and a clone has it; a world of [`World::from_bytes`] lists nothing.
     pub fn list_contact_hits(&mut self, list: bool) {
         self.events.lists_hits = list;
     }
@@ -196,7 +197,8 @@ impl World {
         &self.events.contacts_stayed
     }
 
-    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off by default, because a crowd has many. Not part of the state.
+    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off by default, because a crowd has many. Not part of the state, as
+    /// [`World::list_contact_hits`].
     pub fn list_stayed_contacts(&mut self, list: bool) {
         self.contacts.lists_stayed = list;
     }

@@ -14,7 +14,7 @@ const PROGRESS_PARTS: u32 = 20;
 /// The entries that follow a state must arrive within one part in this many of the time for joining.
 const CHECKING: u64 = 4;
 
-/// Number of due turns, about a second each, within which most players' statements must confirm a state.
+/// Number of due turns, a second or more each, within which most players' statements must confirm a state.
 const ALONE_MAX: u8 = 4;
 
 /// How far this peer has come; empty on a peer that does not join, or is back.
@@ -44,8 +44,8 @@ struct Joining {
     doubters: u16,
     /// When its bytes were here.
     got: Instant,
-    /// Number of due turns in a row without most players' statements.
-    alone: u8,
+    /// Number of due turns in a row without most players' statements, and the last of them.
+    alone: (u8, u32),
 }
 
 /// What the others say of the state that was loaded.
@@ -115,7 +115,7 @@ impl Joiner {
             trust: Trust::Open,
             doubters: 0,
             got: now,
-            alone: 0,
+            alone: (0, 0),
         };
         self.0.get_or_insert_with(start);
     }
@@ -211,7 +211,7 @@ impl Joiner {
     /// The state is here, and the session stands where it was taken.
     pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
         if let Some(joining) = &mut self.0 {
-            (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, 0, 0);
+            (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, (0, 0), 0);
             joining.stage = JoinStage::Checking(Box::new(header), state);
             joining.trust = Trust::Open;
         }
@@ -311,12 +311,20 @@ impl Joiner {
         }
     }
 
-    /// A peer that keeps up with the others gets their statements. If most of them are missing for several seconds, they are signed with
-    /// other keys than those that came with the state, or withheld. If some of the `live` players confirm it, the others may withhold theirs.
-    pub(in crate::session) fn lose_patience(&mut self, is_behind: bool, live: u16, confirm: u16) {
+    /// A peer that keeps up with the others gets their statements. If most of them are missing for several due turns that all others have begun,
+    /// they are signed with other keys than those that came with the state, or withheld. If some of the `live` players confirm it, the others may
+    /// withhold theirs. `turn` is due. (A peer runs the turns that came with a state at once; the others may need seconds for them.)
+    pub(in crate::session) fn lose_patience(&mut self, common: &Common, turn: u32, live: u16, confirm: u16) {
         let Some(joining) = self.open() else { return };
-        joining.alone = if is_behind { 0 } else { joining.alone + 1 };
-        if joining.alone > ALONE_MAX {
+        let ahead = common.setup.config.turns_ahead;
+        joining.alone = match joining.alone {
+            _ if common.turns_ready() > ahead.max(1) => (0, turn),
+            (due, _) if due <= ALONE_MAX => (due + 1, turn),
+            enough => enough,
+        };
+        // Whoever begins a turn closes its entry for the one that is `turns_ahead` later.
+        let have_begun = common.streams.slowest_next() > joining.alone.1.saturating_add(ahead);
+        if joining.alone.0 > ALONE_MAX && have_begun {
             tracing::warn!(turn = joining.turn, "too few confirm the state");
             joining.trust = Trust::Contradicted;
             joining.doubters = if confirm == 0 { 0 } else { live & !confirm };
