@@ -4,7 +4,7 @@ use crate::toy::{Order, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
-    SubmitError, Turn,
+    SubmitError, Topology, Turn,
 };
 
 fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
@@ -181,4 +181,20 @@ fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back(
         })
         .collect();
     assert_eq!(told, ["player 2", "cut off", "player 2", "over"]);
+}
+
+/// The panel said that another player had made everybody wait, when the relay had been silent.
+#[test]
+fn silence_of_the_middle_counts_against_nobody() {
+    let config = SessionConfig::new(2).simulated().topology(Topology::Relay).turns(1_000);
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    game.put_to_sleep(2, Instant::from_millis(9_000));
+    game.run(Instant::from_millis(14_000), |_, _, _, _| {});
+    for player in [0, 1] {
+        let session = game.drivers()[player].session();
+        let reports = [0, 1].map(|other| session.player_report(PlayerId(other)).delayed_turns);
+        assert_eq!((session.phase(), reports), (SessionPhase::Running, [0, 0]), "player {player}");
+        assert!(session.stats().stalled_frames > 60, "it has waited");
+    }
 }

@@ -505,3 +505,31 @@ fn a_relay_reads_the_end_of_a_player_that_is_ahead_of_the_others() {
         }
     }
 }
+
+/// The last player's checksums after the last turn reach the watchers through the relay. It finished without handing them over, and every watcher failed
+/// after it had seen the whole match.
+#[test]
+fn the_last_player_is_cut_off_at_the_end_and_watchers_finish() {
+    for cut_ms in [500, 2_500, 8_000] {
+        for at in [58, 59, 60] {
+            let what = format!("{cut_ms} ms from turn {at} on");
+            let config =
+                SessionConfig::new(2).simulated().topology(Topology::Relay).turns(60).watchers_min(1);
+            let mut game = toy_match(&config, 1, 1, LinkConfig::new().latency(Duration::from_millis(20)));
+            game.run(Instant::from_millis(4_000), |_, _, _, _| {});
+            game.drivers_mut()[0].session_mut().leave();
+            while game.drivers()[1].session().next_turn().0 < at {
+                let next = game.now() + Duration::from_millis(5);
+                game.run(next, |_, _, _, _| {});
+            }
+            game.net_mut().set_partition(&[1]);
+            let until = game.now() + Duration::from_millis(cut_ms);
+            game.run(until, |_, _, _, _| {});
+            game.net_mut().set_partition(&[]);
+            assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}), "{what}");
+            let phases: Vec<SessionPhase> =
+                game.drivers()[1..].iter().map(|driver| driver.session().phase()).collect();
+            assert_eq!(phases, [SessionPhase::Finished; 3], "{what}");
+        }
+    }
+}

@@ -24,3 +24,11 @@ fn a_session_without_other_peers_is_for_one_player() {
         assert_eq!(refused.to_string(), text);
     }
 }
+
+/// A setting from a file overflowed before it was checked.
+#[test]
+fn more_bytes_in_a_turn_than_there_can_be_bits_are_refused() {
+    let config = SessionConfig::new(2).simulated().turn_bytes_max(u32::MAX);
+    let made = Session::<NoAction>::host(config, Instant::ZERO);
+    assert!(matches!(made, Err(ConfigError::OutOfRange { .. })), "{made:?}");
+}

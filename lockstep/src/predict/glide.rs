@@ -40,7 +40,13 @@ impl Glide {
     /// another thing by now.
     #[must_use]
     pub fn new(time: Duration, jump: u64) -> Self {
-        Self { time: time.as_micros().max(1), jump, offsets: Vec::new(), gliding: Vec::new() }
+        // Numbers of 32 bits keep the square within range.
+        Self {
+            time: time.as_micros().clamp(1, u32::MAX.into()),
+            jump,
+            offsets: Vec::new(),
+            gliding: Vec::new(),
+        }
     }
 
     /// Time passes.
@@ -55,13 +61,13 @@ impl Glide {
 
     /// A thing that was at `before` is at `after`, in the same frame. Returns the distance.
     pub fn correct(&mut self, thing: u32, before: [i64; 2], after: [i64; 2]) -> u64 {
-        let error = [0, 1].map(|axis| before[axis] - after[axis]);
+        let error = [0, 1].map(|axis| before[axis].saturating_sub(after[axis]));
         let distance = length(error);
         if distance == 0 {
             return 0;
         }
         let now = self.offset(thing);
-        let from = [0, 1].map(|axis| now[axis] + error[axis]);
+        let from = [0, 1].map(|axis| now[axis].saturating_add(error[axis]));
         if self.offsets.len() <= thing as usize {
             self.offsets.resize(thing as usize + 1, Offset::default());
         }
@@ -188,6 +194,18 @@ fn bound(class: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_greatest_numbers_glide() {
+        for (time, jump) in [(u64::MAX, u64::MAX), (1, u64::MAX), (u64::MAX, 10)] {
+            let mut glide = Glide::new(Duration::from_micros(time), jump);
+            for (before, after) in [(i64::MAX, i64::MIN), (i64::MIN, i64::MAX), (i64::MAX, -1)] {
+                glide.correct(0, [before; 2], [after; 2]);
+                glide.pass(Duration::from_micros(1));
+                let _ = glide.offset(0);
+            }
+        }
+    }
 
     #[test]
     fn a_second_correction_goes_on_from_where_the_thing_is_drawn() {

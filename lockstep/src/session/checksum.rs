@@ -79,6 +79,8 @@ pub(crate) struct Checksums {
     last_turn: Option<u32>,
     last_row: Row,
     last_done: bool,
+    /// Each player's newest turn off the interval, and its value: perhaps the last turn, which is not known here yet.
+    newest: [Option<(u32, u32)>; PLAYERS_MAX as usize],
 }
 
 impl Row {
@@ -96,6 +98,7 @@ impl Checksums {
             last_turn: None,
             last_row: Row::EMPTY,
             last_done: false,
+            newest: [None; PLAYERS_MAX as usize],
         }
     }
 
@@ -107,6 +110,11 @@ impl Checksums {
     /// Sets the last turn of the match.
     pub(crate) fn set_last_turn(&mut self, turn: u32) {
         self.last_turn = Some(turn);
+        for (player, newest) in (0_u8..).zip(self.newest) {
+            if let Some((_, value)) = newest.filter(|(at, _)| *at == turn) {
+                self.note(turn, PlayerId(player), value);
+            }
+        }
     }
 
     /// Whether the turn's checksum is exchanged.
@@ -126,7 +134,9 @@ impl Checksums {
 
     /// Notes a player's value. Values of settled turns, and of turns too far ahead, are ignored.
     pub(crate) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
-        if let Some(slot) = self.row(turn).and_then(|row| row.values.get_mut(player.index())) {
+        if !self.covers(turn) {
+            self.newest.get_mut(player.index()).into_iter().for_each(|newest| *newest = Some((turn, value)));
+        } else if let Some(slot) = self.row(turn).and_then(|row| row.values.get_mut(player.index())) {
             *slot = Some(value);
         }
     }
@@ -225,6 +235,19 @@ mod tests {
         let mut sums = Checksums::new(2, 1, 8);
         sums.note_own(0, 7, Some(PlayerId(0)));
         assert_eq!(sums.settle(true, |player, _| player.0 == 0), Some((Turn(0), None, 2)));
+    }
+
+    /// A peer that ended the match later than others took them for players without a checksum, and did not compare the last turn with them.
+    #[test]
+    fn a_value_of_the_last_turn_may_come_before_that_is_known() {
+        let mut sums = Checksums::new(2, 30, 8);
+        sums.note(7, PlayerId(1), 4);
+        sums.note(9, PlayerId(1), 6);
+        sums.set_last_turn(9);
+        sums.note_own(9, 5, Some(PlayerId(0)));
+        let (turn, desync, silent) = sums.settle(true, |_, _| true).unwrap();
+        assert_eq!((turn, silent), (Turn(9), 0));
+        assert_eq!(desync.unwrap().values, [(PlayerId(0), 5), (PlayerId(1), 6)]);
     }
 
     #[test]

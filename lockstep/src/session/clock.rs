@@ -80,9 +80,7 @@ impl AnySession {
                     consider(since + self.common.setup.config.ending_deadline());
                 }
                 if let Some(since) = self.waiting.waits_since(&self.common, &self.pace.planner) {
-                    if !self.waiting.has_told() {
-                        consider(since + self.common.setup.config.waits.waiting_notice);
-                    }
+                    self.waiting.notice_at(&self.common, since).into_iter().for_each(&mut consider);
                     if let Some(drop_after) = self.common.setup.config.waits.drop_after {
                         consider(since + drop_after);
                     }

@@ -266,13 +266,14 @@ impl Common {
     }
 
     /// How long the end waits for a silent remote. A remote that has all turns lacks at most a last confirmation, and may have gone. A
-    /// remote that lacks turns may be cut off and come back. Without the middle of a star nobody gets the checksums that follow the last turn, so
-    /// for the middle they count as turns do.
+    /// remote that lacks turns may be cut off and come back. The checksums that follow the last turn pass through the middle of a star, so there
+    /// they count as turns do, for it and for their author.
     pub(super) fn patience(&self, link: &Link) -> Duration {
         let (Some(last), Some(all)) = (self.gate.last_turn, self.final_next()) else {
             return self.setup.config.waits.silence_timeout;
         };
-        let next = if self.setup.coordinates() { all } else { last.saturating_add(1) };
+        let is_middle = !self.setup.is_mesh() && link.identity == Some(self.setup.coordinator());
+        let next = if self.setup.coordinates() || is_middle { all } else { last.saturating_add(1) };
         let lacks = |(player, stream): (u8, &Stream)| {
             let serves = self.setup.accepts() || self.setup.player() == Some(PlayerId(player));
             let needed = stream.end().map_or(next, |(end, _)| end.saturating_add(1).min(next));

@@ -349,7 +349,7 @@ impl SessionConfig {
         if self.input_mode {
             PayloadFormat::Fixed(action_bits)
         } else {
-            PayloadFormat::Variable(self.limits.turn_bytes_max * 8)
+            PayloadFormat::Variable(self.limits.turn_bytes_max.saturating_mul(8))
         }
     }
 

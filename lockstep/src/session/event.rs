@@ -136,7 +136,7 @@ pub enum Event {
     /// A player's simulation reached another state than most, with the same orders; statements prove it.
     Outlier(Box<Outlier>),
     /// No signed statement of the player has come for two seconds of the game. Reported again after one has come. (The peer that forwards
-    /// may withhold it.)
+    /// may withhold it, and a bad network may lose several. It is no proof of anything.)
     StatementMissing {
         /// The player.
         player: PlayerId,

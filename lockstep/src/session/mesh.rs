@@ -149,6 +149,8 @@ impl DropAgreement {
     /// Players whom a majority of the active players votes out, bit n for player n; never the local player.
     pub(super) fn voted_out(&self, common: &Common, votes: u16) -> u16 {
         let live = common.streams.live();
+        // Who has left or resigned has no say.
+        let votes = if common.own() & live == 0 { 0 } else { votes };
         let votes = |player: &PlayerId| {
             let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);
             let others =

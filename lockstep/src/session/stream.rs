@@ -9,8 +9,9 @@ use crate::session::saved_match::SavedStream;
 use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::PeerId;
 
-/// An absence is remembered until this many entries of the return are forgotten, because the turn that has just run is still read.
-const RETURNS_KEPT: u32 = 4;
+/// An absence is remembered until this many entries of the return are forgotten, because turns that have run are still asked for: whose entry was the
+/// player's own is known of as many turns as checksums may be late.
+const RETURNS_KEPT: u32 = 1_024;
 
 /// Turns in which a player that came back was away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

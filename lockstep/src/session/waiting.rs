@@ -73,16 +73,19 @@ pub(crate) struct Waiting {
     pub(super) missing: u16,
     pub(super) turns: [u32; PLAYERS_MAX as usize],
     pub(super) time: [Duration; PLAYERS_MAX as usize],
+    /// Until when nothing came from the middle of the star.
+    silent_until: Instant,
     /// The slowest stream's next entry: while it advances, nobody is stuck.
     pub(super) position: u32,
 }
 
 impl Waiting {
-    /// The wait is over: it counts against the players who were missing at its end.
+    /// The wait is over: it counts against the players who were missing at its end. If nothing came from the middle, nobody knows who they were.
     pub(super) fn end(&mut self, now: Instant) {
         let missing = core::mem::take(&mut self.missing);
+        let missing = if self.told == Told::CutOff { 0 } else { missing };
         let Some(since) = self.since.take() else { return };
-        let span = now.since(since);
+        let span = now.since(since.max(self.silent_until));
         for player in players_in(missing) {
             self.turns[player.index()] += 1;
             self.time[player.index()] = self.time[player.index()] + span;
@@ -152,19 +155,38 @@ impl Waiting {
     pub(super) fn hears_middle(&self, common: &Common) -> bool {
         let setup = &common.setup;
         let frames = setup.config.frame_length().times(SILENT_FRAMES);
-        let from_middle = |link: &&Link| link.identity == Some(setup.coordinator());
         let hears = |since| {
-            let mut heard = common.links.values().filter(from_middle).map(|link| link.last_heard);
-            heard.any(|at| common.now.since(at) < if at > since { SILENCE.max(frames) } else { frames })
+            let mut heard =
+                common.links.values().filter(|link| is_middle(common, link)).map(|link| link.last_heard);
+            heard.any(|at| common.now.since(at) < if at > since { patience(common) } else { frames })
         };
         setup.is_mesh() || setup.accepts() || self.since.is_none_or(hears)
+    }
+
+    /// When the application has to be told of the wait, or that the middle has gone silent during it.
+    pub(super) fn notice_at(&self, common: &Common, since: Instant) -> Option<Instant> {
+        match self.told {
+            Told::Nothing => Some(since + common.setup.config.waits.waiting_notice),
+            Told::Players if !common.setup.is_mesh() && !common.setup.accepts() => {
+                let middle = common.links.values().filter(|link| is_middle(common, link));
+                middle.map(|link| link.last_heard + patience(common)).max()
+            }
+            _ => None,
+        }
     }
 
     /// Tells the application of a wait that lasts: once, and again when the middle goes silent or is heard again.
     pub(super) fn notice(&mut self, common: &mut Common) {
         let config = &common.setup.config;
-        let is_long = self.since.is_some_and(|at| common.now.since(at) >= config.waits.waiting_notice);
-        let told = if self.hears_middle(common) { Told::Players } else { Told::CutOff };
+        let hears = self.hears_middle(common);
+        if !hears {
+            self.silent_until = common.now;
+        }
+        // When the middle is back, what it has to say is a moment on its way.
+        let (told, from) =
+            if hears { (Told::Players, self.silent_until) } else { (Told::CutOff, Instant::ZERO) };
+        let is_long =
+            self.since.is_some_and(|since| common.now.since(since.max(from)) >= config.waits.waiting_notice);
         if !is_long || self.told == told {
             return;
         }
@@ -186,6 +208,15 @@ impl Waiting {
         tracing::info!(turn = turn.0, ?players, ?drop_in, "waiting");
         common.emit(Event::WaitingFor { turn, players, drop_in });
     }
+}
+
+fn is_middle(common: &Common, link: &Link) -> bool {
+    link.identity == Some(common.setup.coordinator())
+}
+
+/// How long the middle may be silent during a wait.
+fn patience(common: &Common) -> Duration {
+    SILENCE.max(common.setup.config.frame_length().times(SILENT_FRAMES))
 }
 
 impl AnySession {

@@ -47,7 +47,8 @@ impl SessionConfig {
             }
         }
         self.check_timeouts()?;
-        let max = if self.input_mode { ACTION_BITS_MAX } else { self.limits.turn_bytes_max * 8 };
+        let max =
+            if self.input_mode { ACTION_BITS_MAX } else { self.limits.turn_bytes_max.saturating_mul(8) };
         if action_bits == 0 || action_bits > max {
             return Err(ConfigError::ActionTooLarge { bits: action_bits, max });
         }
