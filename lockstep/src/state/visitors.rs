@@ -16,7 +16,7 @@ pub fn digest<S: State>(state: &mut S) -> u64 {
     digest.finish()
 }
 
-/// Writes the whole state into `out`, which is cleared first.
+/// Writes the whole state into `out`, which is cleared first. A number outside of its range is written as it is, and [`load`] refuses it.
 pub fn save<S: State>(state: &mut S, out: &mut Vec<u8>) {
     out.clear();
     walk(state, &mut Saver { out });
@@ -73,6 +73,17 @@ fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
     debug_assert!(walked.is_ok(), "the state breaks its own limits: {walked:?}");
 }
 
+/// What a state holds is within its limits; only what comes from outside is checked in every build. Where a rule breaks a limit all the same, the walk goes on,
+/// so that nothing behind the number is left out of a hash, a save or a list.
+#[inline(always)]
+fn assert_within<T: Number>(name: &'static str, value: T, range: RangeInclusive<i64>) {
+    let (min, max) = range.into_inner();
+    debug_assert!(
+        (i128::from(min)..=i128::from(max)).contains(&value.value()),
+        "{name} is not within {min}..={max}"
+    );
+}
+
 impl Visit for Hashing {
     fn object(&mut self, _: &'static str, _: u32) {}
 
@@ -82,7 +93,6 @@ impl Visit for Hashing {
         Ok(())
     }
 
-    /// What a state holds is within its limits; only what comes from outside is checked in every build.
     #[inline(always)]
     fn number_in<T: Number>(
         &mut self,
@@ -90,11 +100,7 @@ impl Visit for Hashing {
         value: &mut T,
         range: RangeInclusive<i64>,
     ) -> Result<(), StateError> {
-        let (min, max) = range.into_inner();
-        debug_assert!(
-            (i128::from(min)..=i128::from(max)).contains(&value.value()),
-            "{name} is not within {min}..={max}"
-        );
+        assert_within(name, *value, range);
         self.number(name, value)
     }
 
@@ -129,6 +135,17 @@ impl Visit for Saver<'_> {
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
         put(self.out, *value);
         Ok(())
+    }
+
+    #[inline]
+    fn number_in<T: Number>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+        range: RangeInclusive<i64>,
+    ) -> Result<(), StateError> {
+        assert_within(name, *value, range);
+        self.number(name, value)
     }
 
     /// The length in bytes, then the part.
@@ -197,6 +214,16 @@ impl Visit for Lister<'_> {
         let (kind, index) = (self.kind, self.index);
         (self.each)(Leaf { kind, index, name, bits: T::BITS, value: value.value() });
         Ok(())
+    }
+
+    fn number_in<T: Number>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+        range: RangeInclusive<i64>,
+    ) -> Result<(), StateError> {
+        assert_within(name, *value, range);
+        self.number(name, value)
     }
 
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {
@@ -394,5 +421,22 @@ mod tests {
         assert_eq!(found.to_string(), "length of toy 0: 3 and 2");
         let leaf = all(&mut toy())[0];
         assert_eq!(flip_bit(&mut toy(), &leaf, 8), Err(StateError::NoSuchBit { bit: 8 }));
+    }
+
+    /// A debug build stops at the number instead.
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "small is not within 0..=9"))]
+    fn a_number_outside_of_its_range_hides_nothing_behind_it() {
+        let broken = || Toy { small: 10, ..toy() };
+        let (mut bytes, mut whole) = (Vec::new(), Vec::new());
+        save(&mut broken(), &mut bytes);
+        save(&mut toy(), &mut whole);
+        assert_eq!((bytes[0], &bytes[1..]), (10, &whole[1..]));
+        let refused = Err(StateError::OutOfRange { name: "small", min: 0, max: 9 });
+        assert_eq!(load(&mut Toy::default(), &bytes), refused);
+        let mut other = broken();
+        other.list[1] = 8;
+        let found = first_difference(&mut broken(), &mut other).unwrap();
+        assert_eq!(found.to_string(), "value of entry 1: -8 and 8");
     }
 }
