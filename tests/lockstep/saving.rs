@@ -451,6 +451,62 @@ fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {
     }
 }
 
+/// The place was taken for good, though nobody had it.
+#[test]
+fn a_player_who_was_away_in_the_save_comes_back_after_the_start() {
+    let (config, away) = (config(3, Topology::Host), PlayerId(2));
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    play(&mut game, |turn, identity, session| match (turn, identity) {
+        (10, Identity::Player(PlayerId(2))) => {
+            session.resign(Successor::Bot);
+        }
+        (40, Identity::Player(PlayerId(1))) => session.save(),
+        _ => {}
+    });
+    let (saved, state) = the_save(&mut game);
+    let config = config.connect_timeout(Duration::from_secs(100));
+    // In the lobby; after the start with the code, and without it.
+    let [early, late, stranger] = [PeerId(2), PeerId(3), PeerId(4)];
+    let mut drivers = Vec::new();
+    for player in [0, 1, 2, 2, 2] {
+        let is_host = player == 0;
+        let config = if is_host { config.clone().resume(saved.clone()) } else { config.clone() };
+        let config = if player == 2 { config.place_secret([7; 16]) } else { config };
+        let mut session = Session::new(config, Identity::Player(PlayerId(player)), Instant::ZERO).unwrap();
+        if is_host {
+            session.bind(early, Identity::Player(away));
+            session.bind(late, Identity::Player(away));
+        } else if drivers.len() < 3 {
+            session.connect(PeerId(0));
+        }
+        let toy = if is_host { Toy { gives_state: true, ..state.clone() } } else { Toy::default() };
+        drivers.push(testudo_lockstep::Driver::new(toy, session));
+    }
+    let mut net = testudo_lockstep::simnet::SimNet::new(1);
+    net.set_default(latency(20));
+    let mut second = VirtualMatch::new(drivers, net);
+    let (mut now, mut newest) = (Instant::ZERO, 0);
+    while !second.run(now, |_, turn, _, _| newest = newest.max(turn.0)) {
+        now += Duration::from_millis(100);
+        assert!(now < Instant::from_millis(300_000), "turn {newest}");
+        for (peer, from) in [(stranger, 50), (late, 60)] {
+            let session = second.drivers_mut()[peer.0 as usize].session_mut();
+            if newest >= from && session.phase() == SessionPhase::Lobby {
+                session.connect(PeerId(0));
+            }
+        }
+    }
+    let phase = |peer: PeerId| second.drivers()[peer.0 as usize].session().phase();
+    let refused = |refusal| SessionPhase::Failed(Failure::Refused(refusal));
+    assert_eq!(phase(early), refused(Refusal::ComeBackIn { seconds: 11 }));
+    assert_eq!(phase(stranger), refused(Refusal::Taken));
+    assert_eq!(phase(late), SessionPhase::Finished);
+    let [whole, toy] = [PeerId(0), late].map(|peer| second.drivers()[peer.0 as usize].simulation());
+    assert_eq!((toy.history, toy.frames), (whole.history, whole.frames));
+    let told = std::iter::from_fn(|| second.drivers_mut()[0].session_mut().poll_event());
+    assert!(told.into_iter().any(|event| matches!(event, Event::PlayerReturned { .. })));
+}
+
 #[test]
 fn a_save_whose_state_is_another_one_is_not_played() {
     let config = config(3, Topology::Host).lobby_timeout(Duration::from_secs(60));

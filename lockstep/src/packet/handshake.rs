@@ -39,7 +39,8 @@ pub enum Refusal {
     Running,
     /// The others have voted this player out ([`Session::vote_out`](crate::AnySession::vote_out)).
     VotedOut,
-    /// The player comes and goes too often, or has made the others wait too long: it may ask again after this time.
+    /// The player comes and goes too often, or has made the others wait too long, or was away when the match was saved that begins here: it may ask again
+    /// after this time.
     ComeBackIn {
         /// Seconds to wait.
         seconds: u16,
@@ -67,7 +68,7 @@ impl fmt::Display for Refusal {
             Self::ComeBackIn { seconds } => {
                 write!(
                     f,
-                    "this place has changed hands too often, or made the others wait: come back in {seconds} s"
+                    "this place is closed for now (its player came and went too often, made the others wait, or was away in the save): come back in {seconds} s"
                 )
             }
         }

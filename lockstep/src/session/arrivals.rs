@@ -38,7 +38,7 @@ impl AnySession {
                 if let Some(refusal) = self.lateness.costs.must_wait(&self.common, player) {
                     return Some(refusal);
                 }
-                let is_owner = place.is_owned_by(hello.place);
+                let is_owner = place.is_owned_by(hello.place) || self.is_away_in_save(peer, hello.identity);
                 let away =
                     place.empty_since.filter(|_| reason.is_some()).map(|since| self.common.now.since(since));
                 let is_free =
@@ -58,6 +58,14 @@ impl AnySession {
             }
             _ => Some(Refusal::Running),
         }
+    }
+
+    /// The save of a resumed match has this player as away, and the transport has proved that it is this player's link: nobody here knows a secret of the place.
+    /// (In a signed match the roster has no key of this player.)
+    pub(super) fn is_away_in_save(&self, peer: PeerId, identity: Identity) -> bool {
+        self.common.setup.is_absent(identity)
+            && !self.common.setup.config.signed
+            && self.common.links.bound.get(&peer) == Some(&identity)
     }
 
     /// A player shows the secret of its place before the others have noticed that it was gone: ends its former connection.

@@ -17,6 +17,9 @@ const START_MARGIN: Duration = Duration::from_millis(100);
 /// Longest round trip that the common start waits for, because a peer may claim any.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 
+/// Seconds after which a player who is away in the save asks again whether the match has begun. A guest that asks more often uses up the arrivals of its place.
+const ASK_AFTER_START_S: u16 = 11;
+
 /// A start that is so much later than the time at which this peer gives up is not waited for: in a mesh a liar may name any.
 const START_WAIT_MAX: Duration = Duration::from_secs(10);
 
@@ -303,6 +306,9 @@ impl AnySession {
         }
         if self.common.phase != SessionPhase::Lobby {
             return self.refusal_of_arrival(peer, &hello);
+        }
+        if self.is_away_in_save(peer, hello.identity) {
+            return Some(Refusal::ComeBackIn { seconds: ASK_AFTER_START_S });
         }
         let fresh = |link: &Link| self.common.now.since(link.last_heard) < LOBBY_SILENCE;
         // A peer that shows the place's secret has crashed and is back.
