@@ -14,6 +14,9 @@ const TELL: u8 = 1;
 /// An answer that has not come after this time does not come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Whoever has a question of its own asks within this time: all notice a difference within a second or two, and ask on after each answer.
+const QUIET: Duration = Duration::from_secs(5);
+
 /// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first.
 const WAITING_MAX: usize = 8;
 
@@ -36,6 +39,8 @@ struct Run<S> {
     /// Since when an answer is awaited.
     asked: Option<Instant>,
     is_in_vain: bool,
+    /// When somebody has asked this peer, or when the search began.
+    heard: Option<Instant>,
     finding: Option<Finding>,
 }
 
@@ -54,7 +59,8 @@ impl<S: State> Search<S> {
         }
         let question = inquiry.ask();
         let unsaid = other.map(|(to, _)| (to, tagged(ASK, &question))).into_iter().collect();
-        self.run = Some(Run { other, inquiry, unsaid, asked: None, is_in_vain: false, finding: None });
+        self.run =
+            Some(Run { other, inquiry, unsaid, asked: None, is_in_vain: false, heard: None, finding: None });
     }
 
     /// Whether it has begun.
@@ -69,10 +75,20 @@ impl<S: State> Search<S> {
         self.run.as_ref()?.finding.as_ref()
     }
 
-    /// No more answers are expected.
+    /// No more answers are expected. Others may still ask this peer ([`Search::may_go`]).
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.run.as_ref().is_some_and(Run::is_over)
+    }
+
+    /// Whether a program that stops because of the desync may go: its own search is over, and nobody has asked it for five seconds. Whoever goes earlier
+    /// takes the answers away from the others; the middle of a star even those that it only passes on.
+    #[must_use]
+    pub fn may_go(&self, now: Instant) -> bool {
+        self.run.as_ref().is_some_and(|run| {
+            let is_quiet = run.heard.is_some_and(|heard| now.since(heard) >= QUIET);
+            run.is_over() && run.unsaid.is_empty() && is_quiet
+        })
     }
 
     /// What this peer has kept, to play a frame again ([`Inquiry::is_reproduced`]).
@@ -96,6 +112,7 @@ impl<S: State> Search<S> {
     /// Says what is to be said, as far as the session takes it now.
     pub fn advance(&mut self, session: &mut AnySession, now: Instant) {
         let Some(run) = &mut self.run else { return };
+        run.heard.get_or_insert(now);
         self.early.drain(..).for_each(|message| run.hear(&message, now));
         run.unsaid.retain(|(to, bytes)| match session.send_message(*to, bytes) {
             Err(MessageError::TooOften | MessageError::Full) => true,
@@ -119,6 +136,7 @@ impl<S: State> Run<S> {
         let is_theirs = self.other.is_some_and(|(_, identity)| message.from == identity);
         match message.bytes.split_first() {
             Some((&ASK, question)) => {
+                self.heard = Some(now);
                 if let Ok(answer) = self.inquiry.answer(message.link, now, question) {
                     // One for each link, so that a peer that takes none keeps none from the others.
                     let to = To::Link(message.link);
@@ -132,8 +150,8 @@ impl<S: State> Run<S> {
                     self.asked = None;
                 }
                 Ok(Step::Found(finding)) => self.finding = Some(finding),
-                // An answer that does not fit the question.
-                Err(_) => {}
+                // An answer that does not fit the question: the inquiry hears no other one.
+                Err(_) => self.is_in_vain = true,
             },
             _ => {}
         }
@@ -207,6 +225,33 @@ mod tests {
         let finding = here.finding().expect("it is found").clone();
         assert_eq!((finding.frame, finding.here.map(|leaf| leaf.index)), (Some(4), Some(123)));
         assert!(here.is_over() && there.finding().is_none());
+    }
+
+    /// Programs that stopped with their own search left others without answers.
+    #[test]
+    fn a_program_stays_for_the_questions_of_others() {
+        let config = crate::SessionConfig::new(1).simulated();
+        let mut session = crate::Session::<crate::NoAction>::single(config, Instant::ZERO).unwrap();
+        let mut here = Search::default();
+        here.begin(None, inquiry(None));
+        let mut may_go = |here: &mut Search<Numbers>, ms| {
+            here.advance(&mut session, Instant::from_millis(ms));
+            here.may_go(Instant::from_millis(ms))
+        };
+        assert!(here.is_over() && !may_go(&mut here, 0) && !may_go(&mut here, 4_900));
+        let bytes = tagged(ASK, &inquiry(None).ask());
+        let asks = Message { from: identity(2), link: PeerId(2), bytes };
+        assert!(here.hear(asks, Instant::from_millis(4_900)));
+        assert!(!may_go(&mut here, 9_800) && may_go(&mut here, 9_900));
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_ends_the_search_at_once() {
+        let mut here = Search::default();
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        let bytes = vec![TELL, 9];
+        here.hear(Message { from: identity(1), link: PeerId(1), bytes }, Instant::ZERO);
+        assert!(here.is_over() && here.finding().is_none());
     }
 
     #[test]
