@@ -286,10 +286,16 @@ const ROWS: [(usize, usize); COUNT] = {
     rows
 };
 
-/// What follows from a field is the bit of its row.
+/// What follows from a field is the bit of its row. A row whose bit is a flag of one field has no room for another field, which would set the flag.
 const _: () = {
     const fn bit(field: BodyField) -> u32 {
         TABLE[ROWS[field as usize].0].bit()
+    }
+    let mut row = 0;
+    while row < TABLE.len() {
+        let follows = TABLE[row].bit() & (flag::ROUGH | flag::DAMPED | flag::LIMITED) != 0;
+        assert!(!follows || TABLE[row].numbers.len() == 1, "the row's bit says what its one number is");
+        row += 1;
     }
     assert!(flag::FILTERED == bit(F::FilterLayers) && flag::ROUGH == bit(F::Friction));
     assert!(flag::DAMPED == bit(F::Damping) && flag::LIMITED == bit(F::MaxSpeed));
