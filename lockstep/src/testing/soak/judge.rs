@@ -66,7 +66,7 @@ impl fmt::Display for Finding {
         match self {
             Self::Mismatch(text) => write!(f, "mismatch: {text}"),
             Self::Unrecovered(text) => write!(f, "not recovered: {text}"),
-            Self::Void => write!(f, "nothing happened"),
+            Self::Void => write!(f, "nothing happened: `SoakGame::events` is 0 after this match"),
         }
     }
 }

@@ -88,7 +88,7 @@ pub trait SoakGame {
     ) -> Option<<Self::Game as Simulation>::Action>;
 
     /// How much has happened in the match, in the game's own measure, for example blows or contacts. A match in which nothing happened proves
-    /// nothing ([`Finding::Void`]).
+    /// nothing ([`Finding::Void`]). So count what also happens where all others are dropped at once: orders, not only finished rounds.
     fn events(&self, game: &Self::Game) -> u64;
 
     /// The header of the recordings of a match that failed. Its content hash is that of the sessions.
