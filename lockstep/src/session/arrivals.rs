@@ -60,8 +60,8 @@ impl AnySession {
         }
     }
 
-    /// The save of a resumed match has this player as away, and the transport has proved that it is this player's link: nobody here knows a secret of the place.
-    /// (In a signed match the roster has no key of this player.)
+    /// The save of a resumed match has this player as away, and the transport has proved that it is this player's link: nobody here knows a secret of the
+    /// place. (In a signed match the roster has no key of this player.)
     pub(super) fn is_away_in_save(&self, peer: PeerId, identity: Identity) -> bool {
         self.common.setup.is_absent(identity)
             && !self.common.setup.config.signed
