@@ -133,6 +133,8 @@ impl Plan {
 
 /// Draws the lobby over the field.
 pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Option<LobbyAction> {
+    let next = seat.codes().and_then(|codes| codes.link(&missing(codes, seat)?.1));
+    qr.turn_to(next.as_deref());
     if qr.draw_large(ui, around) {
         return None;
     }
@@ -203,12 +205,17 @@ fn frame(ui: &mut Ui, around: Rect, card: Rect) {
     ui.card("lobby", card, PANEL, (4.0, LINE));
 }
 
+/// The first place whose player is not here, and its code.
+fn missing<'a>(codes: &'a Codes, seat: &Seat) -> Option<&'a (u8, String)> {
+    codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)))
+}
+
 /// What the next player has to type, or to open. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
 /// The watchers' link is not in the large field, because no player needs it.
 fn invitation(ui: &mut Ui, plan: &Plan, (codes, seat): (&Codes, &Seat), qr: &mut Qr) {
-    let missing = codes.players.iter().find(|(player, _)| !seat.session().is_here(PlayerId(*player)));
-    if let Some(link) = missing.and_then(|(_, code)| codes.link(code)).filter(|_| plan.qr.h > 0.0) {
-        qr.draw_small(ui, &link, plan.qr);
+    let missing = missing(codes, seat);
+    if plan.qr.h > 0.0 {
+        qr.draw_small(ui, plan.qr);
     }
     let ([lead, small], [text, button]) = (plan.lead, plan.code);
     ui.pen.fill(plan.plate, PANEL_RAISED);

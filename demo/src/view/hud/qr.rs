@@ -25,12 +25,19 @@ pub(crate) struct Qr {
 }
 
 impl Qr {
-    /// A small code; a click opens it.
-    pub(crate) fn draw_small(&mut self, ui: &mut Ui, link: &str, rect: Rect) {
+    /// Shows this link from now on, also in a large code: the one before may be used by now. None: there is nothing to show.
+    pub(crate) fn turn_to(&mut self, link: Option<&str>) {
+        let link = link.unwrap_or_default();
         if self.link != link {
             self.link = link.into();
-            self.code = QrCode::with_error_correction_level(link, EcLevel::L).ok();
+            let code = || QrCode::with_error_correction_level(link, EcLevel::L).ok();
+            self.code = if link.is_empty() { None } else { code() };
         }
+        self.is_large &= self.code.is_some();
+    }
+
+    /// A small code; a click opens it.
+    pub(crate) fn draw_small(&mut self, ui: &mut Ui, rect: Rect) {
         if let Some(code) = &self.code {
             draw(code, rect);
             self.is_large = ui.area("qr", rect);
@@ -90,6 +97,20 @@ mod tests {
             rqrr::PreparedImage::prepare_from_greyscale(width, height, |x, y| pixels[y * width + x]);
         let [grid] = &seen.detect_grids()[..] else { panic!("no code in {width}x{height}") };
         grid.decode().expect("it can be read").1
+    }
+
+    /// A second friend scanned the first one's code, and took that place.
+    #[test]
+    fn a_large_code_is_never_that_of_a_player_who_is_here() {
+        let mut qr = Qr::default();
+        let links = ["http://a/#player-2", "http://a/#player-3"];
+        let shown = |qr: &Qr| qr.code.as_ref().map(|code| read(code, (412, 690)));
+        qr.turn_to(Some(links[0]));
+        qr.is_large = true;
+        qr.turn_to(Some(links[1]));
+        assert_eq!((shown(&qr).as_deref(), qr.is_large), (Some(links[1]), true));
+        qr.turn_to(None);
+        assert_eq!((shown(&qr), qr.is_large), (None, false));
     }
 
     #[test]
