@@ -7,6 +7,7 @@ mod crowds;
 mod formations;
 mod golden;
 mod input;
+mod lone;
 mod maps;
 mod mirror;
 mod paths;

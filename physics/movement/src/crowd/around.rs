@@ -276,9 +276,10 @@ impl Crowd {
     ) {
         let is_around = self.movers[number].aim.is_some();
         let ahead = self.look_around(number, (largest, rate), elapsed, is_around);
+        let comes_nearer = self.comes_nearer(number);
         let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
         let before = mover.progress.spans();
-        if mover.comes_nearer(walker.sight.radius) {
+        if comes_nearer {
             mover.progress.counts_from(mover.to_go);
         } else if walker.sight.left != i64::MAX {
             mover.progress.waits(elapsed, ahead.least_stalled);

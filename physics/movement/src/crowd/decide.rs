@@ -4,7 +4,6 @@ use testudo_physics::{Fx, World};
 
 use crate::crowd::progress::PATIENCE_MS;
 use crate::crowd::step::{Company, THINK_MS};
-use crate::crowd::wish::APPROACH;
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task, Walker};
 use crate::flow::ONLY_FIELD;
 use crate::steer::raw::{Raw, dot, length, raw, resized};
@@ -119,7 +118,7 @@ impl Crowd {
         if mover.is_closed {
             return self.end(world, number, MoveEvent::Unreachable(body));
         }
-        if is_within(radius / 4) {
+        if is_within(radius / 4) && walker.is_slow() {
             return self.end(world, number, MoveEvent::Arrived(body));
         }
         let queues = !is_within(radius * QUEUE);
@@ -152,7 +151,7 @@ impl Crowd {
         self.set_rank(world, number, false);
         let pursues = matches!(self.movers[number].task, Task::Pursue(_));
         if !pursues {
-            self.stay(number, elapsed);
+            self.stay(number, elapsed, rate);
         }
         let frame = self.frame();
         let walker = &mut self.walkers[number];
@@ -217,7 +216,7 @@ impl Crowd {
             _ => None,
         };
         // A unit that comes nearer has not waited, however long the others have; and nobody has waited for less than no time.
-        let waits = queues && mover.progress.stalled_ms > 0 && !mover.comes_nearer(me.radius);
+        let waits = queues && mover.progress.stalled_ms > 0 && !self.comes_nearer(number);
         let ahead = Ahead { least_stalled: waits.then(|| mover.stalled_ms()), partner: None, leads: false };
         // A unit that pushes because it goes first still goes around those that stand.
         let yielding = Yielding::new(me, mover.pushes && mover.progress.stalled_ms >= PATIENCE_MS);
@@ -291,7 +290,9 @@ impl Crowd {
         } else if progress.best < from && progress.setbacks < SETBACKS_MAX {
             (progress.best, progress.is_back) = (from, true);
         }
-        if mover.comes_nearer(walker.sight.radius) {
+        let comes_nearer = self.comes_nearer(number);
+        let mover = &mut self.movers[number];
+        if comes_nearer {
             let progress = &mut mover.progress;
             let is_back = core::mem::take(&mut progress.is_back);
             progress.setbacks = progress.setbacks.saturating_add(is_back.into());
@@ -331,7 +332,7 @@ impl Crowd {
             }
             _ => mover.post,
         };
-        place.distance(middle) <= near
+        place.distance(middle) <= near && self.walkers[number].is_slow()
     }
 
     /// Gives a body its higher rank, or takes it away.
@@ -358,7 +359,7 @@ impl Crowd {
     }
 
     /// A unit that stands brakes. If it was moved away it waits, and then goes back as far as nothing is in the way.
-    fn stay(&mut self, number: usize, elapsed: u32) {
+    fn stay(&mut self, number: usize, elapsed: u32, rate: u32) {
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         let away = raw(mover.post - walker.place(), (1 << 31) - 1);
         let far = length(away);
@@ -381,7 +382,7 @@ impl Crowd {
             mover.stand(walker.place(), None);
             return;
         }
-        let speed = mover.def.speed.to_bits().min(far * APPROACH);
+        let speed = mover.def.speed.to_bits().min(walker.approach(far, rate));
         walker.takes = resized(away, far, speed).map(|part| part as i32);
     }
 }

@@ -74,7 +74,7 @@ impl Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveEvent {
-    /// It stands at its place, or as near as the others let it.
+    /// It stands at its place, or as near as the others let it. It may still brake over half of its radius.
     Arrived(BodyId),
     /// No path leads from it to its goal; it stands.
     Unreachable(BodyId),

@@ -122,11 +122,6 @@ impl Mover {
         self.aim.is_none_or(|aim| aim == self.post)
     }
 
-    /// Whether it is nearer to its post than ever by more than half of its radius (raw units).
-    pub(crate) fn comes_nearer(&self, radius: i32) -> bool {
-        self.to_go < self.progress.best - Fx::from_bits(i64::from(radius) / 2)
-    }
-
     /// Whether there is a field to its goal.
     pub(crate) fn has_field(&self, flows: &Flows) -> bool {
         matches!(self.task, Task::Go(errand) if flows.is_live(errand.flow))

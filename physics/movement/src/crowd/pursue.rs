@@ -113,12 +113,8 @@ impl Crowd {
         let sight = &mut walker.sight;
         (sight.is_going, sight.left) = (left > 0, left.max(0));
         sight.group = PURSUERS | walker.body.index();
-        let mut speed = mover.def.speed.to_bits();
-        if self.settings.slows {
-            speed /= i64::from(self.ground.cost(position).max(1));
-        }
-        let speed = speed.min(left.max(0) * i64::from(rate));
-        sight.wish = resized(way, far, speed).map(|part| part as i32);
+        let speed = self.speed_here(number, self.movers[number].def.speed).min(left.max(0) * i64::from(rate));
+        self.walkers[number].sight.wish = resized(way, far, speed).map(|part| part as i32);
         true
     }
 }
