@@ -92,6 +92,7 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
         Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
             ("The host has refused", "Everybody needs the same version of this program.")
         }
+        Failure::Refused(Refusal::VotedOut) => ("You were voted out", "The others play on without you."),
         Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
@@ -119,6 +120,9 @@ impl fmt::Display for MatchError {
             ),
             Self::Failed { failure: Failure::NoState, .. } => {
                 write!(f, "the match has ended, or nobody who has its state is there any more")
+            }
+            Self::Failed { failure: Failure::Refused(Refusal::VotedOut), .. } => {
+                write!(f, "the others have voted you out of the match")
             }
             Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {}", in_words(failure)),
             Self::Failed { failure, turns } => {
@@ -311,6 +315,14 @@ mod tests {
         let failure = Failure::PlayersMissing { players, watchers: 0 };
         let told = MatchError::Failed { failure, turns: 0 }.to_string();
         assert_eq!(told, "the match did not start: did not connect in time: player 2, player 3");
+    }
+
+    /// It said that the match did not start, and to ask the host for a new code.
+    #[test]
+    fn who_is_voted_out_is_told_so() {
+        let error = MatchError::Failed { failure: Failure::Refused(Refusal::VotedOut), turns: 0 };
+        assert_eq!(error.to_string(), "the others have voted you out of the match");
+        assert_eq!(error.advice().0, "You were voted out");
     }
 
     /// The match had just ended, and the sentence said that it did not start.

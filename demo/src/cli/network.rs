@@ -189,7 +189,7 @@ fn print_outcome(
     network: &str,
 ) -> Result<bool, Failed> {
     let Some(outcome) = outcome else {
-        if json && own.headless {
+        if json {
             print_json(&serde_json::json!({ "turns": 0, "checksums_agree": true }));
         }
         return Ok(true);

@@ -40,8 +40,8 @@ impl Status {
     /// The line as text.
     pub(crate) fn words(&self) -> (String, Color) {
         let rate = f64::from(self.bytes_per_second) / 1e3;
-        let kind = if self.are_simulated { "simulated computers" } else { "computers" };
-        let all = format!("{} {kind}", self.computers);
+        let kind = if self.are_simulated { "simulated computer" } else { "computer" };
+        let all = count(self.computers.into(), kind);
         match (self.divergent_turn, self.turns, self.is_waiting) {
             (Some(turn), ..) => (format!("{all}, different since turn {turn}"), BAD),
             _ if self.is_doubtful => (format!("{all}, not all compared"), WARN),
@@ -128,5 +128,6 @@ mod tests {
         let here = Status { are_simulated: true, ..calm };
         assert_eq!(here.words().0, "2 simulated computers, identical, 0.9 kB/s");
         assert_eq!(Status { turns: 0, ..calm }.words().0, "2 computers, connecting");
+        assert_eq!(Status { computers: 1, ..calm }.words().0, "1 computer, identical, 0.9 kB/s");
     }
 }
