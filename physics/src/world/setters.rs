@@ -226,7 +226,8 @@ impl World {
         Ok(())
     }
 
-    /// Sets the greatest speed after a step, units per second; `None` leaves only the world's limit per axis.
+    /// Sets the greatest speed after a step ([`BodyDef::max_speed`](crate::BodyDef::max_speed)), units per second; `None` leaves only the world's limit per
+    /// axis.
     ///
     /// # Errors
     /// Stale handle, or a speed outside of 0..=1,024.
