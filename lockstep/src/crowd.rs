@@ -206,7 +206,7 @@ mod tests {
         let refused = part.load(&bytes).unwrap_err().to_string();
         assert!(refused.starts_with("crowd: saved by version "), "{refused}");
         assert_eq!(part.digest(), before);
-        let refused = crowd.world.load(&bytes).unwrap_err().to_string();
+        let refused = Part::load(&mut crowd.world, &bytes).unwrap_err().to_string();
         assert_eq!(refused, "world: these bytes are not a snapshot of a world");
     }
 
