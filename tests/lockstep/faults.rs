@@ -183,6 +183,34 @@ fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back(
     assert_eq!(told, ["player 2", "cut off", "player 2", "over"]);
 }
 
+/// A program that sleeps until `poll_timeout` was told late, by whatever woke it: the time named had passed, or there was none.
+#[test]
+fn poll_timeout_names_the_time_of_a_notice_after_a_silence_of_the_middle() {
+    let notice = testudo_lockstep::Duration::from_millis(100);
+    // One frame in a second, so that nothing else wakes anybody so soon.
+    let config =
+        SessionConfig::new(3).simulated().frames_per_second(1).frames_per_turn(1).waiting_notice(notice);
+    let mut game = toy_match(&config.turns(1_000).without_drops(), 0, 1, LinkConfig::new());
+    game.run(Instant::from_millis(10_000), |_, _, _, _| {});
+    game.put_to_sleep(2, Instant::from_millis(60_000));
+    game.put_to_sleep(0, Instant::from_millis(20_000));
+    let told = |session: &mut Session<Order>| -> Vec<Event> {
+        let told = std::iter::from_fn(|| session.poll_event());
+        told.filter(|event| matches!(event, Event::WaitingFor { .. } | Event::CutOff { .. })).collect()
+    };
+    game.run(Instant::from_millis(19_990), |_, _, _, _| {});
+    assert!(matches!(told(game.drivers_mut()[1].session_mut())[..], [.., Event::CutOff { .. }]));
+    game.run(Instant::from_millis(20_001), |_, _, _, _| {});
+    let (end, mut packet) = (Instant::from_millis(20_101), Vec::new());
+    let session = game.drivers_mut()[1].session_mut();
+    while told(session).is_empty() {
+        let now = session.poll_timeout().unwrap();
+        assert!(now <= end, "asleep until {now:?}");
+        session.handle_timeout(now);
+        while session.poll_transmit(now, &mut packet).is_some() {}
+    }
+}
+
 /// The panel said that another player had made everybody wait, when the relay had been silent.
 #[test]
 fn silence_of_the_middle_counts_against_nobody() {

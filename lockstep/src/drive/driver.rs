@@ -264,7 +264,7 @@ impl<S: Simulation> Driver<S> {
         let passed = now.since(last).as_micros().saturating_mul(rate);
         self.last = Some(last.max(now));
         self.accumulated = self.accumulated.saturating_add(passed);
-        // The others wait for us after two turns, so we need not make up for more than that.
+        // So many turns behind, the others wait for us, so we need not make up for more.
         let turns = u64::from(self.session.config().turns_ahead + 1);
         // The fraction of a frame that is left over stays; otherwise 60 frames would take longer than a second.
         let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME + FRAME - 1;

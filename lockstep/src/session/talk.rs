@@ -245,23 +245,22 @@ impl AnySession {
 
     /// The middle of a star: brings a message to whoever is to hear it. Returns the players whom it does not reach, bit n for player n.
     fn pass_on(&mut self, index: usize, to: Address, message: Message) -> u16 {
-        let own = self.common.setup.player().map_or(0, |own| 1_u16 << own.0);
+        let own = self.common.own();
         let frame = |to| Frame::Message { from: message.from, to, bytes: message.bytes.clone() };
         match to {
-            Address::Receiver => {
+            Address::Player(player) if self.common.setup.player() != Some(player) => {
+                match self.link_to(Identity::Player(player)) {
+                    Some(other) if self.push_frame(other, frame(to)) => 0,
+                    _ => 1_u16 << (player.0 % PLAYERS_MAX),
+                }
+            }
+            Address::Receiver | Address::Player(_) => {
                 if self.keep_message(message) {
                     0
                 } else {
                     own
                 }
             }
-            Address::Player(player) if self.common.setup.player() == Some(player) => {
-                if self.keep_message(message) { 0 } else { own }
-            }
-            Address::Player(player) => match self.link_to(Identity::Player(player)) {
-                Some(other) if self.push_frame(other, frame(to)) => 0,
-                _ => 1_u16 << (player.0 % PLAYERS_MAX),
-            },
             Address::Everybody => {
                 let mut full = 0;
                 for other in self.hearing(Some(index)) {

@@ -4,7 +4,6 @@ use crate::pace::pacing::Planner;
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::event::Event;
-use crate::session::link::Link;
 use crate::session::{AnySession, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
@@ -153,26 +152,19 @@ impl Waiting {
     /// Whether anything has come from the middle of the star in the last frames, or lately since the match waits. Without the middle nobody knows
     /// who is late.
     pub(super) fn hears_middle(&self, common: &Common) -> bool {
-        let setup = &common.setup;
-        let frames = setup.config.frame_length().times(SILENT_FRAMES);
-        let hears = |since| {
-            let mut heard =
-                common.links.values().filter(|link| is_middle(common, link)).map(|link| link.last_heard);
-            heard.any(|at| common.now.since(at) < if at > since { patience(common) } else { frames })
-        };
-        setup.is_mesh() || setup.accepts() || self.since.is_none_or(hears)
+        let hears = |since| silent_at(common, since).is_some_and(|at| common.now < at);
+        !has_middle(common) || self.since.is_none_or(hears)
     }
 
-    /// When the application has to be told of the wait, or that the middle has gone silent during it.
+    /// When the application has to be told of the wait, or that the middle is silent or is heard again. None if only a packet changes that.
     pub(super) fn notice_at(&self, common: &Common, since: Instant) -> Option<Instant> {
-        match self.told {
-            Told::Nothing => Some(since + common.setup.config.waits.waiting_notice),
-            Told::Players if !common.setup.is_mesh() && !common.setup.accepts() => {
-                let middle = common.links.values().filter(|link| is_middle(common, link));
-                middle.map(|link| link.last_heard + patience(common)).max()
-            }
-            _ => None,
-        }
+        let notice = common.setup.config.waits.waiting_notice;
+        let told_players = self.told == Told::Players || common.setup.player().is_none();
+        let players = (!told_players).then(|| since.max(self.silent_until) + notice);
+        let may_be_cut_off = has_middle(common) && self.told != Told::CutOff;
+        let silent = silent_at(common, since).filter(|_| may_be_cut_off);
+        let cut_off = silent.map(|at| at.max(since + notice));
+        [players, cut_off].into_iter().flatten().filter(|at| *at > common.now).min()
     }
 
     /// Tells the application of a wait that lasts: once, and again when the middle goes silent or is heard again.
@@ -210,13 +202,18 @@ impl Waiting {
     }
 }
 
-fn is_middle(common: &Common, link: &Link) -> bool {
-    link.identity == Some(common.setup.coordinator())
+/// Whether the others' entries come from the middle of a star.
+fn has_middle(common: &Common) -> bool {
+    !common.setup.is_mesh() && !common.setup.accepts()
 }
 
-/// How long the middle may be silent during a wait.
-fn patience(common: &Common) -> Duration {
-    SILENCE.max(common.setup.config.frame_length().times(SILENT_FRAMES))
+/// During a wait since this time: from when on the middle is silent, if nothing comes from it. None if there is no link to it.
+fn silent_at(common: &Common, since: Instant) -> Option<Instant> {
+    let frames = common.setup.config.frame_length().times(SILENT_FRAMES);
+    let middle = common.links.values().filter(|link| link.identity == Some(common.setup.coordinator()));
+    let heard = middle.map(|link| link.last_heard).max()?;
+    // During a wait the middle may be silent for longer.
+    Some(heard + if heard > since { SILENCE.max(frames) } else { frames })
 }
 
 impl AnySession {

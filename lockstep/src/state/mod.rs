@@ -74,21 +74,27 @@ pub trait Visit: Sized {
     /// The bytes to restore from end too early.
     fn number<T: Number>(&mut self, name: &'static str, value: &mut T) -> Result<(), StateError>;
 
-    /// A number with limits.
+    /// A number with limits. Where an operation writes ([`Visit::WRITES`]), the value comes from outside and is checked. Otherwise a number that a rule of the
+    /// game has brought out of its range stops a debug build; the walk goes on, so that nothing behind it is left out of a hash, a save or a list.
     ///
     /// # Errors
-    /// As for [`Visit::number`], or the value is out of range; the number is unchanged then.
-    #[inline]
+    /// As for [`Visit::number`], or the value to write is out of range; the number is unchanged then.
+    #[inline(always)]
     fn number_in<T: Number>(
         &mut self,
         name: &'static str,
         value: &mut T,
         range: RangeInclusive<i64>,
     ) -> Result<(), StateError> {
+        let (min, max) = range.into_inner();
+        let is_within = |value: T| (i128::from(min)..=i128::from(max)).contains(&value.value());
+        if !Self::WRITES {
+            debug_assert!(is_within(*value), "{name} is not within {min}..={max}");
+            return self.number(name, value);
+        }
         let before = *value;
         self.number(name, value)?;
-        let (min, max) = range.into_inner();
-        if (i128::from(min)..=i128::from(max)).contains(&value.value()) {
+        if is_within(*value) {
             return Ok(());
         }
         *value = before;

@@ -1,7 +1,5 @@
 //! Operations on a state that shows its numbers.
 
-use core::ops::RangeInclusive;
-
 use crate::state::hashing::Hashing;
 use crate::state::{Difference, Kept, Leaf, Number, Part, State, StateError, Visit};
 
@@ -73,17 +71,6 @@ fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
     debug_assert!(walked.is_ok(), "the state breaks its own limits: {walked:?}");
 }
 
-/// What a state holds is within its limits; only what comes from outside is checked in every build. Where a rule breaks a limit all the same, the walk goes on,
-/// so that nothing behind the number is left out of a hash, a save or a list.
-#[inline(always)]
-fn assert_within<T: Number>(name: &'static str, value: T, range: RangeInclusive<i64>) {
-    let (min, max) = range.into_inner();
-    debug_assert!(
-        (i128::from(min)..=i128::from(max)).contains(&value.value()),
-        "{name} is not within {min}..={max}"
-    );
-}
-
 impl Visit for Hashing {
     fn object(&mut self, _: &'static str, _: u32) {}
 
@@ -91,17 +78,6 @@ impl Visit for Hashing {
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
         self.put(*value);
         Ok(())
-    }
-
-    #[inline(always)]
-    fn number_in<T: Number>(
-        &mut self,
-        name: &'static str,
-        value: &mut T,
-        range: RangeInclusive<i64>,
-    ) -> Result<(), StateError> {
-        assert_within(name, *value, range);
-        self.number(name, value)
     }
 
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {
@@ -135,17 +111,6 @@ impl Visit for Saver<'_> {
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
         put(self.out, *value);
         Ok(())
-    }
-
-    #[inline]
-    fn number_in<T: Number>(
-        &mut self,
-        name: &'static str,
-        value: &mut T,
-        range: RangeInclusive<i64>,
-    ) -> Result<(), StateError> {
-        assert_within(name, *value, range);
-        self.number(name, value)
     }
 
     /// The length in bytes, then the part.
@@ -214,16 +179,6 @@ impl Visit for Lister<'_> {
         let (kind, index) = (self.kind, self.index);
         (self.each)(Leaf { kind, index, name, bits: T::BITS, value: value.value() });
         Ok(())
-    }
-
-    fn number_in<T: Number>(
-        &mut self,
-        name: &'static str,
-        value: &mut T,
-        range: RangeInclusive<i64>,
-    ) -> Result<(), StateError> {
-        assert_within(name, *value, range);
-        self.number(name, value)
     }
 
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {
