@@ -32,8 +32,9 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         renew_every: Duration::from_secs(options.renew_s),
         limits,
     })?;
-    let counters = relay.run(|news| {
-        let line = line(news, options.print_watch_codes);
+    let shows_watch_codes = options.print_watch_codes;
+    let counters = relay.run(move |news| {
+        let line = line(news, shows_watch_codes);
         errln!("{line}");
         tell_script(&line, json);
     })?;

@@ -16,6 +16,7 @@ use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::relay::agones::{Agones, Load};
 use crate::app::relay::http::Http;
 use crate::app::relay::metrics::Metrics;
+use crate::app::relay::teller::Teller;
 use crate::app::relay::web;
 
 /// Packets that arrive within this time are forwarded together. It bounds what one packet costs, and what a packet waits here.
@@ -110,17 +111,21 @@ impl Relay {
         Ok(Self { sealed, code, clock, metrics, web, agones, told, renew_every, renew_at, drain })
     }
 
-    /// Serves until it is told to stop and the last room is over.
+    /// Serves until it is told to stop and the last room is over. No match waits for `tell`.
     ///
     /// # Errors
-    /// The system gives no randomness.
-    pub(crate) fn run(mut self, mut tell: impl FnMut(RelayNews)) -> Result<Counters, MatchError> {
-        tell(RelayNews::At(self.code.clone()));
+    /// The system gives no randomness, or no thread.
+    pub(crate) fn run(
+        mut self,
+        tell: impl FnMut(RelayNews) + Send + 'static,
+    ) -> Result<Counters, MatchError> {
+        let teller = Teller::start(tell).map_err(MatchError::Socket)?;
+        teller.tell(RelayNews::At(self.code.clone()));
         if let Some(metrics) = &self.metrics {
-            tell(RelayNews::Metrics(metrics.address()));
+            teller.tell(RelayNews::Metrics(metrics.address()));
         }
         if let Some(web) = &self.web {
-            tell(RelayNews::Web(web.address(), self.code.clone()));
+            teller.tell(RelayNews::Web(web.address(), self.code.clone()));
         }
         let (mut shown, mut is_stopping) = (self.clock.now(), false);
         loop {
@@ -130,17 +135,18 @@ impl Relay {
             served.map_err(|error| MatchError::Randomness(error.to_string()))?;
             while let Some(codes) = self.sealed.poll_opened() {
                 let watch = codes.watchers().map(|code| code.to_string());
-                watch.into_iter().for_each(|watch| tell(RelayNews::Opened { watch }));
+                watch.into_iter().for_each(|watch| teller.tell(RelayNews::Opened { watch }));
             }
             if interrupt::is_asked() && !is_stopping {
                 is_stopping = true;
                 self.sealed.rooms_mut().stop(began);
-                tell(RelayNews::Stopping { rooms: self.sealed.rooms().len() });
+                teller.tell(RelayNews::Stopping { rooms: self.sealed.rooms().len() });
             }
             if began >= self.renew_at && !is_stopping {
-                self.renew(began, &mut tell)?;
+                self.renew(began, &teller)?;
             }
             if is_stopping && self.sealed.rooms().is_empty() {
+                teller.finish();
                 return Ok(self.sealed.rooms().counters().clone());
             }
             self.tell_cluster(is_stopping);
@@ -154,14 +160,14 @@ impl Relay {
 
     /// Makes another certificate before the present one expires. Rooms that are open then go on, but nobody can come back to them; so this waits
     /// for them, and opens no new ones meanwhile.
-    fn renew(&mut self, now: Instant, tell: &mut impl FnMut(RelayNews)) -> Result<(), MatchError> {
+    fn renew(&mut self, now: Instant, teller: &Teller<RelayNews>) -> Result<(), MatchError> {
         self.sealed.rooms_mut().set_renewing(true);
         if !self.sealed.rooms().is_empty() && now < self.renew_at + self.drain {
             return Ok(());
         }
         self.sealed.renew_certificate().map_err(MatchError::Socket)?;
         self.code = code(&self.sealed).map_err(MatchError::Socket)?;
-        tell(RelayNews::At(self.code.clone()));
+        teller.tell(RelayNews::At(self.code.clone()));
         if let Some(agones) = &self.agones {
             agones.note_code(self.code.clone());
         }
