@@ -133,6 +133,36 @@ fn what_was_changed_or_is_not_true_does_not_hold() {
     }
 }
 
+/// A judgement from elsewhere wrote "holds" on the terminal of whoever checked it, and hid what followed. The number of a player was added to beyond 255.
+#[test]
+fn nothing_but_numbers_and_players_is_read_from_a_judgement() {
+    let (signed, _) = judged(0);
+    let escape = "1\u{1b}[8m\nholds";
+    let read = |lie: &dyn Fn(&mut Signed)| {
+        let mut changed = signed.clone();
+        lie(&mut changed);
+        Signed::from_json(&changed.to_json())
+    };
+    assert!(read(&|_| {}).is_ok());
+    let lies: [&dyn Fn(&mut Signed); 12] = [
+        &|signed| signed.key = escape.into(),
+        &|signed| signed.signature = escape.into(),
+        &|signed| signed.judgement.session = escape.into(),
+        &|signed| signed.judgement.session.push('0'),
+        &|signed| signed.judgement.players = 0,
+        &|signed| signed.judgement.players = 17,
+        &|signed| signed.judgement.checksum = Some(escape.into()),
+        &|signed| signed.judgement.replay.as_mut().unwrap().file = escape.into(),
+        &|signed| signed.judgement.replay.as_mut().unwrap().sha256 = escape.into(),
+        &|signed| signed.judgement.difference.as_mut().unwrap().referee = escape.into(),
+        &|signed| signed.judgement.difference.as_mut().unwrap().values[1].0 = 2,
+        &|signed| signed.judgement.difference.as_mut().unwrap().at_fault = vec![255],
+    ];
+    for (number, lie) in lies.into_iter().enumerate() {
+        assert!(matches!(read(lie), Err(Doubt::Malformed(_))), "lie {number}");
+    }
+}
+
 /// Any bit of the text may flip: it is no judgement any more, or the signature is wrong, or it says the same (the case of a digit).
 #[test]
 fn no_flipped_bit_makes_another_judgement() {

@@ -11,6 +11,7 @@ use crate::session::checksum::{Desync, fold_checksum};
 use crate::signed::conviction::Conviction;
 use crate::signed::key::{PlayerKey, PublicKey};
 use crate::state::State;
+use crate::value::ids::PLAYERS_MAX;
 
 /// What a signature covers begins with this, so that it means nothing elsewhere.
 const DOMAIN: &[u8] = b"testudo judgement 2\n";
@@ -112,6 +113,14 @@ impl DesyncReport {
         })
     }
 
+    /// Whether its players are players of such a match, and its values are values.
+    fn is_well_formed(&self, players: u8) -> bool {
+        let is_value = |(player, value): &(u8, String)| *player < players && is_hex(value, 8);
+        is_hex(&self.referee, 8)
+            && self.values.iter().all(is_value)
+            && self.at_fault.iter().all(|player| *player < players)
+    }
+
     /// Whether those at fault are those whose values differ.
     fn is_consistent(&self) -> bool {
         let differ =
@@ -151,12 +160,21 @@ impl Signed {
     /// Reads what [`Signed::to_json`] wrote. Total: any text gives a judgement or an error.
     ///
     /// # Errors
-    /// [`Doubt::Malformed`]: it is longer than [`JSON_BYTES_MAX`], or something else.
+    /// [`Doubt::Malformed`]: it is longer than [`JSON_BYTES_MAX`], or something else. What is read is safe to show: numbers are digits, and the replay's
+    /// name has no control characters.
     pub fn from_json(text: &str) -> Result<Self, Doubt> {
         if text.len() > JSON_BYTES_MAX {
             return Err(Doubt::Malformed("it is too long".into()));
         }
-        serde_json::from_str(text).map_err(|error| Doubt::Malformed(error.to_string()))
+        let read: Self = serde_json::from_str(text).map_err(|error| Doubt::Malformed(error.to_string()))?;
+        if !read.is_well_formed() {
+            return Err(Doubt::Malformed("a number, a player or a name in it is none".into()));
+        }
+        Ok(read)
+    }
+
+    fn is_well_formed(&self) -> bool {
+        is_hex(&self.key, 64) && is_hex(&self.signature, 128) && self.judgement.is_well_formed()
     }
 
     /// Checks what can be checked without the replay: the signature, and that the judgement does not contradict itself.
@@ -196,6 +214,18 @@ impl Judgement {
             since: None,
             replay: None,
         }
+    }
+
+    /// Somebody else may have written it to be shown on a terminal.
+    fn is_well_formed(&self) -> bool {
+        let is_file = |archived: &Archived| {
+            is_hex(&archived.sha256, 64) && !archived.file.chars().any(char::is_control)
+        };
+        is_hex(&self.session, 16)
+            && (1..=PLAYERS_MAX).contains(&self.players)
+            && self.checksum.as_ref().is_none_or(|checksum| is_hex(checksum, 16))
+            && self.difference.as_ref().is_none_or(|difference| difference.is_well_formed(self.players))
+            && self.replay.as_ref().is_none_or(is_file)
     }
 
     /// Plays the replay again and compares. `game` is the game in its state before the first turn, created from the replay's header. First check that the
@@ -252,6 +282,11 @@ impl Judgement {
         }
         Ok(())
     }
+}
+
+/// Whether it is a number of so many hexadecimal digits.
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn wrong<T>(what: &str) -> Result<T, Doubt> {

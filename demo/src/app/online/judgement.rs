@@ -37,8 +37,12 @@ pub(crate) fn store(signed: &Signed, path: &Path) -> Result<(), MatchError> {
 /// There is none, or it is no judgement.
 pub(crate) fn open(path: &Path) -> Result<Signed, MatchError> {
     let bytes = files::read(path, JSON_BYTES_MAX as u64).map_err(|error| failed(path, &error))?;
-    let text = String::from_utf8(bytes).map_err(|_| failed(path, &"this is not a judgement"))?;
-    Signed::from_json(&text).map_err(|error| failed(path, &error))
+    let none = || failed(path, &"this is not a judgement");
+    let text = String::from_utf8(bytes).map_err(|_| none())?;
+    let signed = Signed::from_json(&text).map_err(|error| failed(path, &error))?;
+    // Whoever shows the winner names a player; other games may have other results.
+    let winner = signed.judgement.winner;
+    if winner.is_some_and(|winner| winner >= signed.judgement.players) { Err(none()) } else { Ok(signed) }
 }
 
 /// Checks all that can be checked without trusting the referee: the signature, that the replay in this folder is the one that was judged, and that the
@@ -94,6 +98,10 @@ mod tests {
         let signed = Signed::new(judgement, &PlayerKey::from_secret([7; 32]));
         store(&signed, &folder.join("a.json")).unwrap();
         assert_eq!(open(&folder.join("a.json")).unwrap(), signed);
+        let mut nobody = signed.clone();
+        nobody.judgement.winner = Some(255);
+        store(&nobody, &folder.join("nobody.json")).unwrap();
+        assert!(open(&folder.join("nobody.json")).is_err(), "player 256 has won");
         assert!(check(&signed, &folder, None).unwrap().is_simulated);
         fs::write(&path, b"another").unwrap();
         assert!(matches!(check(&signed, &folder, None), Err(Doubt::Replay(_))));
