@@ -22,7 +22,7 @@ use tokio::time::{sleep, timeout};
 /// Connections at once; further ones wait in the system's queue.
 const CONNECTIONS_MAX: usize = 256;
 
-/// Connections at once from one address; further ones are closed. A browser makes six.
+/// Connections at once from one address, or one /64 network of version 6, which one customer of a provider has; further ones are closed. A browser makes six.
 const CONNECTIONS_PER_ADDRESS_MAX: u32 = 48;
 
 /// Greatest length of a path: that of a name in a folder.
@@ -89,7 +89,7 @@ async fn accept(listener: &tokio::net::TcpListener, responder: &impl Responder) 
             sleep(PAUSE).await;
             continue;
         };
-        let Some(visit) = Visit::begin(&visitors, address.ip().to_canonical()) else { continue };
+        let Some(visit) = Visit::begin(&visitors, address.ip()) else { continue };
         let responder = responder.clone();
         tokio::spawn(async move {
             let service = service_fn(|request| with_short_path(&responder, request));
@@ -102,7 +102,7 @@ async fn accept(listener: &tokio::net::TcpListener, responder: &impl Responder) 
     }
 }
 
-/// Connections of each address that has some.
+/// Connections of each address or network that has some.
 type Visitors = Arc<Mutex<BTreeMap<IpAddr, u32>>>;
 
 /// One of them, until it is dropped.
@@ -113,6 +113,10 @@ struct Visit {
 
 impl Visit {
     fn begin(visitors: &Visitors, address: IpAddr) -> Option<Self> {
+        let address = match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+            address => address,
+        };
         let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
         (*count < CONNECTIONS_PER_ADDRESS_MAX).then(|| {
@@ -179,5 +183,18 @@ mod tests {
         drop((visits, guest));
         assert!(visitors.lock().unwrap().is_empty(), "nothing is kept of visitors that are gone");
         assert!(Visit::begin(&visitors, one).is_some());
+    }
+
+    /// Each of the addresses of one network had its own 48 connections, so one customer could keep everybody out.
+    #[test]
+    fn the_addresses_of_one_network_count_as_one() {
+        let visitors = Visitors::default();
+        let from = |network: u16, host: u16| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]);
+        let visits: Vec<Visit> = (0..300).filter_map(|host| Visit::begin(&visitors, from(1, host))).collect();
+        assert_eq!(visits.len(), CONNECTIONS_PER_ADDRESS_MAX as usize);
+        assert!(Visit::begin(&visitors, from(2, 1)).is_some());
+        let (mapped, plain) = ("::ffff:10.0.0.1".parse().unwrap(), IpAddr::from([10, 0, 0, 1]));
+        let visits: Vec<Visit> = (0..48).filter_map(|_| Visit::begin(&visitors, mapped)).collect();
+        assert!(visits.len() == 48 && Visit::begin(&visitors, plain).is_none());
     }
 }
