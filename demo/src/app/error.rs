@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Refusal, SessionPhase};
 
+use crate::app::words::count;
 use testudo_battle::{FaultError, SetupError};
 
 /// Why a match was not played to its end.
@@ -20,6 +21,8 @@ pub(crate) enum MatchError {
     Fault(FaultError),
     /// A session ended early, after this many turns.
     Failed { failure: Failure, turns: u32 },
+    /// The relay has closed the room, after this many turns: it is about to end, or the match did not begin in time.
+    RoomClosed { turns: u32 },
     /// The network delivered too little: the match was given up after this much virtual time.
     TooSlow { after: Duration, turns: u32 },
     /// No host let us in.
@@ -49,6 +52,16 @@ impl MatchError {
         }
     }
 
+    /// The same in a room of a relay: whatever ends there was ended by the relay, and not by a host.
+    pub(crate) fn by_relay(self) -> Self {
+        match self {
+            Self::Failed { failure: Failure::NeverBegan(_) | Failure::PeerLeft(_), turns } => {
+                Self::RoomClosed { turns }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the user asked for something that does not exist, as opposed to a match that went wrong.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
@@ -69,6 +82,21 @@ impl MatchError {
     pub(crate) fn advice(&self) -> (&'static str, &'static str) {
         match self {
             Self::Failed { failure, .. } => of_failure(*failure),
+            Self::RoomClosed { .. } => {
+                ("The relay has closed the room", "Use another relay, or this one when it is there again.")
+            }
+            Self::Invitation(InvitationError::Removed) => (
+                "You were removed",
+                "The host plays without you. Ask the host for a new code if that was a mistake.",
+            ),
+            Self::Invitation(InvitationError::OpensNoRoom) => (
+                "You could not open a room",
+                "A code of a player or a watcher leads to a match: join with it.",
+            ),
+            Self::Invitation(InvitationError::GoingAway) => (
+                "The relay opens no rooms",
+                "Use another relay, or ask whoever runs this one for its new code.",
+            ),
             Self::Invitation(_) => (
                 "You could not join the match",
                 "Ask the host for a new code. The host must be there, and its firewall and router must let UDP through.",
@@ -96,13 +124,12 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
         Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
-            "Nothing arrived for 20 s. Whoever has a save can go on: testudo host --resume FILE.",
+            "Nothing arrived for too long. Whoever has a save of the match can host it again.",
         ),
         Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
-        Failure::PeerLeft(_) => (
-            "The host has ended the match",
-            "Next to your replay is a save, from which the match can go on: testudo host --resume FILE.",
-        ),
+        Failure::PeerLeft(_) => {
+            ("The host has ended the match", "Whoever has a save of the match can host it again.")
+        }
         _ => ("The match has ended", "Host again."),
     }
 }
@@ -128,9 +155,11 @@ impl fmt::Display for MatchError {
             Self::Failed { failure, turns } => {
                 write!(f, "the match ended early, in turn {turns}: {}", in_words(failure))
             }
+            Self::RoomClosed { turns } => write!(f, "{}", room_closed(*turns)),
             Self::TooSlow { after, turns } => write!(
                 f,
-                "the network delivers too little: only {turns} turns were played in {} s of virtual time",
+                "the network delivers too little: it played only {} in {} s of virtual time",
+                count(*turns, "turn"),
                 after.as_millis() / 1_000
             ),
             Self::Invitation(error) => write!(f, "{error}"),
@@ -164,6 +193,15 @@ impl fmt::Display for MatchError {
 }
 
 impl std::error::Error for MatchError {}
+
+/// Why a relay ends a room. It does not say which it was.
+fn room_closed(turns: u32) -> String {
+    let (when, who) = match turns {
+        0 => ("before the match began".into(), "not everybody came in time"),
+        _ => (format!("in turn {turns}"), "the others are gone"),
+    };
+    format!("the relay has closed the room {when}: it is about to end, or {who}")
+}
 
 /// The sentence for people, who count players from 1; the library counts them from 0.
 fn in_words(failure: &Failure) -> String {
@@ -209,6 +247,8 @@ pub(crate) enum InvitationError {
     Content,
     /// The code opens no place.
     WrongSecret,
+    /// A room was wanted, and the code opens none.
+    OpensNoRoom,
     /// The player was removed by the host.
     Removed,
     /// Another program plays at the place.
@@ -260,7 +300,11 @@ impl fmt::Display for InvitationError {
         match self {
             Self::Lost { why } => f.write_str(why),
             Self::TooLarge { units, units_max } => {
-                write!(f, "the match has {units} units, this player takes {units_max} at most (--units-max)")
+                write!(
+                    f,
+                    "the match has {}, this player takes {units_max} at most (--units-max)",
+                    count(*units, "unit")
+                )
             }
             Self::Version { theirs } => {
                 write!(
@@ -272,7 +316,13 @@ impl fmt::Display for InvitationError {
             Self::Content => {
                 write!(f, "the other side plays by other rules: use the same version of this program")
             }
-            Self::WrongSecret => write!(f, "this code opens no place there: ask for a new code"),
+            Self::WrongSecret => write!(
+                f,
+                "this code opens no place there: it is a relay's own code, which opens rooms, or of another match; ask the host for the code that it shows now"
+            ),
+            Self::OpensNoRoom => {
+                write!(f, "this code opens no room there: the one is needed that the relay has printed")
+            }
             Self::Removed => write!(f, "the host has removed this player"),
             Self::OtherProgram => write!(
                 f,
@@ -284,7 +334,7 @@ impl fmt::Display for InvitationError {
             }
             Self::GoingAway => write!(
                 f,
-                "the relay opens no rooms now: it is about to end, or to get a new code; use another relay, or ask for the new code"
+                "the relay is about to end, or to get a new code, and takes nobody now: use another relay, or ask for the new code"
             ),
             Self::NotUnderstood => {
                 write!(f, "the answer was not understood: use the same version of this program")
@@ -323,6 +373,17 @@ mod tests {
         let error = MatchError::Failed { failure: Failure::Refused(Refusal::VotedOut), turns: 0 };
         assert_eq!(error.to_string(), "the others have voted you out of the match");
         assert_eq!(error.advice().0, "You were voted out");
+    }
+
+    /// Whoever waited in a room of a relay that was about to end was told that the host gave up.
+    #[test]
+    fn a_relay_that_ends_is_named() {
+        let failed = SessionPhase::Failed(Failure::NeverBegan(testudo_lockstep::PeerId(0)));
+        let hosted = || MatchError::of_state(failed, 0).expect("it failed");
+        assert_eq!(hosted().advice().0, "The host gave up before the match began");
+        let relayed = hosted().by_relay();
+        assert!(relayed.to_string().starts_with("the relay has closed the room"), "{relayed}");
+        assert_eq!(relayed.advice().0, "The relay has closed the room");
     }
 
     /// The match had just ended, and the sentence said that it did not start.

@@ -24,6 +24,7 @@ pub(crate) mod share;
 mod terms;
 pub(crate) mod trace;
 pub(crate) mod watch;
+pub(crate) mod words;
 
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]

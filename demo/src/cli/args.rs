@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::app::online::network::GUEST_UNITS_MAX;
 use crate::app::{Pilot, TURNS_MAX};
 use crate::cli::value::{
-    FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, name, page, probability, socket, speed,
-    teams, turn_and_body,
+    FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, name, page, probability, public, socket,
+    speed, teams, turn_and_body,
 };
 use crate::pair::FRAMES_MAX;
 use testudo_battle::{ARMIES_MAX, UNITS_MAX};
@@ -347,8 +347,8 @@ pub(crate) struct RelayArgs {
         default_value = "127.0.0.1:0"
     )]
     pub(crate) bind: SocketAddr,
-    /// Address at which others find this relay, if not the one it listens on; up to 4 times
-    #[arg(long, value_name = "ADDR", value_parser = socket)]
+    /// Address at which others find this relay, if not the one it listens on; up to 4 times, with --agones 3
+    #[arg(long, value_name = "ADDR", value_parser = public)]
     pub(crate) public: Vec<SocketAddr>,
     /// Serve counters for Prometheus at http://ADDR/metrics; port 0 takes a free one. Not for strangers
     #[arg(long, value_name = "ADDR", value_parser = socket)]
@@ -439,7 +439,7 @@ pub(crate) struct HostArgs {
     )]
     pub(crate) bind: SocketAddr,
     /// Address at which others find this host, if not the one it listens on: the router's, which passes the port on; up to 3 times
-    #[arg(long, value_name = "ADDR", conflicts_with = "relay", value_parser = socket)]
+    #[arg(long, value_name = "ADDR", conflicts_with = "relay", value_parser = public)]
     pub(crate) public: Vec<SocketAddr>,
     /// Play through a relay, which printed this code (or - or @FILE, as for join); this machine needs no open port
     #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]

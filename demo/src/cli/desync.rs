@@ -6,6 +6,7 @@ use serde::Serialize;
 use testudo_lockstep::replay::{Replay, ReplayPlayer, TurnEvent};
 use testudo_lockstep::state;
 
+use crate::app::words::count;
 use crate::app::{MatchError, open_replay};
 use crate::cli::args::DesyncArgs;
 use crate::cli::{Failed, print_json};
@@ -189,7 +190,10 @@ impl ReplayComparison {
                 .as_deref()
                 .map_or("the recording has no end".into(), |why| format!("damaged: {why}"));
             if !file.complete {
-                text.push_str(&format!("{name} is not whole     {} turns, then {why}\n", file.turns));
+                text.push_str(&format!(
+                    "{name} is not whole     {}, then {why}\n",
+                    count(file.turns, "turn")
+                ));
             }
         }
         if let Some(turn) = self.other_orders_in_turn {

@@ -170,6 +170,14 @@ fn check_files(files: &[(&str, Option<&Path>)]) -> Result<(), Failed> {
     Ok(())
 }
 
+/// A code has room for so many addresses; one that it left out would be one that somebody waits at.
+fn check_public(given: usize, most: usize) -> Result<(), Failed> {
+    if given > most {
+        return Err(Failed::usage(format!("--public is given {given} times, {most} are possible")));
+    }
+    Ok(())
+}
+
 /// Whether the file of the desync report can be written: one that is not there yet is made, and removed again.
 fn check_report(path: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = path else { return Ok(()) };

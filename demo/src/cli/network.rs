@@ -10,12 +10,14 @@ use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
+use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::codes::Codes;
+use crate::app::online::codes::{self, Codes};
 use crate::app::online::name::Name;
 use crate::app::online::network::{HostAddress, JoinRequest};
 use crate::app::online::saves::Save;
 use crate::app::online::seat::hosting::Hosting;
+use crate::app::words::count;
 use crate::app::{
     Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat, SeatOptions, TURNS_MAX,
 };
@@ -24,7 +26,8 @@ use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
 use crate::cli::{
-    Failed, check_files, check_report, print, print_json, save_difference, tell_script, told, window,
+    Failed, check_files, check_public, check_report, print, print_json, save_difference, tell_script, told,
+    window,
 };
 use crate::console::errln;
 use crate::view::{self, WindowError};
@@ -42,6 +45,8 @@ const REHEARSED_BIT: u32 = 11;
 pub(crate) fn run_host(options: &HostArgs, json: bool) -> Result<bool, Failed> {
     let own = &options.player;
     check_own_files(own, options.resume.as_deref())?;
+    // Codes name an address of this machine, too: friends in the same house may not reach the router's.
+    check_public(options.public.len(), ADDRESSES_MAX - 1)?;
     let teams = teams(options.teams, options.game.players)?;
     let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(own, None) };
     if let Some(relay) = &options.relay {
@@ -94,7 +99,8 @@ pub(crate) fn run_join(options: &JoinArgs, json: bool) -> Result<bool, Failed> {
         (HostAddress::Sealed(code), format!("joined{at}, sealed"))
     };
     check_own_files(&options.player, None)?;
-    let request = JoinRequest { host, watches: options.watch, units_max: options.units_max };
+    let request =
+        JoinRequest { watches: options.watch, units_max: options.units_max, ..JoinRequest::place(host) };
     let mut own = options.player.clone();
     if options.watch {
         // Nobody plays here.
@@ -123,8 +129,8 @@ pub(crate) fn told_code(text: &str) -> Result<String, Failed> {
 
 /// A join code, or a sentence about what is wrong with it.
 fn code(text: &str) -> Result<JoinCode, Failed> {
-    text.parse().map_err(|error| {
-        let is_address = host_and_port(text).is_ok();
+    codes::read(text).map_err(|error| {
+        let is_address = host_and_port(text).is_ok() && !text.contains('/');
         let hint = if is_address { ": an address is joined with --plain" } else { "" };
         Failed::usage(format!("{error}{hint}"))
     })
@@ -141,7 +147,9 @@ fn run(
     interrupt::watch();
     let outcome = match (own.headless, own.bot.is_some()) {
         (true, false) => {
-            return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
+            return Err(Failed::usage(
+                "without a window only a bot can play: use --bot --headless; or watch: join --watch",
+            ));
         }
         (true, true) if own.window.is_asked() => {
             return Err(Failed::usage("--log-orders and --fps-max need the window: leave out --headless"));
@@ -295,11 +303,11 @@ fn vote(seat: &mut Seat, number: &str, word: Option<&str>) -> String {
     let Some(player) = player else { return format!("there is no player {number}") };
     let called = seat.called(player);
     match (seat.vote_out(player, out), out) {
-        (false, _) => format!("nobody can vote {called} out: a host who plays is left, and not voted out"),
-        (true, true) => {
+        (Err(why), _) => why.into(),
+        (Ok(()), true) => {
             format!("you vote {called} out; more than half of the others are needed, two at least")
         }
-        (true, false) => format!("you no longer vote {called} out"),
+        (Ok(()), false) => format!("you no longer vote {called} out"),
     }
 }
 
@@ -339,9 +347,9 @@ fn who(seat: &Seat) -> String {
             () if player == seat.player() && !seat.is_watching() => format!("this is you{ready}"),
             () if !seat.session().is_here(player) => "away".into(),
             () => format!(
-                "here{ready}, {} ms, delayed {} turns by {:.1} s",
+                "here{ready}, {} ms, delayed {} by {:.1} s",
                 report.network_ms,
-                report.delayed_turns,
+                count(report.delayed_turns, "turn"),
                 report.delayed.as_millis() as f64 / 1e3
             ),
         };
@@ -390,7 +398,11 @@ fn line(seat: Option<&Seat>, news: &News) -> Option<String> {
     };
     match news {
         News::Listening(codes) => Some(invitations(codes)),
-        News::NewCode { player, code } => Some(format!("join {}: {code}", player.0 + 1)),
+        News::NewCode { player, code, link } => {
+            let number = player.0 + 1;
+            let link = link.as_ref().map_or(String::new(), |link| format!("\nlink {number}: {link}"));
+            Some(format!("join {number}: {code}{link}"))
+        }
         News::Remark { left_out: left_out @ 1.., .. } => {
             Some(format!("{} ({left_out} times more before)", news.sentence(called)?))
         }

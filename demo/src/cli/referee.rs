@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::path::Path;
 
 use testudo_lockstep::judgement::{DesyncReport, Found, Judgement, Signed, Testimony};
-use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{Conviction, Desync, PlayerSet};
 
+use crate::app::online::codes;
 use crate::app::online::name::Name;
 use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
+use crate::app::words::count;
 use crate::app::{MatchError, News, Outcome, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{RefereeArgs, VerdictArgs};
 use crate::cli::network::told_code;
@@ -20,12 +21,11 @@ use testudo_battle::Teams;
 /// Watches a match to its end, and judges it.
 pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
-    let code: JoinCode =
-        told_code(&options.code)?.parse().map_err(|error| Failed::usage(format!("{error}")))?;
+    let code = codes::read(&told_code(&options.code)?).map_err(Failed::usage)?;
     let name = format!("{:016x}", code.mark());
     let replay = options.archive.join(format!("{name}.replay"));
-    let request =
-        JoinRequest { host: HostAddress::Sealed(code), watches: true, units_max: options.units_max };
+    let place = JoinRequest::place(HostAddress::Sealed(code));
+    let request = JoinRequest { watches: true, units_max: options.units_max, ..place };
     let seat = SeatOptions {
         pilot: Pilot::Person,
         replay: ReplayFile::At(replay.clone()),
@@ -162,10 +162,10 @@ fn say(signed: &Signed, path: &Path, json: bool) {
     outln!("judgement       {}", path.display());
     outln!("key             {}", signed.key);
     outln!(
-        "match           {} with {} players, {} turns",
+        "match           {} with {}, {}",
         judgement.session,
-        judgement.players,
-        judgement.turns
+        count(judgement.players, "player"),
+        count(judgement.turns, "turn")
     );
     match &judgement.difference {
         None => outln!("checksums       equal"),

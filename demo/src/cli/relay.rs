@@ -4,17 +4,20 @@ use testudo_lockstep::service::code::JoinCodeError;
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{Duration, Pace};
 
+use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::{TURNS_MAX, Terms, interrupt};
 use crate::bench::process::Cores;
 use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoadArgs};
-use crate::cli::{Failed, print_json, tell_script};
+use crate::cli::{Failed, check_public, print_json, tell_script};
 use crate::console::{errln, outln};
 use testudo_battle::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
+    // The cluster names one, too.
+    check_public(options.public.len(), ADDRESSES_MAX - usize::from(options.agones))?;
     interrupt::watch();
     let mut limits = Limits::default();
     limits.rooms_max = options.rooms_max as usize;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
+use crate::app::words::count;
 use crate::app::{Clock, MatchError, Terms, open_replay, share};
 use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
@@ -129,7 +130,7 @@ pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     }
     let (replay, terms) = open_replay(&options.file)?;
     if let Some(turn) = options.turn.filter(|turn| *turn > replay.turns()) {
-        return Err(Failed::usage(format!("turn {turn}: the replay has {} turns", replay.turns())));
+        return Err(Failed::usage(format!("turn {turn}: the replay has {}", count(replay.turns(), "turn"))));
     }
     match view::open_replay(Course::new(replay, terms)?, options.turn, window(&options.window)?) {
         Ok(is_good) => Ok(is_good),
@@ -233,8 +234,14 @@ fn about(replay: &Replay, terms: &Terms) -> About {
 impl About {
     fn in_words(&self) -> String {
         let mut text = format!(
-            "battle          {} armies of {} units, seed {}\nlength          {} turns, {} frames\nsize            {} bytes, {:.0} per minute\n",
-            self.players, self.units, self.seed, self.turns, self.frames, self.bytes, self.bytes_per_minute
+            "battle          {} of {}, seed {}\nlength          {}, {}\nsize            {}, {:.0} per minute\n",
+            count(self.players, "army"),
+            count(self.units, "unit"),
+            self.seed,
+            count(self.turns, "turn"),
+            count(self.frames, "frame"),
+            count(self.bytes as u64, "byte"),
+            self.bytes_per_minute
         );
         if let Some(turn) = self.diverged_turn {
             text.push_str(&format!("peers disagreed from turn {turn} on\n"));

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::app::watch::outcome::Doubts;
+use crate::app::words::count;
 use crate::app::{Desync, Diagnosis, Outcome};
 
 /// The keys of `--json`. Keys that do not apply to a command are left out.
@@ -184,16 +185,25 @@ impl Report {
         };
         let _ = writeln!(out, "Match over, {network}.");
         let units = u64::from(self.players) * u64::from(self.units);
-        let armies = if self.players == 1 { "1 army".into() } else { format!("{} armies", self.players) };
+        let armies = count(self.players, "army");
         line(
             &mut out,
             "battle",
-            format!("{armies}, {units} units at the start; {}; {}", beaten(&self.kills), self.won()),
+            format!(
+                "{armies}, {} at the start; {}; {}",
+                count(units, "unit"),
+                beaten(&self.kills),
+                self.won()
+            ),
         );
         line(
             &mut out,
             "length",
-            format!("{} turns, {} frames, {seconds:.1} s of game time", self.turns, self.frames),
+            format!(
+                "{}, {}, {seconds:.1} s of game time",
+                count(self.turns, "turn"),
+                count(self.frames, "frame")
+            ),
         );
         line(&mut out, "checksums", self.agreement());
         if self.first_divergent_turn.is_some() {
@@ -206,7 +216,8 @@ impl Report {
             match self.stalled_frames {
                 0 => "none: every turn's orders arrived in time".into(),
                 frames => format!(
-                    "{frames} frames ({:.1} %) in which a player waited for orders",
+                    "{} ({:.1} %) in which a player waited for orders",
+                    count(frames, "frame"),
                     self.stalled_fraction * 100.0
                 ),
             },
@@ -232,9 +243,9 @@ impl Report {
             self.values.iter().map(|(player, value)| format!("player {} {value:08x}", player + 1)).collect();
         let sums = if values.is_empty() { &self.client_checksums } else { &values };
         let mut text = format!(
-            "Copies of one match differ from turn {turn} on\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
-            self.players,
-            self.units,
+            "Copies of one match differ from turn {turn} on\n\n  battle     {} of {}, seed {}\n  checksums  {}\n",
+            count(self.players, "army"),
+            count(self.units, "unit"),
             self.seed,
             sums.join(", ")
         );

@@ -8,7 +8,7 @@ use crate::app::{
 use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
-use crate::cli::{Failed, network, print, window};
+use crate::cli::{Failed, network, print, print_json, window};
 use crate::console::{errln, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Teams;
@@ -29,7 +29,12 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
     let opened = window(&options.window)?;
     let tell = move |game: &NetworkMatch, news: &News| network::tell(game, news, json);
     match view::open(window_spec(options, &game, &link, other), options.page.clone(), opened, tell) {
-        Ok(agree) => return Ok(agree),
+        Ok(agree) => {
+            if json {
+                print_json(&serde_json::json!({ "checksums_agree": agree }));
+            }
+            return Ok(agree);
+        }
         Err(WindowError::NoDisplay(why)) => {
             errln!("There is no window ({why}): the match runs headless.");
         }

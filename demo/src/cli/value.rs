@@ -107,6 +107,15 @@ pub(crate) fn socket(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "an address and a port are needed, as in 0.0.0.0:7777".into())
 }
 
+/// An address that others can reach.
+pub(crate) fn public(text: &str) -> Result<SocketAddr, String> {
+    let address = socket(text)?;
+    if address.port() == 0 || address.ip().is_unspecified() {
+        return Err("others need the address and the port of one machine, as in 203.0.113.5:7777".into());
+    }
+    Ok(address)
+}
+
 /// The address of a page, without what follows a #.
 pub(crate) fn page(text: &str) -> Result<String, String> {
     let is_page = (text.starts_with("http://") || text.starts_with("https://")) && !text.contains('#');

@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 42] = [
+const REFUSED: [(&str, &str); 46] = [
     ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
@@ -33,9 +33,19 @@ const REFUSED: [(&str, &str); 42] = [
     ("host --players 3 --map ford", "a map is for two players, not for 3"),
     ("host --players 3 --map ford --bot --headless", "a map is for two players, not for 3"),
     ("host --bot --headless --bind nowhere", "--bind"),
+    ("host --bot --headless --public 192.0.2.1:0", "--public"),
+    (
+        "host --bot --headless --public 192.0.2.1:1 --public 192.0.2.2:1 --public 192.0.2.3:1 --public 192.0.2.4:1",
+        "--public is given 4 times, 3 are possible",
+    ),
+    (
+        "relay --agones --public 192.0.2.1:1 --public 192.0.2.2:1 --public 192.0.2.3:1 --public 192.0.2.4:1",
+        "--public is given 4 times, 3 are possible",
+    ),
     ("host --bot --headless --players 0", "--players"),
     ("join", "<CODE>"),
     ("join nowhere --bot --headless", "damaged or incomplete"),
+    ("join http://localhost/ --bot --headless", "the link has no code"),
     ("join nowhere --plain --bot --headless", "nowhere"),
     ("join 127.0.0.1:0", "--plain"),
     ("join 127.0.0.1:0 --plain", "--bot"),

@@ -103,15 +103,19 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
     let (mut host, codes, _) = open(&relay, 2, "--units 8 --turns 60 --seed 4");
     let guest = join(&codes[0]);
     host.wait_for("everybody is here");
+    let (waiting, _, _) = open(&relay, 2, "--units 8 --turns 60 --seed 5");
     relay.process.signal("-TERM");
     relay.line("opens no more rooms");
     let refused = run(&format!("host --relay {} --players 2 --bot --headless", relay.code));
     assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
+    let (code, report) = waiting.end();
+    let told = report["error"].as_str().expect("a sentence");
+    assert!(code == 1 && told.starts_with("the relay "), "{report}");
     assert_agreed([host, guest], 60);
     let (code, report) = relay.process.end();
     assert_eq!(code, 0, "{report}");
     let seen = (&report["rooms"], &report["players_seen"], &report["watchers_seen"]);
-    assert_eq!(seen, (&2.into(), &6.into(), &2.into()), "{report}");
+    assert_eq!(seen, (&3.into(), &7.into(), &2.into()), "{report}");
     for counter in ["bytes_in", "bytes_out"] {
         assert!(report[counter].as_u64().is_some_and(|bytes| bytes > 50_000), "{report}");
     }
@@ -215,7 +219,7 @@ fn what_a_relay_cannot_do_is_said_in_one_line() {
     let known: JoinCode = relay.code.parse().expect("a code");
     let guess = JoinCode::new(known.addresses(), known.certificate_hash(), [1; 16]).expect("a code");
     let (_first, codes, _) = open(&relay, 2, "--units 3 --turns 9");
-    for (code, part) in [(relay.code.clone(), "no free room"), (guess.to_string(), "opens no")] {
+    for (code, part) in [(relay.code.clone(), "no free room"), (guess.to_string(), "opens no room")] {
         let ended = run(&format!("host --relay {code} --players 2 --bot --headless"));
         assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{part}: {ended:?}");
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");

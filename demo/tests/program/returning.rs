@@ -148,7 +148,8 @@ fn whoever_is_removed_is_told_so_and_stays_away() {
     let codes = [host.invitation().1, host.invitation().1];
     let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
     host.wait_for("everybody is here");
-    writeln!(host.child.stdin.take().expect("piped"), "kick 9\nwho\nkick 2").expect("it reads");
+    writeln!(host.child.stdin.take().expect("piped"), "vote 1\nkick 9\nwho\nkick 2").expect("it reads");
+    host.wait_for("nobody votes themselves out");
     host.wait_for("there is no player 9");
     host.wait_for("player 1, sky blue: this is you");
     host.wait_for("player 2 is removed");
@@ -203,14 +204,17 @@ fn a_code_that_opens_nothing_is_answered_with_one_clear_line() {
 fn before_the_start_somebody_else_may_come_instead_of_who_was_removed() {
     use std::io::Write as _;
 
-    let mut host = Process::start("host --players 2 --units 3 --turns 8");
+    let mut host = Process::start("host --players 2 --units 3 --turns 8 --page http://localhost/");
     let (_, code) = host.invitation();
     let mut stdin = host.child.stdin.take().expect("piped");
-    writeln!(stdin, "kick 2").expect("it reads");
+    writeln!(stdin, "vote 2\nkick 2").expect("it reads");
+    host.wait_for("there are no votes before the start");
     host.wait_for("player 2 is removed");
     let line = host.wait_for("join 2: ");
+    let link = host.wait_for("link 2: http://localhost/#");
+    assert!(link.trim_end().ends_with(line.trim_end().trim_start_matches("join 2: ")), "{link}");
     let ended = run(&format!("join {code} --bot --headless"));
-    assert_eq!((ended.code, ended.stderr.contains("opens no place")), (1, true), "{ended:?}");
+    assert_eq!((ended.code, ended.stderr.contains("removed this player")), (1, true), "{ended:?}");
     let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 2: ")));
     let (code, hosted) = host.end();
     assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");

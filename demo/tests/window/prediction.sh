@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . demo/tests/window/stage.sh
 stage prediction
-enter skirmish --seed 1 --units "${UNITS:-100}" --bot idle
+enter skirmish --seed 1 --units "${UNITS:-100}" --bot idle --json
 
 say "two views, the panel, a slower network"
 switch split true press split
@@ -32,6 +32,7 @@ done
 
 say "the copies are equal, and predictions were made"
 quit 0
+grep -q '"checksums_agree": *true' out || fail "no object was printed: $(cat out)"
 noted '"event":"foreseen".*"player":0' || fail "nothing was foreseen"
 noted '"agree":true.*"event":"end"' || fail "the copies differ"
 

@@ -81,6 +81,8 @@ pub struct Places {
 #[derive(Clone, Copy)]
 struct Place {
     secret: u128,
+    /// What opened it for the player who was removed, until somebody else could come.
+    removed: Option<u128>,
     connection: Option<PeerId>,
     /// The token of whoever came last.
     owner: Option<u128>,
@@ -93,6 +95,7 @@ impl Place {
     fn new(secret: Secret) -> Self {
         Self {
             secret: u128::from_le_bytes(secret),
+            removed: None,
             connection: None,
             owner: None,
             is_shut: false,
@@ -122,7 +125,7 @@ pub enum NoPlace {
     WrongSecret,
     /// As many watch as may.
     Full,
-    /// The place is shut: its player was removed.
+    /// The player was removed: the place is shut, or another secret opens it.
     Shut,
     /// The match has begun ([`Places::settle`]), and the place is kept for the program with another token.
     OtherProgram,
@@ -250,7 +253,7 @@ impl Places {
     ) -> Result<Placed, NoPlace> {
         let Pass { secret, token } = pass.into();
         self.gone(connection);
-        let identity = self.opened_by(&secret).ok_or(NoPlace::WrongSecret)?;
+        let identity = self.opened_by(&secret).ok_or_else(|| self.why_not(&secret))?;
         let is_settled = self.is_settled;
         let later = |wait| NoPlace::Later { wait };
         let (place, link) = match identity {
@@ -279,6 +282,13 @@ impl Places {
         Ok(Placed { identity, link, former: place.connection.replace(connection) })
     }
 
+    /// Why a secret opens nothing.
+    fn why_not(&self, secret: &Secret) -> NoPlace {
+        let shown = Some(u128::from_le_bytes(*secret));
+        let was_removed = self.players.iter().flatten().any(|place| place.removed == shown);
+        if was_removed { NoPlace::Shut } else { NoPlace::WrongSecret }
+    }
+
     /// A connection is closed. A player's place stays the player's. Returns the place.
     pub fn gone(&mut self, connection: PeerId) -> Option<Identity> {
         let (link, identity) = self.placed(connection)?;
@@ -305,10 +315,11 @@ impl Places {
         self.players.get(player.index()).copied().flatten().is_some_and(|place| place.is_shut)
     }
 
-    /// Another secret opens a player's place from now on.
+    /// Another secret opens a player's place from now on. If it was shut, whoever was removed last is still told so.
     pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.place(player) {
-            *place = Place { connection: place.connection, ..Place::new(*secret) };
+            let removed = place.is_shut.then_some(place.secret);
+            *place = Place { connection: place.connection, removed, ..Place::new(*secret) };
         }
     }
 
@@ -423,7 +434,11 @@ mod tests {
         assert_eq!(places.come(PeerId(71), &[1; 16], at(0)), Err(NoPlace::Shut));
         assert!(places.come(PeerId(72), &[2; 16], at(0)).is_ok());
         places.renew(PlayerId(1), &[5; 16]);
-        assert_eq!(places.come(PeerId(71), &[1; 16], at(0)), Err(NoPlace::WrongSecret));
+        assert_eq!(
+            places.come(PeerId(71), &[1; 16], at(0)),
+            Err(NoPlace::Shut),
+            "it was told of a wrong code"
+        );
         assert!(places.come(PeerId(73), &[5; 16], at(0)).is_ok());
         assert_eq!(places.shut(PlayerId(0)), None, "its own place");
     }

@@ -106,7 +106,8 @@ fn who_has_opened_a_room_removes_players() {
 
     ask(&mut world, first, 1, [6; 16]);
     assert!(world.clients[second].is_closed && !world.clients[first].is_closed);
-    assert_eq!(world.greet_from(1, &come(secrets[1])).1.answer, wrong);
+    let removed = Answer::Refused(Refused::Removed);
+    assert_eq!(world.greet_from(1, &come(secrets[1])).1.answer, removed, "it was told of a wrong code");
     let instead = world.come([6; 16]);
     let third = world.come(secrets[2]);
     ask(&mut world, first, 1, [6; 16]);
@@ -117,8 +118,7 @@ fn who_has_opened_a_room_removes_players() {
     assert!(world.clients[third].is_closed);
     for secret in [secrets[2], [7; 16]] {
         let answer = world.greet_from(1, &come(secret)).1.answer;
-        let removed = Answer::Refused(Refused::Removed);
-        assert_eq!(answer, if secret == [7; 16] { wrong.clone() } else { removed });
+        assert_eq!(answer, if secret == [7; 16] { wrong.clone() } else { removed.clone() });
     }
     assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
     let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };

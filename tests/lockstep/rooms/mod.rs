@@ -356,12 +356,15 @@ fn rooms_in_which_nobody_is_end() {
 fn a_relay_that_is_told_to_stop_lets_matches_finish() {
     let mut world = World::new(Limits::default(), 11);
     let game = gather(&mut world, 1, 3, 100);
-    let (waiting, _) = world.open(2, agreement(2, 100));
+    let (waiting, opened) = world.open(2, agreement(2, 100));
     assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
     world.rooms.stop(world.now);
     assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::Refused(Refused::GoingAway));
     assert!(world.until(5, |world| world.rooms.len() == 1), "the lobby ends at once");
     assert!(matches!(world.session(waiting).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
+    // Whoever has not heard of it and asks again was told that the match was over.
+    let again = world.greet_from(2, &come(opened.secrets.players[0])).1.answer;
+    assert_eq!(again, Answer::Refused(Refused::GoingAway));
     assert!(world.until(60, |world| world.rooms.is_empty()));
     assert_agreed(&world, &game, "the match that ran");
 }
@@ -376,7 +379,7 @@ fn a_relay_does_not_wait_for_ever() {
     let is_over = |world: &World| game.players.iter().all(|client| world.session(*client).is_over());
     assert!(world.until(3, is_over), "everybody is told");
     assert_eq!(world.rooms.len(), 1, "the room lingers for those who have not heard");
-    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::Over));
+    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::GoingAway));
     assert!(world.until(6, |world| world.rooms.is_empty()));
     for client in game.players {
         assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));

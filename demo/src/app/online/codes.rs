@@ -3,8 +3,31 @@
 use std::net::SocketAddr;
 
 use testudo_lockstep::PlayerId;
-use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::code::{JoinCode, JoinCodeError};
 use testudo_lockstep::service::codes::Codes as JoinCodes;
+
+/// The code in what somebody was sent: a link ends with it, and so does a command.
+pub(crate) fn in_text(text: &str) -> &str {
+    let last = text.split_whitespace().next_back().unwrap_or_default();
+    let code = last.rsplit_once('#').map_or(last, |(_, code)| code);
+    code.strip_prefix("open=").unwrap_or(code)
+}
+
+/// The code in a text.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub(crate) fn read(text: &str) -> Result<JoinCode, String> {
+    // It may have been broken into several words on its way.
+    if let Ok(code) = text.parse() {
+        return Ok(code);
+    }
+    let code = in_text(text);
+    if code.contains("://") || (code.is_empty() && text.contains('#')) {
+        return Err("the link has no code: copy all of it, with the # and what follows".into());
+    }
+    code.parse().map_err(|error: JoinCodeError| error.to_string())
+}
 
 /// The join codes of a match. Without a seal they are its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,5 +110,34 @@ impl Codes {
             return link;
         }
         if self.is_sealed { format!("testudo join {code}") } else { format!("testudo join --plain {code}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_in_a_link_and_in_a_command() {
+        for text in [
+            "0abc",
+            "  0abc\n",
+            "testudo join 0abc",
+            "https://example.org/battle/#0abc",
+            "http://[::1]:8000/#open=0abc ",
+        ] {
+            assert_eq!(in_text(text), "0abc", "{text}");
+        }
+        assert_eq!(in_text(""), "");
+    }
+
+    /// A character in it was said to be wrong, and the advice was to copy the code again.
+    #[test]
+    fn a_link_without_its_end_is_named() {
+        for text in ["https://example.org/battle/", "http://127.0.0.1:8000", "https://example.org/#"] {
+            let told = read(text).expect_err("there is no code");
+            assert!(told.contains("the link has no code"), "{text}: {told}");
+        }
+        assert!(read("0abc").expect_err("it is cut off").contains("damaged"));
     }
 }

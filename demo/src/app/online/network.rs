@@ -6,9 +6,9 @@ mod tests;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use testudo_lockstep::service::code::{JoinCode, JoinCodeError};
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::Welcome;
-use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
+use testudo_lockstep::service::guest::{Arrival, Guest, GuestError, MIDDLE};
 use testudo_lockstep::transport::udp::PlainDialer;
 use testudo_lockstep::{Duration, Identity, Pace, PlayerId, SessionPhase, state};
 
@@ -16,7 +16,7 @@ use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
-use crate::app::online::codes::Codes;
+use crate::app::online::codes::{self, Codes};
 use crate::app::online::keys;
 use crate::app::online::news::News;
 use crate::app::online::own_saves::{self, Compared};
@@ -52,8 +52,17 @@ pub(crate) enum HostAddress {
 pub(crate) struct JoinRequest {
     pub(crate) host: HostAddress,
     pub(crate) watches: bool,
+    /// It asks a relay for a room.
+    pub(crate) opens: bool,
     /// Most units of a match that is worth coming to, all players together.
     pub(crate) units_max: u32,
+}
+
+impl JoinRequest {
+    /// The place that a code opens, or one that is free.
+    pub(crate) fn place(host: HostAddress) -> Self {
+        Self { host, watches: false, opens: false, units_max: GUEST_UNITS_MAX }
+    }
 }
 
 /// This process's path into a match, and through it. Only [`NetworkMatch::play`] waits.
@@ -108,7 +117,8 @@ impl NetworkMatch {
         let dialer = Dialer::Sealed(Default::default());
         let guest = Guest::open(dialer, relay.clone(), keys::own()?.token(&relay), told, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
-        let request = JoinRequest { host: HostAddress::Sealed(relay), watches: false, units_max: u32::MAX };
+        let host = HostAddress::Sealed(relay);
+        let request = JoinRequest { opens: true, units_max: u32::MAX, ..JoinRequest::place(host) };
         Ok(Self::at(NetworkPhase::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
@@ -137,13 +147,10 @@ impl NetworkMatch {
     /// # Errors
     /// A sentence about why there is none.
     pub(crate) fn by_code(code: &str, terms: Option<&Terms>, options: SeatOptions) -> Result<Self, String> {
-        let code = code.parse().map_err(|error: JoinCodeError| error.to_string())?;
+        let code = codes::read(code)?;
         let game = match terms {
             Some(terms) => Self::open(code, Agreement::new(terms, Pace::Adaptive, true), options),
-            None => {
-                let host = HostAddress::Sealed(code);
-                Self::join(JoinRequest { host, watches: false, units_max: GUEST_UNITS_MAX }, options)
-            }
+            None => Self::join(JoinRequest::place(HostAddress::Sealed(code)), options),
         };
         game.map_err(|error| error.to_string())
     }
@@ -172,7 +179,7 @@ impl NetworkMatch {
             NetworkPhase::Calling(mut guest) => {
                 let was_delayed = guest.delay().is_some();
                 let arrival = guest.round(None, self.clock.now());
-                match arrival.map_err(|error| MatchError::Invitation(error.into()))? {
+                match arrival.map_err(|error| MatchError::Invitation(self.why_not(error)))? {
                     Some(arrival) => self.arrive(&arrival, guest)?,
                     None => {
                         let why = guest.delay().filter(|_| !was_delayed);
@@ -191,6 +198,16 @@ impl NetworkMatch {
             NetworkPhase::Nowhere => {}
         }
         Ok(())
+    }
+
+    /// Why there is no place. What is wrong with a code depends on what was wanted by it.
+    fn why_not(&self, error: GuestError) -> InvitationError {
+        match InvitationError::from(error) {
+            InvitationError::WrongSecret if self.request.as_ref().is_some_and(|request| request.opens) => {
+                InvitationError::OpensNoRoom
+            }
+            other => other,
+        }
     }
 
     /// The host's save is not believed if this program has kept another one of the same match and turn.

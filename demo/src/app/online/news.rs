@@ -16,6 +16,7 @@ pub(crate) enum News {
     NewCode {
         player: PlayerId,
         code: String,
+        link: Option<String>,
     },
     /// The match, and the player's number; none of a watcher.
     Seated {
@@ -113,21 +114,24 @@ impl News {
             Self::ComingBack => "the connection is lost: asking for the place again".into(),
             Self::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
             Self::Liars(suspects) => {
-                let suspects: Vec<String> = suspects.iter().map(suspect).collect();
+                let suspects: Vec<String> = suspects.iter().map(|suspect| named(suspect, &called)).collect();
                 format!("two statements contradict each other; one of these lies: {}", suspects.join(", "))
             }
             Self::Started => "everybody is here".into(),
             Self::Differs(turn) => format!("the copies differ from turn {turn} on"),
             Self::Remark { remark, .. } => remark.sentence(called),
-            Self::Listening(_) | Self::NewCode { .. } | Self::Seated { .. } => return None,
+            Self::NewCode { player, .. } => {
+                format!("player {} is removed; a new code opens the place", player.0 + 1)
+            }
+            Self::Listening(_) | Self::Seated { .. } => return None,
             Self::Turn(_) | Self::Ran { .. } | Self::WaitingFor(_) => return None,
         })
     }
 }
 
-fn suspect(suspect: &Identity) -> String {
+fn named(suspect: &Identity, called: impl Fn(PlayerId) -> String) -> String {
     match suspect {
-        Identity::Player(player) => format!("player {}", player.0 + 1),
+        Identity::Player(player) => called(*player),
         Identity::Watcher => "a watcher".into(),
         Identity::Relay => "the relay".into(),
     }

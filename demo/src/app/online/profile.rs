@@ -1,6 +1,6 @@
 //! What a player shows to the others before and during a match: its team and its name.
 
-use testudo_lockstep::{PlayerId, Session};
+use testudo_lockstep::{PlayerId, Session, SessionPhase};
 
 use crate::app::online::name::Name;
 use testudo_battle::{Order, TEAMS_MAX};
@@ -34,9 +34,18 @@ impl Profile {
     }
 }
 
+/// A player's name; none if it is unknown or empty. Before the start a place whose player is gone, or was removed, is free for somebody else.
+pub(crate) fn name(session: &Session<Order>, player: PlayerId) -> Option<String> {
+    let is_lobby = session.phase() == SessionPhase::Lobby && !session.is_joining();
+    if is_lobby && !session.is_here(player) {
+        return None;
+    }
+    Profile::of(session, player).name().map(str::to_owned)
+}
+
 /// How a player is called on a terminal, counted from 1.
 pub(crate) fn called(session: &Session<Order>, player: PlayerId) -> String {
-    match Profile::of(session, player).name() {
+    match name(session, player) {
         Some(name) => format!("player {} ({name})", player.0 + 1),
         None => format!("player {}", player.0 + 1),
     }
@@ -57,11 +66,16 @@ mod tests {
         };
         let ada = Profile { team: Some(2), name: Name::cleaned("Ada") };
         assert_eq!(shown(&ada.to_bytes()), ada);
-        let unchosen = Profile { team: None, ..ada };
+        let unchosen = Profile { team: None, ..ada.clone() };
         assert_eq!(shown(&unchosen.to_bytes()), unchosen);
         assert_eq!(shown(&[TEAMS_MAX + 1, b'A']).team, None);
         assert_eq!(shown(&[1, 0xff]), Profile { team: Some(1), name: Name::default() });
         assert_eq!(shown(&[]), Profile::default());
         assert_eq!(called(&session, PlayerId(1)), "player 2");
+        // The lobby showed the name of whoever was removed.
+        session.set_profile(PlayerId(0), &ada.to_bytes()).unwrap();
+        session.set_profile(PlayerId(1), &ada.to_bytes()).unwrap();
+        assert_eq!(called(&session, PlayerId(0)), "player 1 (Ada)");
+        assert_eq!(called(&session, PlayerId(1)), "player 2", "nobody is there");
     }
 }

@@ -2,6 +2,8 @@
 
 use testudo_lockstep::{Duration, Identity, Instant, PlayerId};
 
+use crate::app::words::count;
+
 /// Number of like remarks at once, and the time after which there may be one more: somebody who pauses in every turn fills no screen.
 const AT_ONCE: u32 = 3;
 const ONE_MORE: Duration = Duration::from_secs(10);
@@ -142,7 +144,7 @@ impl Remark {
                 format!("{} {what} {} out", called(*voter), called(*player))
             }
             Self::ResultsDiffer => "the programs have found different results".into(),
-            Self::Cancelled { orders } => format!("{orders} orders were on their way and may run nowhere"),
+            Self::Cancelled { orders } => format!("{} may run nowhere", count(*orders, "late order")),
             Self::StateRefused { turn } => {
                 format!("the state of turn {turn} was wrong or damaged; somebody else is asked")
             }
@@ -153,7 +155,7 @@ impl Remark {
                 )
             }
             Self::JoinFailed => "somebody who was coming to the match has given up".into(),
-            Self::Lost { events } => format!("this program is too slow: {events} remarks are lost"),
+            Self::Lost { events } => format!("this program is too slow: {} lost", count(*events, "remark")),
         }
     }
 }

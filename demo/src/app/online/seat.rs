@@ -9,6 +9,7 @@ mod saving;
 mod span;
 pub(crate) mod start;
 mod told;
+mod votes;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ use crate::app::online::codes::Codes;
 use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::News;
-use crate::app::online::profile::{Profile, called};
+use crate::app::online::profile::{called, name};
 use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::saving::Saving;
@@ -245,7 +246,12 @@ impl Seat {
 
     /// A player's name; none if it is unknown or empty.
     pub(crate) fn name(&self, player: PlayerId) -> Option<String> {
-        Profile::of(self.session(), player).name().map(str::to_owned)
+        name(self.session(), player)
+    }
+
+    /// How a window calls a player: by the name, or the number.
+    pub(crate) fn shown_as(&self, player: PlayerId) -> String {
+        self.name(player).unwrap_or_else(|| format!("player {}", player.0 + 1))
     }
 
     /// How a player is called on a terminal.
@@ -302,11 +308,6 @@ impl Seat {
         true
     }
 
-    /// Votes a player out, or takes the vote back. Returns whether the vote counts.
-    pub(crate) fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
-        self.driver.session_mut().vote_out(player, out)
-    }
-
     /// The relay does it, soon.
     fn ask_for_removal(&mut self, player: PlayerId) -> bool {
         let Ok(secret) = keys::random() else { return false };
@@ -329,7 +330,9 @@ impl Seat {
     /// Before the start somebody else may come instead, with a new code.
     fn renew_code(&mut self, player: PlayerId, code: &JoinCode) {
         self.codes.iter_mut().for_each(|codes| codes.renew(player, code));
-        self.news.push_back(News::NewCode { player, code: code.to_string() });
+        let code = code.to_string();
+        let link = self.codes.as_ref().and_then(|codes| codes.link(&code));
+        self.news.push_back(News::NewCode { player, code, link });
     }
 
     /// Time for which the host still waits for guests.
@@ -423,14 +426,18 @@ impl Seat {
             return Some(MatchError::Invitation(error));
         }
         let session = self.driver.session();
-        MatchError::of_state(session.phase(), session.next_turn().0)
+        let error = MatchError::of_state(session.phase(), session.next_turn().0)?;
+        Some(if self.is_relayed { error.by_relay() } else { error })
     }
 
     /// The session has ended because somebody left or was lost, but the battle had been decided before: nothing is missing.
     pub(crate) fn is_settled(&self) -> bool {
         let is_alone = matches!(
             self.failure(),
-            Some(MatchError::Failed { failure: Failure::PeerLeft(_) | Failure::ConnectionLost(_), .. })
+            Some(
+                MatchError::RoomClosed { .. }
+                    | MatchError::Failed { failure: Failure::PeerLeft(_) | Failure::ConnectionLost(_), .. }
+            )
         );
         is_alone && self.copy().game().result().is_some()
     }
@@ -453,9 +460,15 @@ impl Seat {
         due.map_or(most, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(most)
     }
 
-    /// The file that holds the last save.
-    pub(crate) fn save_file(&self) -> Option<&PathBuf> {
-        self.saving.file()
+    /// The file from which the match can go on: the last save, unless the others play on.
+    pub(crate) fn resumable(&self) -> Option<&PathBuf> {
+        self.saving.file().filter(|_| self.fate() != Fate::GoesOn)
+    }
+
+    /// What has become of a match that was left before its end.
+    fn fate(&self) -> Fate {
+        let refused = self.refused.as_ref().map(|(_, fate)| *fate);
+        refused.or_else(|| Some(self.wire.error()?.fate())).unwrap_or_default()
     }
 
     /// The outcome up to the end or the time of leaving; none if the match had not begun.
@@ -505,11 +518,8 @@ impl Seat {
 
     /// Names the save, unless the match goes on without this player.
     fn say_how_to_resume(&self, outcome: &mut Outcome) {
-        let Some(file) = self.save_file() else { return };
-        let refused = self.refused.as_ref().map(|(_, fate)| *fate);
-        let fate = refused.or_else(|| Some(self.wire.error()?.fate())).unwrap_or_default();
-        match (fate, &mut outcome.end.early) {
-            (Fate::GoesOn, _) => {}
+        let Some(file) = self.resumable() else { return };
+        match (self.fate(), &mut outcome.end.early) {
             (Fate::MayBeOver, Some(why)) => {
                 let how = format!("it can go on: testudo host --resume {}", file.display());
                 why.push_str(&format!("; if it was not played to its end, {how}"));

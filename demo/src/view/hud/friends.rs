@@ -51,11 +51,9 @@ impl Friends {
         Self::default()
     }
 
-    /// The code in what was pasted: a link ends with it, and so does a command.
-    pub(crate) fn code(&self) -> &str {
-        let last = self.text.split_whitespace().next_back().unwrap_or_default();
-        let code = last.rsplit_once('#').map_or(last, |(_, code)| code);
-        code.strip_prefix("open=").unwrap_or(code)
+    /// What was pasted or typed: a code, a link or a command.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Tells why a wish was not fulfilled.
@@ -157,20 +155,6 @@ mod tests {
         let mut friends = Friends::default();
         friends.take(text);
         friends
-    }
-
-    #[test]
-    fn a_code_is_found_in_a_link_and_in_a_command() {
-        for text in [
-            "0abc",
-            "  0abc\n",
-            "testudo join 0abc",
-            "https://example.org/battle/#0abc",
-            "http://[::1]:8000/#open=0abc ",
-        ] {
-            assert_eq!(pasted(text).code(), "0abc", "{text}");
-        }
-        assert_eq!(pasted("").code(), "");
     }
 
     #[test]

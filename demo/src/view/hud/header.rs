@@ -3,8 +3,8 @@
 use macroquad::color::Color;
 use macroquad::math::Rect;
 
+use crate::app::words::count;
 use crate::view::command::side::Side;
-use crate::view::hud::panel::count;
 use crate::view::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -38,10 +38,16 @@ pub(crate) enum HeaderAction {
 
 impl Header {
     /// Draws the strip and asks its buttons.
-    pub(crate) fn draw(&self, ui: &mut Ui, side: &Side, game: &Game) -> Option<HeaderAction> {
+    pub(crate) fn draw(
+        &self,
+        ui: &mut Ui,
+        side: &Side,
+        game: &Game,
+        called: impl Fn(u8) -> String,
+    ) -> Option<HeaderAction> {
         let Self { rect, player, is_person, .. } = *self;
         if self.is_watching {
-            draw_watched(ui, rect, game);
+            draw_watched(ui, rect, armies(game, called));
             return None;
         }
         ui.strip(rect, army(player));
@@ -83,13 +89,12 @@ impl Header {
 }
 
 /// The strip of somebody who only watches: how many units each army has, and nothing to press.
-fn draw_watched(ui: &mut Ui, rect: Rect, game: &Game) {
+fn draw_watched(ui: &mut Ui, rect: Rect, [long, short]: [Vec<String>; 2]) {
     const GAP: f32 = 12.0;
     ui.strip(rect, LINE);
     let (start, end) = (rect.x + 16.0, rect.right() - 10.0);
     let mut base = rect.y + 20.0;
     let mut x = ui.pen.strong("Watching", start, base, SIZE, TEXT) + GAP;
-    let [long, short] = armies(game);
     let width = |forms: &[String]| forms.iter().map(|form| ui.pen.width(form, SMALL) + GAP).sum::<f32>();
     let forms = if x + width(&long) < end { long } else { short };
     for (number, form) in (0..).zip(forms) {
@@ -105,11 +110,11 @@ fn draw_watched(ui: &mut Ui, rect: Rect, game: &Game) {
 }
 
 /// The units of each army, and a shorter form.
-fn armies(game: &Game) -> [Vec<String>; 2] {
+fn armies(game: &Game, called: impl Fn(u8) -> String) -> [Vec<String>; 2] {
     let living = |army| game.middle(army).map_or(0, |(living, _)| living);
-    let all = || (0..game.setup().players).map(|army| (army + 1, living(army)));
-    let long = all().map(|(number, living)| format!("player {number}: {}", count(living, "unit")));
-    [long.collect(), all().map(|(number, living)| format!("{number}: {living}")).collect()]
+    let all = || (0..game.setup().players).map(|army| (army, living(army)));
+    let long = all().map(|(army, living)| format!("{}: {}", called(army), count(living, "unit")));
+    [long.collect(), all().map(|(army, living)| format!("{}: {living}", army + 1)).collect()]
 }
 
 /// How an army stands, and a shorter form.
@@ -182,8 +187,8 @@ mod tests {
     #[test]
     fn a_watcher_sees_every_army_and_is_none_of_the_players() {
         let game = Game::new(Setup { players: 4, units: 20, seed: 1, map: None }).unwrap();
-        let [long, short] = armies(&game);
-        assert_eq!((long.len(), &long[3][..]), (4, "player 4: 20 units"));
+        let [long, short] = armies(&game, |army| format!("Ada {army}"));
+        assert_eq!((long.len(), &long[3][..]), (4, "Ada 3: 20 units"));
         assert_eq!(short, ["1: 20", "2: 20", "3: 20", "4: 20"]);
     }
 

@@ -6,6 +6,7 @@ use macroquad::math::Rect;
 use testudo_lockstep::PlayerId;
 
 use crate::app::online::codes::Codes;
+use crate::app::words::count;
 use crate::app::{Seat, TURNS_MAX};
 use crate::view::hud::qr::Qr;
 use crate::view::paint::palette::{
@@ -142,9 +143,13 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Optio
     let plan = Plan::new(around, setup.players, seat.codes().map(Codes::has_page));
     frame(ui, around, plan.card);
     let end = ui.pen.strong("Waiting for players", plan.title.x, plan.title.y + 20.0, LARGE, TEXT) + 12.0;
-    let length =
-        if terms.turns == TURNS_MAX { "no turn limit".into() } else { format!("{} turns", terms.turns) };
-    let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
+    let length = if terms.turns == TURNS_MAX { "no turn limit".into() } else { count(terms.turns, "turn") };
+    let what = format!(
+        "{} of {}, seed {}, {length}",
+        count(setup.players, "army"),
+        count(setup.units, "unit"),
+        setup.seed
+    );
     let beside = Rect { x: end, w: plan.title.right() - end, ..plan.title };
     ui.pen.fit([what], beside, Align::Right, SMALL, TEXT_DIM);
     match seat.codes() {

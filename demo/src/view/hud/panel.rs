@@ -6,6 +6,7 @@ use macroquad::shapes::draw_line;
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{PlayerId, Turn};
 
+use crate::app::words::count;
 use crate::app::{Sample, Skirmish};
 use crate::view::hud::conditions;
 use crate::view::paint::batch::Batch;
@@ -115,7 +116,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
         match (foresight, skirmish.link().transport) {
             (Some(foresight), _) => {
                 let cost = foresight.cost().as_micros() as f64 / 1e3;
-                ("prediction", format!("{} frames, {cost:.1} ms", foresight.depth()))
+                ("prediction", format!("{}, {cost:.1} ms", count(foresight.depth(), "frame")))
             }
             (None, Transport::Udp) => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
             // What keeps the order holds packets back.
@@ -129,7 +130,8 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     ];
     list(pen, rect, "Turns", &lines);
     let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
-    let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent);
+    let called = |player: PlayerId| format!("player {}", player.0 + 1);
+    let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent, called);
     pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
 }
 
@@ -139,11 +141,6 @@ fn round_trip(pen: &Pen, room: f32, measured_ms: u32, link: &LinkConfig) -> Stri
     let link_ms = 2 * link.latency.as_millis() + link.jitter.as_millis();
     let short = format!("{measured_ms} ms, link {link_ms}");
     pen.fitting([format!("{measured_ms} ms, {link_ms} by the link")], SMALL, room).unwrap_or(short)
-}
-
-/// A number of things as text.
-pub(crate) fn count(number: u32, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A list of named measurements.
@@ -157,12 +154,16 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
 }
 
 /// The turn and players for which the match waits, and the number of frames in which it waited recently.
-pub(crate) fn waiting(now: Option<(Turn, &[PlayerId])>, recently: u32) -> (String, Color) {
+pub(crate) fn waiting(
+    now: Option<(Turn, &[PlayerId])>,
+    recently: u32,
+    called: impl Fn(PlayerId) -> String,
+) -> (String, Color) {
     if let Some((turn, players)) = now {
         if players.is_empty() {
             return (format!("nothing arrives (turn {})", turn.0), BAD);
         }
-        let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
+        let whom: Vec<String> = players.iter().map(|player| called(*player)).collect();
         return (format!("waiting for {} (turn {})", whom.join(", "), turn.0), BAD);
     }
     if recently > 0 {

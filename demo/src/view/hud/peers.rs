@@ -1,29 +1,39 @@
 //! The panel of a network match: lockstep's measurements of the match and of each player.
 
-use macroquad::math::Rect;
-use testudo_lockstep::{Blame, PlayerId, SessionPhase};
+use core::cmp::Reverse;
 
+use macroquad::math::Rect;
+use testudo_lockstep::{Blame, Duration, PlayerId, SessionPhase};
+
+use crate::app::words::count;
 use crate::app::{Sample, Seat};
-use crate::view::hud::panel::{about, columns, comparison, count, curves, list, verdict, waiting};
+use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
 use crate::view::paint::palette::{TEXT, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
-use crate::view::widgets::ui::Ui;
+use crate::view::widgets::ui::{Ui, numbered};
 
 /// Widths of the columns; the graph takes the rest.
-const COLUMNS: [f32; 3] = [272.0, 232.0, 372.0];
+const COLUMNS: [f32; 3] = [272.0, 232.0, 412.0];
 
 /// Below this width only the players are listed, pixels.
 const NARROW: f32 = 600.0;
 
+/// Players that there is room for, the height of a line, and the left edges of the columns: name, vote, measurements; pixels.
+const ROWS: usize = 8;
+const LINE: f32 = 18.0;
+const AT: [f32; 5] = [0.0, 88.0, 126.0, 192.0, 256.0];
+
+/// Names of the buttons that vote a player out, for scripts.
+const VOTES: [&str; 16] = numbered!("vote out");
+
 /// Samples of one second.
 const SECOND: usize = 10;
 
-/// Draws the panel.
-pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) {
+/// Draws the panel. Returns the player whom the person votes out, or no longer.
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     if rect.w < NARROW {
         let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-        players(&ui.pen, column, seat);
-        return;
+        return players(ui, column, seat);
     }
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
@@ -31,16 +41,15 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) {
         turns(&ui.pen, left, seat);
         // The column may be wider than what is left of the panel.
         let room = (rect.x + rect.w - right.x).min(right.w);
-        players(&ui.pen, Rect { w: room, ..right }, seat);
-        return;
+        return players(ui, Rect { w: room, ..right }, seat);
     }
     let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(&ui.pen, columns[0], seat);
     checksums(&ui.pen, columns[1], seat);
-    players(&ui.pen, columns[2], seat);
     if let Some(graph) = graph {
         curves(&mut ui.batch, &ui.pen, graph, seat.samples().collect());
     }
+    players(ui, columns[2], seat)
 }
 
 /// Turns, delays, traffic, and the players for whom the match waits.
@@ -52,7 +61,7 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
     let lines = [
         ("turn, frame", format!("{}, {}", session.next_turn().0, seat.frame())),
         ("turn length", format!("{} ms", sample.turn_ms)),
-        ("order delay", format!("{ahead} turns = {} ms", ahead * sample.turn_ms)),
+        ("order delay", format!("{} = {} ms", count(ahead, "turn"), ahead * sample.turn_ms)),
         ("round trip", milliseconds(sample.round_trip_ms)),
         ("sent", format!("{} bytes/s", rate(|sample| sample.bytes_per_second))),
         ("received", format!("{} bytes/s", rate(|sample| sample.received_per_second))),
@@ -62,7 +71,7 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
         return;
     }
     let recent: u32 = seat.samples().rev().take(3 * SECOND).map(|sample| sample.stalled_frames).sum();
-    let (text, color) = waiting(seat.waiting(), recent);
+    let (text, color) = waiting(seat.waiting(), recent, |player| seat.shown_as(player));
     pen.text(&text, rect.x, rect.y + 166.0, SMALL, color);
 }
 
@@ -76,48 +85,105 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     about(pen, rect.x, y + 26.0, lines);
 }
 
-/// One line for each player.
-fn players(pen: &Pen, rect: Rect, seat: &Seat) {
-    /// Left edges of the columns, and the number of players that fit.
-    const AT: [f32; 4] = [0.0, 92.0, 170.0, 236.0];
-    const ROWS: u8 = 8;
-    let session = seat.session();
-    pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
-    for (at, name) in AT.into_iter().zip(["", "round trip", "slack", "made us wait"]).skip(1) {
-        pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
+/// One line for each player, as far as there is room: of many, those who made us wait longest.
+fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
+    ui.pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
+    for (at, name) in AT.into_iter().zip(["", "vote", "round trip", "slack", "made us wait"]).skip(1) {
+        ui.pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
-    for player in (0..session.config().players.min(ROWS)).map(PlayerId) {
-        let y = rect.y + 36.0 + f32::from(player.0) * 18.0;
-        let report = session.player_report(player);
-        let is_own = seat.player() == player && !seat.is_watching();
-        let name = match (is_own, seat.team_of(player)) {
-            (true, 0) => "you".into(),
-            (true, team) => format!("you, team {team}"),
-            (false, 0) => format!("player {}", player.0 + 1),
-            (false, team) => format!("{}, team {team}", player.0 + 1),
-        };
-        pen.text(&name, rect.x + AT[0], y, SMALL, army(player.0));
-        pen.text(&milliseconds(u32::from(report.network_ms)), rect.x + AT[1], y, SMALL, TEXT);
-        let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));
-        pen.text(&slack, rect.x + AT[2], y, SMALL, TEXT);
-        let waited = match report.delayed_turns {
-            0 => "never".into(),
-            turns => format!("{}, {:.1} s", count(turns, "turn"), report.delayed.as_millis() as f64 / 1e3),
-        };
-        let (why, color) = match report.blame {
-            None => ("", TEXT),
-            Some(Blame::Network) => (" (network)", WARN),
-            Some(Blame::Processor) => (" (processor)", WARN),
-            Some(_) => ("", WARN),
-        };
-        // In a narrow window the colour has to say it.
-        let whole = format!("{waited}{why}");
-        let text = if rect.x + AT[3] + pen.width(&whole, SMALL) < rect.right() { whole } else { waited };
-        pen.text(&text, rect.x + AT[3], y, SMALL, color);
+    let all = (0..seat.session().config().players).map(PlayerId);
+    let waits = all.map(|player| (player, seat.session().player_report(player).delayed));
+    let (listed, more) = listed(waits.collect());
+    let mut line = Rect { y: rect.y + 36.0, ..rect };
+    let mut voted = None;
+    for player in &listed {
+        if self::player(ui, line, seat, *player) {
+            voted = Some(*player);
+        }
+        line.y += LINE;
+    }
+    if more > 0 {
+        ui.pen.text(&format!("and {more} more, who made us wait less"), line.x, line.y, SMALL, TEXT_DIM);
+    }
+    voted
+}
+
+/// The line of a player, with its base at the rectangle's upper edge. Returns whether the button was pressed.
+fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
+    let (x, y) = (line.x, line.y);
+    let names = called(seat, player);
+    let name = ui.pen.fitting(names.iter().map(String::as_str), SMALL, AT[1] - 6.0).unwrap_or_default();
+    ui.pen.text(name, x + AT[0], y, SMALL, army(player.0));
+    let button = Rect::new(x + AT[1], y - 12.0, 34.0, 16.0);
+    let may_vote = seat.why_no_vote(player).is_none();
+    let name = VOTES[usize::from(player.0)];
+    let is_pressed = may_vote && ui.button(name, button, "out", seat.votes_out(player));
+    let (pen, report) = (&ui.pen, seat.session().player_report(player));
+    pen.text(&milliseconds(u32::from(report.network_ms)), x + AT[2], y, SMALL, TEXT);
+    let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));
+    pen.text(&slack, x + AT[3], y, SMALL, TEXT);
+    let waited = match report.delayed_turns {
+        0 => "never".into(),
+        turns => format!("{}, {:.1} s", count(turns, "turn"), report.delayed.as_millis() as f64 / 1e3),
+    };
+    let (why, color) = match report.blame {
+        None => ("", TEXT),
+        Some(Blame::Network) => (" (network)", WARN),
+        Some(Blame::Processor) => (" (processor)", WARN),
+        Some(_) => ("", WARN),
+    };
+    // In a narrow window the colour has to say it.
+    let whole = format!("{waited}{why}");
+    let text = if x + AT[4] + pen.width(&whole, SMALL) < line.right() { whole } else { waited };
+    pen.text(&text, x + AT[4], y, SMALL, color);
+    is_pressed
+}
+
+/// Who is listed, and how many are not. Of more players than there is room for: whoever made us wait longest, in their order.
+fn listed(mut waits: Vec<(PlayerId, Duration)>) -> (Vec<PlayerId>, usize) {
+    let all = waits.len();
+    if all > ROWS {
+        // The last row says that there are more.
+        waits.sort_by_key(|(_, waited)| Reverse(*waited));
+        waits.truncate(ROWS - 1);
+        waits.sort_by_key(|(player, _)| *player);
+    }
+    let more = all - waits.len();
+    (waits.into_iter().map(|(player, _)| player).collect(), more)
+}
+
+/// A player's name and team, and shorter forms.
+fn called(seat: &Seat, player: PlayerId) -> Vec<String> {
+    let is_own = seat.player() == player && !seat.is_watching();
+    let name = if is_own { "you".into() } else { seat.shown_as(player) };
+    let short: String = name.chars().take(10).collect();
+    let names = [name, short, (player.0 + 1).to_string()].into_iter();
+    match seat.team_of(player) {
+        0 => names.collect(),
+        team => names.map(|name| format!("{name}, team {team}")).collect(),
     }
 }
 
 /// A value of 0 means unknown.
 fn milliseconds(value: u32) -> String {
     if value == 0 { "\u{2013}".into() } else { format!("{value} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 16 players 8 were listed, and nothing said that there were more.
+    #[test]
+    fn of_many_players_those_are_listed_who_matter() {
+        let waits = |players: u8| {
+            let waited = |player| if player == 13 || player == 2 { 900 } else { 0 };
+            let all = (0..players).map(|player| (PlayerId(player), Duration::from_millis(waited(player))));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(listed(waits(8)), ((0..8).map(PlayerId).collect(), 0));
+        let (players, more) = listed(waits(16));
+        assert_eq!((players.len(), more), (7, 9));
+        assert_eq!(players, [0, 1, 2, 3, 4, 5, 13].map(PlayerId));
+    }
 }

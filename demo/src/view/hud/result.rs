@@ -6,6 +6,8 @@ use testudo_lockstep::Simulation as _;
 
 use crate::app::playback::{ArmySample, Curve, Score};
 use crate::app::share;
+use crate::app::words::count;
+use crate::view::hud::ending::told as as_it_begins;
 use crate::view::hud::menu;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use crate::view::paint::pen::{LARGE, SIZE, SMALL};
@@ -15,15 +17,20 @@ use testudo_battle::bots::Level;
 use testudo_battle::{Game, Teams};
 
 /// Who has won and why, from the side of `person`; none if nobody plays.
-pub(crate) fn told(game: &Game, person: Option<u8>) -> (String, Color) {
+pub(crate) fn told(game: &Game, person: Option<u8>, called: impl Fn(u8) -> String) -> (String, Color) {
     let winner = game.result().and_then(|result| u8::try_from(result).ok());
     let has_won = |army: &u8| winner.is_some_and(|winner| game.teams().are_friends(winner, *army));
     let is_spent = (0..game.setup().players).filter(|army| !has_won(army)).all(|army| game.is_spent(army));
-    title(winner, person, is_spent, game.teams())
+    title((winner, person), is_spent, game.teams(), called)
 }
 
 /// `is_spent`: all armies but those on the winner's side were spent, as opposed to having lost their keeps.
-fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool, teams: &Teams) -> (String, Color) {
+fn title(
+    (winner, person): (Option<u8>, Option<u8>),
+    is_spent: bool,
+    teams: &Teams,
+    called: impl Fn(u8) -> String,
+) -> (String, Color) {
     let fate = if is_spent { "army is spent" } else { "keep has fallen" };
     let team = winner.map_or(0, |winner| teams.of(winner));
     match (winner, person) {
@@ -34,7 +41,7 @@ fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool, teams: &Teams) 
         (Some(_), Some(_)) if team > 0 => (format!("Defeat: team {team} has won"), BAD),
         (Some(_), Some(_)) => (format!("Defeat: your {fate}"), BAD),
         (Some(winner), None) if team > 0 => (format!("Team {team} has won"), army(winner)),
-        (Some(winner), None) => (format!("Player {} has won", winner + 1), army(winner)),
+        (Some(winner), None) => (as_it_begins(&format!("{} has won", called(winner))), army(winner)),
         (None, _) if is_spent => ("A draw: nobody is left".into(), TEXT),
         (None, _) => ("A draw: the last keeps have fallen".into(), TEXT),
     }
@@ -43,6 +50,8 @@ fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool, teams: &Teams) 
 /// The result of a battle.
 pub(crate) struct Ended<'a> {
     pub(crate) game: &'a Game,
+    /// How each player is called.
+    pub(crate) names: Vec<String>,
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
     /// The bot that the person has played against.
@@ -90,7 +99,7 @@ impl Ended<'_> {
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<Next> {
         let card = card::middle(around, 520.0, 300.0);
-        let (title, color) = told(self.game, self.person);
+        let (title, color) = told(self.game, self.person, |player| self.called(player));
         ui.card("result", card, PANEL, (4.0, color));
         let x = card.x + 22.0;
         ui.pen.strong(&title, x, card.y + 36.0, LARGE, color);
@@ -133,13 +142,17 @@ impl Ended<'_> {
         buttons.into_iter().enumerate().filter_map(pressed).last()
     }
 
+    fn called(&self, player: u8) -> String {
+        self.names.get(usize::from(player)).cloned().unwrap_or_default()
+    }
+
     /// Whether the copies agreed, and shorter forms.
     fn checked(&self) -> ([String; 3], Color) {
-        let turns = self.turns;
+        let turns = count(self.turns, "turn");
         if self.is_identical {
             let whose = if self.game.setup().players == 2 { "both" } else { "all" };
-            let long = format!("Checksums of {whose} computers: equal in all {turns} turns");
-            ([long, format!("Checksums equal in all {turns} turns"), format!("equal in {turns} turns")], GOOD)
+            let long = format!("Checksums of {whose} computers: equal in all {turns}");
+            ([long, format!("Checksums equal in all {turns}"), format!("equal in {turns}")], GOOD)
         } else {
             let long = "The computers' copies were not equal in all turns".into();
             ([long, "The copies were not equal".into(), "not equal".into()], BAD)
@@ -152,7 +165,7 @@ impl Ended<'_> {
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
         for (player, kills) in (0..self.game.setup().players).zip(ArmySample::of(self.game).kills) {
-            let text = format!("player {}: {kills}", player + 1);
+            let text = format!("{}: {kills}", self.called(player));
             if x + pen.width(&text, SMALL) > rect.right() {
                 break;
             }
@@ -175,14 +188,15 @@ mod tests {
     #[test]
     fn the_title_is_told_from_the_persons_side() {
         let none = Teams::default();
-        let told = |winner, person, is_spent| title(winner, person, is_spent, &none).0;
+        let called = |player| format!("player {}", player + 1);
+        let told = |winner, person, is_spent| title((winner, person), is_spent, &none, called).0;
         assert_eq!(told(Some(1), Some(0), false), "Defeat: your keep has fallen");
         assert_eq!(told(Some(1), Some(0), true), "Defeat: your army is spent");
         assert_eq!(told(Some(0), Some(0), true), "Victory: their army is spent");
         assert_eq!(told(Some(1), None, false), "Player 2 has won");
         assert!(told(None, Some(0), false).starts_with("A draw"));
         let teams = Teams::new(&[1, 2, 1, 0]).unwrap();
-        let told = |winner, person| title(Some(winner), person, false, &teams).0;
+        let told = |winner, person| title((Some(winner), person), false, &teams, called).0;
         assert_eq!(told(0, Some(2)), "Victory for team 1: their keep has fallen");
         assert_eq!(told(1, Some(2)), "Defeat: team 2 has won");
         assert_eq!(told(3, Some(2)), "Defeat: your keep has fallen");

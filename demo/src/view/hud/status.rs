@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::draw_line;
 
-use crate::view::hud::panel::count;
+use crate::app::words::count;
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -41,7 +41,7 @@ impl Status {
     pub(crate) fn words(&self) -> (String, Color) {
         let rate = f64::from(self.bytes_per_second) / 1e3;
         let kind = if self.are_simulated { "simulated computer" } else { "computer" };
-        let all = count(self.computers.into(), kind);
+        let all = count(self.computers, kind);
         match (self.divergent_turn, self.turns, self.is_waiting) {
             (Some(turn), ..) => (format!("{all}, different since turn {turn}"), BAD),
             _ if self.is_doubtful => (format!("{all}, not all compared"), WARN),

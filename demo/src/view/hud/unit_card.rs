@@ -3,7 +3,7 @@
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 
-use crate::view::hud::panel::count;
+use crate::app::words::count;
 use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
 use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;

@@ -211,7 +211,8 @@ impl Board {
         let (is_person, predicts) = (clients.has_person(view), clients.predicts(view));
         let is_watching = clients.is_watching();
         let header = Header { rect, player, widget, is_person, is_watching, predicts };
-        let pressed = header.draw(&mut stage.ui, &self.sides[usize::from(view)], game);
+        let side = &self.sides[usize::from(view)];
+        let pressed = header.draw(&mut stage.ui, side, game, |player| clients.called(player));
         if pressed == Some(HeaderAction::Predict) {
             self.toggle_prediction(stage, clients, view);
         }
@@ -242,6 +243,7 @@ impl Board {
         let (game, status) = clients.game(0).zip(clients.status())?;
         let ended = Ended {
             game,
+            names: (0..game.setup().players).map(|player| clients.called(player)).collect(),
             person: (0..2).find(|view| clients.has_person(*view)).map(|view| clients.player(view)),
             rival: clients.rival(),
             seconds: clients.frame(0) / FRAMES_PER_SECOND,

@@ -1,5 +1,7 @@
 //! The clients that a screen of a battle shows: whichever a match has in this process, one in each view.
 
+use testudo_lockstep::PlayerId;
+
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
 use crate::view::battle::shown::Shown;
@@ -33,6 +35,11 @@ pub(crate) trait Clients {
 
     /// Shows the own orders at once, or when they run.
     fn set_prediction(&mut self, _view: u8, _predicts: bool) {}
+
+    /// How a player is called.
+    fn called(&self, player: u8) -> String {
+        format!("player {}", player + 1)
+    }
 
     /// How the copies stand to each other; none of a match that nobody plays.
     fn status(&self) -> Option<Status> {
@@ -129,6 +136,10 @@ impl Clients for NetworkMatch {
         self.set_prediction(predicts);
     }
 
+    fn called(&self, player: u8) -> String {
+        self.seat().map_or_else(String::new, |seat| seat.shown_as(PlayerId(player)))
+    }
+
     fn status(&self) -> Option<Status> {
         let seat = self.seat()?;
         let both_ways = |sample: &Sample| sample.bytes_per_second + sample.received_per_second;
@@ -139,7 +150,7 @@ impl Clients for NetworkMatch {
             divergent_turn: seat.divergent_turn(),
             is_doubtful: seat.is_doubtful(),
             bytes_per_second: Sample::mean(seat.samples().rev(), 20, both_ways),
-            is_waiting: seat.waiting().is_some() || seat.is_cut_off(),
+            is_waiting: !seat.is_over() && (seat.waiting().is_some() || seat.is_cut_off()),
         })
     }
 }

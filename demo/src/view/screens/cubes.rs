@@ -12,6 +12,7 @@ use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
+use crate::app::words::count;
 use crate::pair::{CubesError, CubesSpec, LiveCubes};
 use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
@@ -289,7 +290,10 @@ impl CubesDesk {
             Some(error) => (format!("{error}. R: start again"), BAD),
             None if self.is_over => {
                 let sums = self.live.checksums().map(|sum| format!("{sum:016x}")).join(", ");
-                let text = format!("Over after {} frames: {sums}. R: again", self.live.moments().len());
+                let text = format!(
+                    "Over after {}: {sums}. R: again",
+                    count(self.live.moments().len() as u64, "frame")
+                );
                 (text, if self.agrees() { GOOD } else { BAD })
             }
             None => return,

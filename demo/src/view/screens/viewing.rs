@@ -399,11 +399,14 @@ impl Viewing {
     }
 }
 
-/// Height of the panel below the view.
+/// Height of the panel below the view, also in a window that is lower than this, as a phone that lies on its side, pixels.
 const BOTTOM: f32 = 150.0;
+const BOTTOM_LOW: f32 = 108.0;
+const LOW: f32 = 480.0;
 
 fn layout(course: &Course) -> Layout {
-    Layout::new(screen::size(), Views::One, 0.0, BOTTOM).of_field(place(course.game().field_half()))
+    let bottom = if screen::size().y < LOW { BOTTOM_LOW } else { BOTTOM };
+    Layout::new(screen::size(), Views::One, 0.0, bottom).of_field(place(course.game().field_half()))
 }
 
 /// The simulation budget for a part of the time between two pictures.

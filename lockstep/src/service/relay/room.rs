@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::service::agreement::Agreement;
-use crate::service::greeting::{Secrets, Welcome};
+use crate::service::greeting::{Refused, Secrets, Welcome};
 use crate::service::places::{NoPlace, Pass, Placed, Places, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::Limits;
@@ -67,6 +67,8 @@ pub(super) struct Room {
     worst: Duration,
     /// Players who are to go once they have been told.
     removed: Vec<Removal>,
+    /// The relay has ended it, because it ends itself.
+    is_cut_off: bool,
     /// What the session's counters were when they were last looked at.
     noted: Noted,
 }
@@ -114,6 +116,7 @@ impl Room {
             forwarded_at: None,
             worst: Duration::ZERO,
             removed: Vec::new(),
+            is_cut_off: false,
             noted: Noted::default(),
         })
     }
@@ -326,7 +329,13 @@ impl Room {
 
     /// Ends the match for all, and tells them.
     pub(super) fn end(&mut self) {
+        self.is_cut_off |= !self.is_over();
         self.session.leave();
+    }
+
+    /// What is answered to whoever comes after the end, and may not have heard of it.
+    pub(super) fn why_over(&self) -> Refused {
+        if self.is_cut_off { Refused::GoingAway } else { Refused::Over }
     }
 
     pub(super) fn secrets(&self) -> &Secrets {

@@ -19,7 +19,7 @@ use crate::session::config::ConfigError;
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
 
-/// Secrets of matches that are over, so that a guest that comes too late is told.
+/// Secrets of matches that are over and of players who were removed, so that a guest that comes too late is told.
 const PAST_SECRETS_MAX: usize = 4_096;
 
 /// SHA-256 of a secret. How long a search takes may tell something about what is found; about a hash this is of no use.
@@ -27,6 +27,13 @@ type Shadow = [u8; 32];
 
 fn shadow(secret: &Secret) -> Shadow {
     Sha256::digest(secret).into()
+}
+
+fn note_past(past: &mut VecDeque<(Shadow, Refused)>, secret: Shadow, why: Refused) {
+    if past.len() == PAST_SECRETS_MAX {
+        past.pop_front();
+    }
+    past.push_back((secret, why));
 }
 
 /// The number of a room. Never used again.
@@ -55,7 +62,8 @@ pub struct Rooms {
     next_id: u64,
     /// What opens places, and in which room.
     secrets: BTreeMap<Shadow, RoomId>,
-    past: VecDeque<Shadow>,
+    /// What opens nothing any more, and why.
+    past: VecDeque<(Shadow, Refused)>,
     guests: BTreeMap<PeerId, Guest>,
     /// When each room has something to do.
     due: BTreeSet<(Instant, RoomId)>,
@@ -167,11 +175,14 @@ impl Rooms {
 
     fn come(&mut self, connection: PeerId, pass: Pass, now: Instant) -> Reply {
         let Some(&id) = self.secrets.get(&shadow(&pass.secret)) else {
-            let is_past = self.past.contains(&shadow(&pass.secret));
-            return Reply::only(if is_past { Refused::Over } else { Refused::WrongSecret });
+            let shown = shadow(&pass.secret);
+            let past = self.past.iter().rev().find(|(secret, _)| *secret == shown);
+            return Reply::only(past.map_or(Refused::WrongSecret, |(_, why)| *why));
         };
-        let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
-        let Some(room) = room else { return Reply::only(Refused::Over) };
+        let Some(room) = self.rooms.get_mut(&id) else { return Reply::only(Refused::Over) };
+        if room.is_over() {
+            return Reply::only(room.why_over());
+        }
         match room.come(connection, pass, &mut self.counters, now) {
             Ok((placed, welcome)) => {
                 if let Some(former) = placed.former {
@@ -272,6 +283,7 @@ impl Rooms {
                     // The secret may be one of another room, which whoever removes a player has heard of: it stays there.
                     if self.secrets.get(&shadow(&old)) == Some(&id) {
                         self.secrets.remove(&shadow(&old));
+                        note_past(&mut self.past, shadow(&old), Refused::Removed);
                     }
                     self.secrets.entry(shadow(&new)).or_insert(id);
                 }
@@ -347,10 +359,7 @@ impl Rooms {
             if self.secrets.get(&secret) == Some(&id) {
                 self.secrets.remove(&secret);
             }
-            if self.past.len() == PAST_SECRETS_MAX {
-                self.past.pop_front();
-            }
-            self.past.push_back(secret);
+            note_past(&mut self.past, secret, room.why_over());
         }
     }
 

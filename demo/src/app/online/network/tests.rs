@@ -56,7 +56,7 @@ impl Pair {
         } else {
             HostAddress::Plain(codes.address)
         };
-        let request = JoinRequest { host: reached, watches: false, units_max: 1_000 };
+        let request = JoinRequest { units_max: 1_000, ..JoinRequest::place(reached) };
         let guest = NetworkMatch::join(request, of_guest.clone()).unwrap();
         Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
     }
@@ -206,7 +206,11 @@ fn who_joins_by_state_tells_the_checksums_of_the_others() {
     for round in 1..=2 {
         let begin = round * 10;
         pair.until("turns", |pair| turns(&pair.games[0]) >= begin);
-        let request = JoinRequest { host: HostAddress::Plain(address), watches: true, units_max: 1_000 };
+        let request = JoinRequest {
+            watches: true,
+            units_max: 1_000,
+            ..JoinRequest::place(HostAddress::Plain(address))
+        };
         let mut watcher = NetworkMatch::join(request, options()).unwrap();
         let mut told = [BTreeMap::new(), BTreeMap::new()];
         let both = |[host, joined]: &[BTreeMap<u32, u64>; 2]| {

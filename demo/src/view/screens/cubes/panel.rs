@@ -5,9 +5,10 @@ use macroquad::math::{Rect, Vec2};
 use testudo_lockstep::simnet::Transport;
 
 use crate::app::Sample;
+use crate::app::words::count;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{PanelAction, columns, comparison, count, list, verdict};
+use crate::view::hud::panel::{PanelAction, columns, comparison, list, verdict};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
 use crate::view::paint::pen::{Pen, SMALL};

@@ -3,6 +3,7 @@
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle_lines;
 
+use crate::app::words::count;
 use crate::app::{Pilot, Spread};
 use crate::view::battle::scene::Marks;
 use crate::view::hud::alarm;
@@ -180,7 +181,7 @@ impl Desk {
             let (turns, sums) = self.skirmish.compared();
             let mut sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
             sums.dedup();
-            let text = format!("Over after {turns} turns. Final checksum: {}", sums.join(", "));
+            let text = format!("Over after {}. Final checksum: {}", count(turns, "turn"), sums.join(", "));
             (text, if self.agrees() { GOOD } else { BAD })
         } else {
             return;

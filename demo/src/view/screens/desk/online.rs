@@ -41,7 +41,7 @@ impl Desk {
                 Hosting { agreement, bind: EVERYWHERE, public: Vec::new(), is_sealed: true, save: None };
             return NetworkMatch::host(&hosting, options).map_err(|error| error.to_string());
         }
-        match menu.friends.as_ref().map_or("", |friends| friends.code()) {
+        match menu.friends.as_ref().map_or("", |friends| friends.text().trim()) {
             "" => Err("paste or type a code first".into()),
             code => NetworkMatch::by_code(code, (action == FriendsAction::Room).then_some(&terms), options),
         }

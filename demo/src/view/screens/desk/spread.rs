@@ -3,6 +3,7 @@
 use macroquad::math::{Rect, Vec2};
 
 use crate::app::Spread;
+use crate::app::words::count;
 use crate::view::hud::alarm;
 use crate::view::hud::stage::Screen as _;
 use crate::view::paint::camera::Camera;
@@ -99,7 +100,7 @@ impl Desk {
         graph::plot(&mut self.stage.ui.batch, plot, &[(DIFFERENT, line)]);
         self.stage.ui.pen.strong(&words(spread), plate.x + 10.0, plate.y + 20.0, SIZE, DIFFERENT);
         let slow = if self.pace.percent() < 100 { ", in slow motion: + ends it" } else { "" };
-        let since = format!("{} turns later{slow}", counts.len());
+        let since = format!("{} later{slow}", count(counts.len() as u64, "turn"));
         self.stage.ui.pen.text(&since, plate.x + 10.0, plate.y + 38.0, SMALL, TEXT_DIM);
     }
 }

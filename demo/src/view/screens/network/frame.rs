@@ -1,9 +1,12 @@
 //! Draws the battle of a network match, what surrounds it, and what lies over it.
 
+use std::path::PathBuf;
+
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use testudo_lockstep::{Duration, SessionPhase};
+use testudo_lockstep::{Duration, PlayerId, SessionPhase};
 
+use crate::app::words::count;
 use crate::app::{Diagnosis, Pilot, Seat};
 use crate::view::hud::lobby::LobbyAction;
 use crate::view::hud::result::{self, Next};
@@ -39,7 +42,8 @@ impl NetworkDesk {
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat().filter(|_| self.shows_panel()) {
-            peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
+            let voted = peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
+            self.vote(voted);
         }
         self.board.draw_status(&mut self.stage, &self.game, false);
         self.draw_notices();
@@ -58,6 +62,16 @@ impl NetworkDesk {
         }
         commands::legend(&self.stage.ui.pen, vec2(view.x + 10.0, view.y + 10.0), self.stage.layers);
         self.board.draw_orders(&mut self.stage, &mut self.game);
+    }
+
+    /// The person votes a player out, or no longer.
+    fn vote(&mut self, voted: Option<PlayerId>) {
+        let (Some(player), Some(seat)) = (voted, self.game.seat_mut()) else { return };
+        let out = !seat.votes_out(player);
+        if let Err(why) = seat.vote_out(player, out) {
+            self.notify(ending::told(why));
+        }
+        self.stage.log.note("vote", [player.0, u8::from(out)]);
     }
 
     fn draw_header(&mut self) {
@@ -141,8 +155,7 @@ impl NetworkDesk {
                 ("Paused for everybody. Press Space to continue".into(), WARN)
             }
             (SessionPhase::Running, Some((_, players))) => {
-                let names: Vec<String> =
-                    players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
+                let names: Vec<String> = players.iter().map(|player| seat.shown_as(*player)).collect();
                 let whom = names.join(", ");
                 let then = seat
                     .session()
@@ -155,7 +168,8 @@ impl NetworkDesk {
             }
             // The simulation goes on.
             _ if self.is_ended => {
-                result::told(seat.copy().game(), (!seat.is_watching()).then_some(seat.player().0))
+                let person = (!seat.is_watching()).then_some(seat.player().0);
+                result::told(seat.copy().game(), person, |player| seat.shown_as(PlayerId(player)))
             }
             _ => return,
         };
@@ -191,7 +205,8 @@ impl NetworkDesk {
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
         let (mut leaves, mut action) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
-            let (title, lines) = ending::of_error(error);
+            let save = self.game.seat().and_then(Seat::resumable).map(PathBuf::as_path);
+            let (title, lines) = ending::of_error(error, save);
             let choices = [("leave", "Close", 120.0)];
             let card = Card { title, color: BAD, lines: &lines, choices: &choices };
             leaves = card.draw(ui, around).is_some();
@@ -267,7 +282,7 @@ fn over(seat: &Seat) -> (String, Color) {
     };
     let checksum =
         checksum.map_or_else(|| "not known".into(), |checksum| format!("{checksum:016x}, {whose}"));
-    (format!("Over after {turns} turns. Final checksum: {checksum}"), color)
+    (format!("Over after {}. Final checksum: {checksum}", count(turns, "turn")), color)
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
-use testudo_lockstep::{Duration, PlayerId, SessionPhase};
+use testudo_lockstep::{Duration, SessionPhase};
 
 use crate::app::online::codes::Codes;
 use crate::app::playback::Course;
+use crate::app::words::count;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Remark, Seat};
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
@@ -133,7 +134,9 @@ impl Screen for NetworkDesk {
         match self.game.game(0) {
             Some(game) => {
                 let layout = layout.of_field(place(game.field_half()));
-                self.board.eye.lay_out(layout, game, Some(self.game.player(0)), &[]);
+                // Whoever watches has no army of their own to see first.
+                let own = (!self.game.is_watching()).then(|| self.game.player(0));
+                self.board.eye.lay_out(layout, game, own, &[]);
             }
             None => self.board.eye.layout = layout,
         }
@@ -245,12 +248,12 @@ impl NetworkDesk {
         }
         // The line over the view says that nothing comes, and for how long.
         let is_told = matches!(news, News::Remark { remark: Remark::Silent { .. }, .. });
-        if let Some(sentence) = news.sentence(|player| self.called(player)).filter(|_| !is_told) {
+        if let Some(sentence) = news.sentence(|player| self.game.called(player.0)).filter(|_| !is_told) {
             self.notify(ending::told(&sentence));
         }
     }
 
-    fn notify(&mut self, notice: String) {
+    pub(super) fn notify(&mut self, notice: String) {
         if self.notices.len() == NOTICES_MAX {
             self.notices.pop_front();
         }
@@ -269,16 +272,13 @@ impl NetworkDesk {
                 self.hidden_since = None;
                 self.stage.log.note("hidden", false);
                 self.notices.iter_mut().for_each(|(_, at)| *at = self.stage.seconds);
-                self.notify(format!("While you were away, {} turns were played", turn.saturating_sub(since)));
+                self.notify(format!(
+                    "Played while you were away: {}",
+                    count(turn.saturating_sub(since), "turn")
+                ));
             }
             _ => {}
         }
-    }
-
-    /// A player's name, or number.
-    fn called(&self, player: PlayerId) -> String {
-        let name = self.game.seat().and_then(|seat| seat.name(player));
-        name.unwrap_or_else(|| format!("Player {}", player.0 + 1))
     }
 
     /// Logs agreed checksums from time to time, and findings about a difference.

@@ -5,6 +5,7 @@ use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
 
 use crate::app::share;
+use crate::app::words::count;
 use crate::view::hud::{commands, header, hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, SIZE, SMALL};
@@ -58,7 +59,12 @@ impl Viewing {
         let mut bar = TopBar::new(&mut self.stage.ui, top);
         let Setup { players, units, seed, map } = self.course.terms().setup;
         let (map, turns) = (map.map_or("Random rocks", |map| &map.name), self.course.timetable().turns());
-        let about = format!("{map}, {players} players, {units} units each, seed {seed}, {turns} turns");
+        let about = format!(
+            "{map}, {}, {} each, seed {seed}, {}",
+            count(players, "player"),
+            count(units, "unit"),
+            count(turns, "turn")
+        );
         self.stage.draw_help_button(bar.place(74.0));
         self.stage.draw_sound(bar.place(hearing::BUTTON), None);
         let ways: &[(&str, &str, Back)] = match self.way_back {

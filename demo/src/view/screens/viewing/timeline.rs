@@ -17,11 +17,21 @@ use crate::view::widgets::ui::Ui;
 const TRACK: f32 = 12.0;
 const TIMES: f32 = 18.0;
 
-/// Height of the names of the curves above them, pixels.
+/// Height of the names of the curves above them; a lower strip than this has none, pixels.
 const NAMES: f32 = 30.0;
+const LOW: f32 = 50.0;
 
 /// Least distance between two times, pixels.
 const TIMES_APART: f32 = 90.0;
+
+/// Base line of the first row of words beside marks below the upper edge, the height of a row, and the number of rows, pixels.
+const WORDS: f32 = 26.0;
+const ROW: f32 = 14.0;
+const ROWS: usize = 3;
+
+/// Distance of words from their mark, and least distance between two of them, pixels.
+const BESIDE: f32 = 8.0;
+const APART: f32 = 6.0;
 
 /// Something at a turn.
 struct Mark {
@@ -38,12 +48,14 @@ impl Timeline {
     pub(crate) fn draw(ui: &mut Ui, rect: Rect, course: &Course) -> Option<u64> {
         let graph = Rect { h: rect.h - TRACK - TIMES, ..rect };
         let track = Rect { y: graph.y + graph.h, h: TRACK, ..rect };
+        // Below the names, which a line would strike through.
+        let top = graph.y + names_height(graph) / 2.0;
         draw_graph(&mut ui.batch, graph, course);
         draw_track(&mut ui.batch, track, course);
         for mark in marks(course) {
             let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
-            ui.batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, mark.color);
-            ui.batch.sprite(Sprite::Ball, vec2(x, graph.y + 2.0), 4.0, mark.color);
+            ui.batch.line(vec2(x, top), vec2(x, track.y + track.h), 2.0, mark.color);
+            ui.batch.sprite(Sprite::Ball, vec2(x, top + 2.0), 4.0, mark.color);
         }
         let wanted = ui.scrub("timeline", Rect { h: graph.h + track.h, ..rect });
         let x = x_of(rect, course.timetable(), course.frame());
@@ -52,19 +64,14 @@ impl Timeline {
             let to = x_of(rect, course.timetable(), course.target());
             let way = Rect::new(x.min(to), track.y + 2.0, (to - x).abs(), track.h - 4.0);
             ui.batch.block(way, faded(TEXT, 0.35));
-            ui.batch.line(vec2(to, graph.y), vec2(to, track.y + track.h), 1.0, TEXT_DIM);
+            ui.batch.line(vec2(to, top), vec2(to, track.y + track.h), 1.0, TEXT_DIM);
         }
-        ui.batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, TEXT);
+        ui.batch.line(vec2(x, top), vec2(x, track.y + track.h), 2.0, TEXT);
         ui.batch.sprite(Sprite::Ball, vec2(x, track.y + track.h / 2.0), 8.0, TEXT);
         ui.batch.draw();
         draw_times(&ui.pen, rect, course.timetable());
         draw_names(&ui.pen, graph, course);
-        for mark in marks(course) {
-            let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
-            let width = ui.pen.width(&mark.text, SMALL);
-            let left = if x + width + 10.0 > rect.x + rect.w { x - width - 8.0 } else { x + 8.0 };
-            ui.pen.text(&mark.text, left, graph.y + 26.0, SMALL, mark.color);
-        }
+        draw_words(&ui.pen, graph, course);
         wanted.map(|part| (f64::from(part) * course.timetable().frames() as f64).round() as u64)
     }
 
@@ -81,7 +88,7 @@ fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
     batch.block(rect, BACKDROP);
     let samples: Vec<(u32, ArmySample)> = course.curve().samples().collect();
     let x = |turn| x_of(rect, course.timetable(), course.timetable().start_of(turn));
-    let (room, base) = (rect.h - NAMES, rect.bottom());
+    let (room, base) = (rect.h - names_height(rect), rect.bottom());
     let kills = |before: ArmySample, after: ArmySample| after.all_kills() - before.all_kills();
     let most = samples.windows(2).map(|pair| kills(pair[0].1, pair[1].1)).max().unwrap_or(0).max(1);
     let top = samples.iter().flat_map(|(_, sample)| sample.living).max().unwrap_or(1).max(1) as f32;
@@ -98,13 +105,57 @@ fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
     }
 }
 
+/// Height of the names above the curves.
+fn names_height(rect: Rect) -> f32 {
+    if rect.h < LOW { 0.0 } else { NAMES }
+}
+
 /// What the curves are, as far as there is room for it.
 fn draw_names(pen: &Pen, rect: Rect, course: &Course) {
-    let mut x = pen.text("units alive:", rect.x + 4.0, rect.y + 11.0, SMALL, TEXT_DIM) + 8.0;
-    for player in (0..course.terms().setup.players).take(4) {
-        x = pen.text(&format!("player {}", player + 1), x, rect.y + 11.0, SMALL, army(player)) + 8.0;
+    if names_height(rect) == 0.0 {
+        return;
     }
-    pen.text("bars: kills", x + 8.0, rect.y + 11.0, SMALL, TEXT_DIM);
+    let mut x = rect.x + 4.0;
+    let players = (0..course.terms().setup.players).take(4);
+    let players = players.map(|player| (format!("player {}", player + 1), army(player)));
+    let words = core::iter::once(("units alive:".to_owned(), TEXT_DIM)).chain(players);
+    for (text, color) in words.chain([("bars: kills".to_owned(), TEXT_DIM)]) {
+        if x + pen.width(&text, SMALL) > rect.right() {
+            return;
+        }
+        x = pen.text(&text, x, rect.y + 11.0, SMALL, color) + 8.0;
+    }
+}
+
+/// Words beside the marks, as far as there is room: the last ones first, which are the winner and a difference.
+fn draw_words(pen: &Pen, rect: Rect, course: &Course) {
+    let marks: Vec<Mark> = marks(course).into_iter().rev().filter(|mark| !mark.text.is_empty()).collect();
+    let x = |mark: &Mark| x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
+    let wide: Vec<(f32, f32)> = marks.iter().map(|mark| (x(mark), pen.width(&mark.text, SMALL))).collect();
+    for (mark, place) in marks.iter().zip(places(rect, &wide)) {
+        if let Some((left, row)) = place {
+            let first = rect.y + WORDS - (NAMES - names_height(rect)) / 2.0;
+            pen.text(&mark.text, left, first + row as f32 * ROW, SMALL, mark.color);
+        }
+    }
+}
+
+/// Left edge and row of each text, given its mark and its width: beside the mark, in the first row where no earlier text of the list is.
+/// None if every row is full.
+fn places(rect: Rect, texts: &[(f32, f32)]) -> Vec<Option<(f32, usize)>> {
+    let rows = if names_height(rect) == 0.0 { 1 } else { ROWS };
+    let mut taken: [Vec<(f32, f32)>; ROWS] = Default::default();
+    let mut place = |&(x, wide): &(f32, f32)| {
+        let sides = [x + BESIDE, x - BESIDE - wide];
+        let inside = sides.into_iter().filter(|left| *left >= rect.x && left + wide <= rect.right());
+        let free = |row: &[(f32, f32)], left: f32| {
+            row.iter().all(|(from, to)| left + wide + APART <= *from || *to + APART <= left)
+        };
+        let found = (0..rows)
+            .find_map(|row| inside.clone().find(|left| free(&taken[row], *left)).map(|left| (left, row)));
+        found.inspect(|(left, row)| taken[*row].push((*left, left + wide)))
+    };
+    texts.iter().map(&mut place).collect()
 }
 
 /// Green: as it was recorded. Red: not. Grey: nobody has looked yet.
@@ -169,6 +220,37 @@ pub(crate) fn clock(millis: u64, tenths: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Six players who leave and a winner, in the same few turns, lay over each other at 412 and 640 pixels.
+    #[test]
+    fn words_beside_marks_lie_neither_over_each_other_nor_outside() {
+        for width in [328.0, 380.0, 608.0, 1_328.0] {
+            let rect = Rect::new(16.0, 700.0, width, 68.0);
+            for step in [0.0, 3.0, 40.0, 90.0] {
+                let texts: Vec<(f32, f32)> = (0..7)
+                    .map(|n| (rect.right() - step * n as f32, 70.0 + 20.0 * (n % 3) as f32))
+                    .filter(|(x, _)| *x >= rect.x)
+                    .collect();
+                let all = places(rect, &texts);
+                assert!(all[0].is_some(), "{width} {step}: the most notable one has no place");
+                let placed: Vec<Rect> = all
+                    .iter()
+                    .zip(&texts)
+                    .filter_map(|(place, (_, wide))| place.map(|at| (at, wide)))
+                    .map(|((left, row), wide)| Rect::new(left, row as f32 * ROW, *wide, ROW - 1.0))
+                    .collect();
+                for (n, one) in placed.iter().enumerate() {
+                    assert!(one.x >= rect.x && one.right() <= rect.right(), "{width} {step}: {one:?}");
+                    let other = placed[..n].iter().find(|other| other.overlaps(one));
+                    assert_eq!(other, None, "{width} {step}: {one:?}");
+                }
+                assert!(placed.len() >= texts.len().min(3), "{width} {step}: {}", placed.len());
+            }
+        }
+        let rect = Rect::new(0.0, 0.0, 380.0, 68.0);
+        assert_eq!(places(rect, &[(100.0, 80.0)]), [Some((108.0, 0))], "to the right of its mark");
+        assert_eq!(places(rect, &[(370.0, 80.0)]), [Some((282.0, 0))], "or to the left, at the end");
+    }
 
     #[test]
     fn times_are_written_as_clocks_show_them() {
