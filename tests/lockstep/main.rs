@@ -1,6 +1,7 @@
 //! The lockstep protocol: packets, sessions and whole matches on a simulated network.
 
 mod allocation;
+mod answers;
 mod attacks;
 mod briefs;
 mod changing_places;

@@ -10,13 +10,13 @@ use crate::packet::Refusal;
 use crate::service::agreement::Agreement;
 use crate::service::code::JoinCode;
 use crate::service::codes::Codes;
-use crate::service::greeting::{Answer, Greeting, Refused, Welcome};
+use crate::service::greeting::{Answer, Greeting, Opened, Refused, Welcome};
 use crate::service::places::{Pass, Secret};
 use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::session::failure::Failure;
 use crate::session::{AnySession, Session, SessionPhase};
 use crate::value::action::Action;
-use crate::value::ids::PeerId;
+use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// A guest's one link, to the middle of the star.
@@ -346,8 +346,8 @@ impl<D: Dial> Guest<D> {
         match event {
             None | Some(LineEvent::Packet(_)) => Ok(None),
             Some(LineEvent::Accepted(answer)) => match Answer::read(&answer) {
-                Some(answer) => self.arrive(answer, now),
-                None => self.fail(GuestError::NotUnderstood),
+                Some(answer) if self.has_asked(&answer) => self.arrive(answer, now),
+                _ => self.fail(GuestError::NotUnderstood),
             },
             Some(LineEvent::Refused(answer)) => {
                 let why = match Answer::read(&answer) {
@@ -392,6 +392,17 @@ impl<D: Dial> Guest<D> {
     fn lose(&mut self, error: GuestError) {
         (self.line, self.again) = (None, None);
         self.stage = GuestStage::Lost(error);
+    }
+
+    /// Whether this answers the question. A relay that means harm would open another room than the one that was asked for, say of a million units.
+    fn has_asked(&self, answer: &Answer) -> bool {
+        match (Greeting::read(&self.greeting), answer) {
+            (Ok(Greeting::Open { agreement, .. }), Answer::Opened(Opened { welcome, .. })) => {
+                welcome.agreement == *agreement && welcome.place == Identity::Player(PlayerId(0))
+            }
+            (Ok(Greeting::Come { .. }), Answer::Come(_)) => true,
+            _ => false,
+        }
     }
 
     fn arrive(&mut self, answer: Answer, now: Instant) -> Result<Option<Arrival>, GuestError> {
