@@ -1,7 +1,8 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! The battle is the package `testudo-battle`, which knows neither clock nor network. `app` runs matches. `cubes` is the scene of Glenn
-//! Fiedler's articles, `pair` two copies of it over a network. `view` shows them in a window or in a browser page; `cli` is the command line.
+//! The battle is the package `testudo-battle`, which knows neither clock nor network; `testudo-render` draws it. `testudo-cubes` is the scene of Glenn
+//! Fiedler's articles, `pair` two copies of it over a network. `app` runs matches. `view` shows them in a window or in a browser page; `cli` is the
+//! command line. What takes time is in the packages: the build that a new user waits for optimises those and not this one.
 
 // A reader that goes would end the program: `console` prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -18,13 +19,6 @@ mod app;
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
-    reason = "measures time and reports in floats"
-)]
-mod bench;
-#[cfg(not(target_arch = "wasm32"))]
-#[expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
     reason = "the system on one side, people on the other"
 )]
 mod cli;
@@ -35,6 +29,13 @@ mod cli;
     reason = "it prints, and keeps the first error"
 )]
 mod console;
+#[cfg(not(target_arch = "wasm32"))]
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "measures time and reports in floats"
+)]
+mod load;
 #[cfg(not(target_arch = "wasm32"))]
 #[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;

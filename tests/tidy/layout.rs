@@ -7,8 +7,16 @@ use crate::tree::{Finding, Tree};
 const LINES_MAX: usize = 600;
 
 /// The members of the workspace that are libraries.
-const LIBRARIES: [&str; 6] =
-    ["physics", "physics/movement", "lockstep", "demo/battle", "demo/cubes", "tests"];
+const LIBRARIES: [&str; 8] = [
+    "physics",
+    "physics/movement",
+    "lockstep",
+    "demo/battle",
+    "demo/cubes",
+    "demo/render",
+    "demo/bench",
+    "tests",
+];
 
 /// Files are short enough to be read at once.
 pub(crate) fn files_are_short(tree: &Tree) -> Vec<Finding> {
@@ -123,6 +131,8 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
         "demo/Cargo.toml",
         "demo/battle/Cargo.toml",
         "demo/cubes/Cargo.toml",
+        "demo/render/Cargo.toml",
+        "demo/bench/Cargo.toml",
         "tests/Cargo.toml",
         "tests/sealed/Cargo.toml",
         "tests/liar/Cargo.toml",
@@ -140,7 +150,7 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Which package may not know which: manifest, forbidden package, why.
-const STRANGERS: [(&str, &str, &str); 4] = [
+const STRANGERS: [(&str, &str, &str); 5] = [
     ("physics/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
     ("physics/movement/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
     (
@@ -148,6 +158,7 @@ const STRANGERS: [(&str, &str, &str); 4] = [
         "testudo-demo",
         "the tests must build for machines without a window; test the demo in demo/tests",
     ),
+    ("demo/render/Cargo.toml", "testudo-demo", "what draws a battle knows no match"),
     ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/math/rng.rs"),
 ];
 

@@ -55,6 +55,8 @@ pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exce
         "demo/src/",
         "demo/battle/src/",
         "demo/cubes/src/",
+        "demo/render/src/",
+        "demo/bench/src/",
     ];
     for (path, _) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {

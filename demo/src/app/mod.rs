@@ -1,9 +1,8 @@
 //! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
 //!
-//! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
+//! From the bottom: `terms` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
 //! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays, `share` makes links of them.
 
-mod clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod display;
 mod error;
@@ -26,9 +25,6 @@ pub(crate) mod trace;
 pub(crate) mod watch;
 pub(crate) mod words;
 
-pub(crate) use clock::Clock;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) use clock::ThreadClock;
 pub(crate) use error::MatchError;
 pub(crate) use local::simulated::{SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
@@ -41,7 +37,6 @@ pub(crate) use online::seat::{Seat, SeatOptions};
 pub(crate) use share::open as open_replay;
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::diagnosis::{Desync, Diagnosis};
-pub(crate) use watch::foresight::Foresight;
 pub(crate) use watch::game_copy::Fault;
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;

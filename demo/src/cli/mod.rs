@@ -1,6 +1,7 @@
 //! The command line: what the user asked for, and how the program ends.
 
 mod args;
+mod bench;
 mod cubes;
 mod desync;
 mod headless;
@@ -24,7 +25,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::app::{MatchError, trace};
-use crate::bench;
 use crate::cli::args::{Arguments, Command, SkirmishArgs};
 use crate::cli::report::Report;
 use crate::console;
@@ -105,16 +105,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Referee(options)) => referee::run_referee(options, json),
         Some(Command::Verdict(options)) => referee::run_verdict(options, json),
         Some(Command::RelayLoad(options)) => relay::run_load(options),
-        Some(Command::Bench(options)) if options.drawing => {
-            let results = bench::measure_drawing().map_err(MatchError::from)?;
-            bench::print_drawing(&results, json);
-            Ok(true)
-        }
-        Some(Command::Bench(options)) => {
-            let (scenes, lockstep) = bench::run(options.portable);
-            bench::print(&scenes, &lockstep, json);
-            Ok(true)
-        }
+        Some(Command::Bench(options)) => bench::bench(options, json),
         Some(Command::Netbench(options)) => netbench::netbench(options, json),
         Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Verify(options)) => replay::verify(options, json),

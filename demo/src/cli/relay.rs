@@ -8,11 +8,11 @@ use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::{TURNS_MAX, Terms, interrupt};
-use crate::bench::process::Cores;
-use crate::bench::relay::{self as load, LoadOptions};
 use crate::cli::args::{RelayArgs, RelayLoadArgs};
 use crate::cli::{Failed, check_public, print_json, tell_script};
 use crate::console::{errln, outln};
+use crate::load::process::Cores;
+use crate::load::{self, LoadOptions};
 use testudo_battle::Setup;
 
 pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {

@@ -7,13 +7,14 @@ use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
 use crate::app::words::count;
-use crate::app::{Clock, MatchError, Terms, open_replay, share};
+use crate::app::{MatchError, Terms, open_replay, share};
 use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
 use crate::cli::{Failed, check_files, print_json, window};
 use crate::console::{errln, out, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Game;
+use testudo_render::clock::Clock;
 
 /// What is known about a replay file.
 #[derive(Debug, Serialize)]

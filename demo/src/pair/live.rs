@@ -6,9 +6,10 @@ use testudo_lockstep::{Duration, Instant};
 use testudo_physics::Fx;
 
 use super::{CubesError, CubesMatch, CubesSpec, Moment, Side};
+use crate::app::Sample;
 use crate::app::watch::telemetry::Telemetry;
-use crate::app::{Clock, Sample};
 use testudo_cubes::{Cubes, FRAMES_PER_SECOND, Input};
+use testudo_render::clock::Clock;
 
 /// Time for which one frame is requested before it is given up.
 const STEP_PATIENCE: Duration = Duration::from_millis(500);

@@ -5,9 +5,9 @@ use testudo_lockstep::{Duration, Pace};
 
 use crate::app::local::skirmish::Skirmish;
 use crate::app::local::skirmish::tests::{AMPLE, PICTURE, over, skirmish};
-use crate::app::watch::foresight::Foresight;
 use crate::app::watch::pilot::Pilot;
 use testudo_battle::{Command, Order, OrderPoint, Point, Selection, UNIT};
+use testudo_render::battle::foresight::Foresight;
 
 /// With prediction a player's order moves its units at once, without it two turns later. The match is the same.
 #[test]

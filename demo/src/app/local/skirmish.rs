@@ -12,14 +12,13 @@ use testudo_lockstep::{
     SubmitError, Turn, VirtualMatch,
 };
 
-use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::local::sabotage;
 use crate::app::local::simulated::session;
 use crate::app::terms::{Terms, session_config};
+use crate::app::watch::FORESIGHT;
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::diagnosis::Desync;
-use crate::app::watch::foresight::Foresight;
 use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::{Kept, Recording, ReplayFile};
@@ -27,6 +26,8 @@ use crate::app::watch::spread::Spread;
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::console::errln;
 use testudo_battle::{BodyField, Command, Dice, Game, Order};
+use testudo_render::battle::foresight::Foresight;
+use testudo_render::clock::Clock;
 
 /// What the clients of a match agree on, and who plays.
 #[derive(Clone, Debug)]
@@ -313,7 +314,7 @@ impl Skirmish {
     /// Lets a player's client predict, or no longer.
     pub(crate) fn set_prediction(&mut self, player: u8, predicts: bool) {
         let game = self.virtual_match.drivers()[usize::from(player)].simulation().game();
-        Foresight::switch(&mut self.foresights[usize::from(player)], predicts, game);
+        Foresight::switch(&mut self.foresights[usize::from(player)], predicts, game, FORESIGHT);
     }
 
     /// Whether a player's client predicts.
@@ -324,7 +325,7 @@ impl Skirmish {
     /// Brings the predictions up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         for (foresight, driver) in self.foresights.iter_mut().zip(self.virtual_match.drivers()) {
-            Foresight::follow(foresight, driver, passed, self.time);
+            Foresight::follow(foresight, driver, driver.simulation().game(), passed, self.time);
         }
     }
 

@@ -12,9 +12,9 @@ use testudo_lockstep::{Driver, Instant, PlayerId, SessionPhase, Turn};
 use crate::app::terms::Terms;
 use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::recording::header;
-use crate::app::{Clock, ThreadClock};
 use testudo_battle::bots;
 use testudo_battle::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
+use testudo_render::clock::{Clock, ThreadClock};
 
 /// Separates the random numbers of a battle's setup from the battle's own.
 const SETUP: u64 = 0x736f_616b_206d_6170;

@@ -12,7 +12,6 @@ use testudo_lockstep::service::guest::{Arrival, Guest, GuestError, MIDDLE};
 use testudo_lockstep::transport::udp::PlainDialer;
 use testudo_lockstep::{Duration, Identity, Pace, PlayerId, SessionPhase, state};
 
-use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
@@ -26,9 +25,11 @@ use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
-use crate::app::watch::foresight::Foresight;
+use crate::app::watch::FORESIGHT;
 use crate::app::watch::outcome::Outcome;
 use crate::app::watch::recording::Kept;
+use testudo_render::battle::foresight::Foresight;
+use testudo_render::clock::Clock;
 
 /// Pause between two checks for the host's answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
@@ -316,7 +317,7 @@ impl NetworkMatch {
     pub(crate) fn set_prediction(&mut self, predicts: bool) {
         match &self.phase {
             NetworkPhase::Seated(seat) => {
-                Foresight::switch(&mut self.foresight, predicts, seat.copy().game())
+                Foresight::switch(&mut self.foresight, predicts, seat.copy().game(), FORESIGHT)
             }
             _ => self.foresight = None,
         }
@@ -325,7 +326,8 @@ impl NetworkMatch {
     /// Brings the prediction up to date: once per picture, `passed` after the last one.
     pub(crate) fn foresee(&mut self, passed: Duration) {
         if let NetworkPhase::Seated(seat) = &self.phase {
-            Foresight::follow(&mut self.foresight, seat.driver(), passed, seat.now());
+            let game = seat.copy().game();
+            Foresight::follow(&mut self.foresight, seat.driver(), game, passed, seat.now());
         }
     }
 

@@ -23,7 +23,6 @@ use testudo_lockstep::{
     Simulation as _, SubmitError, Turn,
 };
 
-use crate::app::clock::Clock;
 use crate::app::error::{Fate, InvitationError, MatchError};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
@@ -43,6 +42,7 @@ use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use testudo_battle::{Order, Teams};
+use testudo_render::clock::Clock;
 
 /// Time that a host waits for its guests.
 const LOBBY: Duration = Duration::from_secs(300);

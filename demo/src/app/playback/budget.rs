@@ -2,7 +2,7 @@
 
 use testudo_lockstep::Duration;
 
-use crate::app::clock::Clock;
+use testudo_render::clock::Clock;
 
 /// Remaining frames and time. At least one frame is always left, so that the work ends at some time.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,6 @@ use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedRelay, SealedServer};
 use testudo_lockstep::{Duration, Instant};
 
-use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::interrupt;
 use crate::app::online::address::{ADDRESSES_MAX, reachable};
@@ -18,6 +17,7 @@ use crate::app::relay::http::Http;
 use crate::app::relay::metrics::Metrics;
 use crate::app::relay::teller::Teller;
 use crate::app::relay::web;
+use testudo_render::clock::Clock;
 
 /// Packets that arrive within this time are forwarded together. It bounds what one packet costs, and what a packet waits here.
 const ROUND: Duration = Duration::from_millis(1);

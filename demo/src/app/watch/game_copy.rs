@@ -12,13 +12,13 @@ use testudo_lockstep::state::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
-use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::terms::TURNS_MAX;
 use crate::app::watch::recording::{Kept, Recording};
 use crate::app::watch::turn_record::{FrameRecord, TurnRecord};
 use testudo_battle::bots;
 use testudo_battle::{BodyField, FaultError, Game, Order};
+use testudo_render::clock::Clock;
 
 /// Frames of the longest turn.
 const FRAMES_PER_TURN_MAX: u32 = 250;

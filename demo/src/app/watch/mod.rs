@@ -2,7 +2,6 @@
 
 pub(crate) mod comparison;
 pub(crate) mod diagnosis;
-pub(crate) mod foresight;
 pub(crate) mod game_copy;
 pub(crate) mod outcome;
 pub(crate) mod pilot;
@@ -10,3 +9,7 @@ pub(crate) mod recording;
 pub(crate) mod spread;
 pub(crate) mod telemetry;
 pub(crate) mod turn_record;
+
+/// Time that a picture may give to prediction. Tests must not depend on how busy the machine is.
+pub(crate) const FORESIGHT: Option<testudo_lockstep::Duration> =
+    if cfg!(test) { None } else { Some(testudo_lockstep::Duration::from_millis(8)) };

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
 
-use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
 use crate::app::files;
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
 use testudo_battle::{Game, Setup};
+use testudo_render::clock::seconds_since_1970;
 
 /// Largest file: hours of a large battle.
 pub(crate) const BYTES_MAX: u64 = 256 << 20;

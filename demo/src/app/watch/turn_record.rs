@@ -1,6 +1,6 @@
 //! A copy's state turn by turn, kept until it has been compared with the others.
 
-use testudo_lockstep::{Simulation, state};
+use testudo_lockstep::Simulation;
 
 use testudo_battle::Game;
 
@@ -17,14 +17,15 @@ pub(crate) struct TurnRecord {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FrameRecord {
     pub(crate) checksum: u64,
-    /// All of it, as [`state::save`] writes it: looked into when the copies differ.
+    /// All of it, as [`Simulation::save_state`] writes it: looked into when the copies differ.
     pub(crate) state: Vec<u8>,
 }
 
 impl FrameRecord {
     pub(crate) fn of(game: &mut Game) -> Self {
         let mut state = Vec::new();
-        state::save(game, &mut state);
+        // The battle's own copy of the walk, which is optimised.
+        game.save_state(&mut state);
         Self { checksum: game.checksum(), state }
     }
 }

@@ -4,16 +4,16 @@ use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 use macroquad::math::Vec2;
 use macroquad::time::{get_frame_time, get_time};
 
-use crate::view::battle::selection::Own;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
-use crate::view::paint::camera::{self, Camera};
 use crate::view::widgets::keys::control;
 use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
 use testudo_battle::{Command, OrderPoint};
+use testudo_render::battle::selection::Own;
+use testudo_render::paint::camera::{self, Camera};
 
 /// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = {

@@ -6,11 +6,12 @@ use macroquad::math::Rect;
 use serde_json::{Value, json};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 
-use crate::app::{Desync, Foresight};
-use crate::view::paint::camera::Camera;
-use crate::view::paint::screen;
+use crate::app::Desync;
 use testudo_battle::{Order, OrderPoint, Selection, Setup, UNIT};
 use testudo_cubes::Input;
+use testudo_render::battle::foresight::Foresight;
+use testudo_render::paint::camera::Camera;
+use testudo_render::paint::screen;
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]

@@ -2,11 +2,11 @@
 
 use macroquad::math::Vec2;
 
-use crate::view::battle::effects::Effects;
-use crate::view::battle::selection::{Chosen, KEYS, Own};
 use crate::view::command::order_log::OrderLog;
-use crate::view::sound::Cue;
 use testudo_battle::{Command, Order};
+use testudo_render::battle::effects::Effects;
+use testudo_render::battle::selection::{Chosen, KEYS, Own};
+use testudo_render::sound::Cue;
 
 /// The meaning of the next left click.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,20 +2,20 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::view::battle::debug::Layers;
-use crate::view::battle::minimap;
-use crate::view::battle::plans;
-use crate::view::battle::scene::{self, Extras, Marks};
-use crate::view::battle::selection::{Member, Own};
-use crate::view::battle::shown::Shown;
-use crate::view::battle::view::View;
 use crate::view::command::side::{Aim, Side};
-use crate::view::paint::atlas::Sprite;
-use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{place, units};
-use crate::view::paint::palette::{DYING, SELECTION, faded};
-use crate::view::paint::viewport;
 use testudo_battle::{BuildingLook, Foe, Point, UnitLook};
+use testudo_render::battle::debug::Layers;
+use testudo_render::battle::minimap;
+use testudo_render::battle::plans;
+use testudo_render::battle::scene::{self, Extras, Marks};
+use testudo_render::battle::selection::{Member, Own};
+use testudo_render::battle::shown::Shown;
+use testudo_render::battle::view::View;
+use testudo_render::paint::atlas::Sprite;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::camera::{place, units};
+use testudo_render::paint::palette::{DYING, SELECTION, faded};
+use testudo_render::paint::viewport;
 
 /// A box smaller than this counts as a click, pixels.
 const CLICK: f32 = 5.0;

@@ -5,8 +5,8 @@ use macroquad::input::{
 };
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::view::paint::camera::Camera;
-use crate::view::paint::screen;
+use testudo_render::paint::camera::Camera;
+use testudo_render::paint::screen;
 
 /// Pixels per second.
 const PAN_SPEED: f32 = 700.0;

@@ -5,8 +5,8 @@ use macroquad::input::{Touch, TouchPhase, touches};
 use macroquad::math::{Rect, Vec2};
 use macroquad::time::get_frame_time;
 
-use crate::view::paint::camera::Camera;
-use crate::view::paint::screen;
+use testudo_render::paint::camera::Camera;
+use testudo_render::paint::screen;
 
 /// A finger counts as held if it stays within this many pixels for this many seconds.
 const STILL: f32 = 12.0;

@@ -3,9 +3,9 @@
 use macroquad::math::Rect;
 
 use crate::app::Desync;
-use crate::view::paint::palette::BAD;
 use crate::view::widgets::card::{self, Card};
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::BAD;
 
 /// From the top of the picture to below the card, pixels: eight lines of the report.
 pub(crate) const HEIGHT: f32 = 14.0 + card::height(8);

@@ -4,14 +4,14 @@ use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
 
-use crate::view::battle::debug::Layers;
-use crate::view::battle::selection::KEYS;
 use crate::view::command::side::Aim;
-use crate::view::paint::atlas::Sprite;
-use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
-use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
+use testudo_render::battle::debug::Layers;
+use testudo_render::battle::selection::KEYS;
+use testudo_render::paint::atlas::Sprite;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
+use testudo_render::paint::pen::{Align, Pen, SMALL};
 
 /// Sides of a button, pixels; in a narrow view buttons are narrower, but no narrower than this beside a minimap.
 const WIDE: f32 = 62.0;

@@ -5,10 +5,10 @@ use macroquad::math::Rect;
 use macroquad::miniquad::window::clipboard_get;
 
 use crate::view::hud::ending::told;
-use crate::view::paint::palette::{BACKDROP, BAD, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
 use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{BACKDROP, BAD, TEXT, TEXT_DIM};
+use testudo_render::paint::pen::{Align, LARGE, Pen, SMALL};
 
 /// Longest text that is taken: a link with a code is shorter.
 const TEXT_MAX: usize = 400;

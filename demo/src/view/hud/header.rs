@@ -5,8 +5,8 @@ use macroquad::math::Rect;
 
 use crate::app::words::count;
 use crate::view::command::side::Side;
-use crate::view::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
-use crate::view::paint::pen::{SIZE, SMALL};
+use testudo_render::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use testudo_battle::Game;
 
@@ -174,8 +174,8 @@ mod tests {
     use testudo_lockstep::{PlayerId, Simulation as _};
 
     use super::*;
-    use crate::view::battle::shown::Shown;
     use testudo_battle::{Command, Order, OrderPoint, Selection, Setup};
+    use testudo_render::battle::shown::Shown;
 
     #[test]
     fn the_enemys_numbers_are_told() {

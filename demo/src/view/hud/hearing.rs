@@ -3,11 +3,11 @@
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
 
-use crate::view::battle::view::View;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
-use crate::view::sound::{Cue, Sounds};
 use crate::view::widgets::ui::Ui;
+use testudo_render::battle::view::View;
+use testudo_render::sound::{Cue, Sounds};
 
 /// Loudness of what is outside the view, and from which scale on everything in it is as loud as it can be, pixels per unit.
 const FAR: f32 = 0.15;

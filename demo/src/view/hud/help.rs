@@ -2,10 +2,10 @@
 
 use macroquad::math::{Rect, vec2};
 
-use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
-use crate::view::paint::pen::{LARGE, SMALL};
-use crate::view::paint::screen;
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
+use testudo_render::paint::pen::{LARGE, SMALL};
+use testudo_render::paint::screen;
 
 /// The help of a window.
 pub(crate) struct Help {

@@ -3,9 +3,9 @@
 use macroquad::math::Rect;
 
 use crate::app::habits::Progress;
-use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
-use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
+use testudo_render::paint::pen::{SIZE, SMALL};
 
 /// Each with a shorter form for narrow screens.
 const HINTS: [[&str; 2]; 4] = [

@@ -9,13 +9,13 @@ use crate::app::online::codes::Codes;
 use crate::app::words::count;
 use crate::app::{Seat, TURNS_MAX};
 use crate::view::hud::qr::Qr;
-use crate::view::paint::palette::{
-    BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
-};
-use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::widgets::card;
 use crate::view::widgets::ui::{Ui, numbered};
 use testudo_battle::TEAMS_MAX;
+use testudo_render::paint::palette::{
+    BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
+};
+use testudo_render::paint::pen::{Align, LARGE, SIZE, SMALL};
 
 /// Sizes of the command for the others; it has the first that there is room for.
 const COMMAND: [f32; 4] = [26.0, LARGE, SIZE, SMALL];
@@ -334,7 +334,7 @@ fn team_of(ui: &mut Ui, name: &'static str, rect: Rect, seat: &Seat, player: Pla
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::paint::screen::misplaced;
+    use testudo_render::paint::screen::misplaced;
 
     #[test]
     fn nothing_lies_over_anything_from_a_small_phone_to_a_large_window() {

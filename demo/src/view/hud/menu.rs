@@ -4,13 +4,13 @@ use macroquad::math::Rect;
 
 use crate::app::maps;
 use crate::view::hud::friends::{self, Friends, FriendsAction};
-use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{Align, LARGE, SMALL};
-use crate::view::paint::screen::{self, Letters};
 use crate::view::widgets::card;
 use crate::view::widgets::ui::Ui;
 use testudo_battle::bots::Level;
 use testudo_battle::{MAP_NAMES, Setup};
+use testudo_render::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
+use testudo_render::paint::pen::{Align, LARGE, SMALL};
+use testudo_render::paint::screen::{self, Letters};
 
 /// A button: script name, label, value.
 type Offer<'a, T> = (&'static str, &'a str, T);

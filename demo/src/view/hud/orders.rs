@@ -1,14 +1,14 @@
 //! The command bar and the badges of groups, as buttons of a window: what a click on them does to a side.
 
-use crate::view::battle::selection::Own;
 use crate::view::command::controls;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::hud::commands::{self, CommandLayout, Said};
 use crate::view::hud::stage::Stage;
 use crate::view::hud::unit_card::Summary;
-use crate::view::paint::camera::Camera;
 use testudo_battle::{Command, UnitLook};
+use testudo_render::battle::selection::Own;
+use testudo_render::paint::camera::Camera;
 
 /// Draws the bar for a side, and the badges above it: a click selects a group, a double click moves the camera there. Returns the command to
 /// give, if there is one.

@@ -5,8 +5,8 @@ use macroquad::math::Rect;
 
 use crate::view::command::order_log::OrderLog;
 use crate::view::hud::stage::Stage;
-use crate::view::paint::palette::TEXT;
-use crate::view::paint::pen::{Align, SIZE};
+use testudo_render::paint::palette::TEXT;
+use testudo_render::paint::pen::{Align, SIZE};
 
 /// Speeds, percent of real time.
 const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];

@@ -9,11 +9,11 @@ use testudo_lockstep::{PlayerId, Turn};
 use crate::app::words::count;
 use crate::app::{Sample, Skirmish};
 use crate::view::hud::conditions;
-use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
-use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{Pen, SIZE, SMALL};
 
 /// Height of a line in a list, pixels.
 const LINE_HEIGHT: f32 = 18.0;

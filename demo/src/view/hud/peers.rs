@@ -8,8 +8,8 @@ use testudo_lockstep::{Blame, Duration, PlayerId, SessionPhase};
 use crate::app::words::count;
 use crate::app::{Sample, Seat};
 use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
-use crate::view::paint::palette::{TEXT, TEXT_DIM, WARN, army};
-use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use testudo_render::paint::palette::{TEXT, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::ui::{Ui, numbered};
 
 /// Widths of the columns; the graph takes the rest.

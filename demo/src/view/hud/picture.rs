@@ -8,10 +8,10 @@ use macroquad::time::get_time;
 use macroquad::window::clear_background;
 
 use crate::view::command::order_log::OrderLog;
-use crate::view::paint::palette::{BACKDROP, PANEL, TEXT};
-use crate::view::paint::pen::{Pen, SIZE};
-use crate::view::paint::screen::Letters;
-use crate::view::paint::{screen, viewport};
+use testudo_render::paint::palette::{BACKDROP, PANEL, TEXT};
+use testudo_render::paint::pen::{Pen, SIZE};
+use testudo_render::paint::screen::Letters;
+use testudo_render::paint::{screen, viewport};
 
 /// Longest time that a picture stands for, seconds: after a longer one the match is behind the clock, not ahead of the eye.
 pub(crate) const PICTURE_MAX: f32 = 0.1;
@@ -44,6 +44,8 @@ pub(crate) struct Pictures {
 impl Pictures {
     /// Begins a picture: call before anything is laid out, read or drawn.
     pub(crate) fn begin(&mut self, pen: &Pen, log: &mut OrderLog) {
+        #[cfg(target_arch = "wasm32")]
+        screen::set_pixel_ratio(crate::app::page::pixel_ratio());
         if is_key_pressed(KeyCode::F9) {
             screen::set_letters(screen::letters().next());
             let text = match screen::letters() {

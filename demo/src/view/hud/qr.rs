@@ -5,9 +5,9 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 use qrcode::{Color, EcLevel, QrCode};
 
-use crate::view::paint::palette::{PANEL, TEXT};
-use crate::view::paint::pen::{Align, SIZE};
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{PANEL, TEXT};
+use testudo_render::paint::pen::{Align, SIZE};
 
 /// Light squares around a code, which scanners need.
 const MARGIN: usize = 4;

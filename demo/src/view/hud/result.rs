@@ -9,12 +9,12 @@ use crate::app::share;
 use crate::app::words::count;
 use crate::view::hud::ending::told as as_it_begins;
 use crate::view::hud::menu;
-use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
-use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use crate::view::widgets::{card, graph};
 use testudo_battle::bots::Level;
 use testudo_battle::{Game, Teams};
+use testudo_render::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
+use testudo_render::paint::pen::{LARGE, SIZE, SMALL};
 
 /// Who has won and why, from the side of `person`; none if nobody plays.
 pub(crate) fn told(game: &Game, person: Option<u8>, called: impl Fn(u8) -> String) -> (String, Color) {

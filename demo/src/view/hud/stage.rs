@@ -7,8 +7,6 @@ use macroquad::miniquad::window::order_quit;
 use macroquad::time::get_frame_time;
 
 use crate::app::interrupt;
-use crate::view::battle::debug::Layers;
-use crate::view::battle::scene::Marks;
 use crate::view::command::order_log::OrderLog;
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::help::{self, Help};
@@ -16,6 +14,8 @@ use crate::view::hud::picture::{PICTURE_MAX, Pictures};
 use crate::view::hud::tips;
 use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
+use testudo_render::battle::debug::Layers;
+use testudo_render::battle::scene::Marks;
 
 /// What screens draw with, read, and hand on to the next one.
 pub(crate) struct Stage {

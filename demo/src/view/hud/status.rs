@@ -5,8 +5,8 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_line;
 
 use crate::app::words::count;
-use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
-use crate::view::paint::pen::{LARGE, Pen, SMALL};
+use testudo_render::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
+use testudo_render::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
 
 /// Below this width the buttons are narrower, pixels.

@@ -2,10 +2,10 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::view::paint::palette::{PANEL, TEXT, faded};
-use crate::view::paint::pen::SMALL;
-use crate::view::paint::screen;
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{PANEL, TEXT, faded};
+use testudo_render::paint::pen::SMALL;
+use testudo_render::paint::screen;
 
 /// Script name of a button, and what it is for; the key comes last.
 const TIPS: [(&str, &str); 17] = [

@@ -4,8 +4,8 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 
 use crate::app::words::count;
-use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
-use crate::view::paint::pen::{SIZE, SMALL};
+use testudo_render::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
+use testudo_render::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use testudo_battle::{Stance, UNIT, UnitLook};
 

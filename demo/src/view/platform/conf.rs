@@ -4,7 +4,7 @@ use macroquad::conf::Conf;
 use macroquad::miniquad;
 use macroquad::miniquad::conf::{LinuxBackend, Platform};
 
-use crate::view::paint::batch;
+use testudo_render::paint::batch;
 
 /// Settings of the window.
 pub(crate) fn conf(linux_backend: LinuxBackend) -> Conf {

@@ -7,7 +7,6 @@ use macroquad::math::{Rect, Vec2};
 use testudo_lockstep::Simulation as _;
 
 use crate::app::playback::Score;
-use crate::view::battle::scene::Marks;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
@@ -20,6 +19,7 @@ use crate::view::hud::status::StatusAction;
 use crate::view::hud::{commands, orders};
 use crate::view::screens::clients::Clients;
 use crate::view::screens::eye::Eye;
+use testudo_render::battle::scene::Marks;
 
 /// Frames of a match per second.
 const FRAMES_PER_SECOND: u32 = 20;

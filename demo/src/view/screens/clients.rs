@@ -1,13 +1,16 @@
 //! The clients that a screen of a battle shows: whichever a match has in this process, one in each view.
 
+#[cfg(test)]
+mod tests;
+
 use testudo_lockstep::PlayerId;
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
-use crate::view::battle::shown::Shown;
 use crate::view::hud::status::Status;
 use testudo_battle::bots::Level;
 use testudo_battle::{Game, Order};
+use testudo_render::battle::shown::Shown;
 
 /// A match as its views see it. A view without a client has no game.
 pub(crate) trait Clients {

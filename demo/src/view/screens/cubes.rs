@@ -18,14 +18,14 @@ use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::panel::PanelAction;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::palette::{BAD, GOOD, OUTSIDE, PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army};
-use crate::view::paint::pen::{Align, SIZE, SMALL};
-use crate::view::paint::{screen, viewport};
 use crate::view::screens::layout::{Layout, Views};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::keys::Act;
 use field::Look;
 use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Input};
+use testudo_render::paint::palette::{BAD, GOOD, OUTSIDE, PANEL, SELECTION, TEXT, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{Align, SIZE, SMALL};
+use testudo_render::paint::{screen, viewport};
 
 /// Number of cubes that a person who comes from a battle sees.
 const CUBES: u32 = 900;

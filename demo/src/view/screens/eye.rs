@@ -2,11 +2,11 @@
 
 use macroquad::math::Rect;
 
-use crate::view::battle::opening::Opened;
-use crate::view::battle::view::View;
-use crate::view::paint::camera::Camera;
 use crate::view::screens::layout::Layout;
 use testudo_battle::Game;
+use testudo_render::battle::opening::Opened;
+use testudo_render::battle::view::View;
+use testudo_render::paint::camera::Camera;
 
 /// The camera, and the views in which it shows the battle.
 pub(crate) struct Eye {

@@ -3,8 +3,8 @@
 
 use macroquad::math::{Rect, Vec2};
 
-use crate::view::battle::minimap;
 use crate::view::hud::header;
+use testudo_render::battle::minimap;
 
 pub(crate) const TOP: f32 = 44.0;
 pub(crate) const HEADER: f32 = header::HEIGHT;

@@ -13,17 +13,17 @@ use testudo_lockstep::Duration;
 use crate::app::playback::{Budget, Course};
 use crate::app::share;
 use crate::app::{Kept, MatchError};
-use crate::view::battle::scene;
 use crate::view::command::steering::WASD;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::camera::place;
-use crate::view::paint::screen;
 use crate::view::screens::board::Board;
 use crate::view::screens::clients::Replayed;
 use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, Views};
 use testudo_battle::{Command, Foe, Game};
+use testudo_render::battle::scene;
+use testudo_render::paint::camera::place;
+use testudo_render::paint::screen;
 
 /// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
 /// compare while standing still. So the comparison progresses on slow screens, too, and makes no picture slow.

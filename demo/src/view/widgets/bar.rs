@@ -2,9 +2,9 @@
 
 use macroquad::math::Rect;
 
-use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::{FINGER, Ui};
+use testudo_render::paint::palette::{PANEL, TEXT, TEXT_DIM};
+use testudo_render::paint::pen::{LARGE, Pen, SMALL};
 
 /// Height of a button for a mouse, and the gap between two, pixels.
 const HIGH: f32 = 28.0;

@@ -3,9 +3,9 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 
-use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{LARGE, SIZE};
 use crate::view::widgets::ui::Ui;
+use testudo_render::paint::palette::{PANEL, TEXT, TEXT_DIM};
+use testudo_render::paint::pen::{LARGE, SIZE};
 
 /// Height of a line, pixels.
 const LINE: f32 = 22.0;

@@ -3,9 +3,9 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 
-use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{BACKDROP, BAD, LINE, TEXT_DIM, faded};
-use crate::view::paint::pen::{Pen, SMALL};
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{BACKDROP, BAD, LINE, TEXT_DIM, faded};
+use testudo_render::paint::pen::{Pen, SMALL};
 
 /// Measurements for which there is room, ten per second.
 const SAMPLES_MAX: f32 = 240.0;

@@ -8,11 +8,11 @@ use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::miniquad::window::clipboard_set;
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
-use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
-use crate::view::paint::pen::{Align, Pen, SMALL};
-use crate::view::paint::screen;
 use crate::view::widgets::pointer::{Button, Pointer};
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
+use testudo_render::paint::pen::{Align, Pen, SMALL};
+use testudo_render::paint::screen;
 
 /// The names of the buttons of up to sixteen players, for scripts: "word 1" and so on.
 macro_rules! numbered {

@@ -9,7 +9,6 @@ use testudo_lockstep::service::invitation::Offers;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer};
 use testudo_lockstep::transport::udp::UdpTransport;
 
-use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::online::agreement::Agreement;
@@ -20,6 +19,7 @@ use crate::app::online::saves::Save;
 use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::Wire;
+use testudo_render::clock::Clock;
 
 /// What a host offers.
 pub(crate) struct Hosting {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Turn};
 
-use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::online::agreement::{Agreement, AgreementError};
 use crate::app::online::codes::Codes;
@@ -23,6 +22,7 @@ use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::recording::{Recording, ReplayFile};
 use crate::app::watch::telemetry::Telemetry;
 use testudo_battle::Game;
+use testudo_render::clock::Clock;
 
 /// What every seat starts from.
 pub(crate) struct Start<'a> {

@@ -5,12 +5,12 @@ use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics as physics;
 
 use crate::pair::LiveCubes;
-use crate::view::battle::view::View;
-use crate::view::paint::atlas::Sprite;
-use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, vector};
-use crate::view::paint::palette::{GROUND, GROUND_LINE, LINE, OUTSIDE, SELECTION, army, faded, mixed};
 use testudo_cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
+use testudo_render::battle::view::View;
+use testudo_render::paint::atlas::Sprite;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::camera::{Camera, vector};
+use testudo_render::paint::palette::{GROUND, GROUND_LINE, LINE, OUTSIDE, SELECTION, army, faded, mixed};
 
 /// Distance of the lines on the ground, units.
 const GRID: f32 = 5.0;

@@ -3,11 +3,11 @@
 use macroquad::color::BLACK;
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::view::paint::atlas::Sprite;
-use crate::view::paint::palette::{BACKDROP, PANEL_BRIGHT, SELECTION, TEXT, TEXT_DIM, faded};
-use crate::view::paint::pen::{Align, SMALL};
 use crate::view::widgets::ui::{FINGER, Ui};
 use testudo_cubes::Input;
+use testudo_render::paint::atlas::Sprite;
+use testudo_render::paint::palette::{BACKDROP, PANEL_BRIGHT, SELECTION, TEXT, TEXT_DIM, faded};
+use testudo_render::paint::pen::{Align, SMALL};
 
 /// Side of a key for a mouse, the room between two, and the width of the space bar, pixels.
 const KEY: f32 = 30.0;
@@ -99,7 +99,7 @@ pub(super) fn draw(ui: &mut Ui, view: Rect, held: Input, caption: &str, are_live
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::paint::screen::misplaced;
+    use testudo_render::paint::screen::misplaced;
 
     #[test]
     fn the_keys_stay_in_their_view_and_leave_room_for_the_field() {

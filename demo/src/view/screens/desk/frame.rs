@@ -5,17 +5,17 @@ use macroquad::shapes::draw_rectangle_lines;
 
 use crate::app::words::count;
 use crate::app::{Pilot, Spread};
-use crate::view::battle::scene::Marks;
 use crate::view::hud::alarm;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::menu;
 use crate::view::hud::panel::{self, PanelAction};
-use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
-use crate::view::paint::pen::{LARGE, SIZE, SMALL};
 use crate::view::screens::clients::Clients as _;
 use crate::view::screens::desk::Desk;
 use crate::view::widgets::bar::TopBar;
+use testudo_render::battle::scene::Marks;
+use testudo_render::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
+use testudo_render::paint::pen::{LARGE, SIZE, SMALL};
 
 /// What the battle is about, and a shorter form for narrow screens.
 pub(super) const GOALS: [&str; 2] =

@@ -20,7 +20,7 @@ mod tests {
     use macroquad::math::Rect;
 
     use super::*;
-    use crate::view::paint::screen::misplaced;
+    use testudo_render::paint::screen::misplaced;
 
     /// Three of five sliders were below the lower edge.
     #[test]

@@ -20,14 +20,11 @@ use crate::app::habits::Progress;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Skirmish, SkirmishSpec, read_replay};
 use crate::console::errln;
-use crate::view::battle::scene;
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::camera::place;
-use crate::view::paint::screen;
 use crate::view::screens::board::Board;
 use crate::view::screens::cubes;
 use crate::view::screens::eye::Eye;
@@ -36,6 +33,9 @@ use finale::{Finale, Want};
 use layout::layout;
 use spread::Alarm;
 use testudo_battle::Game;
+use testudo_render::battle::scene;
+use testudo_render::paint::camera::place;
+use testudo_render::paint::screen;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);

@@ -2,16 +2,16 @@
 
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::view::battle::opening::LOW;
 use crate::view::hud::commands::{self, CommandLayout};
 use crate::view::hud::hints::{self, Seen};
-use crate::view::paint::camera::place;
-use crate::view::paint::palette::{PANEL, army, faded};
-use crate::view::paint::pen::{Align, SIZE};
 use crate::view::screens::clients::Clients as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::desk::frame::GOALS;
 use crate::view::screens::layout::Layout;
+use testudo_render::battle::opening::LOW;
+use testudo_render::paint::camera::place;
+use testudo_render::paint::palette::{PANEL, army, faded};
+use testudo_render::paint::pen::{Align, SIZE};
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
 const HINT_MIN: f32 = 340.0;
@@ -157,10 +157,10 @@ fn plate(keep: Rect, size: Vec2, view: Rect, covers: &[Rect]) -> Option<Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::battle::opening;
-    use crate::view::battle::view::View;
     use crate::view::screens::desk::layout::layout;
     use testudo_battle::{Game, Map, Setup};
+    use testudo_render::battle::opening;
+    use testudo_render::battle::view::View;
 
     /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under buttons.
     #[test]

@@ -6,12 +6,12 @@ use crate::app::Spread;
 use crate::app::words::count;
 use crate::view::hud::alarm;
 use crate::view::hud::stage::Screen as _;
-use crate::view::paint::camera::Camera;
-use crate::view::paint::palette::{DIFFERENT, PANEL, TEXT_DIM, faded};
-use crate::view::paint::pen::{SIZE, SMALL};
 use crate::view::screens::desk::Desk;
 use crate::view::screens::layout::Layout;
 use crate::view::widgets::graph;
+use testudo_render::paint::camera::Camera;
+use testudo_render::paint::palette::{DIFFERENT, PANEL, TEXT_DIM, faded};
+use testudo_render::paint::pen::{SIZE, SMALL};
 
 /// Size of the plate, pixels.
 const PLATE: (f32, f32) = (286.0, 96.0);

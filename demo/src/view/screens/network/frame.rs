@@ -11,14 +11,14 @@ use crate::app::{Diagnosis, Pilot, Seat};
 use crate::view::hud::lobby::LobbyAction;
 use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
-use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
-use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::clients::Clients as _;
 use crate::view::screens::layout::Layout;
 use crate::view::screens::network::NetworkDesk;
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
 use testudo_battle::bots::Level;
+use testudo_render::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
+use testudo_render::paint::pen::{Align, SIZE, SMALL};
 
 /// For how long a notice is shown, seconds, and its height with the gap below it, pixels.
 const NOTICE: f32 = 8.0;

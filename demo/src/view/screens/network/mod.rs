@@ -18,14 +18,14 @@ use crate::view::command::steering::ARROWS;
 use crate::view::hud::ending;
 use crate::view::hud::qr::Qr;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
-use crate::view::paint::camera::place;
-use crate::view::paint::screen;
 use crate::view::screens::board::Board;
 use crate::view::screens::clients::Clients as _;
 use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, STATUS, Views};
 use crate::view::screens::viewing;
 use crate::view::widgets::keys;
+use testudo_render::paint::camera::place;
+use testudo_render::paint::screen;
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
 const FAREWELL: f32 = 3.0;

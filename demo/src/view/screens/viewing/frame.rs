@@ -7,14 +7,14 @@ use macroquad::shapes::draw_rectangle;
 use crate::app::share;
 use crate::app::words::count;
 use crate::view::hud::{commands, header, hearing, help};
-use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
-use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::viewing::controls::{MOVES, PLAY};
 use crate::view::screens::viewing::timeline::{Timeline, clock};
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::ui::numbered;
 use testudo_battle::Setup;
+use testudo_render::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
+use testudo_render::paint::pen::{Align, SIZE, SMALL};
 
 /// Names of the buttons that follow a player, for scripts.
 const FOLLOW: [&str; 16] = numbered!("follow");

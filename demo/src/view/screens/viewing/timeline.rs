@@ -5,13 +5,13 @@ use macroquad::math::{Rect, vec2};
 use testudo_lockstep::replay::Timetable;
 
 use crate::app::playback::{ArmySample, Course};
-use crate::view::paint::atlas::Sprite;
-use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{
+use crate::view::widgets::ui::Ui;
+use testudo_render::paint::atlas::Sprite;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{
     BACKDROP, BAD, GOOD, LINE, PANEL_BRIGHT, TEXT, TEXT_DIM, WARN, army, faded,
 };
-use crate::view::paint::pen::{Pen, SMALL};
-use crate::view::widgets::ui::Ui;
+use testudo_render::paint::pen::{Pen, SMALL};
 
 /// Height of the strip of compared turns, and of the times below it, pixels.
 const TRACK: f32 = 12.0;
