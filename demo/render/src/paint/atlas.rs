@@ -122,7 +122,7 @@ fn corner(figure: Figure) -> (u16, u16) {
 }
 
 impl Atlas {
-    pub fn new() -> Self {
+    pub fn for_window() -> Self {
         let (width, height) = sides();
         let mut image = Image::gen_image_color(width, height, Color::new(1.0, 1.0, 1.0, 0.0));
         for figure in Figure::all() {

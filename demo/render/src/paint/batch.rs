@@ -37,8 +37,9 @@ pub struct Batch {
 }
 
 impl Batch {
-    pub fn new() -> Self {
-        Self::with(Atlas::new())
+    /// Draws in the window, which has to be open.
+    pub fn for_window() -> Self {
+        Self::with(Atlas::for_window())
     }
 
     /// Draws nowhere: for measuring what comes before.

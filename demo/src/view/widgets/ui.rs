@@ -70,7 +70,7 @@ impl Ui {
     pub(crate) fn new() -> Self {
         Self {
             pen: Pen::new(),
-            batch: Batch::new(),
+            batch: Batch::for_window(),
             mouse: Vec2::ZERO,
             is_finger: false,
             is_touched: false,
