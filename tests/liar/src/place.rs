@@ -12,19 +12,19 @@ use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::transport::sealed::{SealedClient, SealedDialer};
 use testudo_lockstep::{Driver, Event, Failure, Identity, Pace, PlayerId, Session, SessionPhase, Topology};
 
+use crate::app::Terms;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::keys;
 use crate::app::online::seat::start::{completed, terms_of};
 use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::pilot::{Pilot, play_bot};
-use crate::app::Terms;
-use testudo_render::clock::Clock;
 use crate::lie::Lie;
 use crate::lying_copy::LyingCopy;
 use crate::twist::Twist;
 use testudo_battle::bots::{self, Level};
 use testudo_battle::{Game, Setup};
+use testudo_render::clock::Clock;
 
 /// Time between two looks at the network.
 const PAUSE: Time = Time::from_millis(2);

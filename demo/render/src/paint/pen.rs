@@ -39,7 +39,8 @@ pub struct Pen {
 }
 
 impl Pen {
-    pub fn new() -> Self {
+    /// Writes in the window, which has to be open.
+    pub fn for_window() -> Self {
         // If a font does not load, the window library's built-in font replaces it.
         let regular = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Regular.ttf")).ok();
         let medium = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Medium.ttf")).ok();

@@ -69,7 +69,7 @@ fn within_reach(rect: Rect) -> Rect {
 impl Ui {
     pub(crate) fn new() -> Self {
         Self {
-            pen: Pen::new(),
+            pen: Pen::for_window(),
             batch: Batch::for_window(),
             mouse: Vec2::ZERO,
             is_finger: false,
