@@ -5,10 +5,10 @@ use macroquad::math::Rect;
 
 use crate::app::words::count;
 use crate::view::command::side::Side;
-use testudo_render::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
-use testudo_render::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use testudo_battle::Game;
+use testudo_render::paint::palette::{LINE, SELECTION, TEXT, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{SIZE, SMALL};
 
 /// Height of the strip, pixels; where it is higher, there are two lines more.
 pub(crate) const HEIGHT: f32 = 30.0;

@@ -8,9 +8,9 @@ use testudo_lockstep::{Blame, Duration, PlayerId, SessionPhase};
 use crate::app::words::count;
 use crate::app::{Sample, Seat};
 use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
+use crate::view::widgets::ui::{Ui, numbered};
 use testudo_render::paint::palette::{TEXT, TEXT_DIM, WARN, army};
 use testudo_render::paint::pen::{Pen, SIZE, SMALL};
-use crate::view::widgets::ui::{Ui, numbered};
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [272.0, 232.0, 412.0];

@@ -5,9 +5,9 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_line;
 
 use crate::app::words::count;
+use crate::view::widgets::ui::Ui;
 use testudo_render::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use testudo_render::paint::pen::{LARGE, Pen, SMALL};
-use crate::view::widgets::ui::Ui;
 
 /// Below this width the buttons are narrower, pixels.
 const NARROW: f32 = 600.0;

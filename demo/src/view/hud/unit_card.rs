@@ -4,10 +4,10 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 
 use crate::app::words::count;
-use testudo_render::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
-use testudo_render::paint::pen::{SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 use testudo_battle::{Stance, UNIT, UnitLook};
+use testudo_render::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
+use testudo_render::paint::pen::{SIZE, SMALL};
 
 /// What there is to know about some units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

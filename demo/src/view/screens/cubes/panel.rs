@@ -9,12 +9,12 @@ use crate::app::words::count;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
 use crate::view::hud::panel::{PanelAction, columns, comparison, list, verdict};
-use testudo_render::paint::batch::Batch;
-use testudo_render::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
-use testudo_render::paint::pen::{Pen, SMALL};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
 use testudo_cubes::FRAMES_PER_SECOND;
+use testudo_render::paint::batch::Batch;
+use testudo_render::paint::palette::{BACKDROP, BAD, GOOD, TEXT_DIM, WARN, army};
+use testudo_render::paint::pen::{Pen, SMALL};
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
