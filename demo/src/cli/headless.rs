@@ -91,10 +91,17 @@ pub(crate) fn run(spec: &SimulatedMatch, recordings: Vec<(u8, Recording)>) -> Re
 /// A bar on standard error; none if that is not a terminal.
 pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
     let bar = ProgressBar::new(length).with_prefix(what);
-    if let Ok(style) = ProgressStyle::with_template("{prefix} {pos}/{len} [{bar:40}] {msg}") {
+    measure(&bar);
+    bar
+}
+
+/// Lets a bar count, if its length is known; "turn 0/0" would be no measure.
+pub(crate) fn measure(bar: &ProgressBar) {
+    let is_known = bar.length().is_some_and(|length| length > 0);
+    let form = if is_known { "{prefix} {pos}/{len} [{bar:40}] {msg}" } else { "{msg}" };
+    if let Ok(style) = ProgressStyle::with_template(form) {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar
 }
 
 pub(crate) fn terms(game: &MatchArgs) -> Terms {

@@ -22,7 +22,7 @@ use crate::app::{
     Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat, SeatOptions, TURNS_MAX,
 };
 use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
-use crate::cli::headless::{progress_bar, teams, terms};
+use crate::cli::headless::{measure, progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
 use crate::cli::{
@@ -415,6 +415,7 @@ fn show(bar: &ProgressBar, news: News) {
         News::Listening(_) => bar.set_message("waiting for players"),
         News::Seated { terms, player } => {
             bar.set_length(terms.turns.into());
+            measure(bar);
             bar.set_message(player.map_or("watching".into(), |player| format!("as player {}", player + 1)));
         }
         News::Turn(turn) => {

@@ -7,6 +7,7 @@ use testudo_lockstep::{Duration, Pace};
 use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
+use crate::app::words::count;
 use crate::app::{TURNS_MAX, Terms, interrupt};
 use crate::cli::args::{RelayArgs, RelayLoadArgs};
 use crate::cli::{Failed, check_public, print_json, tell_script};
@@ -92,6 +93,7 @@ fn line(news: RelayNews, shows_watch_codes: bool) -> String {
         RelayNews::Opened { .. } => "a room was opened".into(),
         RelayNews::Stopping { rooms: 0 } => "stops".into(),
         RelayNews::Stopping { rooms } => {
+            let rooms = count(rooms as u64, "room");
             format!("opens no more rooms, and waits for {rooms}; another signal ends at once")
         }
     }

@@ -88,10 +88,11 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
 /// One line for each player, as far as there is room: of many, those who made us wait longest.
 fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     ui.pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
-    for (at, name) in AT.into_iter().zip(["", "vote", "round trip", "slack", "made us wait"]).skip(1) {
+    let all = (0..seat.session().config().players).map(PlayerId);
+    let vote = if all.clone().any(|player| seat.why_no_vote(player).is_none()) { "vote" } else { "" };
+    for (at, name) in AT.into_iter().zip(["", vote, "round trip", "slack", "made us wait"]).skip(1) {
         ui.pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
-    let all = (0..seat.session().config().players).map(PlayerId);
     let waits = all.map(|player| (player, seat.session().player_report(player).delayed));
     let (listed, more) = listed(waits.collect());
     let mut line = Rect { y: rect.y + 36.0, ..rect };
