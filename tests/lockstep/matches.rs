@@ -121,3 +121,33 @@ fn at_the_end_of_time_nothing_is_due() {
         }
     }
 }
+
+/// Player 4 was cut off from most of a mesh, and player 3 a moment later. Both failed alone. Player 3 had run a turn with an entry of player 4 that nobody else
+/// had, and was said to differ.
+#[test]
+fn a_player_of_a_mesh_that_fails_alone_is_not_said_to_differ() {
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
+    let config = SessionConfig::new(5).simulated().topology(Topology::Mesh).frames_per_turn(2).turns(90);
+    let config = config.drop_after(Duration::from_millis(2_000));
+    // Every millisecond counts: statements are rare.
+    for (is_signed, at) in (0..3).map(|n| (false, n * 100)).chain((0..12).map(|n| (true, n * 100))) {
+        let config = if is_signed { config.clone().signed() } else { config.clone() };
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(5)));
+        for (cut_off, at) in [(4, 4_000 + at), (3, 4_350 + at)] {
+            game.run(Instant::from_millis(at), |_, _, _, _| {});
+            for other in 0..3 {
+                game.net_mut().set_link(other, cut_off, dead);
+                game.net_mut().set_link(cut_off, other, dead);
+            }
+        }
+        assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}));
+        for node in 0..5 {
+            let has_finished = game.drivers()[node].session().phase() == SessionPhase::Finished;
+            assert_eq!(has_finished, node < 3, "{node}");
+            while let Some(event) = game.poll_event(node) {
+                let accuses = matches!(event, Event::Desync(_) | Event::Contradiction(_));
+                assert!(!accuses, "cut off after {at} ms, told to {node}: {event}");
+            }
+        }
+    }
+}

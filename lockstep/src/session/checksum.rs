@@ -29,6 +29,14 @@ pub struct Desync {
 }
 
 impl Desync {
+    /// What is left of it without these players' values (bit n for player n); none if the others agree.
+    pub(crate) fn without(mut self, players: u16) -> Option<Self> {
+        self.values.retain(|(player, _)| players & (1 << player.0) == 0);
+        let mut all = self.values.iter().map(|(_, value)| *value).chain(self.own);
+        let first = all.next()?;
+        all.any(|value| value != first).then_some(self)
+    }
+
     /// The single player whose value differs from that of all others. None with two players, if several differ, or in a signed match. A
     /// peer that forwards the values can change them, so this proves nothing.
     #[must_use]

@@ -4,6 +4,7 @@ use crate::session::checksum::Checksums;
 use crate::session::common::Common;
 use crate::session::config::SessionConfig;
 use crate::session::event::Event;
+use crate::session::mesh::DropAgreement;
 use crate::session::transfer::joiner::Joiner;
 use crate::value::ids::{PlayerId, Turn};
 
@@ -27,7 +28,7 @@ impl Comparison {
     }
 
     /// Compares the checksums of all turns that are complete.
-    pub(super) fn settle(&mut self, common: &mut Common, joiner: &mut Joiner) {
+    pub(super) fn settle(&mut self, common: &mut Common, joiner: &mut Joiner, mesh: &DropAgreement) {
         let ahead = common.config().turns_ahead;
         let (simulates, is_signed) = (!common.setup.is_relay(), common.config().signed);
         loop {
@@ -39,6 +40,7 @@ impl Comparison {
             let settled = self.checksums.settle(simulates, expects);
             let Some((turn, desync, silent)) = settled else { return };
             self.report_silent(common, turn, silent);
+            let desync = desync.and_then(|desync| desync.without(mesh.ran_another(common, turn.0)));
             let Some(mut desync) = desync else {
                 joiner.confirm_by(turn, is_signed);
                 continue;

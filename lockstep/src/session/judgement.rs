@@ -22,7 +22,7 @@ impl Signing {
         if parts.joiner.is_unverified() {
             return;
         }
-        for player in players_in(view.live) {
+        for player in players_in(view.live & !parts.mesh.ran_another(parts.common, turn)) {
             let author = &self.authors[player.index()];
             let is_new = author.judged.is_none_or(|judged| judged < turn);
             let Some(statement) = author.at(turn).filter(|_| is_new).cloned() else { continue };

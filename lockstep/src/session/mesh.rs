@@ -5,6 +5,7 @@ use crate::session::common::Common;
 use crate::session::config::SessionConfig;
 use crate::session::link::Link;
 use crate::session::players_in;
+use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -80,6 +81,24 @@ impl DropAgreement {
         let drop_after = common.setup.config.waits.drop_after.unwrap_or_default();
         let own = common.own();
         common.streams.live() & !own & !common.heard_within(drop_after)
+    }
+
+    /// Players who are given up and may have run this turn with entries of another dropped player that no survivor has, bit n for player n. What they say of
+    /// the turn differs, and they are honest all the same. None of them gets further: the next turns need the survivors' entries.
+    pub(super) fn ran_another(&self, common: &Common, turn: u32) -> u16 {
+        let ahead = common.config().turns_ahead;
+        let was_dropped = |player: &PlayerId| {
+            let end = common.streams[player.index()].end_in(turn);
+            matches!(end, Some((last, EndReason::Dropped)) if turn < last.saturating_add(ahead))
+        };
+        let dropped =
+            players_in(self.frozen).filter(was_dropped).fold(0_u16, |mask, player| mask | 1 << player.0);
+        match dropped.count_ones() {
+            0 => 0,
+            // The one player who was dropped says nothing of turns without it.
+            1 => self.frozen & !dropped,
+            _ => self.frozen,
+        }
     }
 
     /// The survivors, except this peer, that have not given up all of the missing players, or have entries of them that are not here.

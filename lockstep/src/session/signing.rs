@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use crate::packet::{SignedEnd, end_reason_number, entry_content};
 use crate::session::event::Event;
+use crate::session::mesh::DropAgreement;
 use crate::session::transfer::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::crypto::SIGNATURE_BYTES;
@@ -74,6 +75,7 @@ pub(super) struct Parts<'a> {
     pub(super) joiner: &'a mut Joiner,
     pub(super) compared: &'a mut Comparison,
     pub(super) delayed: &'a mut Delayed,
+    pub(super) mesh: &'a DropAgreement,
 }
 
 /// The part of a session that handles signatures.

@@ -283,7 +283,7 @@ impl AnySession {
     /// Compares the results and checksums of all turns that are complete.
     pub(super) fn settle_checksums(&mut self) {
         self.results.compare(&mut self.common);
-        self.compared.settle(&mut self.common, &mut self.transfers.joiner);
+        self.compared.settle(&mut self.common, &mut self.transfers.joiner, &self.mesh);
     }
 
     /// A turn begins with everybody's entries: signs a statement about the match if one is due.
@@ -307,6 +307,7 @@ impl AnySession {
             joiner: &mut self.transfers.joiner,
             compared: &mut self.compared,
             delayed: &mut self.delayed,
+            mesh: &self.mesh,
         };
         call(signing, &mut parts);
     }
