@@ -123,19 +123,20 @@ fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
     pen.text(&milliseconds(u32::from(report.network_ms)), x + AT[2], y, SMALL, TEXT);
     let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));
     pen.text(&slack, x + AT[3], y, SMALL, TEXT);
-    let waited = match report.delayed_turns {
-        0 => "never".into(),
-        turns => format!("{}, {:.1} s", count(turns, "turn"), report.delayed.as_millis() as f64 / 1e3),
-    };
     let (why, color) = match report.blame {
         None => ("", TEXT),
         Some(Blame::Network) => (" (network)", WARN),
         Some(Blame::Processor) => (" (processor)", WARN),
         Some(_) => ("", WARN),
     };
-    // In a narrow window the colour has to say it.
-    let whole = format!("{waited}{why}");
-    let text = if x + AT[4] + pen.width(&whole, SMALL) < line.right() { whole } else { waited };
+    // In a narrow window the colour has to say why.
+    let seconds = format!("{:.1} s", report.delayed.as_millis() as f64 / 1e3);
+    let turns = format!("{}, {seconds}", count(report.delayed_turns, "turn"));
+    let forms = match report.delayed_turns {
+        0 => ["never".into(), String::new(), String::new()],
+        _ => [format!("{turns}{why}"), turns, seconds],
+    };
+    let text = pen.fitting(forms, SMALL, line.right() - 4.0 - x - AT[4]).unwrap_or_default();
     pen.text(&text, x + AT[4], y, SMALL, color);
     is_pressed
 }
