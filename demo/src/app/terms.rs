@@ -15,6 +15,9 @@ pub(crate) struct Terms {
 /// Longest match: more than two days.
 pub(crate) const TURNS_MAX: u32 = 1_000_000;
 
+/// Frames of the longest turn.
+pub(crate) const FRAMES_PER_TURN_MAX: u32 = 250;
+
 /// Settings of a match's sessions.
 pub(crate) fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
     base_config(terms.setup.players, terms.turns, terms.setup.content_hash()).session_id(session_id)

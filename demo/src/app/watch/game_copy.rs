@@ -13,15 +13,12 @@ use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::error::MatchError;
-use crate::app::terms::TURNS_MAX;
+use crate::app::terms::{FRAMES_PER_TURN_MAX, TURNS_MAX};
 use crate::app::watch::recording::{Kept, Recording};
 use crate::app::watch::turn_record::{FrameRecord, TurnRecord};
 use testudo_battle::bots;
 use testudo_battle::{BodyField, FaultError, Game, Order};
 use testudo_render::clock::Clock;
-
-/// Frames of the longest turn.
-const FRAMES_PER_TURN_MAX: u32 = 250;
 
 /// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken. In a paused turn there is no frame;
 /// then it waits for the next one.

@@ -9,7 +9,7 @@ use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
 use crate::app::error::MatchError;
 use crate::app::files;
 use crate::app::maps;
-use crate::app::terms::{TURNS_MAX, Terms};
+use crate::app::terms::{FRAMES_PER_TURN_MAX, TURNS_MAX, Terms};
 use testudo_battle::{Game, Setup};
 use testudo_render::clock::seconds_since_1970;
 
@@ -312,13 +312,21 @@ pub(crate) fn read(path: &Path, bytes: Vec<u8>) -> Result<(Replay, Terms), Match
     checked(path, Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?)
 }
 
-/// A replay of whatever origin, if its settings are of this game.
+/// A replay of whatever origin, if its settings are of this game, and its turns as long as they can be in a match: a link of a hundred characters
+/// could keep whoever opens it busy for hours.
 ///
 /// # Errors
 /// They are not.
 pub(crate) fn checked(path: &Path, replay: Replay) -> Result<(Replay, Terms), MatchError> {
     let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
     let terms = terms(replay.header()).ok_or_else(|| refused("the match settings are not valid".into()))?;
+    let frames = |turn| replay.turn(turn).map_or(0, |(events, _)| events.frames);
+    if let Some(turn) = (0..replay.turns()).find(|turn| frames(*turn) > FRAMES_PER_TURN_MAX) {
+        return Err(refused(format!(
+            "turn {turn} has {} frames, and no match has such a turn",
+            frames(turn)
+        )));
+    }
     Ok((replay, terms))
 }
 
@@ -425,6 +433,25 @@ mod tests {
         let (replay, terms) = here.open().unwrap();
         fs::remove_file(path).unwrap();
         assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
+    }
+
+    #[test]
+    fn turns_are_as_long_as_in_a_match() {
+        let with = |frames: u32| {
+            let mut game = Recorded::new(Game::new(TERMS.setup).unwrap(), &header(&TERMS));
+            for turn in 0..2 {
+                (0..if turn == 1 { frames } else { 1 }).for_each(|_| game.step(20));
+                game.turn_ended(Turn(turn), 7);
+            }
+            let path = std::env::temp_dir().join(format!("testudo-long-{}.replay", std::process::id()));
+            fs::write(&path, game.take_bytes()).unwrap();
+            let opened = open(&path);
+            fs::remove_file(path).unwrap();
+            opened
+        };
+        assert_eq!(with(FRAMES_PER_TURN_MAX).unwrap().0.turns(), 2);
+        let sentence = with(FRAMES_PER_TURN_MAX + 1).unwrap_err().to_string();
+        assert!(sentence.contains("turn 1 has 251 frames"), "{sentence}");
     }
 
     #[test]
