@@ -95,7 +95,10 @@ impl ConnectionLimits {
             return Admission::Full;
         }
         let rested_at = here.rested_at.map_or(now, |at| at.max(now)) + self.handshake_gap;
+        // Whoever waits may be accepted in the same moment as the others.
+        let is_spoken_for = here.accepted + here.pending >= self.connections_per_address_max;
         if here.pending >= PENDING_PER_ADDRESS_MAX
+            || is_spoken_for
             || rested_at - now > self.handshake_gap * self.handshakes_at_once
             || (counts.pending.len() >= PENDING_MAX && !counts.evict(here.pending))
         {
@@ -240,6 +243,19 @@ mod tests {
         assert_eq!(limits.size(), (28, 0));
         tickets.clear();
         assert_eq!(limits.size(), (0, 0));
+    }
+
+    /// Fifteen more than the limit, who came at once, were accepted.
+    #[test]
+    fn who_waits_to_be_accepted_counts_for_the_address() {
+        let now = Instant::now();
+        let limits = limits(SealedConfig::new().connections_per_address_max(3));
+        let mut tickets: Vec<Ticket> = (0..3).map(|_| granted(&limits, address("10.0.0.1"), now)).collect();
+        assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Later));
+        assert!(tickets.iter_mut().all(Ticket::accept));
+        assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
+        tickets.pop();
+        granted(&limits, address("10.0.0.1"), now);
     }
 
     /// Forty addresses filled a server with connections that never greeted, and a player who had crashed was told that it was full.
