@@ -3,7 +3,8 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{
-    Duration, Event, Identity, Instant, SessionConfig, SessionPhase, Topology, Turn, VirtualMatch,
+    Duration, Event, Failure, Identity, Instant, SessionConfig, SessionPhase, Successor, Topology, Turn,
+    VirtualMatch,
 };
 
 const SEED: u64 = 7;
@@ -150,4 +151,29 @@ fn a_player_of_a_mesh_that_fails_alone_is_not_said_to_differ() {
             }
         }
     }
+}
+
+/// Player 2 left while only player 3, who had resigned, could hear it. The others dropped player 2, and player 3 went on to the end with its last entries.
+#[test]
+fn a_resigned_player_of_a_mesh_does_not_watch_another_match_than_most_play() {
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
+    let config = SessionConfig::new(4).simulated().topology(Topology::Mesh).turns_ahead(3).turns(60);
+    let config = config.drop_after(Duration::from_millis(2_000));
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(5)));
+    game.run(Instant::from_millis(2_000), |_, _, _, _| {});
+    game.drivers_mut()[3].session_mut().resign(Successor::Nobody);
+    game.run(Instant::from_millis(4_000), |_, _, _, _| {});
+    for (from, to) in [(2, 0), (2, 1), (3, 0), (3, 1)] {
+        game.net_mut().set_link(from, to, dead);
+    }
+    game.run(Instant::from_millis(4_500), |_, _, _, _| {});
+    game.drivers_mut()[2].session_mut().leave();
+    game.run(Instant::from_millis(7_000), |_, _, _, _| {});
+    for to in [0, 1] {
+        game.net_mut().set_link(3, to, LinkConfig::new());
+    }
+    assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}));
+    let phases: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert_eq!(phases[..2], [SessionPhase::Finished; 2]);
+    assert_eq!(phases[3], SessionPhase::Failed(Failure::Dropped));
 }

@@ -1,7 +1,7 @@
 //! Drops players who do not answer: in a star the middle decides, in a mesh all survivors agree first.
 
 use crate::pace::pacing::Pace;
-use crate::packet::Bye;
+use crate::packet::{Bye, TurnsPacket};
 use crate::session::clock::CLOCK_JUMP;
 use crate::session::event::Event;
 use crate::session::failure::Failure;
@@ -244,6 +244,22 @@ impl AnySession {
             Next::Wait => {}
             Next::Drop(players) => self.end_streams(players),
             Next::Alone => self.fail_alone(),
+        }
+    }
+
+    /// Mesh: a player who has resigned and cannot be heard is not asked whom to drop. It may have entries that most players have gone on without; then it
+    /// watches another match, and fails like a player who was dropped.
+    pub(super) fn note_other_match(&mut self, index: usize, turns: &TurnsPacket) {
+        let Some(Identity::Player(sender)) = self.common.links[index].identity else { return };
+        if !self.common.setup.is_mesh() || !self.common.player_ended() {
+            return;
+        }
+        let is_another = mesh::plays_another(&self.common, sender, turns);
+        self.common.links[index].mesh.plays_another |= is_another;
+        let says = |link: &&Link| self.common.plays(link) && link.mesh.plays_another;
+        let said = self.common.links.values().filter(says).count() as u32;
+        if is_another && said * 2 > self.common.streams.live().count_ones() {
+            self.fail(Failure::Dropped);
         }
     }
 

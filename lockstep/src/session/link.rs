@@ -95,6 +95,8 @@ pub(crate) struct MeshView {
     pub(crate) lacks: [Option<(u32, Instant)>; PLAYERS_MAX as usize],
     /// Until when this peer sends another player's stream to the remote.
     pub(crate) helps_until: [Instant; PLAYERS_MAX as usize],
+    /// The remote has run turns without a player whose entries of these turns are here.
+    pub(crate) plays_another: bool,
 }
 
 /// One remote peer.
@@ -144,6 +146,7 @@ impl Link {
                 votes: 0,
                 lacks: [None; PLAYERS_MAX as usize],
                 helps_until: [Instant::ZERO; PLAYERS_MAX as usize],
+                plays_another: false,
             },
             looked_first: LookedFirst::default(),
             told_too_far: false,

@@ -1,10 +1,12 @@
 //! Agreement in a mesh: before a player is dropped, every survivor stops accepting the player's own packets and passes on the entries that
 //! it has. Then the lowest survivor ends the stream.
 
+use crate::packet::TurnsPacket;
 use crate::session::common::Common;
 use crate::session::config::SessionConfig;
 use crate::session::link::Link;
 use crate::session::players_in;
+use crate::session::stream::Stream;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -226,6 +228,15 @@ impl DropAgreement {
             .filter(|link| link.is_connected())
             .map_or(0, |link| link.mesh.frozen & common.streams.live() & !own)
     }
+}
+
+/// Whether a player, the sender of a packet, has run turns without another one whose entries of these turns are here.
+pub(super) fn plays_another(common: &Common, sender: PlayerId, turns: &TurnsPacket) -> bool {
+    let own = &common.streams[sender.index()];
+    // An entry closes when the turn `turns_ahead` before begins, but the one after the last turn closes when that has ended.
+    let begun = turns.base.min(own.next()).checked_sub(common.config().turns_ahead.saturating_add(2));
+    let is_gone = |(ack, stream): (&u32, &Stream)| begun >= Some(*ack) && *ack < stream.next();
+    own.end().is_none() && turns.acks.iter().zip(&common.streams).any(is_gone)
 }
 
 /// After this time, peers of a mesh that still wait give up the player that the others name.

@@ -166,6 +166,9 @@ impl AnySession {
             for segment in &turns.segments {
                 self.take_segment(index, turns, segment, had_before);
             }
+            self.note_other_match(index, turns);
+        }
+        if !self.common.is_over() {
             self.settle_checksums();
         }
         // After the entries that it covers.
