@@ -315,10 +315,10 @@ impl Places {
         self.players.get(player.index()).copied().flatten().is_some_and(|place| place.is_shut)
     }
 
-    /// Another secret opens a player's place from now on. If it was shut, whoever was removed last is still told so.
+    /// Another secret opens a player's place from now on. Whoever was removed from it last is still told so.
     pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.place(player) {
-            let removed = place.is_shut.then_some(place.secret);
+            let removed = if place.is_shut { Some(place.secret) } else { place.removed };
             *place = Place { connection: place.connection, removed, ..Place::new(*secret) };
         }
     }
@@ -440,6 +440,13 @@ mod tests {
             "it was told of a wrong code"
         );
         assert!(places.come(PeerId(73), &[5; 16], at(0)).is_ok());
+        places.renew(PlayerId(1), &[6; 16]);
+        assert_eq!(
+            places.come(PeerId(74), &[1; 16], at(0)),
+            Err(NoPlace::Shut),
+            "also after another renewal"
+        );
+        assert_eq!(places.come(PeerId(74), &[5; 16], at(0)), Err(NoPlace::WrongSecret), "nobody was removed");
         assert_eq!(places.shut(PlayerId(0)), None, "its own place");
     }
 
