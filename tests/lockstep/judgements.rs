@@ -1,6 +1,6 @@
 //! Judgements of a toy match: a true one holds, a forged or untrue one does not.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testudo_lockstep::judgement::{Archived, Doubt, Found, JSON_BYTES_MAX, Judgement, Signed};
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
 use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -144,7 +144,7 @@ fn nothing_but_numbers_and_players_is_read_from_a_judgement() {
         Signed::from_json(&changed.to_json())
     };
     assert!(read(&|_| {}).is_ok());
-    let lies: [&dyn Fn(&mut Signed); 12] = [
+    let lies: [&dyn Fn(&mut Signed); 13] = [
         &|signed| signed.key = escape.into(),
         &|signed| signed.signature = escape.into(),
         &|signed| signed.judgement.session = escape.into(),
@@ -153,6 +153,7 @@ fn nothing_but_numbers_and_players_is_read_from_a_judgement() {
         &|signed| signed.judgement.players = 17,
         &|signed| signed.judgement.checksum = Some(escape.into()),
         &|signed| signed.judgement.replay.as_mut().unwrap().file = escape.into(),
+        &|signed| signed.judgement.replay.as_mut().unwrap().file = "a\u{202e}txt.replay".into(),
         &|signed| signed.judgement.replay.as_mut().unwrap().sha256 = escape.into(),
         &|signed| signed.judgement.difference.as_mut().unwrap().referee = escape.into(),
         &|signed| signed.judgement.difference.as_mut().unwrap().values[1].0 = 2,
@@ -160,6 +161,42 @@ fn nothing_but_numbers_and_players_is_read_from_a_judgement() {
     ];
     for (number, lie) in lies.into_iter().enumerate() {
         assert!(matches!(read(lie), Err(Doubt::Malformed(_))), "lie {number}");
+    }
+}
+
+/// What the players have signed was read as any text.
+#[test]
+fn nothing_but_numbers_and_players_is_read_from_a_testimony() {
+    let (signed, _) = judged(0);
+    let read = |member: &str, value: Value| {
+        let said = json!({"player": 1, "live": 3, "own": "0".repeat(16), "all": "0".repeat(24), "checksum": 1,
+            "agreed": "0".repeat(16), "since": [8, 1], "signature": "0".repeat(128)});
+        let mut testimony = json!({"roster": "00ff", "turn": 9, "statements": [said]});
+        let holder = if member == "roster" { &mut testimony } else { &mut testimony["statements"][0] };
+        holder[member] = value;
+        let mut changed = signed.clone();
+        changed.judgement.testimony = Some(serde_json::from_value(testimony).unwrap());
+        Signed::from_json(&changed.to_json())
+    };
+    assert!(read("player", json!(0)).is_ok());
+    for member in ["roster", "own", "all", "agreed", "signature"] {
+        for lie in
+            ["1\u{1b}[8m", "1\u{202e}", "1"].into_iter().filter(|lie| (*lie, member) != ("1", "roster"))
+        {
+            assert!(matches!(read(member, json!(lie)), Err(Doubt::Malformed(_))), "{member} {lie:?}");
+        }
+    }
+    assert!(matches!(read("player", json!(2)), Err(Doubt::Malformed(_))));
+}
+
+/// The error repeated the name of a member that nobody knows, with what a terminal makes of it.
+#[test]
+fn an_error_repeats_nothing_of_the_text() {
+    for name in ["\u{1b}[8mholds", "\u{202e}sdloh"] {
+        let mut text = serde_json::to_value(judged(0).0).unwrap();
+        text["judgement"][name] = json!(1);
+        let why = Signed::from_json(&text.to_string()).unwrap_err().to_string();
+        assert!(why.is_ascii() && !why.contains(char::is_control) && why.contains("line 1"), "{why:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::drive::simulation::Simulation;
 use crate::judgement::doubt::Doubt;
-use crate::judgement::testimony::{Testimony, array, hex};
+use crate::judgement::testimony::{Testimony, array, hex, is_hex};
 use crate::replay::{Replay, ReplayPlayer};
 use crate::session::checksum::{Desync, fold_checksum};
 use crate::signed::conviction::Conviction;
@@ -160,13 +160,15 @@ impl Signed {
     /// Reads what [`Signed::to_json`] wrote. Total: any text gives a judgement or an error.
     ///
     /// # Errors
-    /// [`Doubt::Malformed`]: it is longer than [`JSON_BYTES_MAX`], or something else. What is read is safe to show: numbers are digits, and the replay's
-    /// name has no control characters.
+    /// [`Doubt::Malformed`]: it is longer than [`JSON_BYTES_MAX`], or something else. What is read is safe to show, and so is the error: numbers are
+    /// digits, and the replay's name has none of the characters that a terminal obeys and does not show.
     pub fn from_json(text: &str) -> Result<Self, Doubt> {
         if text.len() > JSON_BYTES_MAX {
             return Err(Doubt::Malformed("it is too long".into()));
         }
-        let read: Self = serde_json::from_str(text).map_err(|error| Doubt::Malformed(error.to_string()))?;
+        // The reader's own words repeat what is in the text, such as the name of a member that nobody knows.
+        let place = |error: serde_json::Error| format!("line {}, column {}", error.line(), error.column());
+        let read: Self = serde_json::from_str(text).map_err(|error| Doubt::Malformed(place(error)))?;
         if !read.is_well_formed() {
             return Err(Doubt::Malformed("a number, a player or a name in it is none".into()));
         }
@@ -218,13 +220,12 @@ impl Judgement {
 
     /// Somebody else may have written it to be shown on a terminal.
     fn is_well_formed(&self) -> bool {
-        let is_file = |archived: &Archived| {
-            is_hex(&archived.sha256, 64) && !archived.file.chars().any(char::is_control)
-        };
+        let is_file = |archived: &Archived| is_hex(&archived.sha256, 64) && is_shown(&archived.file);
         is_hex(&self.session, 16)
             && (1..=PLAYERS_MAX).contains(&self.players)
             && self.checksum.as_ref().is_none_or(|checksum| is_hex(checksum, 16))
             && self.difference.as_ref().is_none_or(|difference| difference.is_well_formed(self.players))
+            && self.testimony.as_ref().is_none_or(|testimony| testimony.is_well_formed(self.players))
             && self.replay.as_ref().is_none_or(is_file)
     }
 
@@ -284,9 +285,10 @@ impl Judgement {
     }
 }
 
-/// Whether it is a number of so many hexadecimal digits.
-fn is_hex(text: &str, digits: usize) -> bool {
-    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Whether a terminal shows a name as it is. Control characters move it about; marks of direction and characters without width make it look like another.
+fn is_shown(name: &str) -> bool {
+    let is_hidden = |c: char| matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    !name.chars().any(|c| c.is_control() || is_hidden(c))
 }
 
 fn wrong<T>(what: &str) -> Result<T, Doubt> {

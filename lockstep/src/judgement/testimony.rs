@@ -75,6 +75,12 @@ impl Testimony {
         Conviction::of(&roster, &statements, sums).map_err(|player| unsigned(player.0))
     }
 
+    /// Whether all its numbers are digits, and its players are players of such a match. Whether they have signed it is another question.
+    pub(super) fn is_well_formed(&self, players: u8) -> bool {
+        is_hex(&self.roster, self.roster.len())
+            && self.statements.iter().all(|said| said.player < players && said.is_well_formed())
+    }
+
     /// The short form of the keys that the players' programs showed at the start.
     #[must_use]
     pub fn fingerprint(&self) -> Option<String> {
@@ -97,6 +103,13 @@ impl Said {
         }
     }
 
+    fn is_well_formed(&self) -> bool {
+        let Self { own, all, agreed, signature, .. } = self;
+        [(own, 16), (all, 24), (agreed, 16), (signature, 128)]
+            .iter()
+            .all(|(text, digits)| is_hex(text, *digits))
+    }
+
     fn to_statement(&self, turn: u32) -> Option<Statement> {
         Some(Statement {
             author: PlayerId(self.player),
@@ -114,6 +127,11 @@ impl Said {
 
 pub(super) fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
+}
+
+/// Whether it is a number of so many hexadecimal digits.
+pub(super) fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The bytes of hexadecimal digits.
