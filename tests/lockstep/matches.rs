@@ -130,7 +130,7 @@ fn a_player_of_a_mesh_that_fails_alone_is_not_said_to_differ() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let config = SessionConfig::new(5).simulated().topology(Topology::Mesh).frames_per_turn(2).turns(90);
     let config = config.drop_after(Duration::from_millis(2_000));
-    // Every millisecond counts: statements are rare.
+    // Statements are rare, so a signed match is cut off at twelve moments: some of them fall behind a statement that only player 3 could make.
     for (is_signed, at) in (0..3).map(|n| (false, n * 100)).chain((0..12).map(|n| (true, n * 100))) {
         let config = if is_signed { config.clone().signed() } else { config.clone() };
         let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(5)));

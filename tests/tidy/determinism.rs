@@ -62,6 +62,8 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
         "lockstep/Cargo.toml",
         "demo/battle/Cargo.toml",
         "demo/cubes/Cargo.toml",
+        "demo/render/Cargo.toml",
+        "demo/bench/Cargo.toml",
         "demo/Cargo.toml",
     ] {
         let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
@@ -69,10 +71,13 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
             let name = line.split(['=', '.', ' ']).next()?;
             // Pools that a game may lend; the engine starts no threads.
             let lent = name == "rayon" && (line.contains("optional = true") || line.contains("dep:rayon"));
-            // The runtime of the sealed transport, and of the program's servers, and the source of keys and join codes: edges.
-            let in_demo = manifest == "demo/Cargo.toml";
+            // The runtime of the sealed transport, of the program's servers and of its sounds, and the source of keys and join codes: edges.
             let is_optional = line.contains("optional = true");
-            let edge = ["tokio", "getrandom"].contains(&name) && (is_optional || in_demo);
+            let edge = match manifest {
+                "demo/Cargo.toml" => ["tokio", "getrandom"].contains(&name),
+                "demo/render/Cargo.toml" => name == "tokio",
+                _ => is_optional && ["tokio", "getrandom"].contains(&name),
+            };
             (STRANGE_CRATES.contains(&name) && !lent && !edge).then_some((at, name))
         });
         findings.extend(strange.map(|(at, name)| Finding {

@@ -150,7 +150,7 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Which package may not know which: manifest, forbidden package, why.
-const STRANGERS: [(&str, &str, &str); 5] = [
+const STRANGERS: [(&str, &str, &str); 4] = [
     ("physics/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
     ("physics/movement/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
     (
@@ -158,7 +158,6 @@ const STRANGERS: [(&str, &str, &str); 5] = [
         "testudo-demo",
         "the tests must build for machines without a window; test the demo in demo/tests",
     ),
-    ("demo/render/Cargo.toml", "testudo-demo", "what draws a battle knows no match"),
     ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/math/rng.rs"),
 ];
 

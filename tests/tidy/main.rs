@@ -44,6 +44,7 @@ rules! {
     files_of_the_battle_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/battle/src/", rooms::DEEPEST);
     files_of_the_cubes_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/cubes/src/", rooms::DEEPEST);
     files_of_the_pictures_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/render/src/", rooms::DEEPEST);
+    files_of_the_benchmarks_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/bench/src/", rooms::DEEPEST);
     functions_and_structures_are_small: "a function fits a screen, and a structure is one noun", |tree| sizes::functions_and_structures_are_small(tree, LARGE);
     demo_has_no_import_cycles: "the demo's folders, rooms and files import each other without a cycle", rooms::demo_has_no_cycles;
     the_page_repeats_the_programs_constants: "the page's script and the program have the same constants", page::the_page_repeats_the_programs_constants;

@@ -6,7 +6,7 @@ use crate::imports::find_cycle;
 use crate::paths::{module_of_file, paths};
 use crate::tree::{Finding, Tree};
 
-/// A module, as its path from the crate's root: `view::paint::atlas`.
+/// A module, as its path from the crate's root: `view::hud::panel`.
 type Module<'a> = Vec<&'a str>;
 
 /// Where `lib.rs` and each `mod.rs` in `src` say that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.

@@ -31,16 +31,6 @@ impl Clock {
     }
 }
 
-/// For file names. A page writes no files.
-pub fn seconds_since_1970() -> u64 {
-    #[cfg(not(target_arch = "wasm32"))]
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    #[cfg(not(target_arch = "wasm32"))]
-    return since.map_or(0, |since| since.as_secs());
-    #[cfg(target_arch = "wasm32")]
-    0
-}
-
 /// The standard library has no clock in a browser, so the window library asks the page.
 #[cfg(target_arch = "wasm32")]
 mod page {

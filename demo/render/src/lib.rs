@@ -1,4 +1,4 @@
-//! What one sees and hears of the battle. It reads a battle's state and knows neither matches nor networks.
+//! What one sees and hears of the battle. It reads a battle's state, and of its match only what has been ordered and is not confirmed.
 //!
 //! From the bottom: `clock`; `sound` is heard; `paint` draws shapes and letters; `battle` draws a battle's state, confirmed or predicted.
 //!

@@ -82,9 +82,14 @@ impl MatchError {
     pub(crate) fn advice(&self) -> (&'static str, &'static str) {
         match self {
             Self::Failed { failure, .. } => of_failure(*failure),
-            Self::RoomClosed { .. } => {
-                ("The relay has closed the room", "Use another relay, or this one when it is there again.")
-            }
+            Self::RoomClosed { turns: 0 } => (
+                "The relay has closed the room",
+                "Open a new room: here if the others were late, at another relay if this one is ending.",
+            ),
+            Self::RoomClosed { .. } => (
+                "The relay has closed the room",
+                "Whoever has a save can host the match again, at another relay if this one is ending.",
+            ),
             Self::Invitation(InvitationError::Removed) => (
                 "You were removed",
                 "The host plays without you. Ask the host for a new code if that was a mistake.",
@@ -94,8 +99,8 @@ impl MatchError {
                 "A code of a player or a watcher leads to a match: join with it.",
             ),
             Self::Invitation(InvitationError::GoingAway) => (
-                "The relay opens no rooms",
-                "Use another relay, or ask whoever runs this one for its new code.",
+                "The relay is ending",
+                "Open rooms at another relay, or ask whoever runs this one for its new code. A match that was here goes on from a save.",
             ),
             Self::Invitation(_) => (
                 "You could not join the match",
@@ -334,7 +339,7 @@ impl fmt::Display for InvitationError {
             }
             Self::GoingAway => write!(
                 f,
-                "the relay is about to end, or to get a new code, and takes nobody now: use another relay, or ask for the new code"
+                "the relay is about to end, or to get a new code, and nobody new comes to a room of it: use another relay, or ask for the new code"
             ),
             Self::NotUnderstood => {
                 write!(f, "the answer was not understood: use the same version of this program")

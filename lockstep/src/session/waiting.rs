@@ -157,6 +157,7 @@ impl Waiting {
     }
 
     /// When the application has to be told of the wait, or that the middle is silent or is heard again. None if only a packet changes that.
+    /// While the middle is silent, it is also time now and then to note that it still is: its silence counts against nobody.
     pub(super) fn notice_at(&self, common: &Common, since: Instant) -> Option<Instant> {
         let notice = common.setup.config.waits.waiting_notice;
         let told_players = self.told == Told::Players || common.setup.player().is_none();

@@ -100,7 +100,7 @@ impl Foresight {
         let drawn = |body| drawn_in(&self.drawn, &self.displaced, body);
         let frames = self.budget.as_ref().map_or(DEPTH_MAX, PictureBudget::frames);
         let followed = self.predictor.follow_with(driver, game, now, frames, |correction| {
-            let count = correct(correction, drawn, glide, corrections);
+            let count = correct(correction, &drawn, glide, corrections);
             if let Some(worst) = right.back_mut().filter(|worst| count.0 < worst.0) {
                 *worst = count;
             }
@@ -211,11 +211,13 @@ impl Foresight {
     }
 }
 
+/// Not generic, so that it is compiled, and optimised, here: it goes over all bodies.
+///
 /// Lets everything glide from where it was drawn to where it would be drawn now. Returns how many bodies were predicted right, and how many
 /// there are.
 fn correct(
     correction: &Correction<'_, Game>,
-    drawn: impl Fn(BodyId) -> Option<[i64; 2]>,
+    drawn: &dyn Fn(BodyId) -> Option<[i64; 2]>,
     glide: &mut Glide,
     corrections: &mut Corrections,
 ) -> (u32, u32) {

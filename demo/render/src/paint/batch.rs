@@ -43,7 +43,6 @@ impl Batch {
     }
 
     /// Draws nowhere: for measuring what comes before.
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn blind() -> Self {
         Self::with(Atlas::blind())
     }
@@ -55,7 +54,6 @@ impl Batch {
     }
 
     /// Shapes drawn so far.
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn shapes(&self) -> u64 {
         self.shapes
     }

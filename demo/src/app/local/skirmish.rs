@@ -16,7 +16,7 @@ use crate::app::error::MatchError;
 use crate::app::local::sabotage;
 use crate::app::local::simulated::session;
 use crate::app::terms::{Terms, session_config};
-use crate::app::watch::FORESIGHT;
+use crate::app::watch::FORESIGHT_PER_PICTURE;
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::game_copy::GameCopy;
@@ -314,7 +314,7 @@ impl Skirmish {
     /// Lets a player's client predict, or no longer.
     pub(crate) fn set_prediction(&mut self, player: u8, predicts: bool) {
         let game = self.virtual_match.drivers()[usize::from(player)].simulation().game();
-        Foresight::switch(&mut self.foresights[usize::from(player)], predicts, game, FORESIGHT);
+        Foresight::switch(&mut self.foresights[usize::from(player)], predicts, game, FORESIGHT_PER_PICTURE);
     }
 
     /// Whether a player's client predicts.

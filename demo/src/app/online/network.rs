@@ -25,7 +25,7 @@ use crate::app::online::seat::start::{Start, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
-use crate::app::watch::FORESIGHT;
+use crate::app::watch::FORESIGHT_PER_PICTURE;
 use crate::app::watch::outcome::Outcome;
 use crate::app::watch::recording::Kept;
 use testudo_render::battle::foresight::Foresight;
@@ -317,7 +317,7 @@ impl NetworkMatch {
     pub(crate) fn set_prediction(&mut self, predicts: bool) {
         match &self.phase {
             NetworkPhase::Seated(seat) => {
-                Foresight::switch(&mut self.foresight, predicts, seat.copy().game(), FORESIGHT)
+                Foresight::switch(&mut self.foresight, predicts, seat.copy().game(), FORESIGHT_PER_PICTURE)
             }
             _ => self.foresight = None,
         }

@@ -22,7 +22,7 @@ use tokio::time::{sleep, timeout};
 /// Connections at once; further ones wait in the system's queue.
 const CONNECTIONS_MAX: usize = 256;
 
-/// Connections at once from one address, or one /64 network of version 6, which one customer of a provider has; further ones are closed. A browser makes six.
+/// Connections at once from one address, or one /64 network of version 6, as one home has; further ones are closed. A browser makes six.
 const CONNECTIONS_PER_ADDRESS_MAX: u32 = 48;
 
 /// Greatest length of a path: that of a name in a folder.

@@ -207,7 +207,7 @@ pub(crate) fn simulate_again(
     copies: &[&FrameRecord],
 ) -> Vec<Again> {
     let mut game = any.clone();
-    let is_done = state::load(&mut game, &before.state).is_ok() && repeat(&mut game, past_actions);
+    let is_done = game.load_state(&before.state) && repeat(&mut game, past_actions);
     let again = is_done.then(|| FrameRecord::of(&mut game));
     let is_reproduced = |copy: &&FrameRecord| again.as_ref().map(|again| again == *copy);
     let players = (0..).zip(copies);
@@ -254,7 +254,7 @@ fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDiffer
 /// All numbers of a state; none if it cannot be restored.
 fn leaves(copy: &FrameRecord, any: &Game) -> Vec<Leaf> {
     let (mut game, mut leaves) = (any.clone(), Vec::new());
-    if state::load(&mut game, &copy.state).is_ok() {
+    if game.load_state(&copy.state) {
         state::leaves(&mut game, &mut |leaf| leaves.push(leaf));
     }
     leaves

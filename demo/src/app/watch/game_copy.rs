@@ -9,7 +9,7 @@ use std::path::Path;
 
 use testudo_lockstep::replay::{Ending, Recorded};
 use testudo_lockstep::state::inquiry::{Inquiry, MOMENTS_MAX, Moments};
-use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_lockstep::state::{State, StateError, Visit};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::error::MatchError;
@@ -416,7 +416,9 @@ impl Watched {
     fn remember(&mut self) {
         let game = self.recorded.game_mut();
         if let Some(moments) = &mut self.moments {
-            moments.push(self.frame - 1, game);
+            moments.push_saved(self.frame - 1, |state| {
+                game.save_state(state);
+            });
         }
         if self.keeps_records {
             self.frames.push(FrameRecord::of(game));
@@ -427,7 +429,7 @@ impl Watched {
     fn take_state(&mut self, bytes: &[u8]) -> bool {
         // The bytes are not trusted, and a refused state may be loaded in part.
         let mut game = self.game().clone();
-        if state::load(&mut game, bytes).is_err() {
+        if !game.load_state(bytes) {
             return false;
         }
         (self.recorded, self.whole) = (Recorded::unrecorded(game), None);

@@ -11,5 +11,5 @@ pub(crate) mod telemetry;
 pub(crate) mod turn_record;
 
 /// Time that a picture may give to prediction. Tests must not depend on how busy the machine is.
-pub(crate) const FORESIGHT: Option<testudo_lockstep::Duration> =
+pub(crate) const FORESIGHT_PER_PICTURE: Option<testudo_lockstep::Duration> =
     if cfg!(test) { None } else { Some(testudo_lockstep::Duration::from_millis(8)) };

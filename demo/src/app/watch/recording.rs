@@ -11,7 +11,6 @@ use crate::app::files;
 use crate::app::maps;
 use crate::app::terms::{FRAMES_PER_TURN_MAX, TURNS_MAX, Terms};
 use testudo_battle::{Game, Setup};
-use testudo_render::clock::seconds_since_1970;
 
 /// Largest file: hours of a large battle.
 pub(crate) const BYTES_MAX: u64 = 256 << 20;
@@ -328,6 +327,16 @@ pub(crate) fn checked(path: &Path, replay: Replay) -> Result<(Replay, Terms), Ma
         )));
     }
     Ok((replay, terms))
+}
+
+/// For file names. A page writes no files.
+fn seconds_since_1970() -> u64 {
+    #[cfg(not(target_arch = "wasm32"))]
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    #[cfg(not(target_arch = "wasm32"))]
+    return since.map_or(0, |since| since.as_secs());
+    #[cfg(target_arch = "wasm32")]
+    0
 }
 
 fn terms(header: &ReplayHeader) -> Option<Terms> {

@@ -1,6 +1,6 @@
 //! How a difference spreads: the bodies that are not the same in two copies, turn by turn.
 
-use testudo_lockstep::state;
+use testudo_lockstep::Simulation as _;
 
 use crate::app::watch::turn_record::FrameRecord;
 use testudo_battle::Game;
@@ -28,7 +28,7 @@ impl Spread {
     pub(crate) fn note(&mut self, states: [&FrameRecord; 2]) {
         for (copy, record) in self.copies.iter_mut().zip(states) {
             // A state of one's own can be loaded.
-            if state::load(&mut **copy, &record.state).is_err() {
+            if !copy.load_state(&record.state) {
                 return;
             }
         }

@@ -93,7 +93,9 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     for (at, name) in AT.into_iter().zip(["", vote, "round trip", "slack", "made us wait"]).skip(1) {
         ui.pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
-    let waits = all.map(|player| (player, seat.session().player_report(player).delayed));
+    // A vote can be taken back, so its row stays.
+    let waits =
+        all.map(|player| (player, seat.votes_out(player), seat.session().player_report(player).delayed));
     let (listed, more) = listed(waits.collect());
     let mut line = Rect { y: rect.y + 36.0, ..rect };
     let mut voted = None;
@@ -141,17 +143,17 @@ fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
     is_pressed
 }
 
-/// Who is listed, and how many are not. Of more players than there is room for: whoever made us wait longest, in their order.
-fn listed(mut waits: Vec<(PlayerId, Duration)>) -> (Vec<PlayerId>, usize) {
+/// Who is listed, and how many are not. Of more players than there is room for: those voted against, and whoever made us wait longest, in their order.
+fn listed(mut waits: Vec<(PlayerId, bool, Duration)>) -> (Vec<PlayerId>, usize) {
     let all = waits.len();
     if all > ROWS {
         // The last row says that there are more.
-        waits.sort_by_key(|(_, waited)| Reverse(*waited));
+        waits.sort_by_key(|(_, is_voted, waited)| Reverse((*is_voted, *waited)));
         waits.truncate(ROWS - 1);
-        waits.sort_by_key(|(player, _)| *player);
+        waits.sort_by_key(|(player, ..)| *player);
     }
     let more = all - waits.len();
-    (waits.into_iter().map(|(player, _)| player).collect(), more)
+    (waits.into_iter().map(|(player, ..)| player).collect(), more)
 }
 
 /// A player's name and team, and shorter forms.
@@ -180,12 +182,12 @@ mod tests {
     fn of_many_players_those_are_listed_who_matter() {
         let waits = |players: u8| {
             let waited = |player| if player == 13 || player == 2 { 900 } else { 0 };
-            let all = (0..players).map(|player| (PlayerId(player), Duration::from_millis(waited(player))));
-            all.collect::<Vec<_>>()
+            let row = |player| (PlayerId(player), player == 15, Duration::from_millis(waited(player)));
+            (0..players).map(row).collect::<Vec<_>>()
         };
         assert_eq!(listed(waits(8)), ((0..8).map(PlayerId).collect(), 0));
         let (players, more) = listed(waits(16));
         assert_eq!((players.len(), more), (7, 9));
-        assert_eq!(players, [0, 1, 2, 3, 4, 5, 13].map(PlayerId));
+        assert_eq!(players, [0, 1, 2, 3, 4, 13, 15].map(PlayerId), "player 15 is voted against");
     }
 }

@@ -69,12 +69,20 @@ impl Moments {
 
     /// A frame is over. Reuses the oldest frame's buffer. A repeated frame replaces the kept one.
     pub fn push<S: State>(&mut self, frame: u32, game: &mut S) {
+        self.push_saved(frame, |state| state::save(game, state));
+    }
+
+    /// Like [`Moments::push`]. `save` appends the state as [`state::save`] writes it: a game that can do so by itself does not make this package's
+    /// caller compile that walk once more.
+    pub fn push_saved(&mut self, frame: u32, save: impl FnOnce(&mut Vec<u8>)) {
         self.ring.pop_back_if(|last| last.frame == frame);
         let full = self.ring.len() == self.most;
         let mut state = self.ring.pop_front_if(|_| full).map(|moment| moment.state).unwrap_or_default();
-        state::save(game, &mut state);
+        state.clear();
+        save(&mut state);
         self.ring.push_back(Moment { frame, hash: XxHash3_64::oneshot(&state), state });
     }
+
     /// The kept state of a frame.
     pub(super) fn of(&self, frame: u32) -> Option<&Moment> {
         self.ring.iter().find(|moment| moment.frame == frame)

@@ -4,6 +4,8 @@ use testudo_lockstep::{PlayerId, SessionPhase};
 
 use crate::app::online::seat::Seat;
 
+const ENDED: &str = "your orders have ended, and so have your votes";
+
 impl Seat {
     /// Votes a player out, or takes the vote back.
     ///
@@ -11,7 +13,7 @@ impl Seat {
     /// Why the vote does not count.
     pub(crate) fn vote_out(&mut self, player: PlayerId, out: bool) -> Result<(), &'static str> {
         if !self.driver.session_mut().vote_out(player, out) {
-            return Err(self.why_no_vote(player).unwrap_or("your orders have ended, and so have your votes"));
+            return Err(self.why_no_vote(player).unwrap_or(ENDED));
         }
         let bit = 1 << player.0;
         let votes = &mut self.evidence.votes;
@@ -23,6 +25,8 @@ impl Seat {
     pub(crate) fn why_no_vote(&self, player: PlayerId) -> Option<&'static str> {
         if self.is_watching() {
             Some("whoever watches has no vote")
+        } else if self.session().is_joining() {
+            Some("you are still coming back: vote when you play again")
         } else if self.session().phase() == SessionPhase::Lobby {
             Some("there are no votes before the start: the host can remove a player")
         } else if self.is_over() {

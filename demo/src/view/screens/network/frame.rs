@@ -68,10 +68,10 @@ impl NetworkDesk {
     fn vote(&mut self, voted: Option<PlayerId>) {
         let (Some(player), Some(seat)) = (voted, self.game.seat_mut()) else { return };
         let out = !seat.votes_out(player);
-        if let Err(why) = seat.vote_out(player, out) {
-            self.notify(ending::told(why));
+        match seat.vote_out(player, out) {
+            Ok(()) => self.stage.log.note("vote", [player.0, u8::from(out)]),
+            Err(why) => self.notify(ending::told(why)),
         }
-        self.stage.log.note("vote", [player.0, u8::from(out)]);
     }
 
     fn draw_header(&mut self) {
