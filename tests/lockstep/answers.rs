@@ -1,27 +1,32 @@
 //! What a guest takes for an answer to its question.
 
+use std::collections::VecDeque;
 use std::io;
 
+use testudo_lockstep::packet::{Packet, PayloadFormat, Refusal, Refuse};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::{Answer, Opened, Secrets, Welcome};
-use testudo_lockstep::service::guest::{Arrival, Dial, Guest, GuestError, Line, LineEvent};
-use testudo_lockstep::{Identity, Instant, PlayerId, SessionConfig};
+use testudo_lockstep::service::guest::{Arrival, Dial, Guest, GuestError, Line, LineEvent, MIDDLE};
+use testudo_lockstep::{BitWriter, Duration, Identity, Instant, NoAction, PlayerId, Session, SessionConfig};
 
-/// A server that says this to everybody.
-struct Server(Answer);
+/// A server that gives these answers, one on each connection.
+struct Server(VecDeque<Answer>);
+
+/// A connection with its answer.
+struct Answered(Option<Answer>);
 
 impl Dial for Server {
-    type Line = Server;
+    type Line = Answered;
 
-    fn dial(&mut self, _: &JoinCode, _: &[u8]) -> io::Result<Server> {
-        Ok(Server(self.0.clone()))
+    fn dial(&mut self, _: &JoinCode, _: &[u8]) -> io::Result<Answered> {
+        Ok(Answered(self.0.pop_front()))
     }
 }
 
-impl Line for Server {
+impl Line for Answered {
     fn poll(&mut self, _: Instant) -> Option<LineEvent> {
-        Some(LineEvent::Accepted(self.0.to_bytes()))
+        self.0.take().map(|answer| LineEvent::Accepted(answer.to_bytes()))
     }
 
     fn send(&mut self, _: &[u8]) {}
@@ -45,7 +50,7 @@ fn code() -> JoinCode {
 }
 
 fn joined(answer: Answer) -> Result<Option<Arrival>, GuestError> {
-    Guest::join(Server(answer), code(), [3; 16], Instant::ZERO).unwrap().round(None, Instant::ZERO)
+    Guest::join(Server([answer].into()), code(), [3; 16], Instant::ZERO).unwrap().round(None, Instant::ZERO)
 }
 
 /// A relay could answer with settings that nobody had asked for, and whoever opened the room played by them: a million units, say.
@@ -53,7 +58,7 @@ fn joined(answer: Answer) -> Result<Option<Arrival>, GuestError> {
 fn a_room_is_the_one_that_was_asked_for() {
     let asked = agreement(3, b"small");
     let open = |answer: Answer| {
-        let guest = Guest::open(Server(answer), code(), [3; 16], asked.clone(), Instant::ZERO);
+        let guest = Guest::open(Server([answer].into()), code(), [3; 16], asked.clone(), Instant::ZERO);
         guest.unwrap().round(None, Instant::ZERO)
     };
     assert!(
@@ -65,6 +70,52 @@ fn a_room_is_the_one_that_was_asked_for() {
     {
         assert_eq!(open(other.clone()).err(), Some(GuestError::NotUnderstood), "{other:?}");
     }
+}
+
+/// It could do so one step later: it turned away whoever had opened the right room, and then let it into another one.
+#[test]
+fn who_comes_back_finds_the_same_place_and_match() {
+    let (asked, own) = (agreement(3, b"small"), Identity::Player(PlayerId(0)));
+    let same = welcome(own, asked.clone());
+    let back = |answers: [Answer; 2], is_opener: bool| {
+        let (server, token, now) = (Server(answers.into()), [3; 16], Instant::from_millis(1_000));
+        let guest = match is_opener {
+            true => Guest::open(server, code(), token, asked.clone(), now),
+            false => Guest::join(server, code(), token, now),
+        };
+        let mut guest = guest.unwrap();
+        let arrival = guest.round(None, now).unwrap().unwrap();
+        let mut session = turned_away(&arrival, now);
+        assert_eq!(guest.round(Some(&mut session), now), Ok(None));
+        assert!(guest.is_calling());
+        guest.round(None, now + Duration::from_secs(10)).map(|arrival| arrival.is_some())
+    };
+    let others = [
+        welcome(own, agreement(3, b"large")),
+        welcome(Identity::Player(PlayerId(1)), asked.clone()),
+        Welcome { session_id: 8, ..same.clone() },
+        Welcome { is_relayed: false, ..same.clone() },
+    ];
+    for (first, is_opener) in [(opened(0, asked.clone()), true), (Answer::Come(same.clone()), false)] {
+        assert_eq!(back([first.clone(), Answer::Come(same.clone())], is_opener), Ok(true));
+        for other in others.clone().map(Answer::Come) {
+            let found = back([first.clone(), other.clone()], is_opener);
+            assert_eq!(found, Err(GuestError::NotUnderstood), "{other:?}");
+        }
+    }
+}
+
+/// The session of a guest that the middle tells to come back in a while.
+fn turned_away(arrival: &Arrival, now: Instant) -> Session<NoAction> {
+    let mut session = arrival.session::<NoAction>(arrival.config().simulated(), now).unwrap();
+    let mut hello = Vec::new();
+    session.poll_transmit(now, &mut hello).unwrap();
+    let format = PayloadFormat::Variable(8);
+    let Ok(Packet::Hello(hello)) = Packet::decode(&hello, 0, format) else { panic!("{hello:?}") };
+    let (refuse, mut packet) = (Refuse { refusal: Refusal::ComeBackIn { seconds: 1 } }, Vec::new());
+    Packet::Refuse(refuse).encode(hello.nonce, format, &mut BitWriter::new(), &mut packet);
+    session.handle_packet(now, MIDDLE, &packet);
+    session
 }
 
 #[test]

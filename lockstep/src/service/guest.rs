@@ -182,6 +182,8 @@ pub struct Guest<D: Dial> {
     code: JoinCode,
     token: [u8; 16],
     greeting: Vec<u8>,
+    /// What the first arrival was told: it is the same whenever this guest comes again.
+    welcome: Option<Welcome>,
     line: Option<D::Line>,
     stage: GuestStage,
     /// When to connect again.
@@ -249,6 +251,7 @@ impl<D: Dial> Guest<D> {
             code,
             token,
             greeting,
+            welcome: None,
             line: Some(line),
             stage: GuestStage::Calling { since: now, delay: None },
             again: None,
@@ -394,13 +397,17 @@ impl<D: Dial> Guest<D> {
         self.stage = GuestStage::Lost(error);
     }
 
-    /// Whether this answers the question. A relay that means harm would open another room than the one that was asked for, say of a million units.
+    /// Whether this answers the question. A relay that means harm would open another room than the one that was asked for, say of a million units, or
+    /// lose the guest and let it into another one.
     fn has_asked(&self, answer: &Answer) -> bool {
         match (Greeting::read(&self.greeting), answer) {
             (Ok(Greeting::Open { agreement, .. }), Answer::Opened(Opened { welcome, .. })) => {
                 welcome.agreement == *agreement && welcome.place == Identity::Player(PlayerId(0))
             }
-            (Ok(Greeting::Come { .. }), Answer::Come(_)) => true,
+            (Ok(Greeting::Come { .. }), Answer::Come(welcome)) => {
+                // Without a seal whoever comes back may be given another place, and anybody may answer.
+                !self.code.is_sealed() || self.welcome.as_ref().is_none_or(|first| first == welcome)
+            }
             _ => false,
         }
     }
@@ -423,6 +430,7 @@ impl<D: Dial> Guest<D> {
             Answer::Refused(_) => return self.fail(GuestError::NotUnderstood),
         };
         self.stage = GuestStage::Placed;
+        self.welcome.get_or_insert_with(|| welcome.clone());
         (self.again, self.since, self.pause) = (None, Some(now), AGAIN);
         Ok(Some(Arrival { welcome, codes, code: self.code.clone() }))
     }
