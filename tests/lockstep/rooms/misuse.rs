@@ -144,6 +144,34 @@ fn who_has_opened_a_room_takes_no_secret_of_another() {
     }
 }
 
+/// Whoever had opened a room gave a place that nobody had taken one secret after the other, until guests of other rooms were told of a wrong code.
+#[test]
+fn places_that_nobody_has_taken_are_renewed_without_a_trace() {
+    let mut world = World::new(Limits::default(), 31);
+    world.loss = 0;
+    let (other, opened) = world.open(1, agreement(2, 200));
+    world.clients[other].driver.session_mut().set_ready(false);
+    let second = world.come(opened.secrets.players[1]);
+    let _ = world.until(2, |_| false);
+    let remove = |world: &mut World, client: usize, player: u8, secret: Secret| {
+        let session = world.clients[client].driver.session_mut();
+        Removal { player: PlayerId(player), secret }.ask(session).unwrap();
+    };
+    remove(&mut world, other, 1, [6; 16]);
+    assert!(world.until(2, |world| world.clients[second].is_closed));
+    let (first, _) = world.open(2, agreement(16, 200));
+    let _ = world.until(2, |_| false);
+    let secret = |number: u16| [&number.to_le_bytes()[..], &[1; 14]].concat().try_into().unwrap();
+    for number in (0..4_200).step_by(15) {
+        (0..15).for_each(|place| remove(&mut world, first, place + 1, secret(number + u16::from(place))));
+        let _ = world.until(1, |_| false);
+    }
+    let last = world.greet_from(3, &come(secret(4_199))).1.answer;
+    assert!(matches!(last, Answer::Come(_)), "all places were renewed");
+    let removed = Answer::Refused(Refused::Removed);
+    assert_eq!(world.greet_from(1, &come(opened.secrets.players[1])).1.answer, removed);
+}
+
 /// One customer has a whole network of addresses of version 6.
 #[test]
 fn the_addresses_of_one_network_share_their_rooms_and_a_quarter_of_the_states() {

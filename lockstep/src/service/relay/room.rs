@@ -38,6 +38,8 @@ impl Haste {
 pub(super) struct Removed {
     /// To be closed.
     pub(super) connection: Option<PeerId>,
+    /// Whether the player has ever come.
+    pub(super) has_come: bool,
     /// The secret that opened the place, and the one that opens it now.
     pub(super) renewed: Option<(Secret, Secret)>,
 }
@@ -203,14 +205,17 @@ impl Room {
     /// Players who have been told that they are removed. Before the start their places open with another secret.
     pub(super) fn take_removed(&mut self, now: Instant) -> Vec<Removed> {
         let has_begun = self.has_begun();
-        let Self { removed, places, secrets, .. } = self;
+        let Self { removed, places, secrets, seen, .. } = self;
         let shut = |Removal { player, secret }: Removal| {
             let connection = places.shut(player);
+            let has_come = *seen & (1 << player.0) != 0;
             let renewed = (!has_begun).then(|| {
                 places.renew(player, &secret);
+                // The next one is somebody else.
+                *seen &= !(1 << player.0);
                 (core::mem::replace(&mut secrets.players[player.index()], secret), secret)
             });
-            Removed { connection, renewed }
+            Removed { connection, has_come, renewed }
         };
         let shut = removed.drain(..).map(shut).collect();
         self.note_empty(now);

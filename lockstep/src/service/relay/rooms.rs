@@ -274,7 +274,7 @@ impl Rooms {
             };
             room.run(now, &mut self.packet, &mut self.counters, &mut sort);
             room.count_states(&mut self.states);
-            for Removed { connection, renewed } in room.take_removed(now) {
+            for Removed { connection, has_come, renewed } in room.take_removed(now) {
                 if let Some(connection) = connection {
                     self.guests.remove(&connection);
                     self.closing.push_back(connection);
@@ -283,7 +283,10 @@ impl Rooms {
                     // The secret may be one of another room, which whoever removes a player has heard of: it stays there.
                     if self.secrets.get(&shadow(&old)) == Some(&id) {
                         self.secrets.remove(&shadow(&old));
-                        note_past(&mut self.past, shadow(&old), Refused::Removed);
+                        // Whoever has opened a room may renew a place again and again, and what others are to be told would get lost.
+                        if has_come {
+                            note_past(&mut self.past, shadow(&old), Refused::Removed);
+                        }
                     }
                     self.secrets.entry(shadow(&new)).or_insert(id);
                 }
