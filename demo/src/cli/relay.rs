@@ -42,6 +42,10 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         errln!("{line}");
         tell_script(&line, json);
     })?;
+    let Some(counters) = counters else {
+        // Whoever tells holds the output, and whatever else is written on it would wait, too.
+        std::process::exit(1)
+    };
     let report = serde_json::json!({
         "rooms": counters.rooms,
         "players_seen": counters.players_seen,

@@ -44,3 +44,29 @@ fn arguments_that_are_no_text_are_refused() {
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     assert!(ended.stdout.starts_with(b"{\"error\""), "{ended:?}");
 }
+
+/// A relay with a pipe that nobody reads printed its counters on it, and one signal did not end it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_a_relay_whose_reader_stands_still() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    /// The system's flag for a file that never makes anybody wait.
+    const NONBLOCK: i32 = 0o4000;
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let again = format!("/proc/self/fd/{}", writer.as_raw_fd());
+    let mut filler =
+        std::fs::File::options().write(true).custom_flags(NONBLOCK).open(again).expect("the pipe");
+    while filler.write(&[b' '; 4_096]).is_ok() {}
+    while filler.write(b" ").is_ok() {}
+
+    let mut child =
+        program("relay --bind 127.0.0.1:0").stdout(writer).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
+    assert!(line.starts_with("relay at "), "{line}");
+    crate::network::signal(child.id(), "-TERM");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    drop(reader);
+}

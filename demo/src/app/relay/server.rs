@@ -111,14 +111,14 @@ impl Relay {
         Ok(Self { sealed, code, clock, metrics, web, agones, told, renew_every, renew_at, drain })
     }
 
-    /// Serves until it is told to stop and the last room is over. No match waits for `tell`.
+    /// Serves until it is told to stop and the last room is over. No match waits for `tell`. None: `tell` still waits for a reader that stands still.
     ///
     /// # Errors
     /// The system gives no randomness, or no thread.
     pub(crate) fn run(
         mut self,
         tell: impl FnMut(RelayNews) + Send + 'static,
-    ) -> Result<Counters, MatchError> {
+    ) -> Result<Option<Counters>, MatchError> {
         let teller = Teller::start(tell).map_err(MatchError::Socket)?;
         teller.tell(RelayNews::At(self.code.clone()));
         if let Some(metrics) = &self.metrics {
@@ -135,7 +135,7 @@ impl Relay {
             served.map_err(|error| MatchError::Randomness(error.to_string()))?;
             while let Some(codes) = self.sealed.poll_opened() {
                 let watch = codes.watchers().map(|code| code.to_string());
-                watch.into_iter().for_each(|watch| teller.tell(RelayNews::Opened { watch }));
+                watch.into_iter().for_each(|watch| teller.tell_if_room(RelayNews::Opened { watch }));
             }
             if interrupt::is_asked() && !is_stopping {
                 is_stopping = true;
@@ -146,8 +146,8 @@ impl Relay {
                 self.renew(began, &teller)?;
             }
             if is_stopping && self.sealed.rooms().is_empty() {
-                teller.finish();
-                return Ok(self.sealed.rooms().counters().clone());
+                let is_told = teller.finish();
+                return Ok(is_told.then(|| self.sealed.rooms().counters().clone()));
             }
             self.tell_cluster(is_stopping);
             if began.since(shown) >= SHOW_EVERY {

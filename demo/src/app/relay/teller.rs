@@ -1,12 +1,14 @@
 //! What is told of a relay's life, on a thread of its own: whoever reads it may stand still (a stopped terminal, a log that nobody takes), and the matches
 //! do not wait for that.
 
+use std::collections::VecDeque;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// News that wait to be told; further ones are left out.
+/// News that wait to be told.
 const WAITING_MAX: usize = 256;
 
 /// Time for the last ones when the relay ends.
@@ -14,40 +16,76 @@ const LAST_WITHIN: Duration = Duration::from_secs(1);
 
 /// Tells news in their order.
 pub(crate) struct Teller<N> {
-    waiting: SyncSender<N>,
+    queue: Arc<Queue<N>>,
     /// Closed when everything is told.
     done: Receiver<()>,
+}
+
+/// What waits; a part that is none is the end.
+struct Queue<N> {
+    waiting: Mutex<VecDeque<Option<N>>>,
+    has_more: Condvar,
+}
+
+impl<N> Queue<N> {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Option<N>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the newest; the oldest makes room.
+    fn push(&self, news: Option<N>) {
+        let mut waiting = self.waiting();
+        if waiting.len() >= WAITING_MAX {
+            waiting.pop_front();
+        }
+        waiting.push_back(news);
+        self.has_more.notify_one();
+    }
+
+    /// Waits for the next.
+    fn next(&self) -> Option<N> {
+        let waiting = self.has_more.wait_while(self.waiting(), |waiting| waiting.is_empty());
+        waiting.unwrap_or_else(PoisonError::into_inner).pop_front().flatten()
+    }
 }
 
 impl<N: Send + 'static> Teller<N> {
     /// # Errors
     /// No thread.
     pub(crate) fn start(tell: impl FnMut(N) + Send + 'static) -> io::Result<Self> {
-        let (waiting, news) = sync_channel(WAITING_MAX);
+        let queue = Arc::new(Queue { waiting: Mutex::default(), has_more: Condvar::new() });
+        let news = Arc::clone(&queue);
         let (told, done) = channel::<()>();
         thread::Builder::new().name("news".into()).spawn(move || {
-            news.into_iter().for_each(tell);
+            std::iter::from_fn(|| news.next()).for_each(tell);
             drop(told);
         })?;
-        Ok(Self { waiting, done })
+        Ok(Self { queue, done })
     }
 
-    /// Tells it soon, or leaves it out if too much waits.
+    /// Tells it soon. If too much waits, the oldest is left out.
     pub(crate) fn tell(&self, news: N) {
-        let _ = self.waiting.try_send(news);
+        self.queue.push(Some(news));
+    }
+
+    /// Tells it soon, or leaves it out if too much waits: there may be many of this kind, and others matter more.
+    pub(crate) fn tell_if_room(&self, news: N) {
+        // Only this thread adds any.
+        if self.queue.waiting().len() < WAITING_MAX {
+            self.tell(news);
+        }
     }
 
     /// Waits a moment for what has not been told yet. False: the reader stands still.
+    #[must_use]
     pub(crate) fn finish(self) -> bool {
-        drop(self.waiting);
+        self.queue.push(None);
         self.done.recv_timeout(LAST_WITHIN) == Err(RecvTimeoutError::Disconnected)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use super::*;
 
     #[test]
@@ -60,9 +98,30 @@ mod tests {
         assert_eq!(*told.lock().unwrap(), (0..100).collect::<Vec<_>>());
     }
 
-    /// A relay whose output nobody read stood still with all its matches, once the pipe was full.
+    /// A relay whose output nobody read stood still with all its matches, once the pipe was full. Then what it told last was lost: its new code, or that it
+    /// stops.
     #[test]
-    fn nobody_waits_for_a_reader_that_stands_still() {
+    fn nobody_waits_for_a_reader_that_stands_still_and_it_misses_nothing_that_matters() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&told);
+        let (reader, read) = channel::<()>();
+        let teller = Teller::start(move |news| {
+            // Until it goes on.
+            let _ = read.recv();
+            list.lock().unwrap().push(news);
+        });
+        let teller = teller.unwrap();
+        (0..10 * WAITING_MAX).for_each(|news| teller.tell_if_room(news));
+        teller.tell(usize::MAX);
+        (0..10 * WAITING_MAX).for_each(|news| teller.tell_if_room(news));
+        drop(reader);
+        assert!(teller.finish());
+        let told = told.lock().unwrap();
+        assert!(told.len() <= WAITING_MAX + 1 && told.contains(&usize::MAX), "{}", told.len());
+    }
+
+    #[test]
+    fn nobody_waits_at_the_end_for_a_reader_that_stands_still() {
         let (reader, read) = channel::<()>();
         let teller = Teller::start(move |_| {
             // Until the test is over.
