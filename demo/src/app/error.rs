@@ -339,10 +339,13 @@ impl fmt::Display for InvitationError {
             }
             Self::GoingAway => write!(
                 f,
-                "the relay is about to end, or to get a new code, and nobody new comes to a room of it: use another relay, or ask for the new code"
+                "the relay is about to end, or to get a new code, and opens no more rooms: use another relay, or ask for the new code"
             ),
             Self::NotUnderstood => {
-                write!(f, "the answer was not understood: use the same version of this program")
+                write!(
+                    f,
+                    "the answer was not understood: use the same version of this program; if you do, do not trust this host or relay"
+                )
             }
             Self::NotForWatching => {
                 write!(f, "this code is a player's: to watch, ask for the code after \"watch:\"")

@@ -1,4 +1,4 @@
-//! Running matches: the part of the demo that touches the network. It prints nothing.
+//! Running matches: the part of the demo that touches the network, but for `load`. It prints nothing.
 //!
 //! From the bottom: `terms` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
 //! `local` runs all peers in this process, `online` one of them over a network; `playback` plays replays, `share` makes links of them.

@@ -84,7 +84,7 @@ fn a_guest_says_in_one_line_why_it_cannot_play() {
         (JOIN, altered(&welcome, 1, 1), true, "a map of its own"),
         (JOIN, vec![3], false, "no free place"),
         (JOIN, vec![7], false, "the match is over"),
-        (OPEN, vec![6], false, "takes nobody now"),
+        (OPEN, vec![6], false, "opens no more rooms"),
         (JOIN, vec![0, 1, 2, 3], true, "was not understood"),
     ];
     for (command, answer, is_accepted, part) in cases {

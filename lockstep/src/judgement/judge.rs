@@ -161,7 +161,7 @@ impl Signed {
     ///
     /// # Errors
     /// [`Doubt::Malformed`]: it is longer than [`JSON_BYTES_MAX`], or something else. What is read is safe to show, and so is the error: numbers are
-    /// digits, and the replay's name has none of the characters that a terminal obeys and does not show.
+    /// digits, and the replay's name has no control characters, no marks of direction and no spaces without width.
     pub fn from_json(text: &str) -> Result<Self, Doubt> {
         if text.len() > JSON_BYTES_MAX {
             return Err(Doubt::Malformed("it is too long".into()));
@@ -285,7 +285,7 @@ impl Judgement {
     }
 }
 
-/// Whether a terminal shows a name as it is. Control characters move it about; marks of direction and characters without width make it look like another.
+/// Whether a terminal shows a name as it is. Control characters move it about; marks of direction and spaces without width make it look like another.
 fn is_shown(name: &str) -> bool {
     let is_hidden = |c: char| matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !name.chars().any(|c| c.is_control() || is_hidden(c))

@@ -182,7 +182,7 @@ pub struct Guest<D: Dial> {
     code: JoinCode,
     token: [u8; 16],
     greeting: Vec<u8>,
-    /// What the first arrival was told: it is the same whenever this guest comes again.
+    /// What the first arrival was told: with a seal it is the same whenever this guest comes again.
     welcome: Option<Welcome>,
     line: Option<D::Line>,
     stage: GuestStage,
@@ -398,7 +398,7 @@ impl<D: Dial> Guest<D> {
     }
 
     /// Whether this answers the question. A relay that means harm would open another room than the one that was asked for, say of a million units, or
-    /// lose the guest and let it into another one.
+    /// turn the guest away, and let it into another room when it comes back.
     fn has_asked(&self, answer: &Answer) -> bool {
         match (Greeting::read(&self.greeting), answer) {
             (Ok(Greeting::Open { agreement, .. }), Answer::Opened(Opened { welcome, .. })) => {

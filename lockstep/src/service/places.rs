@@ -318,7 +318,9 @@ impl Places {
     /// Another secret opens a player's place from now on. Whoever was removed from it last is still told so.
     pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.place(player) {
-            let removed = if place.is_shut { Some(place.secret) } else { place.removed };
+            // Of a secret that nobody has used nobody was removed.
+            let was_removed = place.is_shut && place.owner.is_some();
+            let removed = if was_removed { Some(place.secret) } else { place.removed };
             *place = Place { connection: place.connection, removed, ..Place::new(*secret) };
         }
     }
@@ -439,14 +441,14 @@ mod tests {
             Err(NoPlace::Shut),
             "it was told of a wrong code"
         );
-        assert!(places.come(PeerId(73), &[5; 16], at(0)).is_ok());
+        places.shut(PlayerId(1));
         places.renew(PlayerId(1), &[6; 16]);
         assert_eq!(
             places.come(PeerId(74), &[1; 16], at(0)),
             Err(NoPlace::Shut),
             "also after another renewal"
         );
-        assert_eq!(places.come(PeerId(74), &[5; 16], at(0)), Err(NoPlace::WrongSecret), "nobody was removed");
+        assert_eq!(places.come(PeerId(74), &[5; 16], at(0)), Err(NoPlace::WrongSecret), "nobody has used it");
         assert_eq!(places.shut(PlayerId(0)), None, "its own place");
     }
 

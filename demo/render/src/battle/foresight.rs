@@ -211,10 +211,8 @@ impl Foresight {
     }
 }
 
-/// Not generic, so that it is compiled, and optimised, here: it goes over all bodies.
-///
 /// Lets everything glide from where it was drawn to where it would be drawn now. Returns how many bodies were predicted right, and how many
-/// there are.
+/// there are. Not generic, so that it is compiled, and optimised, here: it goes over all bodies.
 fn correct(
     correction: &Correction<'_, Game>,
     drawn: &dyn Fn(BodyId) -> Option<[i64; 2]>,

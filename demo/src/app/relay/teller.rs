@@ -84,6 +84,13 @@ impl<N: Send + 'static> Teller<N> {
     }
 }
 
+/// The thread ends when it has told the rest.
+impl<N> Drop for Teller<N> {
+    fn drop(&mut self) {
+        self.queue.push(None);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,7 +108,7 @@ mod tests {
     /// A relay whose output nobody read stood still with all its matches, once the pipe was full. Then what it told last was lost: its new code, or that it
     /// stops.
     #[test]
-    fn nobody_waits_for_a_reader_that_stands_still_and_it_misses_nothing_that_matters() {
+    fn nobody_waits_for_a_reader_that_stands_still_and_it_gets_the_newest_of_what_matters() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let list = Arc::clone(&told);
         let (reader, read) = channel::<()>();

@@ -106,7 +106,7 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
         line.y += LINE;
     }
     if more > 0 {
-        ui.pen.text(&format!("and {more} more, who made us wait less"), line.x, line.y, SMALL, TEXT_DIM);
+        ui.pen.text(&format!("and {more} more"), line.x, line.y, SMALL, TEXT_DIM);
     }
     voted
 }

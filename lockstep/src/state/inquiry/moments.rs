@@ -72,8 +72,8 @@ impl Moments {
         self.push_saved(frame, |state| state::save(game, state));
     }
 
-    /// Like [`Moments::push`]. `save` appends the state as [`state::save`] writes it: a game that can do so by itself does not make this package's
-    /// caller compile that walk once more.
+    /// Like [`Moments::push`]. `save` writes the state into an empty buffer, as [`state::save`] would: a game that has that walk compiled already need not
+    /// compile it again.
     pub fn push_saved(&mut self, frame: u32, save: impl FnOnce(&mut Vec<u8>)) {
         self.ring.pop_back_if(|last| last.frame == frame);
         let full = self.ring.len() == self.most;

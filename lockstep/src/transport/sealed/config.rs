@@ -97,8 +97,8 @@ impl SealedConfig {
     }
 
     /// Greatest number of connections of a server with one address (of version 6: with one /64 network), those that are
-    /// still being made included; further ones wait until there is room, or are given up by their clients. At least 1, 64 by default: many homes and schools
-    /// have one address for everybody.
+    /// still being made included; further ones are refused, or not answered yet while some of these are still being made; their clients ask again. At least
+    /// 1, 64 by default: many homes and schools have one address for everybody.
     #[must_use]
     pub fn connections_per_address_max(mut self, connections: u32) -> Self {
         self.connections_per_address_max = connections;
