@@ -26,12 +26,13 @@ built=$TARGET_DIR/$target/$PROFILE/testudo.wasm
 if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/$PROFILE/testudo.wasm; fi
 
 # program NAME FLAGS...: the program as the page's file NAME, built with more flags. Names of functions and lines would make it ten times
-# as large. The page's own functions are undefined until it loads the program; compilers from 1.96 on no longer expect that.
+# as large. The page's own functions are undefined until it loads the program; compilers from 1.96 on no longer expect that. What is not optimised
+# needs more than the one MiB of stack that a page has by default.
 program() {
   local name=$1
   shift
   env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true CARGO_PROFILE_DIST_STRIP=true \
-    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} -C link-arg=--allow-undefined $*" \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} -C link-arg=--allow-undefined -C link-arg=-zstack-size=4194304 $*" \
     "${CARGO[@]}" build --quiet --locked --profile "$PROFILE" -p testudo-demo --target "$target"
   cp "$built" "$PAGE/$name"
 }

@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread::Builder;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -58,8 +59,20 @@ impl From<CubesError> for Failed {
     }
 }
 
-/// Reads the arguments, runs the command and reports the result.
+/// Windows gives the first thread one MiB, and a window that is not optimised needs more.
+const STACK: usize = 8 << 20;
+
+/// Runs the program, on a thread with room where the first one has little.
 pub(crate) fn run() -> ExitCode {
+    let thread = cfg!(windows).then(|| Builder::new().stack_size(STACK).spawn(run_here));
+    match thread {
+        Some(Ok(thread)) => thread.join().unwrap_or(ExitCode::FAILURE),
+        _ => run_here(),
+    }
+}
+
+/// Reads the arguments, runs the command and reports the result.
+fn run_here() -> ExitCode {
     // Errors of the parser itself must know this, too.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Arguments::try_parse() {
