@@ -318,9 +318,9 @@ impl Places {
     /// Another secret opens a player's place from now on. Whoever was removed from it last is still told so.
     pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.place(player) {
-            // Of a secret that nobody has used nobody was removed.
-            let was_removed = place.is_shut && place.owner.is_some();
-            let removed = if was_removed { Some(place.secret) } else { place.removed };
+            // A secret that nobody has used does not take the place of another one.
+            let counts = place.is_shut && (place.owner.is_some() || place.removed.is_none());
+            let removed = if counts { Some(place.secret) } else { place.removed };
             *place = Place { connection: place.connection, removed, ..Place::new(*secret) };
         }
     }
