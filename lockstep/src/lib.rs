@@ -74,6 +74,7 @@ pub use session::outbox::SubmitError;
 pub use session::saved_match::{SavedMatch, SavedMatchError};
 pub use session::stats::Stats;
 pub use session::talk::{Message, MessageError, To};
+pub use session::votes::VoteError;
 pub use session::{AnySession, Blame, PlayerReport, Session, SessionPhase, TurnStatus};
 pub use signed::chain::Opening;
 pub use signed::conviction::Conviction;

@@ -172,7 +172,8 @@ fn nothing_but_numbers_and_players_is_read_from_a_testimony() {
         let said = json!({"player": 1, "live": 3, "own": "0".repeat(16), "all": "0".repeat(24), "checksum": 1,
             "agreed": "0".repeat(16), "since": [8, 1], "signature": "0".repeat(128)});
         let mut testimony = json!({"roster": "00ff", "turn": 9, "statements": [said]});
-        let holder = if member == "roster" { &mut testimony } else { &mut testimony["statements"][0] };
+        let is_its_own = matches!(member, "roster" | "interval");
+        let holder = if is_its_own { &mut testimony } else { &mut testimony["statements"][0] };
         holder[member] = value;
         let mut changed = signed.clone();
         changed.judgement.testimony = Some(serde_json::from_value(testimony).unwrap());
@@ -187,6 +188,17 @@ fn nothing_but_numbers_and_players_is_read_from_a_testimony() {
         }
     }
     assert!(matches!(read("player", json!(2)), Err(Doubt::Malformed(_))));
+    for interval in [0, 601] {
+        assert!(matches!(read("interval", json!(interval)), Err(Doubt::Malformed(_))), "{interval}");
+    }
+    // Where every turn has a checksum, the text is as it was before there was the member.
+    let every = read("interval", json!(1)).unwrap();
+    assert_eq!(read("roster", json!("00ff")), Ok(every.clone()));
+    assert!(!every.to_json().contains("interval"));
+    let rarely = read("interval", json!(30)).unwrap();
+    assert!(
+        Signed::from_json(&rarely.to_json()) == Ok(rarely.clone()) && rarely.to_json().contains("interval")
+    );
 }
 
 /// The error repeated the name of a member that nobody knows, with what a terminal makes of it.

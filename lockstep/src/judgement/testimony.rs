@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judgement::doubt::Doubt;
 use crate::session::AnySession;
+use crate::session::config::limits::CHECKSUM_INTERVAL_MAX;
 use crate::signed::conviction::Conviction;
 use crate::signed::roster::Roster;
 use crate::signed::statement::{Since, Statement};
@@ -20,6 +21,9 @@ pub struct Testimony {
     pub roster: String,
     /// The statements are about the match up to the start of this turn.
     pub turn: u32,
+    /// Turns from one exchanged checksum to the next ([`crate::SessionConfig::checksum_interval`]). The text leaves it out where it is 1.
+    #[serde(default = "every_turn", skip_serializing_if = "is_every_turn")]
+    pub interval: u32,
     /// One of each player who has said something.
     pub statements: Vec<Said>,
 }
@@ -32,7 +36,7 @@ pub struct Said {
     live: u16,
     own: String,
     all: String,
-    /// Its folded checksum after the turn before.
+    /// Its newest folded checksum of those that are exchanged.
     checksum: u32,
     agreed: String,
     /// A player who has come back: the turn before which the state was taken that it was given, and its folded checksum.
@@ -51,11 +55,12 @@ impl Testimony {
         let most = |turn: &Turn| (about(*turn).count(), core::cmp::Reverse(turn.0));
         let turn = said.iter().map(|statement| statement.turn).max_by_key(most)?;
         let statements = about(turn).map(|statement| Said::of(statement)).collect();
-        Some(Self { roster: hex(&roster.to_bytes()), turn: turn.0, statements })
+        let interval = session.config().limits.checksum_interval;
+        Some(Self { roster: hex(&roster.to_bytes()), turn: turn.0, interval, statements })
     }
 
     /// What the players' own signatures show. `sums` is what the orders lead to: the folded checksum before each turn, up to the turn of the
-    /// statements.
+    /// statements. The interval is the referee's word; with another one a liar could be a witness, so that honest players are accused, not convicted.
     ///
     /// # Errors
     /// [`Doubt::Testimony`]: these are not statements of players of the match with this number.
@@ -72,12 +77,13 @@ impl Testimony {
         let unsigned = |player: u8| Doubt::Testimony(format!("player {player} has not signed this"));
         let read = |said: &Said| said.to_statement(self.turn).ok_or_else(|| unsigned(said.player));
         let statements = self.statements.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        Conviction::of(&roster, &statements, sums).map_err(|player| unsigned(player.0))
+        Conviction::of(&roster, &statements, sums, self.interval).map_err(|player| unsigned(player.0))
     }
 
     /// Whether all its numbers are digits, and its players are players of such a match. Whether they have signed it is another question.
     pub(super) fn is_well_formed(&self, players: u8) -> bool {
         is_hex(&self.roster, self.roster.len())
+            && (1..=CHECKSUM_INTERVAL_MAX).contains(&self.interval)
             && self.statements.iter().all(|said| said.player < players && said.is_well_formed())
     }
 
@@ -87,6 +93,15 @@ impl Testimony {
         let roster = Roster::from_bytes(&unhex(&self.roster)?).ok()?;
         Some(roster.fingerprint().to_string())
     }
+}
+
+fn every_turn() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_every_turn(interval: &u32) -> bool {
+    *interval == 1
 }
 
 impl Said {
@@ -160,7 +175,7 @@ mod tests {
         let roster = Roster::new(0x1234, &seats).unwrap();
         let said =
             (0..3).map(|player| said(player, RIGHT + u32::from(player == 2), &keys, &roster)).collect();
-        (Testimony { roster: hex(&roster.to_bytes()), turn: 9, statements: said }, keys, roster)
+        (Testimony { roster: hex(&roster.to_bytes()), turn: 9, interval: 1, statements: said }, keys, roster)
     }
 
     fn said(player: u8, checksum: u32, keys: &[PlayerKey], roster: &Roster) -> Said {

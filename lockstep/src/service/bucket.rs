@@ -1,7 +1,4 @@
-//! A limit of how often something happens, and whom it is for.
-
-#[cfg(any(feature = "codes", feature = "sealed"))]
-use core::net::IpAddr;
+//! A limit of how often something happens.
 
 use crate::value::time::{Duration, Instant};
 
@@ -25,14 +22,5 @@ impl Bucket {
         }
         self.full_at = full_at;
         Ok(())
-    }
-}
-
-/// What one customer of a network provider can choose from: an address of version 4, or a /64 network of version 6.
-#[cfg(any(feature = "codes", feature = "sealed"))]
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-        address => address,
     }
 }

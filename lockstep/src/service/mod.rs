@@ -6,6 +6,7 @@
 //! - [`places`]: which secret opens which place.
 //! - `code`, `codes`: join codes, one for each place.
 //! - [`host`]: the middle of a star that plays itself.
+//! - `household`: whom a limit per address is for.
 //! - [`invitation`]: the way to a place without a seal.
 //! - `relay`: the rooms of a relay, and its limits.
 //! - `machine`: the keys and marks that follow from a machine's one secret. `save_file`: a match that can be resumed, as bytes.
@@ -23,6 +24,8 @@ pub mod greeting;
 #[cfg(feature = "codes")]
 pub mod guest;
 pub mod host;
+#[cfg(any(feature = "codes", feature = "sealed"))]
+pub mod household;
 pub mod invitation;
 #[cfg(all(feature = "codes", feature = "signed"))]
 pub mod machine;

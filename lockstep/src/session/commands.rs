@@ -5,12 +5,14 @@ use crate::session::SessionPhase;
 use crate::session::controls::ControlError;
 use crate::session::lobby::StartPhase;
 use crate::session::outbox::SubmitError;
+use crate::session::votes::{VoteError, may_vote};
 use crate::value::entry::EndReason;
 use crate::value::entry::SPEED_PERCENT_MAX;
 use crate::value::entry::SPEED_PERCENT_MIN;
 use crate::value::ids::Identity;
 use crate::value::ids::PeerId;
 use crate::value::ids::PlayerId;
+use crate::value::ids::PlayerSet;
 use crate::value::ids::Turn;
 use crate::value::time::Duration;
 
@@ -31,10 +33,28 @@ impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and in a star
     /// at least two, the player is dropped, as after a silence, and cannot come back while they do. The vote travels with the next entry, and
     /// every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle
-    /// counts, and a host who plays cannot be voted out: leave the match instead. Returns whether the vote counts: none does in the lobby, where the host
-    /// can [`AnySession::kick`], or in a match of two.
-    pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
-        self.ballots.vote(&self.common, player, out)
+    /// counts, and a host who plays cannot be voted out: leave the match instead.
+    ///
+    /// # Errors
+    /// Why the vote does not count, as [`AnySession::may_vote_out`] says.
+    pub fn vote_out(&mut self, player: PlayerId, out: bool) -> Result<(), VoteError> {
+        self.may_vote_out(player)?;
+        self.ballots.vote(player, out);
+        Ok(())
+    }
+
+    /// Whether a vote against this player would count now.
+    ///
+    /// # Errors
+    /// Why not: see [`VoteError`].
+    pub fn may_vote_out(&self, player: PlayerId) -> Result<(), VoteError> {
+        may_vote(&self.common, player)
+    }
+
+    /// Whom the local player votes out.
+    #[must_use]
+    pub fn votes_out(&self) -> PlayerSet {
+        PlayerSet::from_bits(self.ballots.own)
     }
 
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on

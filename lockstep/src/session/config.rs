@@ -3,7 +3,7 @@ mod arrivals;
 mod check;
 mod controls;
 mod hash;
-mod limits;
+pub(crate) mod limits;
 mod own;
 mod sides;
 mod waits;

@@ -56,7 +56,8 @@ impl AnySession {
 
     /// Sets what a player shows to everybody: up to 64 bytes whose meaning is the game's business, such as a name, a team and a colour. Every
     /// player may set its own, and the player [`crate::SessionConfig::host_player()`] those of all; in a mesh each its own. Possible until the match starts.
-    /// Whoever comes to a running match sets its own once, before it connects.
+    /// Whoever comes to a running match sets its own once, before it connects. Of two who set the same one, the later at the middle counts: a host that
+    /// has defaults for others keeps them in its own profile, or its default may replace what a player has just chosen.
     ///
     /// # Errors
     /// Too long, too often, not a player that this peer may set, or the match has begun.

@@ -53,7 +53,7 @@ mod transfer;
 mod transmit;
 mod turns;
 mod typed;
-mod votes;
+pub(crate) mod votes;
 mod waiting;
 
 use crate::signed::roster::Roster;

@@ -1,5 +1,7 @@
 //! Votes: the players can drop somebody who spoils the match, also where no player is in the middle.
 
+use core::fmt;
+
 use crate::session::common::Common;
 use crate::session::event::Event;
 use crate::session::{SessionPhase, players_in};
@@ -7,6 +9,42 @@ use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, PlayerSet, Turn};
 
 /// A vote needs at least this many voters: with fewer, one player could drop another.
 const VOTERS_MIN: u32 = 2;
+
+/// A vote that does not count; it goes nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum VoteError {
+    /// This peer has no player in the match, or its player's actions have ended.
+    NotPlaying,
+    /// The match has not begun, or this peer is still joining. Before the start the host can remove a player ([`AnySession::kick`](crate::AnySession::kick)).
+    NotBegun,
+    /// The match is over.
+    Over,
+    /// In a match of two nobody votes.
+    OnlyTwo,
+    /// Nobody votes against oneself.
+    Oneself,
+    /// All packets pass through this host.
+    Host,
+    /// There is no such player.
+    Nobody,
+}
+
+impl fmt::Display for VoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotPlaying => "this peer has no player in the match",
+            Self::NotBegun => "nobody votes before the match has begun",
+            Self::Over => "the match is over",
+            Self::OnlyTwo => "in a match of two nobody votes",
+            Self::Oneself => "nobody votes against oneself",
+            Self::Host => "the host cannot be voted out, because all packets pass there",
+            Self::Nobody => "there is no such player",
+        })
+    }
+}
+
+impl std::error::Error for VoteError {}
 
 /// Whom the players vote out; bit n for player n.
 #[derive(Clone, Debug, Default)]
@@ -54,20 +92,29 @@ impl Ballots {
         }
     }
 
-    /// The local player votes, or takes its vote back. Returns whether the vote counts.
-    pub(super) fn vote(&mut self, common: &Common, player: PlayerId, out: bool) -> bool {
-        let setup = &common.setup;
-        let is_host = !setup.is_mesh() && setup.coordinator() == Identity::Player(player);
-        let can = setup.player().is_some_and(|own| own != player) && !is_host;
-        let players = setup.config.players;
-        let is_time = common.phase != SessionPhase::Lobby && !common.player_ended() && !common.is_over();
-        if !can || !is_time || player.0 >= players || u32::from(players) <= VOTERS_MIN {
-            return false;
-        }
+    /// The local player votes, or takes its vote back.
+    pub(super) fn vote(&mut self, player: PlayerId, out: bool) {
         let bit = 1 << player.0;
         self.own = if out { self.own | bit } else { self.own & !bit };
-        true
     }
+}
+
+/// Whether a vote of the local player against this one counts.
+pub(super) fn may_vote(common: &Common, player: PlayerId) -> Result<(), VoteError> {
+    let setup = &common.setup;
+    let is_host = !setup.is_mesh() && setup.coordinator() == Identity::Player(player);
+    let why_not = match setup.player() {
+        None => VoteError::NotPlaying,
+        _ if common.phase == SessionPhase::Lobby => VoteError::NotBegun,
+        _ if common.is_over() => VoteError::Over,
+        _ if common.player_ended() => VoteError::NotPlaying,
+        _ if u32::from(setup.config.players) <= VOTERS_MIN => VoteError::OnlyTwo,
+        _ if player.0 >= setup.config.players => VoteError::Nobody,
+        Some(own) if own == player => VoteError::Oneself,
+        Some(_) if is_host => VoteError::Host,
+        Some(_) => return Ok(()),
+    };
+    Err(why_not)
 }
 
 /// The first so many players, bit n for player n.

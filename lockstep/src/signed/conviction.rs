@@ -21,19 +21,28 @@ pub struct Conviction {
 }
 
 impl Conviction {
-    /// Judges statements. `sums[n]` is what a statement about turn n has to say if the copy is right: the folded checksum
-    /// ([`crate::fold_checksum`]) after the newest turn before n whose checksums are exchanged; 0 if there is none. Statements about turns
-    /// that `sums` does not have name nobody.
+    /// Judges statements. `sums[n]` is the folded checksum ([`crate::fold_checksum`]) before turn n, 0 before the first turn and of turns before a
+    /// match was resumed. `interval` is that of the match ([`crate::SessionConfig::checksum_interval`]): a statement about turn n has the checksum
+    /// before the newest turn up to n that is a multiple of it. Statements about turns that `sums` does not have name nobody.
     ///
     /// # Errors
     /// The player has not signed its statement in the match of this roster.
-    pub fn of(roster: &Roster, statements: &[Statement], sums: &[u32]) -> Result<Self, PlayerId> {
+    pub fn of(
+        roster: &Roster,
+        statements: &[Statement],
+        sums: &[u32],
+        interval: u32,
+    ) -> Result<Self, PlayerId> {
         if let Some(forged) = statements.iter().find(|statement| !statement.is_signed(roster)) {
             return Err(forged.author);
         }
         let mut found = Self::default();
         for statement in statements {
-            let Some(right) = sums.get(statement.turn.0 as usize) else { continue };
+            let turn = statement.turn.0;
+            let told = turn - turn.checked_rem(interval).unwrap_or(0);
+            let Some(right) = sums.get(told as usize).filter(|_| (turn as usize) < sums.len()) else {
+                continue;
+            };
             // A player who is out of the match is no witness.
             let agrees = |other: &&Statement| {
                 other.compares_with(statement)
@@ -112,7 +121,8 @@ mod tests {
     }
 
     fn judge(checksums: &[u32], change: impl Fn(&mut Statement)) -> [Vec<u8>; 3] {
-        let found = Conviction::of(&roster(checksums.len() as u8), &said(checksums, change), &SUMS).unwrap();
+        let found =
+            Conviction::of(&roster(checksums.len() as u8), &said(checksums, change), &SUMS, 1).unwrap();
         [found.convicted, found.accused, found.misled].map(|set| set.iter().map(|player| player.0).collect())
     }
 
@@ -147,7 +157,7 @@ mod tests {
         // The same statement three times is the word of one player.
         let mut statements = said(&[RIGHT, 5], |_| {});
         statements.extend(vec![statements[0].clone(); 2]);
-        let found = Conviction::of(&roster(2), &statements, &SUMS).unwrap();
+        let found = Conviction::of(&roster(2), &statements, &SUMS, 1).unwrap();
         assert!(found.convicted.is_empty() && found.accused.contains(PlayerId(1)), "{found:?}");
     }
 
@@ -174,6 +184,32 @@ mod tests {
         assert_eq!(judge(&LAST_IS_WRONG, own), [vec![2], vec![], vec![]]);
     }
 
+    /// Honest statements had other checksums than those that were looked for, and whoever signed that of the turn itself was a witness against them.
+    #[test]
+    fn a_statement_has_the_newest_checksum_that_was_exchanged() {
+        let at = |turn: u32, interval: u32, checksums: &[u32], state: u32| {
+            let back = |statement: &mut Statement| {
+                statement.turn = Turn(turn);
+                if statement.author == PlayerId(2) {
+                    statement.since = Some(Since { turn: Turn(5), checksum: state });
+                }
+            };
+            let statements = said(checksums, back);
+            let found = Conviction::of(&roster(3), &statements, &SUMS, interval).unwrap();
+            [found.convicted, found.accused, found.misled].map(|set| set.bits())
+        };
+        for (turn, interval, checksum) in
+            [(9, 4, 8), (8, 4, 8), (7, 4, 44), (3, 4, 0), (9, 600, 0), (9, 1, RIGHT)]
+        {
+            assert_eq!(at(turn, interval, &[checksum; 3], 5), [0; 3], "{turn} {interval}");
+            assert_eq!(at(turn, interval, &[checksum, checksum, 6], 5), [4, 0, 0], "{turn} {interval}");
+            // The state with which player 2 came back was wrong.
+            assert_eq!(at(turn, interval, &[checksum, checksum, 6], 44), [0, 0, 4], "{turn} {interval}");
+        }
+        assert_eq!(at(7, 4, &[44, 44, 7], 5), [4, 0, 0], "the checksum of the turn itself");
+        assert_eq!(at(10, 4, &[8, 8, 7], 5), [0; 3], "a turn that is not there");
+    }
+
     #[test]
     fn what_was_changed_after_signing_convicts_nobody() {
         let changes: [fn(&mut Statement); 6] = [
@@ -188,7 +224,7 @@ mod tests {
             let mut statements = said(&LAST_IS_WRONG, |_| {});
             change(&mut statements[1]);
             let author = statements[1].author;
-            assert_eq!(Conviction::of(&roster(3), &statements, &SUMS), Err(author));
+            assert_eq!(Conviction::of(&roster(3), &statements, &SUMS, 1), Err(author));
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::toy::toy_match;
 use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
     Duration, EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionConfig, SessionPhase, Topology,
+    VoteError,
 };
 
 /// In a mesh the author speaks for itself as long as it can be heard, and no other peer ends its stream.
@@ -45,17 +46,17 @@ fn most_of_a_mesh_can_vote_somebody_out() {
     let mut game = toy_match(&config(5, Topology::Mesh), 0, 1, slow());
     run(&mut game, 4_000);
     for voter in [0, 4] {
-        assert!(game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true));
+        assert_eq!(game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true), Ok(()));
     }
-    assert!(!game.drivers_mut()[3].session_mut().vote_out(PlayerId(3), true), "not oneself");
+    assert_eq!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(3), true), Err(VoteError::Oneself));
     run(&mut game, 6_000);
     assert!(
         game.drivers().iter().all(|driver| driver.simulation().gone.is_empty()),
         "two of five are too few"
     );
     // The victim votes, too, which does not help it.
-    assert!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(0), true));
-    assert!(game.drivers_mut()[1].session_mut().vote_out(PlayerId(3), true));
+    assert_eq!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(0), true), Ok(()));
+    assert_eq!(game.drivers_mut()[1].session_mut().vote_out(PlayerId(3), true), Ok(()));
     run(&mut game, 7_500);
     let gone = game.drivers()[0].simulation().gone.clone();
     assert_eq!(gone.len(), 1, "within a second and a half");

@@ -3,7 +3,9 @@
 use super::slow;
 use crate::joining::{assert_agreed, config, events, middle_of, play, restart, secret, start};
 use crate::toy::Toy;
-use testudo_lockstep::{Event, Failure, Identity, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch};
+use testudo_lockstep::{
+    Event, Failure, Identity, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch, VoteError,
+};
 
 #[test]
 fn most_of_a_star_can_vote_somebody_out_and_back_in() {
@@ -15,11 +17,12 @@ fn most_of_a_star_can_vote_somebody_out_and_back_in() {
             game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), out)
         };
         let gone = |game: &VirtualMatch<Toy>| game.drivers()[0].simulation().bots.len();
-        assert!(!vote(&mut game, 3, true), "not oneself");
-        assert!(vote(&mut game, 1, true));
+        assert_eq!(vote(&mut game, 3, true), Err(VoteError::Oneself));
+        assert_eq!(vote(&mut game, 1, true), Ok(()));
+        assert!(game.drivers()[1].session().votes_out().contains(PlayerId(3)), "{topology:?}");
         play(&mut game, 7_000);
         assert_eq!(gone(&game), 0, "{topology:?}: one of three others is too few");
-        assert!(vote(&mut game, 2, true));
+        assert_eq!(vote(&mut game, 2, true), Ok(()));
         play(&mut game, 8_500);
         assert_eq!(gone(&game), 1, "{topology:?}: within a second and a half");
         let votes = events(&mut game, 0).into_iter().filter_map(|event| match event {
@@ -34,7 +37,8 @@ fn most_of_a_star_can_vote_somebody_out_and_back_in() {
         let refused = SessionPhase::Failed(Failure::Refused(Refusal::VotedOut));
         assert_eq!(game.drivers()[3].session().phase(), refused, "{topology:?}");
 
-        assert!(vote(&mut game, 2, false));
+        assert_eq!(vote(&mut game, 2, false), Ok(()));
+        assert!(game.drivers()[2].session().votes_out().is_empty(), "{topology:?}");
         play(&mut game, 12_000);
         restart(&mut game, &config, 3, comes, secret(3));
         play(&mut game, 300_000);
@@ -50,10 +54,13 @@ fn no_vote_counts_in_the_lobby_or_in_a_match_of_two() {
             let mut game = start(&config(players, topology), 0, 1, slow());
             let own = game.drivers_mut()[0].session_mut();
             assert_eq!(own.phase(), SessionPhase::Lobby);
-            assert!(!own.vote_out(PlayerId(1), true), "{topology:?}: the match has not begun");
+            assert_eq!(own.vote_out(PlayerId(1), true), Err(VoteError::NotBegun), "{topology:?}");
             play(&mut game, 4_000);
             let counts = game.drivers_mut()[0].session_mut().vote_out(PlayerId(1), true);
-            assert_eq!(counts, players == 3, "{topology:?}: who is to agree?");
+            let expected = if players == 3 { Ok(()) } else { Err(VoteError::OnlyTwo) };
+            assert_eq!(counts, expected, "{topology:?}: who is to agree?");
+            let nobody = game.drivers()[0].session().may_vote_out(PlayerId(players));
+            assert!(nobody.is_err(), "{topology:?}: there is no such player");
         }
     }
 }
@@ -68,20 +75,21 @@ fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
         for voter in [1, 2] {
             let counts = game.drivers_mut()[voter].session_mut().vote_out(PlayerId(0), true);
             assert_eq!(
-                counts, is_relayed,
+                counts,
+                if is_relayed { Ok(()) } else { Err(VoteError::Host) },
                 "{topology:?}: the player that opened a relay's room is one like others"
             );
         }
         play(&mut game, 6_000);
         assert_eq!(game.drivers()[1].simulation().bots.len(), usize::from(is_relayed));
         if is_relayed {
-            game.drivers_mut()[1].session_mut().vote_out(PlayerId(2), true);
+            assert_eq!(game.drivers_mut()[1].session_mut().vote_out(PlayerId(2), true), Ok(()));
             play(&mut game, 300_000);
             let phases =
                 [1, 2, middle_of(&config) as usize].map(|node| game.drivers()[node].session().phase());
             assert_eq!(phases, [SessionPhase::Finished; 3]);
             let counts = game.drivers_mut()[1].session_mut().vote_out(PlayerId(2), true);
-            assert!(!counts, "the match is over");
+            assert_eq!(counts, Err(VoteError::Over));
         }
     }
 }

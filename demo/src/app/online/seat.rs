@@ -4,7 +4,9 @@ mod attendance;
 mod evidence;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod hosting;
+mod leaving;
 mod lineup;
+mod removing;
 mod saving;
 mod span;
 pub(crate) mod start;
@@ -12,11 +14,8 @@ mod told;
 mod votes;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 
-use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::Guest;
-use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::{
     ControlError, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
@@ -26,7 +25,6 @@ use testudo_lockstep::{
 use crate::app::error::{Fate, InvitationError, MatchError};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
-use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::News;
 use crate::app::online::profile::{called, name};
@@ -37,7 +35,6 @@ use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::game_copy::{Fault, GameCopy};
-use crate::app::watch::outcome::{ClientOutcome, End, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
@@ -78,8 +75,6 @@ pub(crate) struct Seat {
     agreement: Agreement,
     place: Identity,
     pilot: Pilot,
-    /// The teams with which the lobby begins, as the host wants them.
-    teams: Teams,
     clock: Clock,
     wire: Wire,
     driver: Driver<GameCopy>,
@@ -279,62 +274,6 @@ impl Seat {
         self.middle.is_none()
     }
 
-    /// Whether this seat may remove players: it is the host's, or it opened the room at a relay (also after it came back).
-    pub(crate) fn may_kick(&self) -> bool {
-        self.is_host() || (self.is_relayed && self.place == Identity::Player(PlayerId(0)))
-    }
-
-    /// Removes a player for good; the return value says whether that is possible.
-    pub(crate) fn kick(&mut self, player: PlayerId) -> bool {
-        if !self.may_kick() || player == self.player() {
-            return false;
-        }
-        if !self.is_host() {
-            return self.ask_for_removal(player);
-        }
-        let session = self.driver.session_mut();
-        let code = match &mut self.wire {
-            #[cfg(not(target_arch = "wasm32"))]
-            Wire::Host(host) => {
-                let Ok(secret) = keys::random() else { return false };
-                host.remove(session, player, secret, self.clock.now())
-            }
-            _ => {
-                session.kick(player);
-                None
-            }
-        };
-        code.into_iter().for_each(|code| self.renew_code(player, &code));
-        true
-    }
-
-    /// The relay does it, soon.
-    fn ask_for_removal(&mut self, player: PlayerId) -> bool {
-        let Ok(secret) = keys::random() else { return false };
-        let removal = Removal { player, secret };
-        if removal.ask(self.driver.session_mut()).is_err() {
-            return false;
-        }
-        let code = match &self.wire {
-            Wire::Guest(guest) => {
-                let code = guest.code();
-                JoinCode::new(code.addresses(), code.certificate_hash(), secret).ok()
-            }
-            _ => None,
-        };
-        let is_before = self.session().phase() == SessionPhase::Lobby;
-        code.filter(|_| is_before).iter().for_each(|code| self.renew_code(player, code));
-        true
-    }
-
-    /// Before the start somebody else may come instead, with a new code.
-    fn renew_code(&mut self, player: PlayerId, code: &JoinCode) {
-        self.codes.iter_mut().for_each(|codes| codes.renew(player, code));
-        let code = code.to_string();
-        let link = self.codes.as_ref().and_then(|codes| codes.link(&code));
-        self.news.push_back(News::NewCode { player, code, link });
-    }
-
     /// Time for which the host still waits for guests.
     pub(crate) fn patience(&self) -> Duration {
         LOBBY - self.clock.elapsed()
@@ -458,83 +397,6 @@ impl Seat {
         let due = self.driver.poll_timeout();
         let most = if self.is_watching() { PAUSE_OF_WATCHERS } else { PAUSE };
         due.map_or(most, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(most)
-    }
-
-    /// The file from which the match can go on: the last save, unless the others play on.
-    pub(crate) fn resumable(&self) -> Option<&PathBuf> {
-        self.saving.file().filter(|_| self.fate() != Fate::GoesOn)
-    }
-
-    /// What has become of a match that was left before its end.
-    fn fate(&self) -> Fate {
-        let refused = self.refused.as_ref().map(|(_, fate)| *fate);
-        refused.or_else(|| Some(self.wire.error()?.fate())).unwrap_or_default()
-    }
-
-    /// The outcome up to the end or the time of leaving; none if the match had not begun.
-    ///
-    /// # Errors
-    /// The match has ended before its time, and nothing was played.
-    pub(crate) fn end(mut self) -> Result<Option<Outcome>, MatchError> {
-        // The last word, so that the others need not wait for it.
-        self.pump()?;
-        self.finish_recording();
-        let replay = self.driver.simulation().replay_file().map(ToOwned::to_owned);
-        let unkept = self.driver.simulation().unkept().map(ToString::to_string);
-        let (failure, is_settled) = (self.failure(), self.is_settled());
-        let session = self.driver.session();
-        let is_finished = session.phase() == SessionPhase::Finished;
-        if is_finished {
-            self.saving.remove();
-        }
-        let (turns, checksum) = self.counted();
-        if turns == 0 || (failure.is_some() && !self.span.has_begun()) {
-            return failure.map_or(Ok(None), Err);
-        }
-        let (length, bytes) = self.span.length_and_bytes(self.clock.now(), session.stats().bytes_sent);
-        let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
-        let copy = self.driver.simulation();
-        let clients = [(copy, ClientOutcome { checksum, ..ClientOutcome::of(copy, session, bytes) })];
-        let mut outcome = Outcome::new(Terms { turns, ..self.terms }, &clients, length);
-        outcome.player = self.session().player().map(|player| player.0);
-        outcome.timed.turns = timed;
-        outcome.frames = Some(self.frame());
-        outcome.players_lost = Some(self.attendance.lost_and_back());
-        outcome.end = End { is_finished, early: failure.map(|error| error.to_string()), is_settled };
-        self.say_how_to_resume(&mut outcome);
-        (outcome.replay, outcome.unkept) = (replay, unkept);
-        outcome.divergent_turn = self.divergent_turn();
-        outcome.doubts = Some(self.doubts());
-        Ok(Some(outcome))
-    }
-
-    /// The turns of the outcome, and the checksum after them: all that were played here. If the others dropped this player, those that were compared.
-    fn counted(&self) -> (u32, u64) {
-        match self.compared() {
-            (turns @ 1.., Some(checksum)) if self.is_dropped() => (turns, checksum),
-            _ => (self.session().next_turn().0, self.copy().game().checksum()),
-        }
-    }
-
-    /// Names the save, unless the match goes on without this player.
-    fn say_how_to_resume(&self, outcome: &mut Outcome) {
-        let Some(file) = self.resumable() else { return };
-        match (self.fate(), &mut outcome.end.early) {
-            (Fate::MayBeOver, Some(why)) => {
-                let how = format!("it can go on: testudo host --resume {}", file.display());
-                why.push_str(&format!("; if it was not played to its end, {how}"));
-            }
-            _ => outcome.save = Some(file.clone()),
-        }
-    }
-
-    fn note_end(&mut self) {
-        let session = self.driver.session();
-        if matches!(session.phase(), SessionPhase::Ending | SessionPhase::Finished) {
-            // A frame is simulated when its time begins.
-            let end = self.clock.now() + session.config().frame_length();
-            self.span.end(end, session.stats().bytes_sent);
-        }
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {

@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use testudo_lockstep::service::household::household;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
@@ -113,10 +114,7 @@ struct Visit {
 
 impl Visit {
     fn begin(visitors: &Visitors, address: IpAddr) -> Option<Self> {
-        let address = match address.to_canonical() {
-            IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-            address => address,
-        };
+        let address = household(address);
         let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
         (*count < CONNECTIONS_PER_ADDRESS_MAX).then(|| {

@@ -89,7 +89,7 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
 fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     ui.pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
     let all = (0..seat.session().config().players).map(PlayerId);
-    let vote = if all.clone().any(|player| seat.why_no_vote(player).is_none()) { "vote" } else { "" };
+    let vote = if all.clone().any(|player| seat.may_vote_out(player)) { "vote" } else { "" };
     for (at, name) in AT.into_iter().zip(["", vote, "round trip", "slack", "made us wait"]).skip(1) {
         ui.pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
@@ -118,7 +118,7 @@ fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
     let name = ui.pen.fitting(names.iter().map(String::as_str), SMALL, AT[1] - 6.0).unwrap_or_default();
     ui.pen.text(name, x + AT[0], y, SMALL, army(player.0));
     let button = Rect::new(x + AT[1], y - 12.0, 34.0, 16.0);
-    let may_vote = seat.why_no_vote(player).is_none();
+    let may_vote = seat.may_vote_out(player);
     let name = VOTES[usize::from(player.0)];
     let is_pressed = may_vote && ui.button(name, button, "out", seat.votes_out(player));
     let (pen, report) = (&ui.pen, seat.session().player_report(player));

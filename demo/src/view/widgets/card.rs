@@ -6,12 +6,16 @@ use macroquad::math::{Rect, vec2};
 use crate::view::widgets::ui::Ui;
 use testudo_render::paint::palette::{PANEL, TEXT, TEXT_DIM};
 use testudo_render::paint::pen::{LARGE, SIZE};
+use testudo_render::paint::screen;
 
 /// Height of a line, pixels.
 const LINE: f32 = 22.0;
 
 /// Width of the names before the lines, pixels.
 const NAMES: f32 = 104.0;
+
+/// Room that a card leaves below it, pixels.
+const EDGE: f32 = 4.0;
 
 /// A choice: the button's script name, its label, its width in pixels.
 pub(crate) type Choice = (&'static str, &'static str, f32);
@@ -37,8 +41,13 @@ pub(crate) fn middle(around: Rect, wide: f32, high: f32) -> Rect {
     Rect::new(corner.x, corner.y.max(around.y + 4.0), size.x, size.y)
 }
 
+/// Where a card of this height begins, if it should begin at `top` of a screen of this height: its buttons are never below the edge.
+fn above_edge(top: f32, high: f32, screen: f32) -> f32 {
+    top.min(screen - high - EDGE)
+}
+
 impl Card<'_> {
-    /// Draws the card in the middle of the top of a rectangle. Gives the name of the button that was pressed.
+    /// Draws the card in the middle of the top of a rectangle, higher in a low window. Gives the name of the button that was pressed.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<&'static str> {
         let wide = 620.0_f32.min(around.w - 16.0);
         // Long lines are broken, or on a phone the end of a sentence would leave the screen.
@@ -48,8 +57,9 @@ impl Card<'_> {
             lines.map(move |(n, line)| (if n == 0 { *name } else { "" }, left, line))
         });
         let lines: Vec<_> = lines.collect();
-        let size = (wide, height(lines.len()));
-        let card = Rect::new(around.x + (around.w - size.0) / 2.0, around.y + 14.0, size.0, size.1);
+        let high = height(lines.len());
+        let top = above_edge(around.y + 14.0, high, screen::size().y);
+        let card = Rect::new(around.x + (around.w - wide) / 2.0, top, wide, high);
         ui.card("card", card, PANEL, (4.0, self.color));
         let mut x = card.x + 22.0;
         ui.pen.strong(self.title, x, card.y + 36.0, LARGE, self.color);
@@ -63,5 +73,20 @@ impl Card<'_> {
             x += width + 12.0;
             if ui.button(name, button, text, false) { Some(*name) } else { pressed }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buttons_of_a_long_card_are_in_a_low_window() {
+        for (screen, lines) in [(258.0, 4), (258.0, 6), (430.0, 4), (860.0, 9)] {
+            let high = height(lines);
+            let top = above_edge(88.0, high, screen);
+            assert!(top <= 88.0 && top + high <= screen, "{screen} {lines}: {top}");
+        }
+        assert_eq!(above_edge(88.0, height(4), 860.0), 88.0);
     }
 }

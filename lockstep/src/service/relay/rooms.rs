@@ -6,9 +6,10 @@ use std::net::IpAddr;
 use sha2::{Digest, Sha256};
 
 use crate::service::agreement::Agreement;
-use crate::service::bucket::{Bucket, household};
+use crate::service::bucket::Bucket;
 use crate::service::greeting::{Answer, Greeting, Opened, Refused, Secrets};
 use crate::service::host::Reply;
+use crate::service::household::household;
 use crate::service::places::{Pass, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::{EXCESS_MAX, Limits, take_packet};

@@ -2,6 +2,7 @@
 
 use crate::pace::pacing::Pace;
 use crate::packet::STATE_BYTES_MAX;
+use crate::session::config::limits::CHECKSUM_INTERVAL_MAX;
 use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::ids::PLAYERS_MAX;
@@ -28,7 +29,7 @@ impl SessionConfig {
             ("turns", self.turns.unwrap_or(1), 1, 4_000_000_000),
             ("actions_per_turn_max", self.limits.actions_per_turn_max, 1, 255),
             ("turn_bytes_max", self.limits.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
-            ("checksum_interval", self.limits.checksum_interval, 1, 600),
+            ("checksum_interval", self.limits.checksum_interval, 1, CHECKSUM_INTERVAL_MAX),
             ("queue_max", self.limits.queue_max, 1, 4_096),
             ("pauses_max", self.control.pauses_max, 0, 65_535),
             ("speed_changes_max", self.control.speed_changes_max, 0, 65_535),

@@ -2,6 +2,9 @@
 
 use crate::session::config::SessionConfig;
 
+/// Most turns from one exchanged checksum to the next.
+pub(crate) const CHECKSUM_INTERVAL_MAX: u32 = 600;
+
 /// Sizes and intervals.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use tokio::sync::Notify;
 
 use super::config::{PENDING_MAX, PENDING_PER_ADDRESS_MAX, SealedConfig};
-use crate::service::bucket::household;
+use crate::service::household::household;
 
 /// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
 const ADDRESSES_MAX: usize = 4_096;

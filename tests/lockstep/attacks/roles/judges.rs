@@ -190,7 +190,7 @@ impl Court<'_> {
             return;
         }
         let sums = peer.record.course();
-        let judged = Conviction::of(roster, said, &sums);
+        let judged = Conviction::of(roster, said, &sums, 1);
         let judged = judged.unwrap_or_else(|player| panic!("{}: player {player} has not signed", self.what));
         // The course of the match is the honest peer's own, so whoever is accused by it is a liar, too.
         for player in judged.convicted.iter().chain(judged.accused.iter()) {
@@ -214,7 +214,7 @@ impl Court<'_> {
         let Some(sum) = sums.get_mut(victim.turn.0 as usize) else { return };
         *sum = forged.checksum;
         let statements: Vec<Statement> = said.iter().cloned().chain([forged]).collect();
-        let judged = Conviction::of(roster, &statements, &sums).expect("all of them are signed");
+        let judged = Conviction::of(roster, &statements, &sums, 1).expect("all of them are signed");
         let honest = judged.convicted.iter().find(|player| !self.is_liar(*player));
         assert_eq!(honest, None, "{}: a referee and player {liar} convict", self.what);
     }

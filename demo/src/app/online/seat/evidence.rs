@@ -56,8 +56,6 @@ pub(crate) struct Evidence {
     is_theirs_reproduced: Option<bool>,
     /// The other one has still to be told.
     is_untold: bool,
-    /// Whom this player votes out, bit n for player n.
-    pub(super) votes: u16,
 }
 
 impl Seat {

@@ -38,14 +38,6 @@ impl Seat {
         session.set_profile(player, &profile.to_bytes()).is_ok()
     }
 
-    /// The host puts players that have come and not chosen into the team that it has for them.
-    pub(super) fn choose_team_of(&mut self, player: PlayerId) {
-        let is_unchosen = Profile::of(self.session(), player).team.is_none();
-        if self.place == Identity::Player(PlayerId(0)) && is_unchosen {
-            let _ = self.set_team(player, self.teams.of(player.0));
-        }
-    }
-
     /// Whether the teams as they stand would leave nobody to fight; then they do not count.
     pub(crate) fn are_all_friends(&self) -> bool {
         let players = self.terms.setup.players;
@@ -61,8 +53,10 @@ impl Seat {
         teams
     }
 
+    /// As the player has chosen, or as the host has planned.
     fn shown_team(&self, player: PlayerId) -> u8 {
-        Profile::of(self.session(), player).team.unwrap_or(0)
+        let of = |player| Profile::of(self.session(), player);
+        of(player).team.unwrap_or_else(|| of(PlayerId(0)).plan.of(player.0))
     }
 
     /// The order with which the first player's program settles the teams, in the first turn.

@@ -21,7 +21,7 @@ use crate::app::terms::Terms;
 use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::recording::{Recording, ReplayFile};
 use crate::app::watch::telemetry::Telemetry;
-use testudo_battle::Game;
+use testudo_battle::{Game, Teams};
 use testudo_render::clock::Clock;
 
 /// What every seat starts from.
@@ -93,7 +93,6 @@ impl Seat {
             agreement,
             place,
             pilot: options.pilot,
-            teams: options.teams,
             wire,
             driver: Driver::new(copy, session),
             middle,
@@ -115,11 +114,11 @@ impl Seat {
         Ok(seat)
     }
 
-    /// What the others see of this player. The host chooses its team, and those of others once they come.
+    /// What the others see of this player. The host's profile has the teams of all who do not choose.
     fn show_profile(&mut self, options: &SeatOptions) {
         let Identity::Player(own) = self.place else { return };
-        let team = (own == PlayerId(0)).then(|| options.teams.of(own.0));
-        let profile = Profile { team, name: options.name.clone() };
+        let plan = if own == PlayerId(0) { options.teams } else { Teams::default() };
+        let profile = Profile { team: None, name: options.name.clone(), plan };
         // The match has not begun, and nothing has been said yet.
         let shown = self.driver.session_mut().set_profile(own, &profile.to_bytes());
         debug_assert!(shown.is_ok(), "{shown:?}");

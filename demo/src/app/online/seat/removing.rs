@@ -1,0 +1,68 @@
+//! Removing players: a host does it itself, the opener of a relay's room asks the relay.
+
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::removal::Removal;
+use testudo_lockstep::{Identity, PlayerId, SessionPhase};
+
+use crate::app::online::keys;
+use crate::app::online::news::News;
+use crate::app::online::seat::Seat;
+use crate::app::online::wire::Wire;
+
+impl Seat {
+    /// Whether this seat may remove players: it is the host's, or it opened the room at a relay (also after it came back).
+    pub(crate) fn may_kick(&self) -> bool {
+        self.is_host() || (self.is_relayed && self.place == Identity::Player(PlayerId(0)))
+    }
+
+    /// Removes a player for good; the return value says whether that is possible.
+    pub(crate) fn kick(&mut self, player: PlayerId) -> bool {
+        if !self.may_kick() || player == self.player() {
+            return false;
+        }
+        if !self.is_host() {
+            return self.ask_for_removal(player);
+        }
+        let session = self.driver.session_mut();
+        let code = match &mut self.wire {
+            #[cfg(not(target_arch = "wasm32"))]
+            Wire::Host(host) => {
+                let Ok(secret) = keys::random() else { return false };
+                host.remove(session, player, secret, self.clock.now())
+            }
+            _ => {
+                session.kick(player);
+                None
+            }
+        };
+        code.into_iter().for_each(|code| self.renew_code(player, &code));
+        true
+    }
+
+    /// The relay does it, soon.
+    fn ask_for_removal(&mut self, player: PlayerId) -> bool {
+        let Ok(secret) = keys::random() else { return false };
+        let removal = Removal { player, secret };
+        if removal.ask(self.driver.session_mut()).is_err() {
+            return false;
+        }
+        let code = match &self.wire {
+            Wire::Guest(guest) => {
+                let code = guest.code();
+                JoinCode::new(code.addresses(), code.certificate_hash(), secret).ok()
+            }
+            _ => None,
+        };
+        let is_before = self.session().phase() == SessionPhase::Lobby;
+        code.filter(|_| is_before).iter().for_each(|code| self.renew_code(player, code));
+        true
+    }
+
+    /// Before the start somebody else may come instead, with a new code.
+    fn renew_code(&mut self, player: PlayerId, code: &JoinCode) {
+        self.codes.iter_mut().for_each(|codes| codes.renew(player, code));
+        let code = code.to_string();
+        let link = self.codes.as_ref().and_then(|codes| codes.link(&code));
+        self.news.push_back(News::NewCode { player, code, link });
+    }
+}
