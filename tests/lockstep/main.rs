@@ -6,6 +6,7 @@ mod attacks;
 mod briefs;
 mod changing_places;
 mod codecs;
+mod crossed;
 mod crowd;
 mod faults;
 mod foreseen;

@@ -10,11 +10,11 @@ use testudo_tests::cases::share;
 
 const SEED: u64 = 3;
 
-fn config(players: u8, topology: Topology) -> SessionConfig {
+pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(150).topology(topology).drop_after(Duration::from_secs(4))
 }
 
-fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+pub(crate) fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
     game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
             // A player who has left gives no more orders.

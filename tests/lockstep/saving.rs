@@ -425,6 +425,36 @@ fn three_who_wait_for_a_save_on_a_slow_uplink_share_it_and_get_it() {
     assert!(times.iter().max().unwrap() - times.iter().min().unwrap() < 20, "{times:?}");
 }
 
+/// In the lobby it had been there for longer than a join may take, so it was sent away with the first turn.
+#[test]
+fn a_watcher_who_has_half_of_the_save_at_the_start_joins_the_match() {
+    let config = config(3, Topology::Host).late_watchers(true);
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
+    play(&mut game, |turn, identity, session| {
+        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+            session.save();
+        }
+    });
+    let (saved, state) = the_save(&mut game);
+    let state = Toy { ballast: 100_000, ..state };
+    let config = config.lobby_timeout(Duration::from_secs(400));
+    let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
+    second.net_mut().set_default(LinkConfig::new());
+    second.net_mut().set_link(0, 3, LinkConfig::new().bytes_per_second(1_000));
+    second.drivers_mut()[0].session_mut().set_ready(false);
+    second.run(Instant::from_millis(63_000), |_, _, _, _| {});
+    let halfway =
+        |event: Event| matches!(event, Event::StateProgress { received, total } if received < total);
+    assert!(std::iter::from_fn(|| second.poll_event(3)).any(halfway));
+    second.net_mut().set_link(0, 3, LinkConfig::new());
+    second.drivers_mut()[0].session_mut().set_ready(true);
+    second.run(Instant::from_millis(72_000), |_, _, _, _| {});
+    assert_eq!(second.drivers()[0].session().phase(), SessionPhase::Running);
+    assert_eq!(second.drivers()[3].session().phase(), SessionPhase::Running);
+    let joined = |event: Event| matches!(event, Event::Joined { .. });
+    assert!(std::iter::from_fn(|| second.poll_event(3)).any(joined));
+}
+
 /// The demo had a protocol of its own for this.
 #[test]
 fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {

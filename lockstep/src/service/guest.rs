@@ -498,7 +498,7 @@ impl<D: Dial> Guest<D> {
             return;
         }
         let failure = match session.phase() {
-            SessionPhase::Running if !session.is_joining() => {
+            SessionPhase::Running if !session.is_joining() && !session.is_catching_up() => {
                 (self.has_played, self.returns) = (true, 0);
                 return;
             }

@@ -9,35 +9,10 @@
 use core::fmt;
 
 use crate::service::bucket::Bucket;
+pub use crate::service::pass::{NoPlace, Pass, Placed, Secret};
 use crate::session::AnySession;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
-
-/// What opens a place: 128 random bits.
-pub type Secret = [u8; 16];
-
-/// What whoever comes shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Pass {
-    /// Opens the place.
-    pub secret: Secret,
-    /// The same whenever the same program comes from the same machine, and a secret of both. Once [`Places::settle`] was called, a place belongs to the
-    /// token that came last. All zeros: a program that has none.
-    pub token: [u8; 16],
-}
-
-impl From<&Secret> for Pass {
-    fn from(secret: &Secret) -> Self {
-        Self { secret: *secret, token: [0; 16] }
-    }
-}
-
-/// Without secret and token.
-impl fmt::Debug for Pass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pass").finish_non_exhaustive()
-    }
-}
 
 /// Those who come to one player's place: so many at once, and one more after each gap. Each of them closes the connection of the one before, and
 /// everybody waits for the place until somebody speaks for it, about a second.
@@ -69,8 +44,7 @@ pub struct Places {
     /// By player; none: nobody can come there.
     players: Vec<Option<Place>>,
     watch: u128,
-    /// The watchers' connections; none: free.
-    watchers: Vec<Option<PeerId>>,
+    watchers: Vec<WatcherPlace>,
     watch_arrivals: Bucket,
     /// One more place to watch from, with a secret of its own.
     referee: Option<Place>,
@@ -91,6 +65,15 @@ struct Place {
     arrivals: Bucket,
 }
 
+/// One of the places that all watchers share.
+#[derive(Clone, Copy, Default)]
+struct WatcherPlace {
+    /// None: free.
+    connection: Option<PeerId>,
+    /// The token of whoever was there last; 0: nobody, or a program that has none.
+    token: u128,
+}
+
 impl Place {
     fn new(secret: Secret) -> Self {
         Self {
@@ -104,67 +87,13 @@ impl Place {
     }
 }
 
-/// The place that a connection has taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Placed {
-    /// The place.
-    pub identity: Identity,
-    /// The session's number of the link.
-    pub link: PeerId,
-    /// The connection that led to this place before. It should be closed, and its client be told why
-    /// (`SealedServer::displace`).
-    pub former: Option<PeerId>,
-}
-
-/// Why somebody cannot come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum NoPlace {
-    /// The secret opens nothing.
-    WrongSecret,
-    /// As many watch as may.
-    Full,
-    /// The player was removed: the place is shut, or another secret opens it.
-    Shut,
-    /// The match has begun ([`Places::settle`]), and the place is kept for the program with another token.
-    OtherProgram,
-    /// Too many have come by this secret in a short time.
-    Later {
-        /// Time until the next one may come.
-        wait: Duration,
-    },
-}
-
-impl fmt::Display for NoPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::WrongSecret => write!(f, "the secret opens no place here"),
-            Self::Full => write!(f, "there are already as many watchers as there may be"),
-            Self::Shut => write!(f, "the player was removed"),
-            Self::OtherProgram => {
-                write!(f, "the place is kept for the program that began the match: come back with its token")
-            }
-            Self::Later { wait } => {
-                let seconds = wait.as_millis().div_ceil(1_000);
-                write!(
-                    f,
-                    "too many have come by this secret in a short time: the next one may come in {seconds} s"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for NoPlace {}
-
 /// Without the secrets.
 impl fmt::Debug for Places {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let players: Vec<_> = self.players.iter().map(|place| place.map(|place| place.connection)).collect();
         f.debug_struct("Places")
             .field("players", &players)
-            .field("watchers", &self.watchers)
+            .field("watchers", &self.watchers.iter().map(|place| place.connection).collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }
@@ -199,7 +128,7 @@ impl Places {
     #[must_use]
     pub fn watchers(mut self, secret: Secret, count: u32) -> Self {
         self.watch = u128::from_le_bytes(secret);
-        self.watchers = vec![None; count as usize];
+        self.watchers = vec![WatcherPlace::default(); count as usize];
         self
     }
 
@@ -265,9 +194,10 @@ impl Places {
             }
         };
         let Some(place) = place else {
-            let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
+            let free = self.place_of_watcher(u128::from_le_bytes(token)).ok_or(NoPlace::Full)?;
             self.watch_arrivals.take(now, WATCHER_GAP, WATCHERS).map_err(later)?;
-            self.watchers[free] = Some(connection);
+            self.watchers[free] =
+                WatcherPlace { connection: Some(connection), token: u128::from_le_bytes(token) };
             return Ok(Placed { identity, link: watcher_link(free), former: None });
         };
         let token = u128::from_le_bytes(token);
@@ -280,6 +210,16 @@ impl Places {
         place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS).map_err(later)?;
         place.owner = Some(token);
         Ok(Placed { identity, link, former: place.connection.replace(connection) })
+    }
+
+    /// The free place of a watcher who shows this token: the one where it was, as its session may go on there; or one that nobody may come back to.
+    fn place_of_watcher(&self, token: u128) -> Option<usize> {
+        let free = |wanted: u128| {
+            let fits = |place: &WatcherPlace| place.connection.is_none() && place.token == wanted;
+            self.watchers.iter().position(fits)
+        };
+        let any = || self.watchers.iter().position(|place| place.connection.is_none());
+        free(token).or_else(|| free(0)).or_else(any)
     }
 
     /// Why a secret opens nothing.
@@ -295,7 +235,7 @@ impl Places {
         match identity {
             Identity::Player(player) => self.place(player)?.connection = None,
             _ => match self.watchers.get_mut(watcher_of(link)?) {
-                Some(watcher) => *watcher = None,
+                Some(watcher) => watcher.connection = None,
                 None => self.referee.as_mut()?.connection = None,
             },
         }
@@ -332,7 +272,7 @@ impl Places {
         if let Some(player) = self.players.iter().position(leads) {
             return Some(player_link(player));
         }
-        let watcher = self.watchers.iter().position(|watcher| *watcher == Some(connection));
+        let watcher = self.watchers.iter().position(|watcher| watcher.connection == Some(connection));
         let watcher = watcher.or_else(|| leads(&self.referee).then_some(self.watchers.len()))?;
         Some((watcher_link(watcher), Identity::Watcher))
     }
@@ -342,7 +282,7 @@ impl Places {
     pub fn connection(&self, link: PeerId) -> Option<PeerId> {
         match watcher_of(link) {
             Some(watcher) if watcher == self.watchers.len() => self.referee.as_ref()?.connection,
-            Some(watcher) => *self.watchers.get(watcher)?,
+            Some(watcher) => self.watchers.get(watcher)?.connection,
             None => self.players.get(link.0 as usize)?.as_ref()?.connection,
         }
     }
@@ -351,7 +291,7 @@ impl Places {
     pub fn connections(&self) -> impl Iterator<Item = PeerId> {
         let players =
             self.players.iter().chain([&self.referee]).flatten().filter_map(|place| place.connection);
-        players.chain(self.watchers.iter().copied().flatten())
+        players.chain(self.watchers.iter().filter_map(|place| place.connection))
     }
 
     fn place(&mut self, player: PlayerId) -> Option<&mut Place> {
@@ -463,6 +403,24 @@ mod tests {
         assert_eq!(places.come(PeerId(7), &WATCH, at(0)).unwrap().link, PeerId(16));
         assert_eq!(places.come(PeerId(8), &[7; 16], at(0)), Err(NoPlace::WrongSecret));
         assert_eq!(places.connections().count(), 2);
+    }
+
+    /// Its session was at another link, heard nothing for 80 s, and got a state once more.
+    #[test]
+    fn a_watcher_whose_connection_breaks_has_its_link_again() {
+        let mut places = Places::new().watchers(WATCH, 3);
+        let come = |places: &mut Places, connection, token| {
+            let pass = Pass { secret: WATCH, token: [token; 16] };
+            places.come(PeerId(connection), pass, at(0)).unwrap().link.0
+        };
+        assert_eq!([(70, 1), (71, 2)].map(|(peer, token)| come(&mut places, peer, token)), [16, 17]);
+        places.gone(PeerId(70));
+        places.gone(PeerId(71));
+        assert_eq!(come(&mut places, 72, 2), 17);
+        assert_eq!(come(&mut places, 73, 9), 18, "a place to which nobody comes back");
+        places.gone(PeerId(73));
+        assert_eq!(come(&mut places, 74, 0), 16, "without a token any place will do");
+        assert_eq!(come(&mut places, 75, 1), 18, "its own is taken");
     }
 
     /// It took the place, could not play with its own key, and then both were out.

@@ -52,9 +52,8 @@ impl AnySession {
                 }
             }
             Identity::Watcher if config.watchers.late_watchers => {
-                let watch = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Watcher);
-                let count = self.common.links.values().filter(watch).count() as u64;
-                (count >= u64::from(config.watchers.watchers_max)).then_some(Refusal::Taken)
+                let others = self.common.links.watchers_beside(peer);
+                (others >= config.watchers.watchers_max).then_some(Refusal::Taken)
             }
             _ => Some(Refusal::Running),
         }

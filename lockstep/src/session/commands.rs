@@ -30,8 +30,8 @@ pub enum Successor {
 }
 
 impl AnySession {
-    /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and in a star
-    /// at least two, the player is dropped, as after a silence, and cannot come back while they do. The vote travels with the next entry, and
+    /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and at least two
+    /// (in a mesh more than half of all players in the match, the one voted against among them), the player is dropped, as after a silence, and cannot come back while they do. The vote travels with the next entry, and
     /// every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle
     /// counts, and a host who plays cannot be voted out: leave the match instead.
     ///
@@ -158,12 +158,16 @@ impl AnySession {
     }
 
     /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the
-    /// host leaves, the match ends for all. Returns the number of cancelled actions.
+    /// host leaves, the match ends for all. After the last turn it ends as without this call, or who left would take the end from others. Returns the
+    /// number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign(Successor::AsConfigured);
         self.local.leaving.get_or_insert(self.common.now);
-        if self.common.phase != SessionPhase::Running || self.common.streams.author().is_none() {
-            self.depart();
+        let plays = self.common.streams.author().is_some();
+        match self.common.phase {
+            SessionPhase::Running if plays => {}
+            SessionPhase::Ending if plays || self.common.setup.forwards() => self.check_finished(),
+            _ => self.depart(),
         }
         cancelled
     }

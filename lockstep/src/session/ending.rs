@@ -140,6 +140,10 @@ impl AnySession {
             Bye::Left if is_watcher => {
                 link.phase = LinkPhase::Closed;
                 self.common.emit(Event::WatcherGone(peer));
+                // The place becomes free: the start does not wait for who has gone.
+                if self.common.phase == SessionPhase::Lobby {
+                    self.common.links.shift_remove_index(index);
+                }
             }
             // The place becomes free.
             Bye::Left

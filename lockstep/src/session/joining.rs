@@ -219,6 +219,10 @@ impl AnySession {
 
     /// The middle announces a state.
     fn join_promised(&mut self, peer: PeerId, manifest: Manifest) {
+        // A copy that came late, of the manifest of the save that is here.
+        if !matches!(self.transfers.resuming, Resuming::None) && manifest.turn == self.common.gate.turn {
+            return;
+        }
         self.join_waits(peer);
         let is_known = self.transfers.blob.as_ref().is_some_and(|blob| *blob.manifest() == manifest);
         if is_known || !self.transfers.joiner.can_use(manifest.turn) {

@@ -85,6 +85,23 @@ impl Links {
         }
     }
 
+    /// Number of connected watchers without this peer: one who comes again takes its own place.
+    pub(super) fn watchers_beside(&self, peer: PeerId) -> u32 {
+        let watches = |link: &&Link| {
+            link.peer != peer && link.is_connected() && link.identity == Some(Identity::Watcher)
+        };
+        self.by_peer.values().filter(watches).count() as u32
+    }
+
+    /// Watchers come from ever new addresses. Of one who has gone nothing is kept once it was told so.
+    pub(super) fn forget_closed_watchers(&mut self) {
+        self.by_peer.retain(|_, link| {
+            link.phase != LinkPhase::Closed
+                || link.identity != Some(Identity::Watcher)
+                || link.outflow.owes_bye()
+        });
+    }
+
     /// Joining peers that were getting a state wait for another one.
     pub(super) fn take_back_states(&mut self, streams: &Streams) {
         for index in 0..self.by_peer.len() {

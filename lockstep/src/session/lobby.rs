@@ -268,6 +268,7 @@ impl AnySession {
         if let Identity::Player(_) = hello.identity {
             self.common.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
         }
+        self.common.links.forget_closed_watchers();
         // A peer that has restarted at the same address.
         self.common.links.retain(|_, link| link.peer != peer || link.handshake.nonce == hello.nonce);
         if self.common.links.index_of(peer).is_none() {
@@ -328,9 +329,7 @@ impl AnySession {
             // The middle of a star serves the watchers.
             Identity::Watcher if self.common.setup.is_mesh() => true,
             Identity::Watcher => {
-                let watchers =
-                    self.common.links.values().filter(|link| link.identity == Some(Identity::Watcher));
-                watchers.count() as u64 >= u64::from(self.common.setup.config.watchers.watchers_max)
+                self.common.links.watchers_beside(peer) >= self.common.setup.config.watchers.watchers_max
             }
             Identity::Relay => true,
         };

@@ -57,7 +57,8 @@ impl AnySession {
     /// Sets what a player shows to everybody: up to 64 bytes whose meaning is the game's business, such as a name, a team and a colour. Every
     /// player may set its own, and the player [`crate::SessionConfig::host_player()`] those of all; in a mesh each its own. Possible until the match starts.
     /// Whoever comes to a running match sets its own once, before it connects. Of two who set the same one, the later at the middle counts: a host that
-    /// has defaults for others keeps them in its own profile, or its default may replace what a player has just chosen.
+    /// has defaults for others keeps them in its own profile, or its default may replace what a player has just chosen. What reaches the middle after the
+    /// start is not taken, and whoever has set it gets the present one back; in a mesh the last moment may reach some peers only.
     ///
     /// # Errors
     /// Too long, too often, not a player that this peer may set, or the match has begun.
@@ -72,13 +73,19 @@ impl AnySession {
         if !self.may_show(self.common.setup.identity, player) {
             return Err(MessageError::Nobody);
         }
-        if self.profile(player) == bytes {
+        let is_own = self.common.setup.player() == Some(player);
+        if !is_own && !self.common.links.values().any(Link::is_connected) && !self.common.setup.accepts() {
+            return Err(MessageError::Nobody);
+        }
+        // What a guest of a star knows may be older than what it has said since.
+        let has_the_word = self.common.setup.accepts() || self.common.setup.is_mesh();
+        if has_the_word && self.profile(player) == bytes {
             return Ok(());
         }
         if !self.members.budget.take(&frame, self.common.now) {
             return Err(MessageError::TooOften);
         }
-        self.members.shows |= self.common.setup.player() == Some(player);
+        self.members.shows |= is_own;
         self.members.profiles[player.index()] = bytes.to_vec();
         let to: Vec<usize> =
             (0..self.common.links.len()).filter(|index| self.common.links[*index].is_connected()).collect();
@@ -118,6 +125,11 @@ impl AnySession {
         let may = player.0 < self.common.setup.config.players
             && (from_middle || (self.may_show(from, player) && (in_lobby || (own && is_first))));
         if !may {
+            // It came after the start, so whoever has set it shows itself something that nobody else sees.
+            if own && self.common.setup.forwards() {
+                let bytes = self.profile(player).to_vec();
+                let _ = self.push_frame(index, Frame::Profile { player, bytes });
+            }
             return false;
         }
         self.channel(index).has_shown |= own;

@@ -94,6 +94,11 @@ impl AnySession {
         }
         for index in 0..self.common.links.len() {
             if self.common.links[index].lacks_state() {
+                // In the lobby it had time for each part, from now on it has time for all.
+                let now = self.common.now;
+                if let Some(arrival) = &mut self.common.links[index].arrival {
+                    arrival.since = now;
+                }
                 self.common.links.wait_for_state(index, &self.common.streams);
             }
         }

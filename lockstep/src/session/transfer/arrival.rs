@@ -10,7 +10,7 @@ pub(crate) const ARRIVAL_WINDOW: u32 = 4_096;
 /// A peer that joins a running match, as the middle of the star sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
-    pub(super) since: Instant,
+    pub(in crate::session) since: Instant,
     pub(in crate::session) stage: ArrivalStage,
     /// Sources whose state it has refused, bit n for player n.
     pub(super) refused: u16,
