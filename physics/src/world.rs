@@ -128,9 +128,9 @@ pub struct ContactEvent {
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
-    /// User value of `a` (at its removal, if it was removed).
+    /// User value of `a`. In an event that something ended: the value before its removal or the change of its kind, whichever came first.
     pub user_a: u64,
-    /// User value of `b`.
+    /// User value of `b`, likewise.
     pub user_b: u64,
 }
 

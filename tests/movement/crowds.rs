@@ -324,7 +324,7 @@ fn an_order_takes_the_field_of_a_single_unit() {
 }
 
 /// A unit on its way in a cage that nobody told the crowd of.
-fn caged() -> (Scene, BodyId) {
+pub(crate) fn caged() -> (Scene, BodyId) {
     let mut scene = Scene::new(open_world(), 24);
     let unit = scene.add(Vec2::from_ints(0, 0));
     scene.go(&[unit], Vec2::from_ints(18, 0));

@@ -6,6 +6,7 @@ mod changes;
 mod crowds;
 mod formations;
 mod golden;
+mod handled;
 mod input;
 mod lone;
 mod maps;

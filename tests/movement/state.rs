@@ -362,7 +362,9 @@ fn gaps_of_the_fallen_change_nothing() {
         for (world, crowd) in [(&mut world, &mut crowd), (&mut copy_world, &mut copy)] {
             // One leaves the crowd and stays in the world as an obstacle.
             assert!(
-                crowd.remove(fallen[0]) && !crowd.remove(fallen[0]) && crowd.is_going(fallen[0]).is_none()
+                crowd.remove(world, fallen[0])
+                    && !crowd.remove(world, fallen[0])
+                    && crowd.is_going(fallen[0]).is_none()
             );
             world.remove_body(fallen[1]).unwrap();
             crowd

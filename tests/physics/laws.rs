@@ -1,6 +1,6 @@
 //! Laws of motion with stated tolerances: the results must follow the formulas, whatever the golden values are.
 
-use testudo_physics::{BodyDef, Fx, Vec2, WorldDef};
+use testudo_physics::{BodyDef, Fx, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, momentum, position, rect, run, velocity, world};
 
@@ -43,6 +43,31 @@ fn gravity_gives_its_speed_exactly() {
         let id = add(&mut w, BodyDef::dynamic(circle(500)).position(at(0, 1_000_000)));
         run(&mut w, 5 * fps, fps);
         assert_eq!(velocity(&w, id), [0, -642_911 * 5], "{fps} fps");
+    }
+}
+
+/// All the forces of the time in which a body took no part acted at once when it was back.
+#[test]
+fn forces_on_disabled_bodies_do_nothing() {
+    for before in [false, true] {
+        let mut w = world(WorldDef::new());
+        let unit = add(&mut w, BodyDef::dynamic(circle(500)).velocity(at(1_000, 0)));
+        let push = |w: &mut World| w.apply_force(unit, at(0, 10_000)).expect("in range");
+        run(&mut w, 2, 60);
+        if before {
+            push(&mut w);
+        }
+        w.set_enabled(unit, false).expect("alive");
+        for _ in 0..300 {
+            push(&mut w);
+            run(&mut w, 1, 60);
+        }
+        w.set_enabled(unit, true).expect("alive");
+        run(&mut w, 1, 60);
+        assert_eq!(velocity(&w, unit), [1 << 16, 0], "a force before: {before}");
+        push(&mut w);
+        run(&mut w, 1, 60);
+        assert_eq!(velocity(&w, unit)[1], (10 << 16) / 60);
     }
 }
 

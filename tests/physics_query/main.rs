@@ -7,8 +7,8 @@ mod oracle;
 use history::{History, Scale};
 use oracle::{Outline, Ray};
 use testudo_physics::{
-    Aabb, BodyDef, BodyKind, EXTENT_MAX, Filter, Fx, QUERY_MAX, QueryError, QueryFilter, RayHit, Shape, Vec2,
-    World, WorldDef,
+    Aabb, BodyDef, BodyKind, ChainDef, EXTENT_MAX, Filter, Fx, Pcg32, QUERY_MAX, QueryError, QueryFilter,
+    RayHit, Shape, Vec2, World, WorldDef,
 };
 
 /// Worlds per test, each with a history of its own.
@@ -309,4 +309,30 @@ fn filters_choose_kinds_sensors_layers_and_leave_one_out() {
     let mut ids = vec![];
     world.query_point(Vec2::ZERO, &all.exclude(lift), &mut ids);
     assert_eq!(ids, [wall, heir, unit, ghost]);
+}
+
+/// Brute force: the same chains with two sides.
+#[test]
+fn both_sides_of_one_sided_chains_are_those_of_others() {
+    let mut rng = Pcg32::new(46, 1);
+    let mut point =
+        || Vec2::new(Fx::from_bits(rng.below(1 << 21).into()), Fx::from_bits(rng.below(1 << 21).into()));
+    let mut from_behind = 0;
+    for _ in 0..20 {
+        let points: Vec<Vec2> = (0..6).map(|_| point()).collect();
+        let [both, one] = [false, true].map(|one_sided| {
+            let mut world = World::new(WorldDef::new()).unwrap();
+            world.create_chain(&ChainDef::new(&points).one_sided(one_sided)).unwrap();
+            world
+        });
+        let (usual, all) = (QueryFilter::new(), QueryFilter::new().both_sides());
+        for _ in 0..50 {
+            let (from, to, radius) = (point(), point(), point().x / 32);
+            let sweep = |world: &World, filter| world.sweep_circle(from, to, radius, filter).unwrap();
+            let ray = |world: &World, filter| world.ray_cast(from, to, filter).unwrap();
+            assert_eq!((sweep(&one, &all), ray(&one, &all)), (sweep(&both, &usual), ray(&both, &usual)));
+            from_behind += u32::from(ray(&one, &usual) != ray(&one, &all));
+        }
+    }
+    assert!(from_behind > 100, "{from_behind}");
 }

@@ -12,6 +12,7 @@ mod crush;
 mod crushers;
 mod dominance;
 mod frame;
+mod gates;
 mod geometry;
 mod geometry_fast;
 mod geometry_tools;

@@ -38,9 +38,6 @@ pub(crate) struct Piece {
     pub(crate) one_sided: bool,
     /// For segments: the slots of the previous and the next one, or [`Slot::NONE`].
     pub(crate) links: [Slot; 2],
-    /// Whether its body takes part. Follows from the body's flags.
-    // not state: derived
-    pub(crate) enabled: bool,
 }
 
 impl Piece {
@@ -55,7 +52,6 @@ impl Piece {
             radius,
             one_sided,
             links: [Slot::NONE; 2],
-            enabled: true,
         }
     }
 
@@ -187,16 +183,9 @@ impl Terrain {
         }
     }
 
-    /// Notes whether a body takes part.
-    pub(crate) fn set_enabled(&mut self, slot: Slot, enabled: bool) {
-        if let Some(piece) = self.get_mut(slot) {
-            piece.enabled = enabled;
-        }
-    }
-
-    /// The far end of the previous (0) or next (1) segment, if that takes part.
+    /// The far end of the previous (0) or next (1) segment.
     pub(crate) fn ghost(&self, piece: &Piece, side: usize) -> Option<[i32; 2]> {
-        self.get(piece.links[side]).filter(|n| n.enabled).map(|n| n.corners[side])
+        self.get(piece.links[side]).map(|neighbour| neighbour.corners[side])
     }
 
     fn get_mut(&mut self, slot: Slot) -> Option<&mut Piece> {

@@ -213,7 +213,7 @@ impl ChainDef {
 
     /// Whether only the right side, seen along the chain, is solid: a counter-clockwise outline keeps bodies out, and a clockwise one keeps
     /// them in. A body from the left passes. Once its centre has crossed the line, it cannot go back. Rays and sweeps from the left pass,
-    /// too. Default false.
+    /// too, unless their [`QueryFilter::both_sides`](crate::QueryFilter::both_sides) says otherwise. Default false.
     #[must_use]
     pub fn one_sided(self, one_sided: bool) -> Self {
         Self { one_sided, ..self }

@@ -8,6 +8,8 @@
 //! * A contact at the start of a segment that has a previous segment never counts: it is the same as the contact at the end of that one.
 //!   Where it is the shortest way out of a segment that a rectangle overlaps, the segment has no contact: its own sides would push further.
 //!
+//! For a body that does not collide with a neighbour (`joins`), the chain ends there, as beside one that takes no part.
+//!
 //! A one-sided segment only collides with bodies on its right side; see [`Terrain::is_entered`].
 
 use crate::body::record::Shell;
@@ -22,6 +24,9 @@ use crate::math::axes::{both, each_axis};
 
 /// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
 type Impact = (u64, [i32; 2], Manifold);
+
+/// Whether a body collides with the neighbour of a segment in this slot.
+type Joins<'a> = &'a dyn Fn(Slot) -> bool;
 
 /// The outline that the centre of a shape must not enter.
 fn sum(piece: &Piece, half: [i32; 2], radius: i32) -> RoundedPolygon {
@@ -39,7 +44,13 @@ fn manifold(found: Nearest) -> Manifold {
 
 impl Terrain {
     /// Who has the contact at this feature of a segment, with this direction away from it.
-    fn bearer(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> Bearer {
+    fn bearer(
+        &self,
+        piece: &Piece,
+        sum: &RoundedPolygon,
+        (feature, outward): (Feature, [i128; 2]),
+        joins: Joins<'_>,
+    ) -> Bearer {
         if !piece.is_segment() {
             return Bearer::Itself;
         }
@@ -52,7 +63,9 @@ impl Terrain {
         if piece.one_sided && dot([edge[1], -edge[0]]) <= 0 {
             return Bearer::Nobody;
         }
-        let Some(ghost) = self.ghost(piece, end) else { return Bearer::Itself };
+        let Some(ghost) = self.ghost(piece, end).filter(|_| joins(piece.links[end])) else {
+            return Bearer::Itself;
+        };
         let corner = piece.corners()[end];
         // Where the corner is nearest to a body, its direction is between the normals of the segments before and behind it.
         let other = each_axis(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
@@ -64,13 +77,8 @@ impl Terrain {
         }
     }
 
-    /// Whether a segment itself has the contact at this feature.
-    fn bears(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> bool {
-        self.bearer(piece, sum, feature, outward) == Bearer::Itself
-    }
-
     /// Normal and gap of a body and a piece; `None` where a neighbour has the contact instead, and on the open side.
-    pub(crate) fn separation(&self, slot: Slot, mover: &Shell) -> Option<Manifold> {
+    pub(crate) fn separation(&self, slot: Slot, mover: &Shell, joins: Joins<'_>) -> Option<Manifold> {
         let piece = self.get(slot)?;
         if piece.one_sided && !piece.is_in_front(mover.position) {
             return None;
@@ -79,7 +87,7 @@ impl Terrain {
         // A one-sided neighbour has no contact with a body behind it.
         let previous =
             self.get(piece.links[0]).is_some_and(|p| !p.one_sided || p.is_in_front(mover.position));
-        let bearer = |feature, out| match self.bearer(piece, &sum, feature, out) {
+        let bearer = |feature, out| match self.bearer(piece, &sum, (feature, out), joins) {
             Bearer::Neighbour if !previous => Bearer::Nobody,
             bearer => bearer,
         };
@@ -92,20 +100,32 @@ impl Terrain {
     }
 
     /// Where the path of a body meets a piece. A body behind a one-sided segment meets it nowhere.
-    fn cast(&self, piece: &Piece, sum: &RoundedPolygon, way: &Segment) -> Option<(u64, Met)> {
+    fn cast(
+        &self,
+        piece: &Piece,
+        sum: &RoundedPolygon,
+        way: &Segment,
+        joins: Joins<'_>,
+    ) -> Option<(u64, Met)> {
         if piece.one_sided && !piece.is_in_front(way.from) {
             return None;
         }
-        sum.cast(way, |feature, out| self.bears(piece, sum, feature, out))
+        sum.cast(way, |feature, out| self.bearer(piece, sum, (feature, out), joins) == Bearer::Itself)
     }
 
     /// Where a body meets a piece that moves by `motion` as seen from it: see [`crate::collide::passage::impact`].
-    pub(crate) fn impact(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Impact> {
+    pub(crate) fn impact(
+        &self,
+        slot: Slot,
+        mover: &Shell,
+        motion: [i32; 2],
+        joins: Joins<'_>,
+    ) -> Option<Impact> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: both(motion, |m| -i64::from(m)) };
-        let (place, _) = self.cast(piece, &sum_for(piece, mover), &way)?;
+        let (place, _) = self.cast(piece, &sum_for(piece, mover), &way, joins)?;
         let position = way.point(place);
-        let found = self.separation(slot, &Shell { position, ..*mover })?;
+        let found = self.separation(slot, &Shell { position, ..*mover }, joins)?;
         let inward: i64 = (0..2).map(|axis| i64::from(motion[axis]) * i64::from(found.normal[axis])).sum();
         let moved = each_axis(|axis| mover.position[axis] - position[axis]);
         (inward < 0).then_some((place, moved, found))
@@ -118,18 +138,19 @@ impl Terrain {
         mover: &Shell,
         legs: [[i32; 2]; 2],
         margin: i32,
+        joins: Joins<'_>,
     ) -> Option<Passage> {
         let piece = self.get(slot)?;
         let sum = sum_for(piece, mover);
         let leg = |from: [i32; 2], motion: [i32; 2]| {
             let way = Segment { from, delta: both(motion, |m| -i64::from(m)) };
-            let met = self.cast(piece, &sum, &way);
+            let met = self.cast(piece, &sum, &way, joins);
             let place = met.map_or_else(
                 || nearest_place(|place| sum.core_distance(way.point(place))),
                 |(place, _)| place,
             );
             let position = way.point(place);
-            let found = self.separation(slot, &Shell { position, ..*mover });
+            let found = self.separation(slot, &Shell { position, ..*mover }, joins);
             (met.is_some(), found.map(|found| (position, found, place)))
         };
         let (meets, mut best) = leg(mover.position, legs[0]);
@@ -154,12 +175,18 @@ impl Terrain {
     }
 
     /// How far a body can go: see [`crate::collide::sweep::sweep`].
-    pub(crate) fn sweep(&self, slot: Slot, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
+    pub(crate) fn sweep(
+        &self,
+        slot: Slot,
+        mover: &Shell,
+        motion: [i32; 2],
+        joins: Joins<'_>,
+    ) -> Option<Barrier> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: both(motion, i64::from) };
         for core in Core::ALL {
             let sum = sum(piece, mover.half.map(|half| core.of(half)), core.of(mover.radius));
-            let (place, met) = self.cast(piece, &sum, &way)?;
+            let (place, met) = self.cast(piece, &sum, &way, joins)?;
             let side = match met {
                 Met::Inside => continue,
                 Met::Edge(edge) => Side::Slope(edge),

@@ -136,6 +136,8 @@ fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame,
 #[inline(never)]
 fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
     let body = &bodies[slot];
+    let meets = |other: Slot| body.interacts_with(&bodies[other]) && !walls.ignored.contains(slot, other);
+    let joins = |other: Slot| !bodies[other].has(flag::DISABLED) && meets(other);
     let shell: Shell = body.plain_shell(slot);
     let start = shell.bounds();
     let end = RawBox {
@@ -145,12 +147,9 @@ fn nearest_barrier(slot: Slot, step: [i32; 2], bodies: &[Body], walls: Walls<'_>
     let mut first: Option<(i32, Slot, Barrier)> = None;
     walls.resting.visit(&start.union(&end), &mut |other| {
         let wall = &bodies[other];
-        if !wall.has(flag::DYNAMIC | flag::SENSOR)
-            && body.interacts_with(wall)
-            && !walls.ignored.contains(slot, other)
-        {
+        if !wall.has(flag::DYNAMIC | flag::SENSOR) && meets(other) {
             let hit = if wall.is_terrain() {
-                walls.terrain.sweep(other, &shell, step)
+                walls.terrain.sweep(other, &shell, step, &joins)
             } else {
                 sweep(&shell, step, &wall.shell(other))
             };

@@ -32,6 +32,8 @@ pub struct QueryFilter {
     pub kinematics: bool,
     /// Whether dynamic bodies are found. Default: yes.
     pub dynamics: bool,
+    /// Whether rays and sweeps hit one-sided terrain from behind, too. Default: no.
+    pub both_sides: bool,
     /// A body that is not found, for example the one that casts a ray. A stale handle excludes nothing.
     pub exclude: Option<BodyId>,
 }
@@ -53,6 +55,7 @@ impl QueryFilter {
             statics: true,
             kinematics: true,
             dynamics: true,
+            both_sides: false,
             exclude: None,
         }
     }
@@ -87,6 +90,12 @@ impl QueryFilter {
         }
     }
 
+    /// Rays and sweeps hit one-sided terrain from behind, too.
+    #[must_use]
+    pub const fn both_sides(self) -> Self {
+        Self { both_sides: true, ..self }
+    }
+
     /// Does not find this body.
     #[must_use]
     pub const fn exclude(self, id: BodyId) -> Self {
@@ -100,7 +109,12 @@ impl QueryFilter {
             | of(self.kinematics, KINEMATIC)
             | of(self.dynamics, !(STATIC | KINEMATIC));
         let kinds = kinds & (of(self.sensors, SENSOR) | of(self.solids, !SENSOR));
-        Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(Slot::NONE) }
+        Prepared {
+            kinds,
+            filter: self.filter,
+            both_sides: self.both_sides,
+            excluded: excluded.unwrap_or(Slot::NONE),
+        }
     }
 }
 
@@ -128,6 +142,8 @@ pub(crate) struct Prepared {
     /// One bit for each combination of [`KIND_BITS`].
     kinds: u32,
     filter: Option<Filter>,
+    /// Whether paths meet one-sided terrain from behind, too.
+    pub(crate) both_sides: bool,
     excluded: Slot,
 }
 

@@ -73,12 +73,12 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Where a shape that moves along a segment first meets it.
-    pub(crate) fn cast(&self, shape: &RoundedBox, segment: &Segment) -> Option<Cast> {
+    /// Where a shape that moves along a segment first meets it. `both_sides`: from behind, too.
+    pub(crate) fn cast(&self, shape: &RoundedBox, segment: &Segment, both_sides: bool) -> Option<Cast> {
         match self {
             Self::Round(outline) => outline.grown(shape).cast(segment),
             Self::Terrain(piece) => {
-                if piece.one_sided && !piece.is_in_front(segment.from) {
+                if piece.one_sided && !both_sides && !piece.is_in_front(segment.from) {
                     return None;
                 }
                 let (place, met) = sum(piece, shape).cast(segment, all)?;

@@ -284,7 +284,8 @@ impl CastPath {
 
     fn meet(&self, slot: Slot, candidates: &Candidates<'_>) -> Option<Met> {
         let body = candidates.get(slot)?;
-        let cast = candidates.outline(slot, body).cast(&self.shape, &self.segment)?;
+        let outline = candidates.outline(slot, body);
+        let cast = outline.cast(&self.shape, &self.segment, candidates.filter.both_sides)?;
         Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
     }
 

@@ -18,7 +18,7 @@ use crate::world::World;
 pub(crate) struct Candidates<'a> {
     bodies: &'a [Body],
     terrain: &'a Terrain,
-    filter: Prepared,
+    pub(crate) filter: Prepared,
 }
 
 impl<'a> Candidates<'a> {

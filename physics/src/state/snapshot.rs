@@ -323,9 +323,6 @@ impl World {
             if body.has(flag::FRESH) {
                 self.activity.fresh.push(slot);
             }
-            if body.is_terrain() {
-                self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
-            }
         }
         self.sensors.touch_all();
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };

@@ -290,7 +290,7 @@ fn first_stop(
             continue;
         }
         let met = if shell.is_terrain() {
-            scene.terrain.impact(slot, &mover, motion)
+            scene.terrain.impact(slot, &mover, motion, &|other| scene.joins(mover.slot, other))
         } else {
             impact(&mover, shell, motion)
         };

@@ -72,7 +72,9 @@ fn pass(
     let margin = input.pair_margin([a, b]);
     let [mover, other] = both([a, b], |index| input.working.shells[index]);
     let met = if other.is_terrain() {
-        let met = input.phase.scene.terrain.passage(other.slot, &mover, legs, margin);
+        let scene = input.phase.scene;
+        let joins = |other| scene.joins(mover.slot, other);
+        let met = scene.terrain.passage(other.slot, &mover, legs, margin, &joins);
         met.filter(|met| input.enters(a, other.slot, &met.manifold))
     } else {
         passage(&mover, &other, legs, margin)

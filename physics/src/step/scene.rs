@@ -32,6 +32,11 @@ impl Scene<'_> {
         body_a.interacts_with(body_b) && !self.ignored.contains(a, b)
     }
 
+    /// Whether a chain goes on, for a body, with the segment in a slot.
+    pub(crate) fn joins(&self, mover: Slot, slot: Slot) -> bool {
+        !self.bodies[slot].has(flag::DISABLED) && self.interact(mover, slot)
+    }
+
     /// Whether the surfaces of two bodies are at most `distance` raw units apart. At most one of them is terrain.
     pub(crate) fn are_within(&self, a: Slot, b: Slot, distance: i32) -> bool {
         let [shell_a, shell_b] = both([a, b], |slot| self.bodies[slot].shell(slot));

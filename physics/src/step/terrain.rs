@@ -44,7 +44,8 @@ impl TerrainPairs {
             let met = if scene.bodies[mover.slot].has(flag::SENSOR) {
                 scene.terrain.plain_separation(piece.slot, mover)
             } else {
-                let met = scene.terrain.separation(piece.slot, mover);
+                let met =
+                    scene.terrain.separation(piece.slot, mover, &|other| scene.joins(mover.slot, other));
                 met.filter(|met| input.enters(a, piece.slot, met))
             };
             if let Some(met) = met.filter(|met| {

@@ -2,12 +2,12 @@
 
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell, fx, vec2};
-use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{UNIT_BITS, separation};
 use crate::collide::passage::impact;
 use crate::math::axes::{both, each_axis};
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
+use crate::step::scene::Scene;
 
 /// How a contact began in the last step; see [`World::contact_hits`](crate::World::contact_hits).
 ///
@@ -48,9 +48,10 @@ impl ContactHit {
     }
 
     /// The contact that begins between two bodies, before the step moves them.
-    pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], terrain: &Terrain, fps: u32) -> Self {
+    pub(crate) fn between([a, b]: [BodyId; 2], scene: Scene<'_>, fps: u32) -> Self {
+        let Scene { bodies, terrain, .. } = scene;
         if bodies[a.slot()].is_terrain() {
-            return Self::between([b, a], bodies, terrain, fps).turned();
+            return Self::between([b, a], scene, fps).turned();
         }
         let [body_a, body_b] = both([a, b], |id| &bodies[id.slot()]);
         let [shell_a, shell_b] = both([a, b], |id| bodies[id.slot()].shell(id.slot()));
@@ -58,7 +59,8 @@ impl ContactHit {
         let motion = both(speed, |v| v / fps as i32);
         let (met, apart) = if shell_b.is_terrain() {
             let found = terrain.plain_separation(b.slot(), &shell_a);
-            (terrain.impact(b.slot(), &shell_a, motion), found.map_or([0; 2], |found| found.normal))
+            let met = terrain.impact(b.slot(), &shell_a, motion, &|other| scene.joins(a.slot(), other));
+            (met, found.map_or([0; 2], |found| found.normal))
         } else {
             (impact(&shell_a, &shell_b, motion), separation(&shell_a, &shell_b).0)
         };

@@ -115,7 +115,7 @@ impl World {
         Ok(())
     }
 
-    /// Accelerates a dynamic body by `force / mass` during the next step; several forces add up.
+    /// Accelerates a dynamic body by `force / mass` during the next step; several forces add up. Disabled bodies ignore it.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-16,777,216 (units times mass per second squared).
@@ -123,7 +123,7 @@ impl World {
         check_axes("force", force, IMPULSE_MAX)?;
         let slot = self.slot(id)?;
         let body = &mut self.bodies[slot];
-        if body.has(flag::DYNAMIC) && force != Vec2::ZERO {
+        if body.has(flag::DYNAMIC) && !body.has(flag::DISABLED) && force != Vec2::ZERO {
             let change = raw_over_mass(force, body.mass);
             let sum = &mut self.extras[slot].acceleration;
             *sum = each_axis(|x| {
@@ -283,7 +283,8 @@ impl World {
 
     /// Changes the kind of a body that takes no part at the moment. The body then counts as new.
     fn put_kind(&mut self, slot: Slot, kind: BodyKind) {
-        let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
+        self.drop_forces(slot);
+        let body = &mut self.bodies[slot];
         if !body.has(flag::FRESH) {
             body.set(flag::FRESH, true);
             self.activity.fresh.push(slot);
@@ -291,12 +292,18 @@ impl World {
         body.set(flag::DYNAMIC, kind == BodyKind::Dynamic);
         body.set(flag::KINEMATIC, kind == BodyKind::Kinematic);
         body.mass = if kind == BodyKind::Dynamic { Fx::ONE.to_bits() as u32 } else { 0 };
-        body.set(flag::FORCED, false);
-        extra.acceleration = [0; 2];
         (body.acceleration_remainder, body.friction_remainder, body.still_ms) = ([0; 2], 0, 0);
         if kind == BodyKind::Static {
             (body.velocity, body.position_remainder) = ([0; 2], [0; 2]);
         }
+    }
+
+    /// Forgets the forces that wait for the next step.
+    pub(super) fn drop_forces(&mut self, slot: Slot) {
+        self.change(slot, |body, extra| {
+            body.set(flag::FORCED, false);
+            extra.acceleration = [0; 2];
+        });
     }
 
     /// Sets the acceleration of every dynamic body, units/s^2. Wakes all sleeping bodies, unless the value stays the same.
@@ -376,20 +383,21 @@ impl World {
         Ok(())
     }
 
-    /// Takes a body out of steps and queries, or puts it back. It keeps its velocity and its position in the order of creation.
+    /// Takes a body out of steps and queries, or puts it back. It keeps its velocity and its position in the order of creation. Waiting forces are
+    /// dropped.
     ///
     /// # Errors
     /// Stale handle.
     pub fn set_enabled(&mut self, id: BodyId, enabled: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         if enabled == self.bodies[slot].has(flag::DISABLED) {
-            self.terrain.set_enabled(id.slot(), enabled);
             if enabled {
                 self.bodies[slot].set(flag::DISABLED, false);
                 self.enter(id.slot());
                 self.wake_neighbours(id.slot());
             } else {
                 self.leave(id.slot());
+                self.drop_forces(slot);
                 self.bodies[slot].set(flag::DISABLED, true);
             }
         }

@@ -68,8 +68,8 @@ impl World {
         for &member in &members {
             let body = &mut self.bodies[member];
             body.velocity = [0, 0];
-            body.set(flag::AWAKE | flag::FORCED, false);
-            self.extras[member].acceleration = [0, 0];
+            body.set(flag::AWAKE, false);
+            self.drop_forces(member);
             self.extras[member].raise_anchor();
             self.note_extra(member);
             self.stepper.lanes.vacate(member);

@@ -177,9 +177,7 @@ impl World {
             // Places and speeds of impacts are those before the bodies move.
             self.stepper.keep_contacts(&mut self.contacts);
             let id = |slot| BodyId::new(slot, self.order.generation(slot).unwrap_or(0));
-            let hit = |&SlotPair(a, b): &SlotPair| {
-                ContactHit::between([id(a), id(b)], bodies, &self.terrain, self.clock.fps)
-            };
+            let hit = |&SlotPair(a, b): &SlotPair| ContactHit::between([id(a), id(b)], scene, self.clock.fps);
             self.events.hits.extend(self.contacts.began.iter().map(hit));
         }
         let rests = self.move_bodies(per_frame, crew);

@@ -4,17 +4,16 @@ use alloc::vec::Vec;
 
 use crate::body::def::BodyError;
 use crate::body::id::BodyId;
-use crate::body::record::flag;
 use crate::body::terrain::Piece;
 use crate::body::terrain_def::{ChainDef, PolygonDef, TerrainError};
 use crate::math::axes::both;
 use crate::world::World;
 
 impl World {
-    /// Adds a chain of segments. Each segment is its own static body; the handles are returned in the order of the chain. The segments
-    /// carry the chain's user value, appear in events, queries and [`World::bodies`], and can be disabled, filtered or removed one by one.
-    /// Next to a removed segment the chain ends. Terrain never moves: [`World::set_position`], [`World::set_shape`], [`World::set_kind`]
-    /// and [`World::set_sensor`] refuse it.
+    /// Adds a chain of segments. Each segment is its own static body; the handles are returned in the order of the chain. The segments carry the chain's user
+    /// value, appear in events, queries and [`World::bodies`], and can be disabled, filtered or removed one by one. For each body the chain ends beside a
+    /// segment that is gone, takes no part, or does not collide with that body: a gate has solid ends on both sides. Terrain never moves:
+    /// [`World::set_position`], [`World::set_shape`], [`World::set_kind`] and [`World::set_sensor`] refuse it.
     ///
     /// # Errors
     /// [`TerrainError`] names the first point or number that is wrong; the world is unchanged.
@@ -75,9 +74,8 @@ impl World {
 
     /// Turns the body with the box around a piece into that piece.
     fn make_terrain(&mut self, id: BodyId, mut piece: Piece) {
-        let body = &mut self.bodies[id.slot()];
-        piece.mark(body);
-        (piece.slot, piece.enabled) = (id.slot(), !body.has(flag::DISABLED));
+        piece.mark(&mut self.bodies[id.slot()]);
+        piece.slot = id.slot();
         self.terrain.insert(piece);
     }
 

@@ -161,7 +161,8 @@ impl Crowd {
         let stray = hunt.left(mover.post) - self.ground.cell() * END_CELLS;
         let is_good = hunt.waits() || stray * STRAY_PART <= left;
         let flow = FlowId { index: ALONE, goal: 0, size: mover.size };
-        let goes_on = is_good && is_on_the_way((&self.ground, &self.flows), mover, walker, (flow, aim));
+        let ways = (&self.ground, &self.flows);
+        let goes_on = is_good && is_on_the_way(ways, mover, walker, (flow, aim), left);
         goes_on.then_some(Leg { to: aim, left, to_go: left })
     }
 

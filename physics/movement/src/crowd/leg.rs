@@ -29,6 +29,10 @@ pub(super) const PATH_CELLS_MIN: u32 = 32;
 /// Knuth's number for hashes (2^32 by the golden ratio): the high bits of its multiples are spread evenly.
 const SCATTER: u32 = 2_654_435_769;
 
+/// A unit was moved if it is further than this part of a cell beside the line to its aim, or further back on its way than when it thought last: others in a
+/// crowd push it by less.
+const MOVED_PART: i64 = 2;
+
 /// From anchor to anchor a unit looks for its way to the next corner over so many cells.
 const STEP_CELLS_MAX: u32 = 512;
 
@@ -68,12 +72,19 @@ impl Crowd {
         let ways = (&self.ground, &self.flows);
         // One without a field keeps an old aim only while it waits for its turn.
         let aim = mover.aim.filter(|_| !mover.is_new || self.flows.is_live(errand.flow));
-        if let Some(aim) = aim.filter(|&aim| is_on_the_way(ways, mover, walker, (errand.flow, aim))) {
-            if aim == mover.post {
-                return Some(Leg { to: aim, left: position.distance(goal), to_go: position.distance(aim) });
+        if let Some(aim) = aim {
+            let far = position.distance(aim);
+            let leg = if aim == mover.post {
+                Leg { to: aim, left: position.distance(goal), to_go: far }
+            } else {
+                let left = mover.beyond + far;
+                Leg { to: aim, left, to_go: left + mover.beside }
+            };
+            // On the way to its post it may come further from the goal, by at most twice the distance of the two.
+            let least = if aim == mover.post { leg.left - mover.beside * 2 } else { leg.left };
+            if is_on_the_way(ways, mover, walker, (errand.flow, aim), least) {
+                return Some(leg);
             }
-            let left = mover.beyond + position.distance(aim);
-            return Some(Leg { to: aim, left, to_go: left + mover.beside });
         }
         let mut flow = self.field(number, errand, rate);
         if !self.flows.is_live(flow) && flow.index != ONLY_FIELD {
@@ -300,12 +311,13 @@ fn goes_straight(ground: &Ground, mover: &Mover, position: Vec2) -> bool {
 }
 
 /// Whether a unit can still go straight to its aim: it is not there yet, and nothing moved the unit behind a corner. What is further ahead is looked at
-/// when the unit comes there.
+/// when the unit comes there. `left`: what its path over the aim is at least, to be compared with that when it thought last.
 pub(super) fn is_on_the_way(
     (ground, flows): (&Ground, &Flows),
     mover: &Mover,
     walker: &Walker,
     (flow, aim): (FlowId, Vec2),
+    left: Fx,
 ) -> bool {
     let position = walker.place();
     let away = raw(aim - position, (1 << 31) - 1);
@@ -315,7 +327,10 @@ pub(super) fn is_on_the_way(
     if far <= if is_there { cell / 4 } else { cell / 64 } {
         return false;
     }
-    if mover.is_straight && walker.sight.velocity == walker.takes {
+    let slack = cell / MOVED_PART;
+    let is_back = left.to_bits() > walker.sight.left.saturating_add(slack);
+    if mover.is_straight && walker.sight.velocity == walker.takes && !is_back && walker.heads_for(away, slack)
+    {
         return true;
     }
     // Others hold it up next to its aim: perhaps its path goes on from here.

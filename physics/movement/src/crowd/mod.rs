@@ -216,7 +216,8 @@ impl Crowd {
         self.all_change();
     }
 
-    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
+    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition. While its body is disabled, a unit is in
+    /// nobody's way, and its order waits.
     ///
     /// # Errors
     /// [`MoveError`]: no such body, one that is not dynamic, a unit that is too large for the ground, or a pace out of range.
@@ -281,9 +282,11 @@ impl Crowd {
         Ok(())
     }
 
-    /// The body is no unit any more; it keeps its velocity and its rank. Says whether it was one. Units whose bodies are gone leave by themselves.
-    pub fn remove(&mut self, body: BodyId) -> bool {
+    /// The body is no unit any more; it keeps its velocity, and its rank is the one that it had when it was added. Says whether it was one. Units whose bodies
+    /// are gone leave by themselves.
+    pub fn remove(&mut self, world: &mut World, body: BodyId) -> bool {
         let Some(at) = self.place_of(body) else { return false };
+        self.set_rank(world, at, false);
         self.walkers[at].is_gone = true;
         self.hashes[at] = GONE;
         self.gone += 1;

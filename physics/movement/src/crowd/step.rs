@@ -64,7 +64,7 @@ impl Crowd {
         }
         self.seek(world, rate);
         if going > 0 {
-            let units = self.walkers.iter().filter(|walker| !walker.is_gone);
+            let units = self.walkers.iter().filter(|walker| !walker.is_gone && !walker.is_away);
             let there = units.map(|walker| (&walker.sight, walker.stalled_ms));
             self.squares.sort(there, largest.saturating_mul(SQUARE_RADII));
         }
@@ -85,7 +85,8 @@ impl Crowd {
         self.flows.search(&self.ground, cells);
     }
 
-    /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Returns the greatest radius, raw
+    /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Those whose bodies are disabled
+    /// are left out. Returns the greatest radius, raw
     /// units.
     fn look(&mut self, world: &mut World, rate: u32) -> i32 {
         let frame = self.frame();
@@ -109,6 +110,13 @@ impl Crowd {
             sight.position = [position.x, position.y].map(|part| part.to_bits() as i32);
             sight.velocity = [velocity.x, velocity.y].map(|part| part.to_bits() as i32);
             sight.unit = number;
+            walker.is_away = !body.is_enabled();
+            if walker.is_away {
+                // No time passes for it.
+                (walker.thinks, walker.thought) = (frame.wrapping_add(1), frame.wrapping_add(1));
+                self.hashes[number as usize] = CHANGED;
+                continue;
+            }
             largest = largest.max(sight.radius);
             self.squares.note(sight.position);
             if walker.thinks_in(frame) {

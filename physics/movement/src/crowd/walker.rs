@@ -3,7 +3,7 @@
 use testudo_physics::{BodyId, Fx, Vec2, World};
 
 use crate::steer::Sight;
-use crate::steer::raw::{at_most, dot, vec2};
+use crate::steer::raw::{Raw, at_most, cross, dot, vec2};
 
 /// What others see of a unit, and what it does until it thinks again. Raw units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub(crate) struct Walker {
     /// Its body is gone, or it was removed. It stays among the others until there are many like it, because all that come after it would have to move up.
     // not state: one that is gone is not saved
     pub(crate) is_gone: bool,
+    /// Its body is disabled: it is in nobody's way, and waits until it is enabled.
+    // not state: read from the world in every step
+    pub(crate) is_away: bool,
     /// How long it has not come nearer to its place, ms: all units are read in each frame, and there is no need for more of them.
     // not state: the mover's own time, as it was when the unit thought last
     pub(crate) stalled_ms: u16,
@@ -34,6 +37,7 @@ impl Walker {
             takes: [0; 2],
             acceleration: acceleration.to_bits() as i32,
             is_gone: false,
+            is_away: false,
             stalled_ms: 0,
             thinks: frame,
             thought: frame,
@@ -62,6 +66,13 @@ impl Walker {
     pub(crate) fn is_held_up(&self) -> bool {
         let [velocity, wish] = [self.sight.velocity, self.sight.wish].map(|part| part.map(i64::from));
         dot(velocity, wish) * 2 < dot(wish, wish)
+    }
+
+    /// Whether the velocity that it takes leads to a place so far away, or past it by no more than `slack`; raw units.
+    pub(crate) fn heads_for(&self, away: Raw, slack: i64) -> bool {
+        let takes = self.takes.map(i64::from);
+        // The greater component is less than the speed.
+        dot(takes, away) >= 0 && cross(takes, away).abs() <= slack * takes[0].abs().max(takes[1].abs())
     }
 
     /// Tells the body its velocity.

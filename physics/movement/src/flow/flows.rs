@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::{Aabb, Fx, Vec2};
 
 use crate::flow::field::Field;
 use crate::flow::plan::{BEGIN, Ends, Plan, corridor};
@@ -515,6 +515,14 @@ impl Flows {
         }
     }
 
+    /// Tells the fields that the ground has changed in and around an area: call it after [`Ground::survey_area`] and [`Ground::set_cost`] with the same area,
+    /// and after [`Ground::survey`] with all of it. Fields keep what does not depend on it. If a goal is closed now, [`Flows::to`] names another field. Nothing
+    /// changes if the area is empty, its `min` above its `max`. ([`Crowd`](crate::Crowd) does this by itself.)
+    pub fn forget_area(&mut self, ground: &Ground, area: Aabb) {
+        let changed = ground.cells_around(area);
+        self.forget(ground, &[changed; SIZES_MAX as usize]);
+    }
+
     /// Forgets what a change of the ground makes wrong.
     pub(crate) fn forget(&mut self, ground: &Ground, changes: &Changes) {
         for ((size, sectors), changed) in (0..).map(SizeClass).zip(&mut self.sectors).zip(changes) {
@@ -561,7 +569,7 @@ impl Used {
 mod tests {
     use super::*;
     use crate::ground::GroundDef;
-    use testudo_physics::{Aabb, BodyDef, Shape, World, WorldDef};
+    use testudo_physics::{BodyDef, Shape, World, WorldDef};
 
     /// A crowd that was saved while such a path was planned could not be loaded.
     #[test]

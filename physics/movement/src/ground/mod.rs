@@ -66,7 +66,7 @@ impl Ground {
         let cells = grid.len() as usize;
         let mut ground = Self {
             sizes: def.sizes.clone(),
-            obstacles: def.obstacles,
+            obstacles: def.obstacles.both_sides(),
             costs: vec![0; cells],
             anchors: vec![[0; 2]; cells],
             rooms: vec![0; cells],
@@ -99,14 +99,19 @@ impl Ground {
 
     /// As [`Ground::survey_area`]; says what it changed.
     pub(crate) fn resurvey(&mut self, world: &World, area: Aabb) -> Changes {
+        self.cells_around(area).map_or(Changes::default(), |cells| self.survey_cells(world, cells))
+    }
+
+    /// The cells that an obstacle in an area can change; `None` if the area is empty.
+    pub(crate) fn cells_around(&self, area: Aabb) -> Option<CellRect> {
         if area.min.x > area.max.x || area.min.y > area.max.y {
-            return Changes::default();
+            return None;
         }
         // An obstacle matters to steps within the greatest radius of it, and a step is at most 2.24 cells long.
         let reach = self.largest() + Fx::from_bits(3 * self.grid.side());
         let (min, max) = (self.grid.place(area.min), self.grid.place(area.max));
         let cells = (reach.to_bits() >> self.grid.shift) as i32 + 1;
-        self.survey_cells(world, CellRect { min, max }.grown(cells))
+        Some(self.grid.clip(CellRect { min, max }.grown(cells)))
     }
 
     /// Sets the cost of all cells whose middles lie in an area: 0 closes them, 1 is ordinary ground, more makes paths through them that many times as

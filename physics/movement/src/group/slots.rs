@@ -59,9 +59,9 @@ impl fmt::Display for PlacesError {
 
 impl core::error::Error for PlacesError {}
 
-/// Places for `count` units of a size with `spacing` units between their middles, in the order of their distance from the goal: fewer if there is no room
-/// within reach of the goal. On open ground they lie on a hexagonal lattice, or in the rows of the formation; between obstacles also
-/// elsewhere.
+/// Places for `count` units of a size with `spacing` units between their middles, fewer if there is no room within reach of the goal. On open ground they lie
+/// on a hexagonal lattice, or in the rows of the formation; between obstacles also elsewhere. Those of rows come first, row by row from the front, each from
+/// left to right; then the others, in the order of their distance from the goal.
 ///
 /// # Errors
 /// [`PlacesError`]: a row without units, or a spacing that is below the radius of the size or above 4,096.
@@ -230,7 +230,7 @@ impl Lattice {
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| tie(a.1).cmp(&tie(b.1))));
     }
 
-    /// The places of rows: the first row leads, each row's middle first. Those further from the goal than `reach` are left out.
+    /// The places of rows, the first row first, each from left to right. Those further from the goal than `reach` are left out.
     fn rows(self, files: u32, count: u32, reach: Fx) -> impl Iterator<Item = Vec2> {
         let (ahead, ranks) = (Vec2::from_angle(self.facing), i64::from(count.div_ceil(files)));
         let left = ahead.perpendicular();

@@ -110,7 +110,8 @@ impl Reader<'_> {
         let acceleration = self.part("acceleration", speed)?.abs();
         let (thinks, thought) = (self.take(4)? as u32, self.take(4)? as u32);
         let sight = Sight { wish, left, group, radius, right_ms, is_going, ..Sight::default() };
-        Ok(Walker { sight, body, takes, acceleration, is_gone: false, stalled_ms: 0, thinks, thought })
+        let (is_gone, is_away, stalled_ms) = (false, false, 0);
+        Ok(Walker { sight, body, takes, acceleration, is_gone, is_away, stalled_ms, thinks, thought })
     }
 
     pub(super) fn mover(&mut self, ground: &Ground, acceleration: i32) -> Result<Mover, StateError> {

@@ -216,7 +216,8 @@ fn errand(out: &mut impl Sink, errand: &Errand) {
 
 #[inline(always)]
 fn walker(out: &mut impl Sink, walker: &Walker) {
-    let Walker { sight, body, takes, acceleration, is_gone: _, stalled_ms: _, thinks, thought } = walker;
+    let Walker { sight, body, takes, acceleration, is_gone: _, is_away: _, stalled_ms: _, thinks, thought } =
+        walker;
     let Sight { position: _, velocity: _, unit: _, wish, left, group, radius, right_ms, is_going } = sight;
     out.put("body", body.to_bits() as i64, 8);
     out.put("wish.x", wish[0].into(), 4);
