@@ -40,6 +40,9 @@ impl Peer {
         let mut game = Game::default();
         if let Some((saved, state)) = saved {
             state::load(&mut game, &state)?;
+            if state::digest(&mut game) != saved.checksum() {
+                return Err("the state is not the one that was saved".into());
+            }
             config = config.resume(saved);
         }
         let mut session = Session::host(config, now)?;
@@ -56,8 +59,8 @@ impl Peer {
         Ok(Self { edge: Edge::Guest(Box::new(guest)), driver: None })
     }
 
-    /// One round of the program's loop: packets, turns, events.
-    fn round(&mut self, now: Instant) -> Result<()> {
+    /// Packets in and out. Whenever a guest gets a place, it begins anew there: in a running match it gets the state from the others.
+    fn pump(&mut self, now: Instant) -> Result<()> {
         let session = self.driver.as_mut().map(|driver| -> &mut AnySession { driver.session_mut() });
         match (&mut self.edge, session) {
             (Edge::Host(host), session) => host.round(session.ok_or("a host has a session")?, now),
@@ -68,11 +71,20 @@ impl Peer {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// One round of the program's loop: packets in, turns, packets out, events.
+    fn round(&mut self, now: Instant) -> Result<()> {
+        self.pump(now)?;
+        if let Some(driver) = &mut self.driver {
+            driver.advance_with(now, |turn, _, session| {
+                // Refused by the session of a watcher, and where the match ends before it would run.
+                let _ = session.submit(&Add(turn.0 as u8));
+            });
+        }
+        self.pump(now)?;
         let Some(driver) = &mut self.driver else { return Ok(()) };
-        driver.advance_with(now, |turn, _, session| {
-            // Refused by the session of a watcher, and where the match ends before it would run.
-            let _ = session.submit(&Add(turn.0 as u8));
-        });
         while let Some(event) = driver.session_mut().poll_event() {
             match event {
                 Event::Desync(_) | Event::Failed(_) => return Err(format!("{event:?}").into()),
@@ -96,9 +108,11 @@ impl Peer {
     }
 }
 
-/// Tells this machine from others that have the same code. It is kept, because a relay lets nobody else back.
-fn token() -> Result<[u8; 16]> {
-    let file = std::env::temp_dir().join("testudo-internet-game.token");
+/// Tells this machine from others that have the same code. It is kept, because a relay lets nobody else back. One for each server: two of them cannot find out
+/// that the same player came to both.
+fn token(code: &JoinCode) -> Result<[u8; 16]> {
+    let server = u64::from_le_bytes(*code.certificate_hash().first_chunk().ok_or("no hash")?);
+    let file = std::env::temp_dir().join(format!("testudo-internet-game.{server:016x}"));
     let draw = || random::<16>().and_then(|new| std::fs::write(&file, new).map(|()| new.to_vec()));
     let kept = std::fs::read(&file).or_else(|_| draw())?;
     Ok(kept.try_into().map_err(|_| "the file of the token is damaged")?)
@@ -108,9 +122,12 @@ fn main() -> Result<()> {
     let clock = std::time::Instant::now();
     let now = || Instant::from(clock.elapsed());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let token = token()?;
     let mut peers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["join", code] => vec![Peer::join(code.parse()?, token, now())?],
+        ["join", code] => {
+            let code: JoinCode = code.parse()?;
+            let token = token(&code)?;
+            vec![Peer::join(code, token, now())?]
+        }
         _ => vec![Peer::host(None, now())?],
     };
     let until = |peers: &mut Vec<Peer>, is_done: &dyn Fn(&[Peer]) -> bool| -> Result<()> {
@@ -118,14 +135,16 @@ fn main() -> Result<()> {
             std::thread::sleep(Duration::from_millis(2).into());
             peers.iter_mut().try_for_each(|peer| peer.round(now()))?;
         }
-        Ok(())
+        // The last word, so that nobody waits for it.
+        peers.iter_mut().try_for_each(|peer| peer.pump(now()))
     };
     if !arguments.is_empty() {
+        // Only a host has codes.
         peers[0].codes().into_iter().flatten().for_each(|code| println!("{code}"));
         return until(&mut peers, &|peers| peers[0].is_over());
     }
     // A guest comes, crashes, and comes back; somebody watches.
-    let [code, watch] = peers[0].codes()?;
+    let ([code, watch], token) = (peers[0].codes()?, random()?);
     peers.push(Peer::join(code.clone(), token, now())?);
     until(&mut peers, &|peers| peers[1].turn() > 20)?;
     peers[1] = Peer::join(code, token, now())?;

@@ -6,9 +6,11 @@ use std::io;
 use testudo_lockstep::packet::{Packet, PayloadFormat, Refusal, Refuse};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
-use testudo_lockstep::service::greeting::{Answer, Opened, Secrets, Welcome};
+use testudo_lockstep::service::greeting::{Answer, Opened, Refused, Secrets, Welcome};
 use testudo_lockstep::service::guest::{Arrival, Dial, Guest, GuestError, Line, LineEvent, MIDDLE};
-use testudo_lockstep::{BitWriter, Duration, Identity, Instant, NoAction, PlayerId, Session, SessionConfig};
+use testudo_lockstep::{
+    BitWriter, Duration, Event, Identity, Instant, NoAction, PlayerId, Session, SessionConfig, SessionPhase,
+};
 
 /// A server that gives these answers, one on each connection.
 struct Server(VecDeque<Answer>);
@@ -26,7 +28,10 @@ impl Dial for Server {
 
 impl Line for Answered {
     fn poll(&mut self, _: Instant) -> Option<LineEvent> {
-        self.0.take().map(|answer| LineEvent::Accepted(answer.to_bytes()))
+        self.0.take().map(|answer| match answer {
+            Answer::Refused(_) => LineEvent::Refused(answer.to_bytes()),
+            _ => LineEvent::Accepted(answer.to_bytes()),
+        })
     }
 
     fn send(&mut self, _: &[u8]) {}
@@ -116,6 +121,38 @@ fn turned_away(arrival: &Arrival, now: Instant) -> Session<NoAction> {
     Packet::Refuse(refuse).encode(hello.nonce, format, &mut BitWriter::new(), &mut packet);
     session.handle_packet(now, MIDDLE, &packet);
     session
+}
+
+/// A loop that stops at `Event::Failed`, or when its session is over, stopped while its guest was on the way back.
+#[test]
+fn a_session_is_over_only_when_its_guest_asks_for_no_other() {
+    let came = || Answer::Come(welcome(Identity::Player(PlayerId(1)), agreement(2, b"")));
+    let removed = Answer::Refused(Refused::Removed);
+    let now = Instant::from_millis(1_000);
+    let later = now + Duration::from_secs(10);
+    for (second, is_back) in [(came(), true), (removed, false)] {
+        let mut guest = Guest::join(Server([came(), second].into()), code(), [3; 16], now).unwrap();
+        let arrival = guest.round(None, now).unwrap().unwrap();
+        let mut session = turned_away(&arrival, now);
+        let failed = |session: &mut Session<NoAction>| {
+            core::iter::from_fn(|| session.poll_event()).any(|event| matches!(event, Event::Failed(_)))
+        };
+        assert!(matches!(session.phase(), SessionPhase::Failed(_)));
+        assert!(!session.is_over() && !failed(&mut session), "its guest has not said what it does");
+        assert_eq!(guest.round(Some(&mut session), now), Ok(None));
+        assert!(guest.is_calling() && !session.is_over() && !failed(&mut session));
+        let arrived = guest.round(Some(&mut session), later).map(|arrival| arrival.is_some());
+        assert_eq!(arrived.is_ok(), is_back, "{arrived:?}");
+        assert_eq!((session.is_over(), failed(&mut session)), (!is_back, !is_back));
+    }
+    // Whoever leaves does not come back.
+    let mut guest = Guest::join(Server([came()].into()), code(), [3; 16], now).unwrap();
+    let arrival = guest.round(None, now).unwrap().unwrap();
+    let mut session = turned_away(&arrival, now);
+    guest.leave();
+    assert_eq!(guest.round(Some(&mut session), now), Ok(None));
+    assert!(session.is_over() && !guest.is_calling());
+    assert!(matches!(session.poll_event(), Some(Event::Failed(_))));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use testudo_lockstep::service::greeting::{Answer, Greeting, Secrets};
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::places::Pass;
 use testudo_lockstep::{
-    Duration, Event, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology, TurnStatus,
+    Duration, Event, Failure, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology,
+    TurnStatus,
 };
 use testudo_tests::cases::cases;
 
@@ -37,7 +38,7 @@ impl Evening {
             [drawn; 16]
         });
         let now = Instant::from_millis(1);
-        let config = Host::config(&agreement, 77).entropy([9; 16]).lobby_timeout(Duration::from_secs(600));
+        let config = Host::config(&agreement, 77).entropy([9; 16]);
         let mut session = Session::host(config, now).unwrap();
         session.set_ready(false);
         let host = Host::new(&mut session, agreement.clone(), &secrets);
@@ -98,6 +99,16 @@ fn play(session: &mut Session<Order>, now: Instant) -> bool {
         session.end_turn(now, 7);
     }
     is_ready
+}
+
+/// It was ten seconds: the lobby was over before a friend had pasted the code.
+#[test]
+fn a_host_waits_ten_minutes_for_people() {
+    let (mut evening, _) = Evening::new(2);
+    evening.session.handle_timeout(evening.now + Duration::from_secs(599));
+    assert_eq!(evening.session.phase(), SessionPhase::Lobby);
+    evening.session.handle_timeout(evening.now + Duration::from_secs(601));
+    assert!(matches!(evening.session.phase(), SessionPhase::Failed(Failure::PlayersMissing { .. })));
 }
 
 /// A removed player counted as here and ready for three seconds: the match began without anybody in its place, and who came to it found it running.

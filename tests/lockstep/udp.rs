@@ -151,6 +151,10 @@ fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
             }
             if let Some(driver) = &mut driver {
                 driver.advance(now);
+                while let Some(event) = driver.session_mut().poll_event() {
+                    assert!(!matches!(event, Event::Failed(_)), "it comes back by itself: {event:?}");
+                }
+                assert!(!driver.session().is_over() || arrivals == 2);
             }
         }
         let turn = host.driver.session().next_turn().0;

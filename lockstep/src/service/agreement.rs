@@ -39,6 +39,12 @@ pub struct Agreement {
 pub enum AgreementError {
     /// A setting is out of range, or the actions are too large for it.
     Config(ConfigError),
+    /// A setting that each peer chooses for itself has been changed: it would be lost. Set it on what [`Host::config`](crate::service::host::Host::config) or
+    /// `Arrival::config` returns.
+    Alone {
+        /// Name of the method that sets it.
+        setting: &'static str,
+    },
     /// The game adds more bytes than there is room for.
     GameTooLarge {
         /// Number of bytes.
@@ -54,6 +60,12 @@ impl fmt::Display for AgreementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            Self::Alone { setting } => {
+                write!(
+                    f,
+                    "{setting} is each peer's own and cannot be agreed on: set it on the session's settings"
+                )
+            }
             Self::GameTooLarge { bytes, max } => {
                 write!(f, "the game adds {bytes} bytes, {max} are possible")
             }
@@ -76,8 +88,10 @@ const NEVER: u64 = u32::MAX as u64;
 impl Agreement {
     /// The settings of a match with actions of type `A`, and the game's own bytes.
     ///
+    /// What each peer chooses for itself, such as [`SessionConfig::lobby_timeout()`], is set on the settings of its session.
+    ///
     /// # Errors
-    /// A setting out of range, or too many bytes.
+    /// A setting out of range or of one peer alone, or too many bytes.
     pub fn new<A: Action>(config: &SessionConfig, game: &[u8]) -> Result<Self, AgreementError> {
         Self::with_action_bits(config, A::MAX_BITS, game)
     }
@@ -95,7 +109,10 @@ impl Agreement {
             return Err(AgreementError::GameTooLarge { bytes: game.len(), max: GAME_BYTES_MAX });
         }
         config.check(action_bits).map_err(AgreementError::Config)?;
-        // What is not agreed on has its default.
+        if let Some(setting) = config.changed_alone() {
+            return Err(AgreementError::Alone { setting });
+        }
+        // Secrets and links of a peer stay behind.
         Self::read(&Self { config: config.clone(), action_bits, game: game.to_vec() }.to_bytes())
     }
 
@@ -283,7 +300,6 @@ mod tests {
             base.clone().rotate_players(true).bots_take_over(true).watchers_max(3).speed_changes_max(0),
             base.clone().turn_bytes_max(99).actions_per_turn_max(7).checksum_interval(4).frames_per_turn(9),
             base.clone().content_hash(u64::MAX).engine_version(77).drop_after(Duration::from_secs(3)),
-            base.clone().checksum_interval(600).join_timeout(Duration::from_secs(400)),
             base.checksum_interval(600),
         ];
         for config in configs {
@@ -302,6 +318,33 @@ mod tests {
             assert_eq!(policy(&read.config()), policy(&config));
             assert_eq!((read.action_bits(), read.game()), (33, &b"game"[..]));
         }
+    }
+
+    /// They had their defaults again, without a word: a lobby ended after ten seconds instead of ten minutes.
+    #[test]
+    fn what_a_peer_chooses_alone_is_not_lost_unnoticed() {
+        let (base, long) = (SessionConfig::new(3), Duration::from_secs(400));
+        let made = |config: SessionConfig| Agreement::with_action_bits(&config, 8, b"");
+        for (setting, config) in [
+            ("without_alignment", base.clone().without_alignment()),
+            ("queue_max", base.clone().queue_max(9)),
+            ("window", base.clone().window(99)),
+            ("connect_timeout", base.clone().connect_timeout(long)),
+            ("lobby_timeout", base.clone().lobby_timeout(long)),
+            ("silence_timeout", base.clone().silence_timeout(long)),
+            ("waiting_notice", base.clone().waiting_notice(long)),
+            ("linger", base.clone().linger(long)),
+            ("watchers_min", base.clone().watchers_min(1)),
+            ("watch_delay", base.clone().watch_delay(long)),
+            ("state_bytes_max", base.clone().state_bytes_max(9)),
+            ("state_rate", base.clone().state_rate(9_000)),
+            ("gives_state_last", base.clone().gives_state_last()),
+            ("join_timeout", base.clone().join_timeout(long)),
+        ] {
+            assert_eq!(made(config), Err(AgreementError::Alone { setting }));
+        }
+        // Whoever forgets these on the session is told so.
+        assert!(made(base.session_id(7).entropy([1; 16]).topology(Topology::Relay)).is_ok());
     }
 
     #[test]

@@ -160,7 +160,8 @@ impl Arrival {
         let Welcome { is_relayed, session_id, agreement, .. } = &self.welcome;
         let topology = if *is_relayed { Topology::Relay } else { Topology::Host };
         let config = agreement.config().topology(topology).session_id(*session_id);
-        let config = config.silence_timeout(SILENCE);
+        let mut config = config.silence_timeout(SILENCE);
+        config.own.is_of_guest = true;
         if self.code.is_sealed() { config.place_secret(*self.code.secret()) } else { config }
     }
 
@@ -308,28 +309,32 @@ impl<D: Dial> Guest<D> {
     /// Does what is due: asks for the place, or moves packets both ways and runs [`Session::handle_timeout`](AnySession::handle_timeout). `session` is that of
     /// the newest arrival; none before the first one. Call it before and after running frames.
     ///
-    /// When it returns an arrival, a session of it takes the place of the one before, whose match is continued or over.
+    /// When it returns an arrival, a session of it takes the place of the one before, whose match is continued or over. Until then the session before keeps its
+    /// failure to itself: it is not [over](AnySession::is_over), and [`Event::Failed`](crate::Event::Failed) comes only when nothing is asked for any more.
     ///
     /// # Errors
     /// The place is not open, or was lost for good.
     pub fn round(
         &mut self,
-        session: Option<&mut AnySession>,
+        mut session: Option<&mut AnySession>,
         now: Instant,
     ) -> Result<Option<Arrival>, GuestError> {
-        match &self.stage {
-            GuestStage::Calling { .. } => self.call_on(now),
-            GuestStage::Placed => {
-                if let Some(session) = session {
-                    self.receive(session, now);
-                    session.handle_timeout(now);
-                    self.transmit(session, now);
-                    self.come_back(session, now);
-                }
+        let arrival = match (&self.stage, &mut session) {
+            (GuestStage::Calling { .. }, _) => self.call_on(now),
+            (GuestStage::Lost(error), _) => Err(error.clone()),
+            (GuestStage::Placed, None) => Ok(None),
+            (GuestStage::Placed, Some(session)) => {
+                self.receive(session, now);
+                session.handle_timeout(now);
+                self.transmit(session, now);
+                self.come_back(session, now);
                 Ok(None)
             }
-            GuestStage::Lost(error) => Err(error.clone()),
-        }
+        };
+        // Nobody comes back after a failure unless this guest asks, or has been let in again.
+        let goes_on = self.is_calling() || matches!(arrival, Ok(Some(_)));
+        session.filter(|_| !goes_on).into_iter().for_each(AnySession::tell_failure);
+        arrival
     }
 
     // ---- the way to the place
@@ -465,7 +470,7 @@ impl<D: Dial> Guest<D> {
                 Some(LineEvent::Lost { .. }) => self.connect_later(now),
             }
         }
-        if self.again.is_some_and(|again| now >= again) && !session.is_over() && session.needs_others() {
+        if self.again.is_some_and(|again| now >= again) && !session.has_ended() && session.needs_others() {
             // The next attempt is due after this one has failed, or never.
             self.again = Some(now + ATTEMPT);
             match self.dial.dial(&self.code, &self.greeting) {

@@ -6,7 +6,10 @@ use crate::service::places::{Places, Secret};
 use crate::session::config::SessionConfig;
 use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PeerId, PlayerId};
-use crate::value::time::Instant;
+use crate::value::time::{Duration, Instant};
+
+/// How long a host waits for people who have to get a code, start a program and press a button.
+const LOBBY: Duration = Duration::from_secs(600);
 
 /// Places to watch from beside the referee's.
 const WATCHERS_LESS: u32 = 1;
@@ -45,10 +48,10 @@ impl Reply {
 
 impl Host {
     /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
-    /// `session_id` is random.
+    /// `session_id` is random. The host waits ten minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
     #[must_use]
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
-        agreement.config().session_id(session_id).bound_peers_only()
+        agreement.config().session_id(session_id).lobby_timeout(LOBBY).bound_peers_only()
     }
 
     /// The places of a session that was made with [`Host::config`]. Each secret opens one place, but for the host's own. Watchers have all

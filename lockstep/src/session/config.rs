@@ -1,4 +1,5 @@
 //! Settings of a session. They must be equal on all peers; the handshake compares a hash of them.
+mod alone;
 mod arrivals;
 mod check;
 mod controls;

@@ -253,6 +253,6 @@ pub enum Event {
     JoinFailed(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
-    /// The session ended early.
+    /// The session ended early. That of a guest says so only when the guest does not ask for the place again.
     Failed(Failure),
 }

@@ -108,7 +108,7 @@ pub enum SessionPhase {
     Finished,
     /// The local player has left in good order, and all remaining peers know.
     Left,
-    /// Ended early.
+    /// Ended early. The session of a guest that comes back is not over by that: see [`AnySession::is_over`].
     Failed(Failure),
 }
 
@@ -134,6 +134,8 @@ pub struct AnySession {
     transfers: Transfers,
     delayed: Delayed,
     members: Membership,
+    /// The failure of a guest's session, as long as its guest may ask for the place again.
+    withheld: Option<Failure>,
     buffers: Buffers,
 }
 
@@ -249,6 +251,7 @@ impl AnySession {
             transfers: Transfers::default(),
             delayed: Delayed::default(),
             members: Membership::default(),
+            withheld: None,
             buffers: Buffers::default(),
             common: Common::new(
                 Setup {
@@ -354,9 +357,16 @@ impl AnySession {
         self.common.phase
     }
 
-    /// Whether the session has finished or failed.
+    /// Whether the session has finished or failed. A guest's session that has failed is not over while its guest asks for the place again, and then the
+    /// session of the new arrival takes its place. (`service::guest::Guest::is_calling` says that it does.)
     #[must_use]
     pub fn is_over(&self) -> bool {
+        self.common.is_over() && self.withheld.is_none()
+    }
+
+    /// The same, but for a guest's session also when its guest may ask for the place again: this session does nothing any more.
+    #[cfg(feature = "codes")]
+    pub(crate) fn has_ended(&self) -> bool {
         self.common.is_over()
     }
 
@@ -452,7 +462,7 @@ impl AnySession {
     /// Whether packets from unknown peers are of use: somebody may still join.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.common.setup.accepts() && !self.is_over()
+        self.common.setup.accepts() && !self.common.is_over()
     }
 
     /// Whether there is a link to the peer.
@@ -484,13 +494,21 @@ impl AnySession {
     // ---- helpers that the parts use
 
     fn fail(&mut self, failure: Failure) {
-        if self.is_over() {
+        if self.common.is_over() {
             return;
         }
         tracing::warn!(turn = self.common.gate.turn, %failure, "session failed");
         self.common.phase = SessionPhase::Failed(failure);
         self.common.links.owe_bye(Bye::Left);
         self.report_cancelled();
-        self.common.emit(Event::Failed(failure));
+        self.withheld = Some(failure);
+        if !self.common.setup.config.own.is_of_guest {
+            self.tell_failure();
+        }
+    }
+
+    /// A failure is the end.
+    pub(crate) fn tell_failure(&mut self) {
+        self.withheld.take().into_iter().for_each(|failure| self.common.emit(Event::Failed(failure)));
     }
 }

@@ -383,7 +383,9 @@ impl Seat {
 
     /// The session has ended, one way or another.
     pub(crate) fn is_over(&self) -> bool {
-        self.driver.session().is_over() || self.wire.error().is_some()
+        // The guest of a seat without a wire has asked for another one.
+        let has_failed = self.wire.error().is_some() || matches!(self.wire, Wire::None);
+        self.driver.session().is_over() || has_failed
     }
 
     /// Events since the last call.

@@ -16,6 +16,8 @@ pub(crate) struct Own {
     pub(crate) place: PlaceSecret,
     pub(crate) bound_peers_only: bool,
     pub(crate) is_simulated: bool,
+    /// A guest decides whether a failure is the end, or it asks for the place again.
+    pub(crate) is_of_guest: bool,
 }
 
 /// Random bytes of one peer; logs do not show them.

@@ -50,8 +50,8 @@ impl SessionConfig {
         self
     }
 
-    /// Time that the host or relay waits until everybody has joined. Default: the connect timeout. A host that waits for people needs
-    /// minutes.
+    /// Time that the host or relay waits until everybody has joined and is ready; then its session fails. 1 ms to 24 h. Default: the connect timeout, 10 s;
+    /// [`Host::config`](crate::service::host::Host::config) and relays set ten minutes. A host that waits for people needs minutes.
     #[must_use]
     pub fn lobby_timeout(mut self, lobby_timeout: Duration) -> Self {
         self.waits.lobby_timeout = Some(lobby_timeout);
