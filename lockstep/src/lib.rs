@@ -7,7 +7,8 @@
 //!
 //! - `udp` (default): [`transport::udp`], plain UDP, for networks that are trusted.
 //! - `sealed`: `transport::sealed`, packets that nobody on the way can read or alter. Brings `tokio`, `quinn` and `rustls`, and a thread.
-//! - `codes`: `service::code` and `service::relay`, join codes and the rooms of a relay alone, for a browser page. Brings `sha2`.
+//! - `codes`: what `sealed` needs of `service`, alone, for a browser page: join codes, guests, the rooms of a relay, removals, files with a match that can be
+//!   resumed. With `signed` also `service::machine`. Brings `sha2`.
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).

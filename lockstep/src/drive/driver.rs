@@ -94,7 +94,7 @@ impl<S: Simulation> Driver<S> {
         self.playout.as_ref()
     }
 
-    /// Advances time to `now`: simulates the frames that are due, at most four.
+    /// Advances time to `now`: simulates the frames that are due, at most four; while it catches up with a running match, [`Driver::catch_up_frames`].
     pub fn advance(&mut self, now: Instant) -> Advance {
         self.advance_with(now, |_, _, _| {})
     }

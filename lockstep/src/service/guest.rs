@@ -212,9 +212,9 @@ enum GuestStage {
 }
 
 impl<D: Dial> Guest<D> {
-    /// Asks for the place that a code opens. `token` tells this machine from others that have the same code: it is always the same at one server,
-    /// also after a crash, and unlike those at other servers. Zeros are none. Keep it in a file: a relay, and a host of a signed match, let a player
-    /// back only with the token with which it first came ([`crate::service::greeting::Refused::OtherProgram`]).
+    /// Asks for the place that a code opens. `token` tells this machine from others that have the same code: it is always the same at one server, also
+    /// after a crash, and unlike those at other servers. Zeros are none. Keep it in a file, or derive it (`MachineSecret::token`): a relay, and a host of a
+    /// signed match, let a player back only with the token with which it first came ([`crate::service::greeting::Refused::OtherProgram`]).
     ///
     /// # Errors
     /// No connection can be made.

@@ -8,7 +8,7 @@
 //! - [`host`]: the middle of a star that plays itself.
 //! - `household`: whom a limit per address is for.
 //! - [`invitation`]: the way to a place without a seal.
-//! - `relay`: the rooms of a relay, and its limits.
+//! - `relay`: the rooms of a relay, and its limits. `removal`: who has opened a room removes a player.
 //! - `machine`: the keys and marks that follow from a machine's one secret. `save_file`: a match that can be resumed, as bytes.
 //! - `guest`: a peer that joins by a code, loses its connection and comes back, or opens a room at a relay.
 //!

@@ -24,7 +24,8 @@ impl fmt::Debug for Removal {
 }
 
 impl Removal {
-    /// Asks the relay for it. Only the first player of a room is listened to.
+    /// Asks the relay for it. Only the first player of a room is listened to. Before the match has begun, the place's new code is that of
+    /// [`Codes::renew`](crate::service::codes::Codes::renew).
     ///
     /// # Errors
     /// The message was not accepted.

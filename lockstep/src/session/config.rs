@@ -95,7 +95,7 @@ pub enum Topology {
     Host,
     /// A star around a relay that forwards and does not take part.
     Relay,
-    /// Everybody has a link to everybody. Player 0 starts the match.
+    /// Everybody has a link to everybody. The lowest player who is not away in a save starts the match.
     Mesh,
 }
 

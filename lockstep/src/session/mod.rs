@@ -98,7 +98,7 @@ pub use waiting::{Blame, PlayerReport};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SessionPhase {
-    /// Waiting until all peers have joined.
+    /// Waiting until all peers have joined and are ready; a peer that joins a running match, until it has its state.
     Lobby,
     /// Turns run.
     Running,

@@ -89,7 +89,7 @@ impl<A: Action> Session<A> {
         Ok(Self { any, action: PhantomData })
     }
 
-    /// The host of a star, who waits for the others: [`SessionConfig::host_player`].
+    /// The session of the host, player [`SessionConfig::host_player`]. It waits for the others, [`SessionConfig::lobby_timeout()`] at most.
     ///
     /// # Errors
     /// A setting out of range.

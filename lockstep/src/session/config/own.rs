@@ -82,7 +82,8 @@ impl SessionConfig {
 
     /// Resumes a saved match: the first turn is the saved one. All peers, relays too, must have the same saved match (the handshake
     /// compares it), the settings of the saved match, and the simulation in the state that was saved with it. A player whose stream had
-    /// ended cannot come back as a player, only as a watcher.
+    /// ended is away at the start. Once the match runs it comes back, on a link that is bound to it (as that of a guest with a join code) or by
+    /// [`SessionConfig::late_joins()`]; in a signed match only by `late_joins`.
     #[must_use]
     pub fn resume(mut self, saved: SavedMatch) -> Self {
         self.own.resume = Some(Box::new(saved));
