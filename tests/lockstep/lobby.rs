@@ -129,6 +129,27 @@ fn a_player_who_was_removed_is_not_here_and_another_one_plays() {
     assert_eq!(guests, [SessionPhase::Running, SessionPhase::Running]);
 }
 
+/// Whoever came instead, and had set no name, had that of the player who was removed.
+#[test]
+fn a_place_shows_nothing_of_a_player_who_was_removed() {
+    let (mut evening, _) = Evening::new(3);
+    let former = evening.guests[0].as_mut().unwrap();
+    former.set_profile(PlayerId(1), b"former").unwrap();
+    evening.pass(1_000);
+    let shown = |evening: &Evening, guest: usize| {
+        let guest = evening.guests[guest].as_ref().unwrap();
+        [evening.session.profile(PlayerId(1)).to_vec(), guest.profile(PlayerId(1)).to_vec()]
+    };
+    assert_eq!(shown(&evening, 1), [b"former", b"former"]);
+    evening.remove(1, [99; 16]);
+    evening.pass(1_000);
+    assert_eq!(shown(&evening, 1), [b"", b""]);
+    assert!(evening.come(PlayerId(1), [99; 16]));
+    evening.pass(1_000);
+    assert!(evening.session.is_here(PlayerId(1)));
+    assert_eq!(shown(&evening, 2), [b"", b""]);
+}
+
 /// Whoever goes when the start is fixed is not waited for: its place is empty from the first turn on.
 #[test]
 fn nobody_waits_for_a_player_who_was_removed_when_the_start_was_fixed() {

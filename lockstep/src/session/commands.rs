@@ -173,7 +173,7 @@ impl AnySession {
     }
 
     /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as
-    /// after a silence. Before the start the place is free again. Only the middle of a star can do this. Returns whether it was done.
+    /// after a silence. Before the start the place is free again, and shows nothing. Only the middle of a star can do this. Returns whether it was done.
     ///
     /// A guest with a join code takes a kick for a bad line and comes back. To remove such a player for good: `SealedHost::remove`, or behind a relay
     /// [`Removal::ask`](crate::service::removal::Removal::ask) of whoever has opened the room.

@@ -206,6 +206,7 @@ impl AnySession {
     pub(super) fn free_place(&mut self, player: PlayerId) -> bool {
         let count = self.common.links.len();
         self.common.links.retain(|_, link| link.identity != Some(Identity::Player(player)));
+        self.forget_profile(player);
         self.common.links.len() < count
     }
 

@@ -87,12 +87,26 @@ impl AnySession {
         }
         self.members.shows |= is_own;
         self.members.profiles[player.index()] = bytes.to_vec();
-        let to: Vec<usize> =
-            (0..self.common.links.len()).filter(|index| self.common.links[*index].is_connected()).collect();
-        to.into_iter().for_each(|index| {
-            let _ = self.push_frame(index, frame.clone());
-        });
+        self.show_to_all(player);
         Ok(())
+    }
+
+    /// Everybody who is connected hears what a player shows.
+    fn show_to_all(&mut self, player: PlayerId) {
+        let bytes = self.profile(player).to_vec();
+        for index in 0..self.common.links.len() {
+            if self.common.links[index].is_connected() {
+                let _ = self.push_frame(index, Frame::Profile { player, bytes: bytes.clone() });
+            }
+        }
+    }
+
+    /// A removed player's place is for somebody else, who is not to be taken for the former one.
+    pub(super) fn forget_profile(&mut self, player: PlayerId) {
+        if !self.profile(player).is_empty() {
+            self.members.profiles[player.index()].clear();
+            self.show_to_all(player);
+        }
     }
 
     /// Whether this identity may set what a player shows.
@@ -138,12 +152,7 @@ impl AnySession {
             self.common.emit(Event::Profile { player });
         }
         if self.common.setup.forwards() {
-            let to: Vec<usize> = (0..self.common.links.len())
-                .filter(|other| self.common.links[*other].is_connected())
-                .collect();
-            for other in to {
-                let _ = self.push_frame(other, Frame::Profile { player, bytes: bytes.to_vec() });
-            }
+            self.show_to_all(player);
         }
         true
     }
