@@ -2,7 +2,7 @@
 
 use crate::session::AnySession;
 use crate::session::SessionPhase;
-use crate::session::controls::ControlError;
+use crate::session::controls::{self, ControlError};
 use crate::session::lobby::StartPhase;
 use crate::session::outbox::SubmitError;
 use crate::session::votes::{VoteError, may_vote};
@@ -59,7 +59,7 @@ impl AnySession {
 
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
     /// ([`Event::Paused`](crate::Event::Paused)). Turns go on, and actions are accepted and applied. If [`Controls::Majority`](crate::Controls::Majority)
-    /// decides, this is the player's vote.
+    /// decides, this is the player's vote. Whoever asks for what is on its way already ([`Session::pause_asked`](crate::AnySession::pause_asked)) asks once.
     ///
     /// # Errors
     /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`](crate::SessionConfig::pauses_max) or
@@ -68,9 +68,20 @@ impl AnySession {
         if self.local.ending.is_some() {
             return Err(ControlError::NotPlaying);
         }
+        if self.pause_asked() == Some(paused) {
+            return Ok(());
+        }
         self.controlled.may_pause(&self.common, paused)?;
         self.local.pause = Some(paused);
         Ok(())
+    }
+
+    /// What the local player has asked for with [`Session::pause`](crate::AnySession::pause) in the turns that have yet to run: true for a pause, false for
+    /// its end. A button that pauses and goes on does the opposite of this, or if there is none, of
+    /// [`Session::is_paused`](crate::AnySession::is_paused).
+    #[must_use]
+    pub fn pause_asked(&self) -> Option<bool> {
+        self.local.pause.or_else(|| controls::pause_on_its_way(&self.common))
     }
 
     /// Asks for another speed with the next entry, percent of real time, 10..=250. Frames of every peer pass faster or slower

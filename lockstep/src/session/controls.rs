@@ -7,7 +7,7 @@ use crate::session::SessionPhase;
 use crate::session::asked::Asked;
 use crate::session::common::Common;
 use crate::session::config::{Controls, SessionConfig};
-use crate::value::entry::Extra;
+use crate::value::entry::{Entry, Extra};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
@@ -187,10 +187,20 @@ impl Controlled {
     }
 }
 
+/// The local player's newest request for a pause, or for its end, in the entries that have not run yet.
+pub(super) fn pause_on_its_way(common: &Common) -> Option<bool> {
+    let extras = entries_on_their_way(common).flat_map(|entry| &entry.extras);
+    extras.filter_map(|extra| if let Extra::Pause(paused) = extra { Some(*paused) } else { None }).last()
+}
+
 /// How many of the local player's entries that have not run yet ask for this.
 fn on_its_way(common: &Common, asks: impl Fn(&Extra) -> bool) -> u32 {
-    let Some(player) = common.streams.author() else { return 0 };
-    let stream = &common.streams[player.index()];
-    let entries = (common.gate.turn..stream.next()).filter_map(|number| stream.get(number));
-    entries.filter(|entry| entry.extras.iter().any(&asks)).count() as u32
+    entries_on_their_way(common).filter(|entry| entry.extras.iter().any(&asks)).count() as u32
+}
+
+/// The local player's entries that have not run yet, oldest first.
+fn entries_on_their_way(common: &Common) -> impl Iterator<Item = &Entry> {
+    let own = common.streams.author().map(|player| &common.streams[player.index()]);
+    own.into_iter()
+        .flat_map(|stream| (common.gate.turn..stream.next()).filter_map(|number| stream.get(number)))
 }

@@ -130,6 +130,34 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     assert!(!game.drivers()[2].session().is_paused(), "it has lasted for two seconds");
 }
 
+/// The pause comes some turns later. Meanwhile a button that was pressed again asked for a second one, and the budget was used up.
+#[test]
+fn a_pause_that_is_on_its_way_can_be_taken_back_and_is_asked_for_once() {
+    let config = config(Topology::Host).pauses_max(2).pause_max(Duration::from_secs(60));
+    let mut game = toy_match(&config, 0, 1, slow());
+    run(&mut game, 3_000);
+    let own = |game: &mut VirtualMatch<Toy>, paused: bool| {
+        let session = game.drivers_mut()[1].session_mut();
+        let before = session.pause_asked();
+        (before, session.pause(paused), session.is_paused())
+    };
+    assert_eq!(own(&mut game, true), (None, Ok(()), false));
+    assert_eq!(own(&mut game, true), (Some(true), Ok(()), false), "it waits for the next entry");
+    // A turn takes 200 ms, and an entry runs two turns after it was closed.
+    run(&mut game, 3_250);
+    assert_eq!(own(&mut game, true), (Some(true), Ok(()), false), "the entry is on its way");
+    run(&mut game, 3_500);
+    assert_eq!(own(&mut game, false), (Some(true), Ok(()), false));
+    assert_eq!(own(&mut game, false), (Some(false), Ok(()), false));
+    run(&mut game, 5_000);
+    assert!(!game.drivers()[0].session().is_paused(), "it was taken back");
+    assert_eq!(own(&mut game, true), (None, Ok(()), false), "one of two pauses is left");
+    run(&mut game, 6_500);
+    assert_eq!(own(&mut game, false), (None, Ok(()), true));
+    run(&mut game, 8_000);
+    assert_eq!(own(&mut game, true), (None, Err(ControlError::UsedUp { max: 2 }), false));
+}
+
 /// The budget and the votes are a part of the session's state, which a joining peer gets.
 #[test]
 fn a_majority_pauses_also_for_who_has_come_back_meanwhile() {
