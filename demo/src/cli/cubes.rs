@@ -1,16 +1,12 @@
 //! `cubes`: opens a window, or prints how far left and right are apart.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::Path;
-
 use serde::Serialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
 use crate::cli::args::CubesArgs;
 use crate::cli::headless::progress_bar;
-use crate::cli::plot::{Plot, Series};
+use crate::cli::plot::{Plot, PlotFile, Series};
 use crate::cli::{Failed, window};
 use crate::console::{errln, out, outln};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
@@ -96,12 +92,7 @@ fn spec(options: &CubesArgs, seconds: u32, playout: PlayoutMode) -> Result<Cubes
 /// An autopilot plays as fast as possible; then the result is printed.
 fn told(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     let spec = spec(options, TOLD_SECONDS, PlayoutMode::Fixed(PLAYOUT_DELAY))?;
-    // Before the run, so that an unwritable file fails at once.
-    let file = options.divergence.as_deref().map(|path| File::create(path).map(|file| (path, file)));
-    let file = file.transpose().map_err(|error| {
-        let path = options.divergence.as_deref().unwrap_or(Path::new(""));
-        Failed::usage(format!("cannot write {}: {error}", path.display()))
-    })?;
+    let file = options.divergence.as_deref().map(PlotFile::create).transpose()?;
     let mut keys = Autopilot::new(options.seed);
     let bar = progress_bar("frame", spec.frames.into());
     let outcome = CubesMatch::start(&spec)
@@ -109,19 +100,13 @@ fn told(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     bar.finish_and_clear();
     let outcome = outcome?;
     let report = CubesReport::new(&outcome);
+    // Before the result is printed: with --json that or the failure is the one object.
+    let path = file.map(|file| file.write(&plot(&outcome, &report).to_svg())).transpose()?;
     if json {
         super::print_json(&report);
     } else {
         out!("{}", report.summary());
-    }
-    if let Some((path, mut file)) = file {
-        let written = file.write_all(plot(&outcome, &report).to_svg().as_bytes());
-        let failed =
-            |error| Failed { code: 1, sentence: format!("cannot write {}: {error}", path.display()) };
-        written.map_err(failed)?;
-        if !json {
-            outln!("  plot        {}", path.display());
-        }
+        path.iter().for_each(|path| outln!("  plot        {}", path.display()));
     }
     Ok(report.checksums_agree)
 }

@@ -7,6 +7,7 @@ use std::thread;
 use serde::Serialize;
 
 use crate::cli::args::NetbenchArgs;
+use crate::cli::plot::PlotFile;
 use crate::cli::{Failed, print_json};
 use crate::console::out;
 use crate::netbench::{CONDITIONS, Kind, Measured, Row, run};
@@ -60,6 +61,7 @@ impl From<Measured> for MeasuredReport {
 }
 
 pub(crate) fn netbench(options: &NetbenchArgs, json: bool) -> Result<bool, Failed> {
+    let file = options.plot.as_deref().map(PlotFile::create).transpose()?;
     let rows: Vec<Row> = thread::scope(|scope| {
         let (inputs, seed) = (options.inputs, options.seed);
         let runs = CONDITIONS.map(|condition| scope.spawn(move || run(condition, inputs, seed)));
@@ -68,10 +70,7 @@ pub(crate) fn netbench(options: &NetbenchArgs, json: bool) -> Result<bool, Faile
     if rows.len() < CONDITIONS.len() {
         return Err(Failed { code: 1, sentence: "a measurement failed".into() });
     }
-    if let Some(path) = &options.plot {
-        let written = std::fs::write(path, svg(&rows));
-        written.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))?;
-    }
+    file.map(|file| file.write(&svg(&rows))).transpose()?;
     if json {
         let conditions = rows.iter().map(|row| report(row, options.inputs)).collect();
         print_json(&NetbenchReport { conditions });

@@ -2,6 +2,38 @@
 //! It writes the SVG itself: a plotting library would add packages to the first command, for lines and labels on one pair of axes.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::cli::Failed;
+
+/// A file for a plot. It is made before what the plot shows is measured, so that one that cannot be written fails at once.
+pub(crate) struct PlotFile<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> PlotFile<'a> {
+    /// # Errors
+    /// The file cannot be made.
+    pub(crate) fn create(path: &'a Path) -> Result<Self, Failed> {
+        let file = File::create(path).map_err(|error| Failed::usage(unwritten(path, &error)))?;
+        Ok(Self { path, file })
+    }
+
+    /// # Errors
+    /// The disk is full, or gone.
+    pub(crate) fn write(mut self, svg: &str) -> Result<&'a Path, Failed> {
+        let written = self.file.write_all(svg.as_bytes());
+        written.map_err(|error| Failed { code: 1, sentence: unwritten(self.path, &error) })?;
+        Ok(self.path)
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
+}
 
 /// Lines over one axis.
 pub(crate) struct Plot {

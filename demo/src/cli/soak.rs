@@ -74,7 +74,7 @@ struct Class {
 pub(crate) fn run_soak(options: &SoakArgs, json: bool) -> Result<bool, Failed> {
     let bar = progress_bar("game", options.games);
     let outcome = soak(options.games, options.seed, options.predict, |game| {
-        bar.suspend(|| explain(game));
+        bar.suspend(|| explain(game, options.predict));
         bar.inc(1);
     });
     bar.finish_and_clear();
@@ -90,11 +90,11 @@ pub(crate) fn run_soak(options: &SoakArgs, json: bool) -> Result<bool, Failed> {
 }
 
 /// Prints on standard error what a game did wrong, and how to play it alone.
-fn explain(game: &GameReport) {
+fn explain(game: &GameReport, predicts: bool) {
     if game.findings.is_empty() {
         return;
     }
-    errln!("seed {} failed; to play it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
+    errln!("seed {} failed; to play it alone: {}", game.seed, alone(game.seed, predicts));
     for finding in &game.findings {
         errln!("  {finding}");
     }
@@ -107,6 +107,12 @@ fn explain(game: &GameReport) {
             Err(error) => errln!("  {path} cannot be written: {error}"),
         }
     }
+}
+
+/// The command that plays the game of a seed again.
+fn alone(seed: u64, predicts: bool) -> String {
+    let predict = if predicts { " --predict" } else { "" };
+    format!("testudo soak --games 1 --seed {seed}{predict}")
 }
 
 impl SoakReport {
@@ -266,4 +272,16 @@ fn classes(outcome: &SoakOutcome) -> Vec<Class> {
 
 fn seconds(micros: u64) -> f64 {
     micros as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What failed with predictions was played again without them.
+    #[test]
+    fn the_command_for_a_failing_seed_plays_the_same_game() {
+        assert_eq!(alone(7, false), "testudo soak --games 1 --seed 7");
+        assert_eq!(alone(7, true), "testudo soak --games 1 --seed 7 --predict");
+    }
 }

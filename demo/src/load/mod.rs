@@ -69,15 +69,15 @@ pub(crate) struct LoadReport {
     pub(crate) watchers: u32,
     pub(crate) seconds: f64,
     pub(crate) turns_per_second: f64,
-    /// Processor time of the relay per second, in cores.
-    pub(crate) relay_cores: f64,
+    /// Processor time of the relay per second, in cores. This and the next three: null of a relay that runs already.
+    pub(crate) relay_cores: Option<f64>,
     /// Processor time of the relay for each packet that it took or sent from its start to its end, in microseconds. What else runs on the machine matters
     /// less for this than for the times.
-    pub(crate) relay_us_per_packet: f64,
+    pub(crate) relay_us_per_packet: Option<f64>,
     /// Rooms that one core would carry at this cost.
-    pub(crate) rooms_per_core: f64,
+    pub(crate) rooms_per_core: Option<f64>,
     /// Memory that the relay has taken since it was empty, per room.
-    pub(crate) kib_per_room: f64,
+    pub(crate) kib_per_room: Option<f64>,
     /// Processor time of all that loads it, in cores.
     pub(crate) load_cores: f64,
     /// From the sending of the last entry of a turn to its arrival at the other players: the relay, both transports and the loopback, and the time
@@ -218,10 +218,10 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
         watchers: options.watchers,
         seconds,
         turns_per_second: turns / seconds,
-        relay_cores,
-        relay_us_per_packet: 1e6 * spent / packets(&said).max(1.0),
-        rooms_per_core: options.rooms as f64 / relay_cores.max(1e-9),
-        kib_per_room: used as f64 / options.rooms as f64,
+        relay_cores: relay.as_ref().map(|_| relay_cores),
+        relay_us_per_packet: relay.as_ref().map(|_| 1e6 * spent / packets(&said).max(1.0)),
+        rooms_per_core: relay.as_ref().map(|_| options.rooms as f64 / relay_cores.max(1e-9)),
+        kib_per_room: relay.as_ref().map(|_| used as f64 / options.rooms as f64),
         load_cores,
         forwarding_ms_p50: part(&load.delays, 500),
         forwarding_ms_p99: part(&load.delays, 990),

@@ -6,6 +6,10 @@ use std::thread;
 
 use testudo_lockstep::service::code::JoinCode;
 
+/// Players and watchers of a room at most, and what a relay takes from one address at most.
+const CONNECTIONS_OF_ROOM: usize = 32;
+const CONNECTIONS_MAX: usize = 100_000;
+
 /// Where the processes run: both on any core, or the relay on the first one and all that loads it on the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cores {
@@ -62,7 +66,8 @@ impl Process {
     /// A relay with room for so many rooms, and its code.
     pub(crate) fn relay(rooms: usize, cores: Cores) -> io::Result<(Self, JoinCode)> {
         let by: &[&str] = if cores == Cores::OneEach { &["taskset", "-c", "0"] } else { &[] };
-        let (rooms, connections) = (rooms.to_string(), (rooms * 32).to_string());
+        let connections = (rooms * CONNECTIONS_OF_ROOM).min(CONNECTIONS_MAX).to_string();
+        let rooms = rooms.to_string();
         let limits = ["--rooms-max", &rooms, "--rooms-per-address-max", &rooms];
         let connections = ["--connections-per-address-max", &connections];
         let mut relay =

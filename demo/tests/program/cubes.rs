@@ -78,6 +78,17 @@ fn the_plot_shows_three_lines() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The result was printed, and a second object after it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plot_on_a_full_disk_is_one_error() {
+    let report = run_json("cubes --seconds 1 --cubes 20 --divergence /dev/full", 1);
+    assert!(
+        report["error"].as_str().is_some_and(|error| error.contains("cannot write /dev/full")),
+        "{report}"
+    );
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     for (arguments, word) in [
