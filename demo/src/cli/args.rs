@@ -451,7 +451,7 @@ pub(crate) struct HostArgs {
     #[arg(long)]
     pub(crate) plain: bool,
     /// Go on with a saved match; it decides players, units, turns, seed and map
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "units", "turns", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "units", "turns", "seed", "pace", "no_bots", "bots_take_over"])]
     pub(crate) resume: Option<PathBuf>,
     /// No bot plays for a lost player: the match pauses, then goes on without the player
     #[arg(long)]

@@ -85,7 +85,7 @@ pub(crate) fn run(spec: &SimulatedMatch, recordings: Vec<(u8, Recording)>) -> Re
     let bar = progress_bar("turn", spec.terms.turns.into());
     let outcome = play(spec, recordings, |turn| bar.set_position(turn.into()));
     bar.finish_and_clear();
-    Ok(Report::new(&outcome?, spec.topology == Topology::Host))
+    Ok(Report::new(&outcome?))
 }
 
 /// A bar on standard error; none if that is not a terminal.

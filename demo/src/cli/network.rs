@@ -202,7 +202,7 @@ fn print_outcome(
         }
         return Ok(true);
     };
-    let report = Report::new(outcome, true);
+    let report = Report::new(outcome);
     print(&report, json, network);
     save_difference(&report, own.report.as_deref(), own.replay.as_deref());
     told(&report)
@@ -258,8 +258,10 @@ fn obey(words: &str, seat: &mut Seat) -> String {
     match (words.next(), words.next()) {
         (Some("who"), None) => who(seat),
         (Some("kick"), Some(number)) => match player_of(number, seat) {
-            Some(player) if seat.kick(player) => format!("{} is removed", seat.called(player)),
-            Some(_) => "only the host can remove another player".into(),
+            Some(player) => {
+                let called = seat.called(player);
+                seat.kick(player).map_or_else(|why| why, |()| format!("{called} is removed"))
+            }
             None => format!("there is no player {number}"),
         },
         (Some("vote"), Some(number)) => vote(seat, number, words.next()),

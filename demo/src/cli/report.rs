@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::app::watch::outcome::Doubts;
+use crate::app::watch::outcome::{ClientOutcome, Doubts};
 use crate::app::words::count;
 use crate::app::{Desync, Diagnosis, Outcome};
 
@@ -106,8 +106,7 @@ fn trouble(outcome: &Outcome) -> Option<String> {
 }
 
 impl Report {
-    /// `is_star`: player 0's client forwards for the others.
-    pub(crate) fn new(outcome: &Outcome, is_star: bool) -> Self {
+    pub(crate) fn new(outcome: &Outcome) -> Self {
         let setup = outcome.terms.setup;
         let clients = &outcome.clients;
         let checksums: Vec<u64> = clients.iter().map(|client| client.checksum).collect();
@@ -115,13 +114,11 @@ impl Report {
         let per_second = |bytes: u64| if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 };
         let stalled: u64 = clients.iter().map(|client| client.stalled_frames).sum();
         let simulated: u64 = clients.iter().map(|client| u64::from(client.steps)).sum();
-        let first_player = outcome.player.unwrap_or(0);
-        let hosts = usize::from(is_star && first_player == 0);
-        let (host, guests) = clients.split_at(hosts.min(clients.len()));
+        let (host, guests): (Vec<&ClientOutcome>, Vec<_>) =
+            clients.iter().partition(|client| client.forwards);
         let sent: u64 = guests.iter().map(|client| client.bytes_sent).sum();
         let (step_ms_median, step_ms_p99) = percentiles_ms(&outcome.step_nanos);
         let doubts = outcome.doubts.as_ref();
-        let is_sound = doubts.is_none_or(|doubts| doubts.outliers.is_empty() && doubts.silent.is_empty());
         Self {
             players: setup.players,
             player: outcome.player,
@@ -130,9 +127,7 @@ impl Report {
             frames: outcome.frames.unwrap_or_else(|| clients.first().map_or(0, |client| client.steps)),
             seed: setup.seed,
             final_checksum: checksums.first().map_or(String::new(), |&checksum| hex(checksum)),
-            checksums_agree: is_sound
-                && outcome.divergent_turn.is_none()
-                && checksums.windows(2).all(|pair| pair[0] == pair[1]),
+            checksums_agree: outcome.agrees(),
             first_divergent_turn: outcome.divergent_turn,
             client_checksums: checksums.iter().map(|&checksum| hex(checksum)).collect(),
             client_steps: clients.iter().map(|client| client.steps).collect(),
@@ -424,13 +419,13 @@ fn percentiles_ms(nanos: &[u32]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::watch::outcome::ClientOutcome;
 
     fn outcome(doubts: Doubts) -> Outcome {
         let setup = testudo_battle::Setup { players: 4, units: 5, seed: 1, map: None };
         let terms = crate::app::Terms { setup, turns: 9 };
         let mut outcome = Outcome::new(terms, &[], testudo_lockstep::Duration::from_secs(1));
-        let client = ClientOutcome { checksum: 7, steps: 36, stalled_frames: 0, bytes_sent: 0 };
+        let client =
+            ClientOutcome { forwards: true, checksum: 7, steps: 36, stalled_frames: 0, bytes_sent: 0 };
         outcome.clients = vec![client];
         (outcome.player, outcome.doubts) = (Some(0), Some(doubts));
         outcome
@@ -439,7 +434,7 @@ mod tests {
     #[test]
     fn whose_copy_was_not_compared_does_not_count_as_equal() {
         let told = |doubts| {
-            let report = Report::new(&outcome(doubts), true);
+            let report = Report::new(&outcome(doubts));
             (report.checksums_agree, report.summary("hosted"))
         };
         let (agree, text) = told(Doubts::default());
@@ -458,11 +453,11 @@ mod tests {
         let diagnosis = Some(Diagnosis::Relayed);
         let mut four = outcome(Doubts { outliers: vec![2], diagnosis, ..Doubts::default() });
         four.divergent_turn = Some(5);
-        let text = Report::new(&four, true).summary("relayed");
+        let text = Report::new(&four).summary("relayed");
         assert!(text.contains("player 3's, as most players have signed another state"), "{text}");
         assert!(text.contains("a relay has no copy"), "{text}");
         four.doubts = Some(Doubts::default());
-        let text = Report::new(&four, true).summary("relayed");
+        let text = Report::new(&four).summary("relayed");
         assert!(text.contains("no majority of the players has signed one state"), "{text}");
     }
 

@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 46] = [
+const REFUSED: [(&str, &str); 50] = [
     ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
@@ -32,6 +32,9 @@ const REFUSED: [(&str, &str); 46] = [
     ("headless --players 3 --map ford", "a map is for two players, not for 3"),
     ("host --players 3 --map ford", "a map is for two players, not for 3"),
     ("host --players 3 --map ford --bot --headless", "a map is for two players, not for 3"),
+    ("host --bot --headless --resume a.save --pace fixed", "--pace"),
+    ("host --bot --headless --resume a.save --no-bots", "--no-bots"),
+    ("host --bot --headless --resume a.save --bots-take-over", "--bots-take-over"),
     ("host --bot --headless --bind nowhere", "--bind"),
     ("host --bot --headless --public 192.0.2.1:0", "--public"),
     (
@@ -50,6 +53,7 @@ const REFUSED: [(&str, &str); 46] = [
     ("join 127.0.0.1:0", "--plain"),
     ("join 127.0.0.1:0 --plain", "--bot"),
     ("join localhost --plain", "as in localhost:"),
+    ("netbench --inputs 600 --plot Cargo.toml/file", "Cargo.toml"),
     ("no-such-command", "no-such-command"),
     ("soak --games 0", "--games"),
     ("soak --games 1000001", "--games"),

@@ -260,6 +260,22 @@ fn whoever_finds_no_place_is_told_so() {
     assert_eq!(host.end().0, 0);
 }
 
+/// It was said to be done.
+#[test]
+fn nobody_is_removed_from_an_empty_place() {
+    use std::io::Write as _;
+
+    let mut host = Process::start("host --plain --players 2 --units 3 --turns 5");
+    let (_, address) = host.invitation();
+    let mut stdin = host.child.stdin.take().expect("piped");
+    writeln!(stdin, "kick 2").expect("it reads");
+    host.wait_for("there is nobody to be removed");
+    let mut guest = Process::start(&format!("join --plain {address}"));
+    writeln!(guest.child.stdin.take().expect("piped"), "kick 1").expect("it reads");
+    guest.wait_for("only the host can remove another player");
+    assert_eq!((guest.end().0, host.end().0), (0, 0));
+}
+
 #[test]
 fn a_match_alone_needs_nobody() {
     let (code, report) = Process::start("host --players 1 --units 3 --turns 3").end();

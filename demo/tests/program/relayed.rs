@@ -93,6 +93,11 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
     }
     let stayed = players.swap_remove(1);
     let reports = assert_agreed([host, stayed, back, early, late], 150);
+    // Whoever opened the room is the relay's guest like the others.
+    for report in &reports {
+        assert_eq!(report.get("host_bytes_per_second"), None, "{report}");
+        assert!(report["bytes_per_second_per_player"].is_number(), "{report}");
+    }
     assert_eq!(
         (&reports[0]["players_lost"], &reports[0]["players_back"]),
         (&2.into(), &1.into()),

@@ -79,8 +79,12 @@ fn kill_and_return(plain: &str, turns: u32) {
     );
     let [killed, other] = guests;
     drop(killed);
+    assert!(hosted["host_bytes_per_second"].is_number(), "{hosted}");
     for process in [back, other, watcher] {
         let (code, report) = process.end();
+        // A watcher's bytes were called the host's.
+        assert!(report["bytes_per_second_per_player"].is_number(), "{report}");
+        assert_eq!(report.get("host_bytes_per_second"), None, "{report}");
         assert_eq!(
             (code, &report["turns"], &report["frames"]),
             (0, &turns.into(), &(4 * turns).into()),
@@ -115,6 +119,13 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
     assert_eq!(report["save"], guests.save().display().to_string());
     assert_eq!(run(&format!("verify {}", file(&guests))).code, 0);
 
+    // Nobody comes, and the host leaves: the turns before the save were said to be played, and equal to the others'.
+    let mut alone = Process::start(&format!("host --resume {}", hosts.save().display()));
+    alone.invitation();
+    alone.signal("-TERM");
+    let (code, report) = alone.end();
+    assert_eq!((code, report), (0, serde_json::json!({ "turns": 0, "checksums_agree": true })));
+
     let mut ends = Vec::new();
     for (own, save) in [hosts.save(), guests.save()].into_iter().enumerate() {
         let mut host = Process::start(&format!("host --resume {}", save.display()));
@@ -131,7 +142,9 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
         assert_eq!((code, &hosted["turns"], &hosted["player"]), (0, &40.into(), &own.into()), "{hosted}");
         // Turns take 200 ms, on any machine. Those before the save were counted, without their time.
         assert!(hosted["turn_ms_mean"].as_f64().is_some_and(|ms| ms > 195.0), "{hosted}");
+        assert!(hosted["host_bytes_per_second"].is_number(), "also if player 2 hosts: {hosted}");
         let (code, report) = guest.end();
+        assert_eq!(report.get("host_bytes_per_second"), None, "{report}");
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
         assert_eq!(run(&format!("verify {}", replay.display())).code, 0, "a resumed match has a replay, too");
         std::fs::remove_dir_all(folder).expect("a folder");
@@ -148,9 +161,11 @@ fn whoever_is_removed_is_told_so_and_stays_away() {
     let codes = [host.invitation().1, host.invitation().1];
     let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
     host.wait_for("everybody is here");
-    writeln!(host.child.stdin.take().expect("piped"), "vote 1\nkick 9\nwho\nkick 2").expect("it reads");
+    let lines = "vote 1\nkick 9\nkick 1\nwho\nkick 2";
+    writeln!(host.child.stdin.take().expect("piped"), "{lines}").expect("it reads");
     host.wait_for("nobody votes themselves out");
     host.wait_for("there is no player 9");
+    host.wait_for("nobody removes themselves");
     host.wait_for("player 1, sky blue: this is you");
     host.wait_for("player 2 is removed");
     host.wait_for("player 2 is lost: a bot plays on");

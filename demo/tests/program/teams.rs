@@ -74,6 +74,37 @@ fn the_lobbys_teams_are_the_battles_through_a_relay() {
     two_against_two(&format!("host --relay {}", relay.code));
 }
 
+/// Whoever comes back by `join` has no `--teams`, and showed that to everybody.
+#[test]
+fn the_hosts_plan_stays_when_the_host_comes_back_to_the_lobby() {
+    use std::io::Write as _;
+
+    let relay = Relay::start("");
+    let game = "--players 3 --units 5 --turns 8 --teams 1,2,2";
+    let mut host = Process::start(&format!("host --relay {} {game}", relay.code));
+    let codes = [host.invitation().1, host.invitation().1];
+    let back = host.wait_for("back: ").trim_end().trim_start_matches("back: ").to_owned();
+    let mut guest = Process::start(&format!("join {}", codes[0]));
+    let mut lines = guest.child.stdin.take().expect("piped");
+    let mut shown = |guest: &mut Process, whose: &str| {
+        loop {
+            writeln!(lines, "who").expect("it reads");
+            if guest.wait_for("player 1").starts_with(whose) {
+                return;
+            }
+        }
+    };
+    shown(&mut guest, "player 1, sky blue, team 1");
+    host.child.kill().expect("it runs");
+    let host = Process::start(&format!("join {back} --name Ada"));
+    shown(&mut guest, "player 1 (Ada), sky blue, team 1");
+    let other = Process::start(&format!("join {}", codes[1]));
+    for process in [host, guest, other] {
+        let (code, report) = process.end();
+        assert_eq!((code, &report["teams"]), (0, &json!([1, 2, 2])), "{report}");
+    }
+}
+
 /// In virtual time, to the end; and the replay knows the teams.
 #[test]
 fn a_team_wins_together() {

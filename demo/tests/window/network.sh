@@ -239,6 +239,16 @@ patiently placed "join match"
 picture unanswered
 part 0
 
+say "copies that differ in a match from the menu are in the exit code, also if the window is closed there"
+start host skirmish --seed 1 --units 20
+with_friends
+until_said '"event":"codes"' press "host match"
+code=$(sed -n 's/^join 2: //p' err | tail -1)
+"$PROGRAM" join "$code" --bot --headless --no-replay --corrupt 10,5 >../joined 2>&1 &
+children+=("$!")
+patiently said '"event":"differs","value":10'
+part 1
+
 at guest
 cp ../host/*.png .. && for name in guest difference ended asking nobody refused; do cp "$name.png" "../guest-$name.png"; done
 cp log .. && cd ..

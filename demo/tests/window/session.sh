@@ -300,6 +300,13 @@ quit 0
 enter skirmish --seed 1 --units 20
 patiently placed "own keep"
 absent hint || fail "hints that were put away are back when the program starts again"
+
+say "a replay that cannot be read is refused, and the battle goes on"
+echo nothing >replays/broken.replay
+touch -d tomorrow replays/broken.replay
+newest_replay() { switch menu true key F10 && patiently placed "last replay" && press "last replay"; }
+until_said '"event":"refused"' newest_replay
+rm replays/broken.replay
 quit 0
 
 # bots_to_the_end UNITS: minutes of game time, as fast as pictures come. Small ones: drawing costs more than the battle.

@@ -176,11 +176,13 @@ impl Running {
         let drivers = self.virtual_match.drivers();
         let now = self.virtual_match.now();
         let (end, bytes) = self.ended.unwrap_or((now, vec![0; drivers.len()]));
-        let clients: Vec<(&GameCopy, ClientOutcome)> = drivers
-            .iter()
+        let clients: Vec<(&GameCopy, ClientOutcome)> = (0..)
+            .zip(drivers)
             .zip(bytes)
-            .map(|(driver, bytes)| {
-                (driver.simulation(), ClientOutcome::of(driver.simulation(), driver.session(), bytes))
+            .map(|((player, driver), bytes)| {
+                let (copy, session) = (driver.simulation(), driver.session());
+                let forwards = player == 0 && session.config().topology == Topology::Host;
+                (copy, ClientOutcome { forwards, ..ClientOutcome::of(copy, session, bytes) })
             })
             .collect();
         let mut outcome = Outcome::new(self.terms, &clients, end.since(self.began.unwrap_or(end)));

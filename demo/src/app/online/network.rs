@@ -245,6 +245,10 @@ impl NetworkMatch {
         }
         let Some(agreement) = Agreement::of(told) else { return refused(InvitationError::NotUnderstood) };
         let units_max = self.request.as_ref().map_or(u32::MAX, |request| request.units_max);
+        let codes = arrival.codes.as_ref().map(|codes| {
+            let codes = Codes::sealed(codes, PlayerId(0), told.players());
+            codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string())
+        });
         let start = Start {
             terms: terms_of(&agreement, units_max).map_err(MatchError::Invitation)?,
             agreement,
@@ -255,12 +259,9 @@ impl NetworkMatch {
             wire: Wire::Guest(guest),
             middle: Some(MIDDLE),
             save: None,
+            codes,
         };
-        let mut seat = Seat::guest(start, &self.options, self.former.as_deref())?;
-        if let Some(codes) = &arrival.codes {
-            let codes = Codes::sealed(codes, PlayerId(0), told.players());
-            seat.opened(codes.by_page(self.options.page.clone()).back_by(arrival.code.to_string()));
-        }
+        let seat = Seat::guest(start, &self.options, self.former.as_deref())?;
         self.phase = NetworkPhase::Seated(Box::new(seat));
         Ok(())
     }

@@ -91,6 +91,8 @@ pub(crate) struct Seat {
     telemetry: Telemetry,
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
+    /// The name of whoever comes back to a room that it opened, until the room has told what it shows of that player.
+    comes_back_as: Option<Name>,
     /// Why this guest is not taken back, and what has become of the match.
     refused: Option<(String, Fate)>,
     attendance: Attendance,
@@ -196,14 +198,18 @@ impl Seat {
         self.driver.session_mut().leave();
     }
 
-    /// Asks for a pause, or for its end: everybody's battle stands from the same turn on.
+    /// Whether everybody's battle stands, or will because this player has asked for it.
+    pub(crate) fn wants_pause(&self) -> bool {
+        self.session().pause_asked().unwrap_or(self.session().is_paused())
+    }
+
+    /// Asks for a pause, or for its end: everybody's battle stands from the same turn on. Before it does, the request can be taken back.
     ///
     /// # Errors
     /// This player may not pause, or no longer.
     pub(crate) fn toggle_pause(&mut self) -> Result<(), ControlError> {
-        let session = self.driver.session_mut();
-        let is_paused = session.is_paused();
-        session.pause(!is_paused)
+        let wants_pause = self.wants_pause();
+        self.driver.session_mut().pause(!wants_pause)
     }
 
     /// Hands the player to a person or to a bot.
@@ -274,9 +280,9 @@ impl Seat {
         self.middle.is_none()
     }
 
-    /// Time for which the host still waits for guests.
-    pub(crate) fn patience(&self) -> Duration {
-        LOBBY - self.clock.elapsed()
+    /// Time for which this host still waits for guests. How long a relay waits, it does not tell.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.is_host().then(|| LOBBY - self.clock.elapsed())
     }
 
     /// This process's copy.

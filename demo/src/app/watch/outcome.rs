@@ -95,6 +95,8 @@ pub(crate) struct Doubts {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClientOutcome {
+    /// It is the middle of the star.
+    pub(crate) forwards: bool,
     pub(crate) checksum: u64,
     /// Frames that this client simulated.
     pub(crate) steps: u32,
@@ -105,6 +107,14 @@ pub(crate) struct ClientOutcome {
 }
 
 impl Outcome {
+    /// Whether no copy differed and all of them were compared, as far as this process knows.
+    pub(crate) fn agrees(&self) -> bool {
+        let is_sound = |doubts: &Doubts| doubts.outliers.is_empty() && doubts.silent.is_empty();
+        self.doubts.as_ref().is_none_or(is_sound)
+            && self.divergent_turn.is_none()
+            && self.clients.windows(2).all(|pair| pair[0].checksum == pair[1].checksum)
+    }
+
     /// Collects what the clients know. The caller noted bytes and time at the end of the last turn.
     pub(crate) fn new(terms: Terms, clients: &[(&GameCopy, ClientOutcome)], duration: Duration) -> Self {
         let mut outcome = Self {
@@ -147,6 +157,7 @@ impl Outcome {
 impl ClientOutcome {
     pub(crate) fn of(copy: &GameCopy, session: &testudo_lockstep::Session<Order>, bytes_sent: u64) -> Self {
         Self {
+            forwards: false,
             checksum: copy.game().checksum(),
             steps: copy.steps(),
             stalled_frames: session.stats().stalled_frames,

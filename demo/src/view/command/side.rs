@@ -1,6 +1,7 @@
 //! One player's side in a window: the selection, the meaning of the next click, and how a command becomes orders.
 
 use macroquad::math::Vec2;
+use testudo_lockstep::SubmitError;
 
 use crate::view::command::order_log::OrderLog;
 use testudo_battle::{Command, Order};
@@ -75,6 +76,8 @@ pub(crate) struct Side {
     pub(crate) has_attacked: bool,
     /// What is heard of the last order, until somebody listens.
     pub(crate) answer: Option<Cue>,
+    /// Why the last order was refused, until somebody says so.
+    pub(crate) refused: Option<String>,
 }
 
 impl Side {
@@ -97,23 +100,35 @@ impl Side {
     }
 
     /// Gives the selected units of a player a command and shows its destination at once. `submit` submits an order and returns the turn in
-    /// which it was accepted, if it was.
+    /// which it was accepted.
     pub(crate) fn tell(
         &mut self,
         player: u8,
         own: &[Own],
         told: Told,
         log: &mut OrderLog,
-        mut submit: impl FnMut(&Order) -> Option<u32>,
+        mut submit: impl FnMut(&Order) -> Result<u32, SubmitError>,
     ) {
         self.chosen.keep(own);
-        let mut is_given = false;
+        let (mut is_given, mut refused) = (false, None);
+        // Units that are scattered need several.
         for order in self.chosen.orders(own, told.command, told.is_queued) {
-            if let Some(turn) = submit(&order) {
-                is_given = true;
-                log.order(player, turn, &order, self.chosen.len());
+            match submit(&order) {
+                Ok(turn) => {
+                    is_given = true;
+                    log.order(player, turn, &order, self.chosen.len());
+                }
+                Err(error) => refused = Some(error),
             }
         }
+        self.refused = refused.map(|error| {
+            let what = if is_given {
+                "Some of these units do not get this order"
+            } else {
+                "This order does not run"
+            };
+            format!("{what}: {error}")
+        });
         use Command::{Attack, Line, Strike};
         let attacks = matches!(told.command, Attack(_) | Strike(_) | Line { attacks: true, .. });
         if is_given && !matches!(told.command, Command::Assign(_)) {
@@ -123,5 +138,41 @@ impl Side {
             self.effects.mark(at, player, attacks);
             self.has_attacked |= attacks;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::Turn;
+    use testudo_physics::BodyId;
+
+    use super::*;
+    use crate::view::command::order_log::Sink;
+    use testudo_battle::{Point, Stance};
+
+    /// A mark stood where nobody went, and nothing said why.
+    #[test]
+    fn an_order_that_is_refused_says_so() {
+        let at = |index: u32| Point { x: (index % 10) as i32 * 65_536, y: (index / 10) as i32 * 65_536 };
+        let body = |index: u32| BodyId::from_bits(u64::from(index));
+        let own =
+            |index| Own { index, body: body(index), place: at(index), groups: 0, stance: Stance::Defend };
+        let own: Vec<Own> = (0..100).map(own).collect();
+        let told = Told { at: Some(Vec2::ZERO), ..Told::here(Command::Stop) };
+        // The number of orders that are accepted; every third unit needs five.
+        let said = |accepted: u32| {
+            let (mut side, mut given) = (Side::default(), 0..accepted);
+            side.chosen.choose(own.iter().step_by(3).map(Own::member), false);
+            side.tell(0, &own, told, &mut OrderLog::new(Sink::Nowhere), |_| {
+                given.next().ok_or(SubmitError::TooLate { last_turn: Turn(9) })
+            });
+            (side.answer, side.refused.unwrap_or_default())
+        };
+        assert_eq!(said(5), (Some(Cue::Order), String::new()));
+        let (answer, refused) = said(4);
+        assert!(answer.is_some() && refused.starts_with("Some of these units do not"), "{refused}");
+        let (answer, refused) = said(0);
+        assert!(answer.is_none() && refused.starts_with("This order does not run"), "{refused}");
+        assert!(refused.contains("the match ends with turn 9"), "{refused}");
     }
 }

@@ -169,8 +169,8 @@ pub(crate) fn draw(ui: &mut Ui, around: Rect, seat: &Seat, qr: &mut Qr) -> Optio
     if seat.are_all_friends() {
         let lines = ["All are in one team: teams would not count", "All in one team"];
         ui.pen.fit(lines, between, Align::Middle, SMALL, WARN);
-    } else if seat.codes().is_some() {
-        let seconds = seat.patience().as_millis() / 1_000;
+    } else if let Some(patience) = seat.patience() {
+        let seconds = patience.as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
         ui.pen.fit([text], between, Align::Middle, SMALL, TEXT_DIM);
     }

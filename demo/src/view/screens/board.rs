@@ -125,6 +125,11 @@ impl Board {
         side.tell(player, &own, told, &mut stage.log, |order| clients.order(view, order));
     }
 
+    /// Why an order was refused, once.
+    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+        self.sides.iter_mut().find_map(|side| side.refused.take())
+    }
+
     /// Shows own orders at once, or when they run.
     pub(crate) fn toggle_prediction(&self, stage: &mut Stage, clients: &mut impl Clients, view: u8) {
         let predicts = !clients.predicts(view);

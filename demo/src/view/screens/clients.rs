@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use testudo_lockstep::PlayerId;
+use testudo_lockstep::{PlayerId, SubmitError};
 
 use crate::app::playback::Course;
 use crate::app::{NetworkMatch, Pilot, Sample, Seat, Skirmish};
@@ -31,9 +31,12 @@ pub(crate) trait Clients {
         false
     }
 
-    /// Submits an order. Returns the turn in which it was accepted, if it was.
-    fn order(&mut self, _view: u8, _order: &Order) -> Option<u32> {
-        None
+    /// Submits an order. Returns the turn in which it was accepted.
+    ///
+    /// # Errors
+    /// It does not run.
+    fn order(&mut self, _view: u8, _order: &Order) -> Result<u32, SubmitError> {
+        Err(SubmitError::NotPlaying)
     }
 
     /// Shows the own orders at once, or when they run.
@@ -81,9 +84,9 @@ impl Clients for Skirmish {
         self.pilot(view) == Pilot::Person
     }
 
-    fn order(&mut self, view: u8, order: &Order) -> Option<u32> {
-        self.order(view, order).ok()?;
-        Some(self.session(view).next_turn().0)
+    fn order(&mut self, view: u8, order: &Order) -> Result<u32, SubmitError> {
+        self.order(view, order)?;
+        Ok(self.session(view).next_turn().0)
     }
 
     fn set_prediction(&mut self, view: u8, predicts: bool) {
@@ -131,8 +134,8 @@ impl Clients for NetworkMatch {
         self.seat().is_some_and(Seat::is_watching)
     }
 
-    fn order(&mut self, _: u8, order: &Order) -> Option<u32> {
-        Some(self.seat_mut()?.order(order).ok()?.0)
+    fn order(&mut self, _: u8, order: &Order) -> Result<u32, SubmitError> {
+        Ok(self.seat_mut().ok_or(SubmitError::NotPlaying)?.order(order)?.0)
     }
 
     fn set_prediction(&mut self, _: u8, predicts: bool) {

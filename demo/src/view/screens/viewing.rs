@@ -117,18 +117,13 @@ pub(crate) async fn run(
     Ok(viewing.is_good())
 }
 
-/// As [`run`], with a button that leads back to a battle. The battle so far shows its last seconds first; if it shall go on from a frame, it
-/// comes as it was there.
-pub(crate) async fn visit(
-    course: Course,
-    stage: Stage,
-    told: &Told,
-    way_back: Back,
-) -> (Stage, Option<Game>) {
+/// As [`run`], with a button that leads back to a battle, and no verdict: a battle that is not over is not complete, which is no reason for
+/// another exit code. The battle so far shows its last seconds first; if it shall go on from a frame, it comes as it was there.
+pub(crate) async fn visit(course: Course, stage: Stage, way_back: Back) -> (Stage, Option<Game>) {
     let turn = course.timetable().turns().saturating_sub(LOOK_BACK_TURNS);
     let viewing = Viewing { way_back: Some(way_back), ..Viewing::new(course, stage) };
     let Viewing { stage, course, wants, .. } =
-        view(viewing, (way_back == Back::Running).then_some(turn), told).await;
+        view(viewing, (way_back == Back::Running).then_some(turn), &Cell::new(None)).await;
     (stage, (wants == Some(Back::Here)).then(|| course.game().clone()))
 }
 

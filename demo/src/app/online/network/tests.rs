@@ -176,7 +176,7 @@ fn the_replay_of_who_was_dropped_is_not_complete() {
     let mut pair = Pair::with(false, &SeatOptions { replay: ReplayFile::At(path.clone()), ..options() });
     let has_played = |pair: &Pair| pair.games[1].seat().is_some_and(|seat| seat.compared().0 > 5);
     pair.until("turns", has_played);
-    assert!(pair.seat(0).kick(PlayerId(1)));
+    assert_eq!(pair.seat(0).kick(PlayerId(1)), Ok(()));
     pair.until("the guest is dropped", |pair| pair.has_heard(1, |news| *news == News::ComingBack));
     let [_, guest] = pair.games;
     let outcome = guest.end().unwrap().unwrap();

@@ -66,12 +66,14 @@ impl Seat {
             wire: Wire::None,
             middle: None,
             save: hosting.save.as_ref(),
+            codes: None,
         };
         let (mut seat, codes) = if hosting.is_sealed {
             Self::host_sealed(hosting, start, options)?
         } else {
             Self::host_plain(hosting, start, options)?
         };
+        seat.show_profile(options, &[]);
         let codes = codes.by_page(options.page.clone());
         seat.news.push_front(News::Listening(codes.clone()));
         seat.codes = Some(codes);

@@ -38,13 +38,15 @@ impl Seat {
             self.saving.remove();
         }
         let (turns, checksum) = self.counted();
-        if turns == 0 || (failure.is_some() && !self.span.has_begun()) {
+        // The turns before a save were not played here.
+        if turns == 0 || !self.span.has_begun() {
             return failure.map_or(Ok(None), Err);
         }
         let (length, bytes) = self.span.length_and_bytes(self.clock.now(), session.stats().bytes_sent);
         let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
         let copy = self.driver.simulation();
-        let clients = [(copy, ClientOutcome { checksum, ..ClientOutcome::of(copy, session, bytes) })];
+        let own = ClientOutcome::of(copy, session, bytes);
+        let clients = [(copy, ClientOutcome { checksum, forwards: self.is_host(), ..own })];
         let mut outcome = Outcome::new(Terms { turns, ..self.terms }, &clients, length);
         outcome.player = self.session().player().map(|player| player.0);
         outcome.timed.turns = timed;

@@ -15,10 +15,16 @@ impl Seat {
         self.is_host() || (self.is_relayed && self.place == Identity::Player(PlayerId(0)))
     }
 
-    /// Removes a player for good; the return value says whether that is possible.
-    pub(crate) fn kick(&mut self, player: PlayerId) -> bool {
-        if !self.may_kick() || player == self.player() {
-            return false;
+    /// Removes a player for good.
+    ///
+    /// # Errors
+    /// Why that is not possible.
+    pub(crate) fn kick(&mut self, player: PlayerId) -> Result<(), String> {
+        if !self.may_kick() {
+            return Err("only the host can remove another player".into());
+        }
+        if player == self.player() {
+            return Err("nobody removes themselves: leave the match instead".into());
         }
         if !self.is_host() {
             return self.ask_for_removal(player);
@@ -27,25 +33,24 @@ impl Seat {
         let code = match &mut self.wire {
             #[cfg(not(target_arch = "wasm32"))]
             Wire::Host(host) => {
-                let Ok(secret) = keys::random() else { return false };
+                let secret = keys::random().map_err(|error| error.to_string())?;
                 host.remove(session, player, secret, self.clock.now())
             }
-            _ => {
-                session.kick(player);
-                None
-            }
+            // Without a seal a place has no code that could be closed.
+            _ if !session.kick(player) => return Err("there is nobody to be removed".into()),
+            _ => None,
         };
         code.into_iter().for_each(|code| self.renew_code(player, &code));
-        true
+        Ok(())
     }
 
     /// The relay does it, soon.
-    fn ask_for_removal(&mut self, player: PlayerId) -> bool {
-        let Ok(secret) = keys::random() else { return false };
+    fn ask_for_removal(&mut self, player: PlayerId) -> Result<(), String> {
+        let secret = keys::random().map_err(|error| error.to_string())?;
         let removal = Removal { player, secret };
-        if removal.ask(self.driver.session_mut()).is_err() {
-            return false;
-        }
+        removal
+            .ask(self.driver.session_mut())
+            .map_err(|error| format!("the relay cannot be asked: {error}"))?;
         let code = match &self.wire {
             Wire::Guest(guest) => {
                 let code = guest.code();
@@ -55,7 +60,7 @@ impl Seat {
         };
         let is_before = self.session().phase() == SessionPhase::Lobby;
         code.filter(|_| is_before).iter().for_each(|code| self.renew_code(player, code));
-        true
+        Ok(())
     }
 
     /// Before the start somebody else may come instead, with a new code.

@@ -36,6 +36,8 @@ pub(crate) struct Start<'a> {
     pub(crate) wire: Wire,
     pub(crate) middle: Option<PeerId>,
     pub(crate) save: Option<&'a Save>,
+    /// Of a room that this seat has just opened at a relay.
+    pub(crate) codes: Option<Codes>,
 }
 
 impl Seat {
@@ -48,17 +50,17 @@ impl Seat {
         options: &SeatOptions,
         former: Option<&Self>,
     ) -> Result<Self, MatchError> {
-        let Some(former) = former else { return Self::begin(start, options) };
+        let Some(former) = former else {
+            let mut seat = Self::begin(start, options)?;
+            seat.show_profile(options, &[]);
+            return Ok(seat);
+        };
         let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
         (seat.saving, seat.attendance) = (former.saving.clone(), former.attendance);
+        seat.codes = former.codes.clone();
+        seat.show_profile(&options, former.session().profile(former.player()));
         Ok(seat)
-    }
-
-    /// The codes of the room that this seat has opened at a relay.
-    pub(crate) fn opened(&mut self, codes: Codes) {
-        self.news.push_front(News::Listening(codes.clone()));
-        self.codes = Some(codes);
     }
 
     /// Begins a replay with the host's save, which has just been loaded. One that was begun before it is gone.
@@ -71,7 +73,7 @@ impl Seat {
     }
 
     pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
-        let Start { terms, agreement, place, is_relayed, config, clock, wire, middle, save } = start;
+        let Start { terms, agreement, place, is_relayed, config, clock, wire, middle, save, codes } = start;
         let config = completed(config, place, is_relayed, middle.is_none(), save)?;
         let mut session = Session::new(config, place, clock.now())?;
         middle.into_iter().for_each(|middle| session.connect(middle));
@@ -103,25 +105,47 @@ impl Seat {
             checksums: std::collections::VecDeque::with_capacity(CHECKSUMS_MAX),
             telemetry: Telemetry::new(clock.now()),
             clock,
-            codes: None,
+            codes,
+            comes_back_as: None,
             refused: None,
             attendance: Attendance::default(),
             saving,
             span: Span::default(),
         };
-        seat.show_profile(options);
+        seat.news.extend(seat.codes.clone().map(News::Listening));
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });
         Ok(seat)
     }
 
-    /// What the others see of this player. The host's profile has the teams of all who do not choose.
-    fn show_profile(&mut self, options: &SeatOptions) {
+    /// What the others see of this player: what they saw `before` its connection was lost, if that is known. The host's profile has the teams of all
+    /// who do not choose.
+    pub(super) fn show_profile(&mut self, options: &SeatOptions, before: &[u8]) {
         let Identity::Player(own) = self.place else { return };
+        let name = options.name.clone();
+        if before.is_empty() && own == PlayerId(0) && self.is_relayed && self.codes.is_none() {
+            // Another program has opened the room, and its plan would be replaced.
+            self.comes_back_as = Some(name);
+            return;
+        }
         let plan = if own == PlayerId(0) { options.teams } else { Teams::default() };
-        let profile = Profile { team: None, name: options.name.clone(), plan };
+        let profile = Profile { team: None, name, plan }.to_bytes();
+        let profile = if before.is_empty() { &profile } else { before };
         // The match has not begun, and nothing has been said yet.
-        let shown = self.driver.session_mut().set_profile(own, &profile.to_bytes());
+        let shown = self.driver.session_mut().set_profile(own, profile);
         debug_assert!(shown.is_ok(), "{shown:?}");
+    }
+
+    /// A profile has changed. If it is that of the opener who has come back, all of it stays but the name.
+    pub(super) fn note_profile(&mut self, player: PlayerId) {
+        if self.place != Identity::Player(player) {
+            return;
+        }
+        let name = self.comes_back_as.take().filter(|name| !name.as_str().is_empty());
+        if let Some(name) = name {
+            let profile = Profile { name, ..Profile::of(self.session(), player) };
+            // It may have begun meanwhile.
+            let _ = self.driver.session_mut().set_profile(player, &profile.to_bytes());
+        }
     }
 }
 

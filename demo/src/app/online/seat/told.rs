@@ -23,6 +23,7 @@ impl Seat {
                 self.news.push_back(News::Started);
             }
             Event::Connected { identity, .. } => self.came(identity),
+            Event::Profile { player } => self.note_profile(player),
             Event::StateProgress { received, total } => {
                 let percent = u64::from(received) * 100 / u64::from(total.max(1));
                 self.news.push_back(News::State { percent: percent as u8 });
@@ -80,10 +81,9 @@ impl Seat {
             }
             Event::JoinFailed(_) => self.remark(Remark::JoinFailed),
             Event::Lost { events } => self.remark(Remark::Lost { events }),
-            // The phase of the session says these two, the lobby shows the third, the battle the next two; the rest is of no use to a person.
+            // The phase of the session says these two, the battle the next two; the rest is of no use to a person.
             Event::Finished
             | Event::Failed(_)
-            | Event::Profile { .. }
             | Event::TeamOut { .. }
             | Event::TakenOver { .. }
             | Event::Refused { .. }

@@ -6,7 +6,7 @@ use macroquad::math::Rect;
 use testudo_lockstep::replay::Replay;
 
 use crate::app::playback::Course;
-use crate::app::{NetworkMatch, ReplayFile, Skirmish, SkirmishSpec, Terms, open_replay, share};
+use crate::app::{NetworkMatch, Terms, open_replay, share};
 use crate::view::hud::result::Next;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::viewing;
@@ -31,8 +31,7 @@ impl Desk {
     /// Ends the recording.
     fn finale(&mut self) -> Finale {
         let kept = self.skirmish.take_replay();
-        let played =
-            kept.and_then(|kept| kept.open().map_err(|error| self.error = Some(error.to_string())).ok());
+        let played = kept.and_then(|kept| kept.open().map_err(|error| self.refuse(&error)).ok());
         let link = played.as_ref().filter(|_| self.agrees());
         let link = link.and_then(|(replay, _)| share::link(replay, self.page.as_deref()));
         Finale { played, link }
@@ -66,20 +65,16 @@ impl Desk {
         }
     }
 
-    /// The replay of this match, or before its end the newest one, if the person wants to see it.
+    /// The replay of this match, or before its end the newest one, if the person wants to see it. One that cannot be read is refused, and the match
+    /// goes on.
     pub(super) fn wanted_replay(&mut self) -> Option<Course> {
         self.wants.take_if(|wants| matches!(wants, Want::Replay))?;
         let played = match self.finale.take() {
             Some(finale) => Ok(finale.played?),
             None => open_replay(&self.newest_replay()?),
         };
-        let course = played.and_then(|(replay, terms)| {
-            // Both would need room at once.
-            let spec = SkirmishSpec { replay: ReplayFile::None, ..self.spec.clone() };
-            self.skirmish = Skirmish::new(spec)?;
-            Course::new(replay, terms)
-        });
-        course.map_err(|error| self.error = Some(error.to_string())).ok()
+        let course = played.and_then(|(replay, terms)| Course::new(replay, terms));
+        course.map_err(|error| self.refuse(&error)).ok()
     }
 
     /// The replay of the running battle. Says so if it has none.
@@ -88,7 +83,7 @@ impl Desk {
             Some(kept) => viewing::course(kept).map_err(|error| error.to_string()),
             None => Err("This battle is not recorded: there is nothing to look back at.".to_owned()),
         };
-        course.map_err(|why| self.refused = Some((why, self.stage.seconds))).ok()
+        course.map_err(|why| self.refuse(&why)).ok()
     }
 
     /// The newest file among the replays of this window.

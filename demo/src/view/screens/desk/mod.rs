@@ -8,8 +8,6 @@ mod online;
 mod over;
 mod spread;
 
-use std::cell::Cell;
-
 use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed, mouse_wheel};
 use macroquad::math::Vec2;
 use macroquad::miniquad::window::order_quit;
@@ -56,22 +54,19 @@ pub(crate) async fn run(
     tell: impl Fn(&NetworkMatch, &News),
     told: &Told,
 ) -> Result<bool, MatchError> {
-    // Whether all copies were equal in matches with others.
-    let mut agreed = true;
     let mut desk = Desk { page, ..Desk::new(spec, Pace::new(speed_percent), stage)? };
     loop {
         show_picture(&mut desk);
-        told.set(Some(Ok(agreed && desk.agrees())));
+        desk.tell_verdict(told);
         if desk.wants.take_if(|wants| matches!(wants, Want::LookBack)).is_some() {
             desk = desk.look_back().await;
         }
         if let Some(Want::Online(game)) = desk.wants.take_if(|wants| matches!(wants, Want::Online(_))) {
-            let (back, agrees) = desk.play_online(*game, &tell).await;
-            (desk, agreed) = (back, agreed && agrees);
+            desk = desk.play_online(*game, &tell, told).await;
         }
         let replay = desk.dropped_replay().or_else(|| desk.wanted_replay());
         if replay.is_some() || matches!(desk.wants, Some(Want::Cubes)) {
-            desk = desk.visit(replay, told).await?;
+            desk = desk.visit(replay).await?;
         }
         next_frame().await;
     }
@@ -103,8 +98,10 @@ struct Desk {
     alarm: Alarm,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
-    /// Why a dropped file was refused, and since when the message is shown, seconds.
+    /// Why something was refused that the person wanted, and since when the message is shown, seconds.
     refused: Option<(String, f32)>,
+    /// All copies were equal in the matches with others that have been played from here.
+    has_agreed: bool,
 }
 
 impl Screen for Desk {
@@ -145,6 +142,9 @@ impl Screen for Desk {
         self.read_time_keys();
         let is_covered = self.stage.shows_help || self.menu.is_some();
         let is_moved = self.board.read(&mut self.stage, &mut self.skirmish, is_covered, seconds);
+        if let Some(why) = self.board.take_refusal() {
+            self.refuse(&why);
+        }
         self.alarm.is_followed &= !is_moved && mouse_wheel().1 == 0.0;
     }
 
@@ -223,30 +223,30 @@ impl Desk {
             alarm: Alarm::default(),
             error: None,
             refused: None,
+            has_agreed: true,
         })
     }
 
-    /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings.
-    async fn visit(self, replay: Option<Course>, told: &Told) -> Result<Self, MatchError> {
+    /// Shows a replay, or the cubes. The person comes back to another battle, with the same settings. What they come to is no verdict on a battle
+    /// of this window.
+    async fn visit(self, replay: Option<Course>) -> Result<Self, MatchError> {
         let predicting = self.predicting();
-        let Self { spec, page, stage, mut pace, progress, hint, skirmish, .. } = self;
+        let Self { spec, page, stage, mut pace, progress, hint, skirmish, has_agreed, .. } = self;
         drop(skirmish);
         let mut stage = match replay {
-            Some(course) => viewing::visit(course.by_page(page.clone()), stage, told, Back::New).await.0,
+            Some(course) => viewing::visit(course.by_page(page.clone()), stage, Back::New).await.0,
             None => cubes::visit(stage).await.map_err(|error| MatchError::Cubes(error.to_string()))?,
         };
         pace.begin_again(&mut stage.log);
         let mut desk = Self::new(spec, pace, stage)?;
         predicting.into_iter().for_each(|player| desk.skirmish.set_prediction(player, true));
-        Ok(Self { page, progress, hint, ..desk })
+        Ok(Self { page, progress, hint, has_agreed, ..desk })
     }
 
     /// Shows the battle so far. The person comes back to it as it was, or plays on from what was shown.
     async fn look_back(mut self) -> Self {
         let Some(course) = self.so_far() else { return self };
-        // What the viewer tells is dropped: a battle that is not over is not complete, which is no reason for another exit code.
-        let told = Cell::new(None);
-        let (stage, here) = viewing::visit(course, self.stage, &told, Back::Running).await;
+        let (stage, here) = viewing::visit(course, self.stage, Back::Running).await;
         (self.stage, self.pace.is_paused) = (stage, true);
         if here.is_some() {
             self.restart(here);
@@ -257,6 +257,18 @@ impl Desk {
     /// Whether the copies have been equal throughout.
     fn agrees(&self) -> bool {
         self.skirmish.desync().is_none() && self.error.is_none()
+    }
+
+    /// Leaves the verdict so far, because the window may be closed at any time.
+    fn tell_verdict(&self, told: &Told) {
+        told.set(Some(Ok(self.has_agreed && self.agrees())));
+    }
+
+    /// What the person wanted is not possible, and the battle goes on.
+    fn refuse(&mut self, why: &impl ToString) {
+        let why = why.to_string();
+        self.stage.log.note("refused", why.clone());
+        self.refused = Some((why, self.stage.seconds));
     }
 
     /// The last words to the log.
@@ -326,8 +338,7 @@ impl Desk {
                 Some(course)
             }
             Err(error) => {
-                self.stage.log.note("dropped", error.to_string());
-                self.refused = Some((error.to_string(), self.stage.seconds));
+                self.refuse(&error);
                 None
             }
         }
@@ -346,7 +357,7 @@ impl Desk {
         let what = if here.is_some() { "goes on" } else { "restart" };
         match Skirmish::going_on(spec, here) {
             Ok(skirmish) => self.skirmish = skirmish,
-            Err(error) => self.error = Some(error.to_string()),
+            Err(error) => return self.refuse(&error),
         }
         predicting.into_iter().for_each(|player| self.skirmish.set_prediction(player, true));
         self.board.begin_again(&mut self.stage);

@@ -1,20 +1,18 @@
 //! A match with others: from the menu, through its own screen, and back to the battle, which waits.
 
-use std::cell::Cell;
-
 #[cfg(not(target_arch = "wasm32"))]
 use testudo_lockstep::Pace;
 
 use crate::app::online::name::Name;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
-use crate::app::{NetworkMatch, News, Pilot, SeatOptions, Terms};
+use crate::app::{NetworkMatch, News, Outcome, Pilot, SeatOptions, Terms};
 use crate::view::hud::friends::FriendsAction;
 use crate::view::hud::menu::Menu;
 use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::network::{self, Left};
-use crate::view::screens::viewing::{self, Back};
+use crate::view::screens::viewing::{self, Back, Told};
 use testudo_battle::Teams;
 
 /// Where this window listens: a person who hosts by a button means friends on other computers. Nobody comes in without a code.
@@ -47,33 +45,36 @@ impl Desk {
         }
     }
 
-    /// Plays a match with others. The person comes back to the battle as it was; a match that failed is told of in the menu. Tells, too,
-    /// whether all copies were equal.
+    /// Plays a match with others. The person comes back to the battle as it was; a match that failed is told of in the menu.
     pub(super) async fn play_online(
         mut self,
         game: NetworkMatch,
         tell: impl Fn(&NetworkMatch, &News),
-    ) -> (Self, bool) {
+        told: &Told,
+    ) -> Self {
         let left = network::run(game, self.stage, tell).await;
         let Left { game, stage, replay, error, quits } = left;
         (self.stage, self.pace.is_paused) = (stage, true);
         let ended = game.end();
         let outcome = ended.as_ref().ok().and_then(Option::as_ref);
-        let agrees = outcome.is_none_or(|outcome| outcome.divergent_turn.is_none());
+        let agrees = outcome.is_none_or(Outcome::agrees);
         let early = outcome.and_then(|outcome| outcome.end.trouble().map(str::to_owned));
+        self.has_agreed &= agrees;
+        // Whatever comes next, it may be that no other picture is drawn.
+        self.tell_verdict(told);
         if quits {
             self.close();
-            return (self, agrees);
+            return self;
         }
         self.stage.log.note("online_over", agrees);
         let failed = error.or(ended.err()).map(|error| error.to_string()).or(early);
         if let Some(course) = replay {
-            (self.stage, _) = viewing::visit(course, self.stage, &Cell::new(None), Back::Old).await;
+            (self.stage, _) = viewing::visit(course, self.stage, Back::Old).await;
         }
         if let Some(why) = failed {
             self.tell_friends(&why);
         }
-        (self, agrees)
+        self
     }
 
     /// Opens the menu's page with the reason why a match has failed.

@@ -70,7 +70,7 @@ impl NetworkDesk {
         let out = !seat.votes_out(player);
         match seat.vote_out(player, out) {
             Ok(()) => self.stage.log.note("vote", [player.0, u8::from(out)]),
-            Err(why) => self.notify(ending::told(why)),
+            Err(why) => self.refuse(ending::told(why)),
         }
     }
 
@@ -92,9 +92,9 @@ impl NetworkDesk {
             leaves = bar.button(&mut self.stage.ui, "leave", 84.0, "Leave", false);
         }
         if self.is_playing() && !self.game.is_watching() {
-            let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
-            let word = if is_paused { "Continue" } else { "Pause" };
-            pauses = bar.button(&mut self.stage.ui, "pause", 84.0, word, is_paused);
+            let wants_pause = self.game.seat().is_some_and(Seat::wants_pause);
+            let word = if wants_pause { "Continue" } else { "Pause" };
+            pauses = bar.button(&mut self.stage.ui, "pause", 84.0, word, wants_pause);
         }
         self.stage.draw_help_button(bar.place(74.0));
         let (sound, has_room) = (bar.place(hearing::BUTTON), self.board.eye.layout.top.w >= WIDE);
@@ -239,10 +239,10 @@ impl NetworkDesk {
             }
         }
         match (action, self.game.seat_mut()) {
-            (Some(LobbyAction::Remove(player)), Some(seat)) => {
-                seat.kick(player);
-                self.stage.log.note("removed", player.0);
-            }
+            (Some(LobbyAction::Remove(player)), Some(seat)) => match seat.kick(player) {
+                Ok(()) => self.stage.log.note("removed", player.0),
+                Err(why) => self.refuse(ending::told(&why)),
+            },
             (Some(LobbyAction::Team { player, team }), Some(seat)) => {
                 seat.set_team(player, team);
                 self.stage.log.note("team", [player.0, team]);

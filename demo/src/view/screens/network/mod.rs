@@ -156,6 +156,9 @@ impl Screen for NetworkDesk {
         }
         let is_covered = self.stage.shows_help;
         self.board.read(&mut self.stage, &mut self.game, is_covered, seconds);
+        if let Some(why) = self.board.take_refusal() {
+            self.refuse(why);
+        }
     }
 
     /// Does the due work of the match; stops after an error.
@@ -253,7 +256,15 @@ impl NetworkDesk {
         }
     }
 
+    /// What the person wanted is not possible.
+    pub(super) fn refuse(&mut self, why: String) {
+        self.stage.log.note("refused", why.clone());
+        self.notify(why);
+    }
+
+    /// Said again, a notice stands there once.
     pub(super) fn notify(&mut self, notice: String) {
+        self.notices.retain(|(said, _)| *said != notice);
         if self.notices.len() == NOTICES_MAX {
             self.notices.pop_front();
         }
@@ -341,7 +352,7 @@ impl NetworkDesk {
             && seat.session().phase() == SessionPhase::Running
             && let Err(error) = seat.toggle_pause()
         {
-            self.stage.log.note("error", error.to_string());
+            self.refuse(format!("Not possible: {error}"));
         }
     }
 }
