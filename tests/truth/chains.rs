@@ -66,8 +66,8 @@ fn a_cradle_with_gaps_passes_its_speed_on() {
     hear(0, 1..=40);
 }
 
-/// Discs and boxes of different size, mass and restitution in a row, with gaps; some come fast, from either side.
-fn row(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+/// Discs and boxes of different size, mass and restitution in a row, with gaps; some come fast, from either side. And what was drawn.
+fn drawn_row(chance: &mut Chance) -> (Vec<BodyDef>, String) {
     let count = chance.between(3, 8);
     let e = milli(chance.between(0, 1_000) * chance.between(0, 1));
     let (mut x, mut drawn) = (0, Vec::new());
@@ -84,10 +84,15 @@ fn row(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             def.mass(milli(mass)).velocity(at(speed, 0))
         })
         .collect();
+    (defs, format!("e {e}, places, halves, speeds and masses {drawn:?}"))
+}
+
+fn row(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    let (defs, drawn) = drawn_row(chance);
     for fps in RATES {
         let mut w = world(WorldDef::new());
         let row: Vec<_> = defs.iter().map(|&def| add(&mut w, def)).collect();
-        let case = format!("seed {seed}, {fps} fps, e {e}, places, halves, speeds and masses {drawn:?}");
+        let case = format!("seed {seed}, {fps} fps, {drawn}");
         let given = (momentum(&w)[0], energy(&w));
         for _ in 0..2 * fps {
             step(&mut w, fps);
@@ -115,6 +120,29 @@ fn who_is_struck_from_both_sides_at_once_crosses_nobody() {
 #[test]
 fn who_is_struck_twice_in_a_frame_crosses_nobody() {
     hear(1, 910_146..=910_146);
+}
+
+/// So many bodies in one place may be a pile-up. Then nobody looked for bodies that cross, wherever they were.
+#[test]
+fn who_is_struck_far_from_a_pile_up_crosses_nobody() {
+    let (law, source, _) = CHAINS[1];
+    for seed in [900_003, 910_146] {
+        Truth::hear(law, source, seed..=seed, |truth, chance, seed| {
+            let (defs, drawn) = drawn_row(chance);
+            for fps in RATES {
+                let mut w = world(WorldDef::new());
+                let row: Vec<_> = defs.iter().map(|&def| add(&mut w, def)).collect();
+                // They stay where they are, as they do not meet each other.
+                let pile = BodyDef::kinematic(circle(500)).position(at(0, 200_000)).velocity(at(0, 100));
+                (0..200).for_each(|_| _ = add(&mut w, pile));
+                let case = format!("seed {seed}, {fps} fps, {drawn}");
+                for _ in 0..2 * fps {
+                    step(&mut w, fps);
+                    truth.claim(&case, is_in_order(&w, &row), "they changed places");
+                }
+            }
+        });
+    }
 }
 
 /// The greatest change of a closing speed that a contact can give in a frame, units per second: one between a light and a heavy body has to change by

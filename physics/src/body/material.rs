@@ -23,7 +23,7 @@ pub struct Material {
     /// after `speed / ground_friction` seconds.
     pub ground_friction: Fx,
     /// Damping, 1/s, 0..=1,024: a body loses this fraction of its velocity per second. Fast bodies lose more than slow ones. A frame
-    /// removes at most the whole velocity.
+    /// removes at most the whole velocity. Only dynamic bodies are damped: the velocity of a kinematic body is the game's.
     pub damping: Fx,
 }
 

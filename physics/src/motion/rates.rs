@@ -59,13 +59,13 @@ pub(crate) fn accelerate(body: &mut Body, acceleration: [i32; 2], per_frame: Per
     }
 }
 
-/// Removes `damping / fps` of the velocity, rounded toward zero: it does nothing below `fps / damping` raw units per second.
-pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
+/// A velocity without `damping / fps` of it, rounded toward zero: this does nothing below `fps / damping` raw units per second.
+pub(crate) fn damp(velocity: [i32; 2], damping: i32, per_frame: PerFrame) -> [i32; 2] {
     let divisor = per_frame.fps() << 16;
-    for v in &mut body.velocity {
-        let taken = i64::from(*v) * i64::from(damping) / divisor;
-        *v = if taken.abs() >= i64::from(v.abs()) { 0 } else { *v - taken as i32 };
-    }
+    velocity.map(|v| {
+        let taken = i64::from(v) * i64::from(damping) / divisor;
+        if taken.abs() >= i64::from(v.abs()) { 0 } else { v - taken as i32 }
+    })
 }
 
 /// Least portion of ground friction, raw units per second. Velocities are whole raw units: smaller portions, frame by frame, would be
@@ -129,7 +129,7 @@ fn scale_to(velocity: &mut [i32; 2], numerator: i64, denominator: i64) {
 /// Greatest acceleration per axis, raw units/s^2; larger sums are clamped.
 const ACCELERATION_MAX: i32 = (1 << 30) - 1;
 
-/// Applies gravity, forces and damping to one body. Returns what gravity and forces added to its velocity.
+/// Applies gravity, forces and damping to one body. Returns what gravity and forces added to its velocity, as far as damping has left it.
 pub(crate) fn apply_forces(
     body: &mut Body,
     extra: &mut Extra,
@@ -137,7 +137,7 @@ pub(crate) fn apply_forces(
     max_speed: i32,
     per_frame: PerFrame,
 ) -> [i32; 2] {
-    let before = body.velocity;
+    let mut before = body.velocity;
     let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
     if body.has(flag::FORCED) || falls {
         let g = if falls { gravity } else { [0, 0] };
@@ -149,11 +149,13 @@ pub(crate) fn apply_forces(
         body.set(flag::EXTRA, *extra != Extra::USUAL);
         accelerate(body, sum, per_frame, max_speed);
     }
-    let gain = each_axis(|axis| body.velocity[axis] - before[axis]);
-    if body.has(flag::DAMPED) {
-        damp(body, extra.damping, per_frame);
+    // The velocity of a kinematic body is the game's.
+    if body.has(flag::DAMPED) && body.has(flag::DYNAMIC) {
+        // The solver takes the gain back out of the damped velocity, and gives it in parts.
+        before = damp(before, extra.damping, per_frame);
+        body.velocity = damp(body.velocity, extra.damping, per_frame);
     }
-    gain
+    each_axis(|axis| body.velocity[axis] - before[axis])
 }
 
 #[cfg(test)]

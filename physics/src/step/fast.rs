@@ -97,7 +97,8 @@ impl FastMovers {
         }
         for near in input.near.pairs().chunk_by(|a, b| a.lane == b.lane) {
             let lane = near[0].lane;
-            if self.marks.contains(lane) {
+            // Walls stop no kinematic body.
+            if self.marks.contains(lane) && input.working.shells[lane].mass != 0 {
                 let motion = self.marks.motion(input.velocity(lane), [0; 2]);
                 self.stops.extend(first_stop(lane, motion, near, input));
             }
@@ -224,8 +225,10 @@ impl FastMovers {
 
     /// Whether the solver may send a fast body and another one that is no wall through each other.
     fn may_cross(&self, pair: WorkingPair, input: &ContactInput<'_>) -> bool {
-        let is_wall = pair[1] > input.dummy() && input.working.shells[pair[1]].mass == 0;
-        !self.in_pile_up && !is_wall && pair.iter().any(|&index| self.marks.contains(index))
+        let shells = &input.working.shells;
+        let is_wall = pair[1] > input.dummy() && shells[pair[1]].mass == 0;
+        let is_fast = pair.iter().any(|&index| self.marks.contains(index));
+        is_fast && !is_wall && !(self.in_pile_up && overlaps_deeply(shells, pair))
     }
 
     /// Overlaps with sensors that began on the way from where the bodies were (`solved.shells`) to where they are now.
