@@ -228,3 +228,45 @@ fn no_time_is_too_long() {
         }
     }
 }
+
+/// The buffer began before the frames with which the watcher caught up, and showed everything later by them.
+#[test]
+fn a_late_watcher_is_behind_by_the_delay_alone() {
+    let config = SessionConfig::new(1).simulated().frames_per_second(60).frames_per_turn(1).turns_ahead(0);
+    // The state takes two seconds, which the watcher then has to catch up with.
+    let config = config.turns(3_000).late_watchers(true).state_rate(10_000);
+    let mut now = Instant::ZERO;
+    let host = Session::host(config.clone(), now).unwrap();
+    let state = Toy { gives_state: true, ballast: 20_000, ..Toy::default() };
+    let mut drivers = vec![Driver::new(state, host)];
+    let mut frames_max = 0;
+    for step in 0..4_000 {
+        now += Duration::from_millis(5);
+        if step == 1_500 {
+            let mut watcher = Session::new(config.clone(), Identity::Watcher, now).unwrap();
+            watcher.connect(PeerId(0));
+            let delay = PlayoutMode::Fixed(Duration::from_millis(100));
+            let playout = Playout::new(delay, FrameRate::per_second(60).unwrap());
+            drivers.push(Driver::new(Toy::default(), watcher).with_playout(playout));
+        }
+        let mut packets = Vec::new();
+        for (from, driver) in drivers.iter_mut().enumerate() {
+            let advance = driver.advance(now);
+            if from == 1 {
+                frames_max = frames_max.max(advance.frames);
+            }
+            let mut packet = Vec::new();
+            while let Some(PeerId(to)) = driver.session_mut().poll_transmit(now, &mut packet) {
+                packets.push((from as u32, to as usize, packet.clone()));
+            }
+        }
+        for (from, to, packet) in packets {
+            if let Some(driver) = drivers.get_mut(to) {
+                driver.session_mut().handle_packet(now, PeerId(from), &packet);
+            }
+        }
+    }
+    let behind = drivers[0].frame().0 - drivers[1].frame().0;
+    assert!(frames_max > 4, "it never ran more than usual");
+    assert!((6..=8).contains(&behind), "{behind} frames of 17 ms");
+}

@@ -122,8 +122,6 @@ impl<S: Simulation> Driver<S> {
         self.pass_time(now);
         if behind {
             self.accumulated = u64::from(frames_max) * FRAME;
-            // The buffer starts with the frames after these.
-            self.noted = self.passed;
         }
         while self.accumulated >= FRAME && advance.frames < frames_max {
             if self.frames_left == 0 {
@@ -146,6 +144,10 @@ impl<S: Simulation> Driver<S> {
             }
             self.run_frame(now);
             advance.frames += 1;
+        }
+        if behind {
+            // The buffer starts with the frames after these.
+            self.noted = self.passed;
         }
         advance
     }

@@ -164,12 +164,13 @@ impl<T: State + Default> State for FrameObjects<T> {
         }
         // After a restore the same positions may have other ids.
         if !numbers.iter().eq(self.objects.keys()) {
-            let mut kept = core::mem::take(&mut self.objects).into_values();
-            for number in numbers {
-                if self.objects.insert(number, kept.next().unwrap_or_default()).is_some() {
-                    return Err(StateError::Part { what: "two frame objects have the same id" });
-                }
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(StateError::Part { what: "two frame objects have the same id" });
             }
+            let mut kept = core::mem::take(&mut self.objects).into_values();
+            self.objects.extend(numbers.into_iter().map(|number| (number, kept.next().unwrap_or_default())));
         }
         for (number, object) in &mut self.objects {
             v.object("frame object", *number);

@@ -34,7 +34,7 @@ struct Run<S> {
     /// Who is asked; none if nobody can be.
     other: Option<(To, Identity)>,
     inquiry: Inquiry<S>,
-    /// What is to be said next, and to whom: one question, and one answer for each link.
+    /// What is to be said next, and to whom: one question, and one answer for each peer.
     unsaid: Vec<(To, Vec<u8>)>,
     /// Since when an answer is awaited.
     asked: Option<Instant>,
@@ -116,10 +116,13 @@ impl<S: State> Search<S> {
         self.early.drain(..).for_each(|message| run.hear(&message, now));
         run.unsaid.retain(|(to, bytes)| match session.send_message(*to, bytes) {
             Err(MessageError::TooOften | MessageError::Full) => true,
-            // The peer that is asked may come back. Behind a closed link nobody waits for an answer.
-            Err(MessageError::Nobody) => !matches!(to, To::Link(_)),
+            // The peer that is asked may come back. Whoever has gone waits for no answer.
+            Err(MessageError::Nobody) => is_question(bytes),
             _ => false,
         });
+        if run.is_in_vain {
+            run.unsaid.retain(|(_, bytes)| !is_question(bytes));
+        }
         if run.other.is_some() && run.finding.is_none() {
             let asked = *run.asked.get_or_insert(now);
             run.is_in_vain |= now.since(asked) >= PATIENCE;
@@ -138,9 +141,13 @@ impl<S: State> Run<S> {
             Some((&ASK, question)) => {
                 self.heard = Some(now);
                 if let Ok(answer) = self.inquiry.answer(message.link, now, question) {
-                    // One for each link, so that a peer that takes none keeps none from the others.
-                    let to = To::Link(message.link);
-                    self.unsaid.retain(|(waiting, _)| *waiting != to);
+                    // Between two guests the middle passes it on. A watcher is reached by its own link only.
+                    let to = match message.from {
+                        Identity::Player(player) => To::Player(player),
+                        Identity::Watcher | Identity::Relay => To::Link(message.link),
+                    };
+                    // One for each peer, so that one that takes none keeps none from the others.
+                    self.unsaid.retain(|(waiting, bytes)| *waiting != to || is_question(bytes));
                     self.unsaid.push((to, tagged(TELL, &answer)));
                 }
             }
@@ -156,6 +163,10 @@ impl<S: State> Run<S> {
             _ => {}
         }
     }
+}
+
+fn is_question(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&ASK)
 }
 
 fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
@@ -276,6 +287,37 @@ mod tests {
         for _ in 0..5 {
             here.hear(message(identity(2), &question), Instant::from_millis(10_000));
         }
-        assert_eq!(unsaid(&here), Some(2), "one answer waits for each link");
+        assert_eq!(unsaid(&here), Some(2), "one answer waits for each peer");
+    }
+
+    /// All answers went to the middle of the star, so nobody else found anything.
+    #[test]
+    fn who_asks_through_the_middle_is_answered_there() {
+        let mut here = Search::default();
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        let question = tagged(ASK, &inquiry(None).ask());
+        for from in [identity(1), identity(2), Identity::Watcher, identity(2)] {
+            here.hear(Message { from, link: PeerId(9), bytes: question.clone() }, Instant::ZERO);
+        }
+        let unsaid = here.run.iter().flat_map(|run| &run.unsaid);
+        let said: Vec<(To, u8)> = unsaid.map(|(to, bytes)| (*to, bytes[0])).collect();
+        let [one, two] = [1, 2].map(|player| To::Player(PlayerId(player)));
+        assert_eq!(said, [(one, ASK), (one, TELL), (To::Link(PeerId(9)), TELL), (two, TELL)]);
+    }
+
+    /// A question to a peer that had gone kept the program for as long as the session lasted.
+    #[test]
+    fn nobody_stays_for_a_question_that_is_in_vain() {
+        let config = crate::SessionConfig::new(2).simulated();
+        let mut session = crate::Session::<crate::NoAction>::host(config, Instant::ZERO).unwrap();
+        let mut here = Search::default();
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        let mut may_go = |ms| {
+            here.advance(&mut session, Instant::from_millis(ms));
+            here.may_go(Instant::from_millis(ms))
+        };
+        assert!(!may_go(0) && !may_go(9_000));
+        may_go(10_000);
+        assert!(may_go(10_010));
     }
 }

@@ -303,9 +303,11 @@ impl<S: Predict> Predictor<S> {
     {
         let (begun, here) = (driver.begun(), driver.position());
         let loaded = core::mem::replace(&mut self.states_loaded, begun.states_loaded);
-        let is_lost = core::mem::take(&mut self.is_lost)
-            || loaded != begun.states_loaded
-            || self.shown.is_of_later(driver.session());
+        let is_another_match = self.shown.is_of_later(driver.session());
+        if is_another_match {
+            self.first_shown = FirstShown::default();
+        }
+        let is_lost = core::mem::take(&mut self.is_lost) || loaded != begun.states_loaded || is_another_match;
         self.first_shown.compare(begun, &mut self.stats);
         if is_lost || !self.shown.confirm(begun) || self.shown.position < here {
             self.shown.start(driver, confirmed);

@@ -4,7 +4,7 @@ use crate::pace::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::SessionPhase;
 use crate::session::clock::Jumps;
-use crate::session::config::SessionConfig;
+use crate::session::config::{SessionConfig, Topology};
 use crate::session::event::Event;
 use crate::session::events::EventQueue;
 use crate::session::gate::Gate;
@@ -49,6 +49,9 @@ pub(super) struct Alone {
     pub(super) first_refused: u32,
 }
 
+/// What a player behind a relay gives of its state, bytes per second at most: half of the packets that a room takes from one connection.
+const STATE_RATE_TO_RELAY: u32 = 500_000;
+
 impl Common {
     pub(super) fn new(setup: Setup, now: Instant) -> Self {
         let config = &setup.config;
@@ -65,6 +68,13 @@ impl Common {
             alone: None,
             setup,
         }
+    }
+
+    /// What states in transfer use of this peer's uplink, bytes per second at most.
+    pub(super) fn state_rate(&self) -> u32 {
+        let wanted = self.config().arrivals.state_rate;
+        let is_behind_relay = self.setup.config.topology == Topology::Relay && !self.setup.is_relay();
+        if is_behind_relay { wanted.min(STATE_RATE_TO_RELAY) } else { wanted }
     }
 
     /// Only the clock limits a player that is alone behind a relay: twice as fast as turns go. (Whoever was alone while the others' programs were started again

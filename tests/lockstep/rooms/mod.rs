@@ -385,3 +385,18 @@ fn a_relay_does_not_wait_for_ever() {
         assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
     }
 }
+
+/// The room was gone at once: nobody was told, and whoever asked again heard that the match was over.
+#[test]
+fn a_match_that_is_too_old_is_ended_for_all() {
+    let mut world = World::new(limits(|limits| limits.age_max = SECOND.times(20)), 13);
+    let game = gather(&mut world, 1, 2, 10_000);
+    assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
+    let is_over = |world: &World| game.players.iter().all(|client| world.session(*client).is_over());
+    assert!(world.until(20, is_over), "everybody is told");
+    for client in &game.players {
+        assert!(matches!(world.session(*client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
+    }
+    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::GoingAway));
+    assert!(world.until(6, |world| world.rooms.is_empty()));
+}

@@ -76,12 +76,14 @@ impl Timetable {
         before(frames.start)..before(frames.end).min(self.turns())
     }
 
-    /// Time of a frame.
+    /// Time of a frame, rounded up: [`Timetable::frame_at`] leads back to it.
     #[must_use]
     pub fn time_of(&self, frame: u64) -> Duration {
         let start = &self.starts[self.turn_at(frame) as usize];
         let frames = frame.min(self.frames()) - start.frame;
-        Duration::from_micros(start.micros + frames * 1_000_000 / u64::from(start.frames_per_second))
+        Duration::from_micros(
+            start.micros + (frames * 1_000_000).div_ceil(u64::from(start.frames_per_second)),
+        )
     }
 
     /// The frame at a time.
@@ -111,16 +113,31 @@ mod tests {
     use super::*;
     use crate::replay::{Recorder, ReplayHeader};
 
-    /// 20 turns of four frames at 20 frames per second; turns 10 to 12 are paused.
-    fn table() -> Timetable {
+    /// 20 turns of four frames; turns 10 to 12 are paused.
+    fn table_at(frames_per_second: u32) -> Timetable {
         let header = ReplayHeader { sim_version: 1, content_hash: 0, players: 1, settings: Vec::new() };
         let mut recorder = Recorder::new(&header);
         for turn in 0..20 {
             let frames = if (10..13).contains(&turn) { 0 } else { 4 };
-            (0..frames).for_each(|_| recorder.frame(20));
+            (0..frames).for_each(|_| recorder.frame(frames_per_second));
             recorder.end_turn(0);
         }
         Timetable::new(&Replay::read(recorder.take_bytes(), 1).unwrap())
+    }
+
+    fn table() -> Timetable {
+        table_at(20)
+    }
+
+    /// Times and frames were both rounded down: a viewer that kept its place as a time fell back by a frame each time.
+    #[test]
+    fn frames_whose_length_is_no_whole_number_lead_to_times_and_back() {
+        for rate in [7, 30, 60, 144, 999] {
+            let table = table_at(rate);
+            for frame in 0..=table.frames() {
+                assert_eq!(table.frame_at(table.time_of(frame)), frame, "{rate}");
+            }
+        }
     }
 
     #[test]

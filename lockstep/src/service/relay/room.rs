@@ -274,6 +274,13 @@ impl Room {
         }
     }
 
+    /// Ends a match that is too old, so that everybody is told.
+    pub(super) fn end_if_old(&mut self, limits: &Limits, now: Instant) {
+        if !self.is_over() && now.since(self.opened) >= limits.age_max {
+            self.end();
+        }
+    }
+
     /// When, after a multiple of a frame, the room's turns are forwarded; none if that is not known yet.
     pub(super) fn phase(&self) -> Option<Duration> {
         self.forwarded_at.map(|at| Duration::from_micros(at.as_micros() % self.frame().as_micros().max(1)))
@@ -304,9 +311,8 @@ impl Room {
     /// When there is something to do, unless a packet arrives before.
     pub(super) fn due(&self, limits: &Limits) -> Instant {
         let ends = [
-            self.over_since.map(|since| since + LINGER),
             self.empty_since.map(|since| since + limits.idle),
-            Some(self.opened + limits.age_max),
+            Some(self.over_since.map_or(self.opened + limits.age_max, |since| since + LINGER)),
             self.session.poll_timeout(),
         ];
         ends.into_iter().flatten().min().unwrap_or(self.opened + limits.age_max)
@@ -319,7 +325,6 @@ impl Room {
         is_past(self.over_since, LINGER)
             || (self.over_since.is_some() && self.empty_since.is_some())
             || is_past(self.empty_since, limits.idle)
-            || is_past(Some(self.opened), limits.age_max)
     }
 
     /// Whether the match is over; those who were there are being told.

@@ -273,6 +273,7 @@ impl Rooms {
                 Haste::Now => send(connection, packet),
                 Haste::Later => later.add(connection, packet),
             };
+            room.end_if_old(&self.limits, now);
             room.run(now, &mut self.packet, &mut self.counters, &mut sort);
             room.count_states(&mut self.states);
             for Removed { connection, has_come, renewed } in room.take_removed(now) {

@@ -72,8 +72,7 @@ impl Transfers {
             return;
         }
         self.giver.declines = given.blob.is_none().then_some(given.wanted);
-        let (rate, now, coordinator) =
-            (common.config().arrivals.state_rate, common.now, common.setup.coordinator());
+        let (rate, now, coordinator) = (common.state_rate(), common.now, common.setup.coordinator());
         let middle = common.links.values_mut().find(|link| link.identity == Some(coordinator));
         if let Some(link) = middle.filter(|_| given.blob.is_some()) {
             link.sender = Some(Box::new(Sender::new(rate, now)));
@@ -94,7 +93,7 @@ impl Transfers {
 
     /// A remote reports what it has of the state that it gets from here.
     pub(super) fn note_want(&self, common: &mut Common, delayed: &Delayed, index: usize, want: &Want) {
-        let (rate, now) = (common.config().arrivals.state_rate, common.now);
+        let (rate, now) = (common.state_rate(), common.now);
         let blob = self.blob_for(common, delayed, &common.links[index]);
         let Some(blob) = blob.filter(|blob| blob.turn() == want.turn) else { return };
         if want.next > blob.chunks() {
@@ -228,6 +227,7 @@ impl Transfers {
         let (index, chunk, _) = self.next_chunk(common, delayed).filter(|due| due.2 <= common.now)?;
         let is_delayed = common.is_delayed(&common.links[index]);
         let blob = if is_delayed { delayed.state() } else { self.blob.as_ref() }?;
+        let rate = common.state_rate();
         let link = &mut common.links[index];
         let sender = link.sender.as_mut()?;
         let transfer = match chunk {
@@ -238,7 +238,7 @@ impl Transfers {
             Some(index) => {
                 let bytes = blob.chunk(index)?.to_vec();
                 sender.note_sent(index, bytes.len() as u32, common.now);
-                self.limit.spend(bytes.len() as u32, common.setup.config.arrivals.state_rate, common.now);
+                self.limit.spend(bytes.len() as u32, rate, common.now);
                 let sent_ms = (common.now.as_micros() / 1_000) as u16;
                 Transfer::Chunk(Chunk { turn: blob.turn(), index, sent_ms, bytes })
             }
