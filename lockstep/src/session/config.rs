@@ -1,4 +1,4 @@
-//! Settings of a session. They must be equal on all peers; the handshake compares a hash of them.
+//! Settings of a session. What decides the course of the match must be equal on all peers; the handshake compares a hash of it.
 mod alone;
 mod arrivals;
 mod check;
