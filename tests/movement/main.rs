@@ -11,6 +11,7 @@ mod input;
 mod lone;
 mod maps;
 mod mirror;
+mod operated;
 mod paths;
 mod pursue;
 mod sectors;

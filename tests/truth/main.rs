@@ -19,6 +19,7 @@ mod geometry_fast;
 mod geometry_tools;
 mod geometry_walls;
 mod masses;
+mod operated;
 mod pairs;
 mod pile_up;
 mod scenes;
