@@ -1,9 +1,12 @@
 //! Common work for every picture: saving with F12, the size of letters, counting.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::path::Path;
+
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
 #[cfg(not(target_arch = "wasm32"))]
-use macroquad::texture::get_screen_data;
+use macroquad::texture::{Image, get_screen_data};
 use macroquad::time::get_time;
 use macroquad::window::clear_background;
 
@@ -102,22 +105,47 @@ impl Pictures {
     #[cfg(not(target_arch = "wasm32"))]
     fn save_on_key(&mut self, log: &mut OrderLog) {
         if core::mem::take(&mut self.is_wanted) {
-            self.saved += 1;
-            let name = format!("testudo-{}.png", self.saved);
-            let mut picture = get_screen_data();
-            // Remaining transparency has no meaning on a screen.
-            picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
-            picture.export_png(&name);
+            let name = self.free_name();
             let path = std::path::absolute(&name).map_or(name.clone(), |path| path.display().to_string());
-            let is_there = std::path::Path::new(&name).exists();
-            let text =
-                if is_there { format!("Saved as {path}") } else { format!("{path} cannot be written") };
+            let text = match save(Path::new(&name), get_screen_data()) {
+                Ok(()) => {
+                    log.note("picture", name);
+                    format!("Saved as {path}")
+                }
+                Err(error) => {
+                    log.note("error", error.to_string());
+                    format!("{path} cannot be written")
+                }
+            };
             self.told = Some((text, get_time() + TOLD));
-            log.note("picture", name);
         } else {
             self.is_wanted = is_key_pressed(KeyCode::F12);
         }
     }
+
+    /// A name that no file has: pictures of earlier runs stay.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn free_name(&mut self) -> String {
+        loop {
+            self.saved += 1;
+            let name = format!("testudo-{}.png", self.saved);
+            if !Path::new(&name).exists() {
+                return name;
+            }
+        }
+    }
+}
+
+/// Writes what is on the screen. (The library's own function panics where it cannot write.)
+#[cfg(not(target_arch = "wasm32"))]
+fn save(path: &Path, mut picture: Image) -> image::ImageResult<()> {
+    // Remaining transparency has no meaning on a screen.
+    picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
+    // The lowest row comes first.
+    let rows = picture.bytes.chunks_exact(4 * usize::from(picture.width));
+    let bytes = rows.rev().collect::<Vec<_>>().concat();
+    let [width, height] = [picture.width, picture.height].map(u32::from);
+    image::save_buffer(path, &bytes, width, height, image::ColorType::Rgba8)
 }
 
 /// A line over everything, in the middle of the screen.
@@ -126,4 +154,22 @@ fn notice(pen: &Pen, text: &str) {
     let width = (pen.width(text, SIZE) + 32.0).min(size.x);
     let plate = Rect::new((size.x - width) / 2.0, size.y * 0.4, width, 40.0);
     pen.plate(text, plate, SIZE, TEXT, PANEL);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The program ended where a picture could not be written, and a match with it.
+    #[test]
+    fn a_picture_is_saved_or_it_is_said_that_it_cannot_be() {
+        let screen = || Image { bytes: (1..=16).collect(), width: 2, height: 2 };
+        let path = std::env::temp_dir().join(format!("testudo-picture-{}.png", std::process::id()));
+        save(&path, screen()).unwrap();
+        let saved = image::open(&path).unwrap().into_rgba8();
+        std::fs::remove_file(&path).unwrap();
+        let rows = [[9, 10, 11, 255, 13, 14, 15, 255], [1, 2, 3, 255, 5, 6, 7, 255]];
+        assert_eq!(saved.into_raw(), rows.concat(), "the highest row comes first");
+        assert!(save(&path.join("picture.png"), screen()).is_err());
+    }
 }
