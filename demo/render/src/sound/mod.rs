@@ -33,6 +33,9 @@ pub struct Sounds {
     /// Volume, 0..=1, and whether the person wants none.
     volume: f32,
     is_muted: bool,
+    /// The mixer has heard of both.
+    #[cfg(target_os = "linux")]
+    is_gain_sent: bool,
     /// Real time since the start, and when each cue was played last, seconds.
     seconds: f32,
     played: [f32; cue::CUES],
@@ -57,6 +60,8 @@ impl Sounds {
             output,
             volume: VOLUME,
             is_muted: false,
+            #[cfg(target_os = "linux")]
+            is_gain_sent: true,
             seconds: 0.0,
             played: [f32::NEG_INFINITY; cue::CUES],
             count: 0,
@@ -79,6 +84,10 @@ impl Sounds {
     /// Real time passes, seconds.
     pub fn pass(&mut self, seconds: f32) {
         self.seconds += seconds;
+        #[cfg(target_os = "linux")]
+        if !self.is_gain_sent {
+            self.send_gain();
+        }
     }
 
     /// Lets a cue be heard at a loudness of 0..=1, unless the same one was heard just before. True if it is played.
@@ -126,7 +135,9 @@ impl Sounds {
     fn send_gain(&mut self) {
         #[cfg(target_os = "linux")]
         if let Output::Pulse(speaker) = &mut self.output {
-            speaker.send(mixer::Event::Gain(if self.is_muted { 0.0 } else { gain(self.volume) }));
+            // While the server stands still, the mixer hears nothing: whoever has muted it is not to hear it later.
+            let gain = if self.is_muted { 0.0 } else { gain(self.volume) };
+            self.is_gain_sent = speaker.send(mixer::Event::Gain(gain));
         }
     }
 }

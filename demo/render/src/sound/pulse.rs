@@ -34,9 +34,9 @@ impl Speaker {
         !self.thread.is_finished()
     }
 
-    pub(super) fn send(&self, event: Event) {
-        // A full queue: there is no server, or it does not listen.
-        let _ = self.events.try_send(event);
+    /// Returns whether the mixer will hear it. If not, there is no server, or it does not listen.
+    pub(super) fn send(&self, event: Event) -> bool {
+        self.events.try_send(event).is_ok()
     }
 }
 
@@ -100,6 +100,7 @@ mod tests {
 
     use super::*;
     use crate::sound::cue::Cue;
+    use crate::sound::{Output, Sounds};
 
     /// A server that takes one stream and hands out what it is sent.
     struct Server(BufReader<UnixStream>);
@@ -177,12 +178,33 @@ mod tests {
         assert!(speaker.is_connected());
     }
 
+    /// While a server stands still, events are left out. The one that mutes must not be.
+    #[test]
+    fn whoever_is_muted_while_the_server_stands_still_is_silent_when_it_goes_on() {
+        const BYTES: u32 = 12_800;
+        let (here, there) = UnixStream::pair().expect("two sockets");
+        let speaker = start_with(move || Client::new_unix(c"test", here, None::<&[u8]>));
+        let mut server = Server::greet(there, BYTES);
+        assert_eq!(server.peak(BYTES as usize), 0, "nothing has happened yet");
+        let mut sounds = Sounds::to(Output::Pulse(speaker));
+        for _ in 0..2 * EVENTS_MAX {
+            sounds.pass(20.0);
+            sounds.play(Cue::Horn, 1.0);
+        }
+        sounds.set_muted(true);
+        server.ask(BYTES);
+        assert!(server.peak(BYTES as usize) > 3_000, "this was on its way");
+        sounds.pass(0.02);
+        server.ask(BYTES);
+        assert_eq!(server.peak(BYTES as usize), 0);
+    }
+
     #[test]
     fn without_a_server_there_is_silence() {
         let speaker = start_with(|| Err(ClientError::ServerUnavailable));
         while speaker.is_connected() {
             thread::yield_now();
         }
-        (0..2 * EVENTS_MAX).for_each(|_| speaker.send(Event::Gain(1.0)));
+        assert!((0..2 * EVENTS_MAX).all(|_| !speaker.send(Event::Gain(1.0))));
     }
 }
