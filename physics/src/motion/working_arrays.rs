@@ -87,8 +87,8 @@ impl<'a> WorkingArrays<'a> {
     }
 
     /// Gathers the bodies in `slots`, [`Slot::NONE`] for a lane without one, with their boxes. `ranges` are the cached contacts by slot. Boxes
-    /// grow by the bodies' own [growth](Shell::growth), of which `limits` are the greatest and the multiple from which on a speed is fast;
-    /// `fast` gets one bit for each of those in a block.
+    /// grow by the bodies' own [growth](Shell::growth), those of bodies that the solver cannot move by twice as much. Of it `limits` are the greatest
+    /// and the multiple from which on a speed is fast; `fast` gets one bit for each of those in a block.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn gather<S: Simd>(
@@ -150,10 +150,13 @@ fn box_eight<S: Simd>(
     *velocities = bytemuck::cast([low[1].to_array(), high[1].to_array()]);
     let quarter = (half_x.min(half_y) + radius) >> 2;
     let fixed = mass.simd_eq(0);
-    let growth = fixed.select(i32x8::splat(simd, most), quarter.min(most));
+    let most = i32x8::splat(simd, most);
+    let growth = fixed.select(most, quarter.min(most));
+    // A wall that is hardly not fast moves by twice its growth, and it may be thinner than that.
+    let grown = fixed.select(most + most, growth);
     let hole = u32x8::load_array_ref(simd, bytemuck::cast_ref(slots)).simd_eq(Slot::NONE.0);
     let (none_min, none_max) = (i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN));
-    let (reach_x, reach_y) = (half_x + radius + growth, half_y + radius + growth);
+    let (reach_x, reach_y) = (half_x + radius + grown, half_y + radius + grown);
     boxes.x0 = hole.select(none_min, x - reach_x).to_array();
     boxes.x1 = hole.select(none_max, x + reach_x).to_array();
     boxes.y0 = hole.select(none_min, y - reach_y).to_array();

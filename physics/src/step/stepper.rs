@@ -95,10 +95,11 @@ impl Stepper {
     }
 
     /// Finds the bodies that fast ones strike.
-    pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, settings: &Settings) {
+    pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, extras: &[Extra], settings: &Settings) {
         let Self { path, lanes, working, fast, .. } = self;
         if !fast.marks.is_empty() {
-            fast.strikes.find(StrikeInput { path: *path, scene, settings, working }, lanes, &mut fast.marks);
+            let input = StrikeInput { path: *path, scene, extras, settings, working };
+            fast.strikes.find(input, lanes, &mut fast.marks);
             path.rebuild_bounds(&mut lanes.tree);
         }
     }

@@ -6,10 +6,11 @@
 
 use alloc::vec::Vec;
 
-use crate::body::record::{Shell, flag};
+use crate::body::record::{Extra, Shell, flag};
 use crate::body::working_index::WorkingIndex;
-use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
+use crate::collide::narrow_phase::{Manifold, UNIT, UNIT_BITS};
 use crate::collide::passage::impact;
+use crate::contact::share::share_with_locks;
 use crate::math::axes::{both, each_axis};
 use crate::math::boxes::{LANES, RawBox};
 use crate::simd::Path;
@@ -59,6 +60,8 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) struct StrikeInput<'a> {
     pub(crate) path: Path,
     pub(crate) scene: Scene<'a>,
+    /// By slot.
+    pub(crate) extras: &'a [Extra],
     pub(crate) settings: &'a Settings,
     pub(crate) working: &'a Working,
 }
@@ -132,18 +135,16 @@ impl Strikes {
         let restitution =
             if closing > i64::from(input.settings.restitution_threshold) { restitution } else { 0 };
         let change = (closing * ((1 << 16) + restitution)) >> 16;
-        let masses = both([a, b], |shell| i64::from(shell.mass));
-        let whole = (masses[0] + masses[1]).max(1);
-        // A body that contacts cannot move takes nothing, and the other one all.
-        let parts = match masses {
-            [0, _] => [0, change],
-            [_, 0] => [change, 0],
-            [mass_a, mass_b] => [change * mass_b / whole, change * mass_a / whole],
-        };
+        let bodies = input.scene.bodies;
+        let ranks = both([a, b], |shell| input.extras[shell.slot].dominance);
+        let shares = share_with_locks(bodies, a, b, met.normal, ranks).map(|share| [share, UNIT - share]);
+        let parts = shares.unwrap_or_default().map(|share| (change * i64::from(share)) >> UNIT_BITS);
         let most = i64::from(input.settings.max_speed);
         let after = |at: usize, sign: i64| {
             each_axis(|x| {
-                let push = (parts[at] * i64::from(met.normal[x])) >> UNIT_BITS;
+                let is_locked = bodies[[a, b][at].slot].has([flag::LOCK_X, flag::LOCK_Y][x]);
+                let part = if is_locked { 0 } else { parts[at] };
+                let push = (part * i64::from(met.normal[x])) >> UNIT_BITS;
                 (i64::from(old[at][x]) + sign * push).clamp(-most, most) as i32
             })
         };

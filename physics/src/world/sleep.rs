@@ -150,7 +150,7 @@ impl World {
         let source = Source { bodies: &self.bodies, contacts: &self.contacts, settings: &self.settings };
         self.stepper.gather(&self.activity.active, source, self.clock.fps, crew);
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
-        self.stepper.find_strikes(scene, &self.settings);
+        self.stepper.find_strikes(scene, &self.extras, &self.settings);
         self.stepper.look_around(
             &self.activity.fresh,
             &self.bodies,
