@@ -30,6 +30,7 @@ use crate::app::online::news::News;
 use crate::app::online::profile::{called, name};
 use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
+use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::Saving;
 use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
@@ -91,8 +92,7 @@ pub(crate) struct Seat {
     telemetry: Telemetry,
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
-    /// The name of whoever comes back to a room that it opened, until the room has told what it shows of that player.
-    comes_back_as: Option<Name>,
+    shown: Shown,
     /// Why this guest is not taken back, and what has become of the match.
     refused: Option<(String, Fate)>,
     attendance: Attendance,

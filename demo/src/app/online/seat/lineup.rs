@@ -2,9 +2,19 @@
 
 use testudo_lockstep::{Identity, PlayerId, SessionPhase};
 
+use crate::app::online::name::Name;
 use crate::app::online::profile::Profile;
 use crate::app::online::seat::Seat;
 use testudo_battle::{Command, Order, Selection, TEAMS_MAX, Teams};
+
+/// What this player shows, as far as the session does not know it.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// A host's newest plan. What the session has may be older: through a relay the echo of an earlier one comes back.
+    pub(super) plan: Teams,
+    /// The name of whoever comes back to a room that it opened, until the room has told what it shows of that player.
+    pub(super) comes_back_as: Option<Name>,
+}
 
 impl Seat {
     /// A player's team, 0 for none: before the start as the lobby has it, then as it is in the battle.
@@ -34,6 +44,14 @@ impl Seat {
             return false;
         }
         let session = self.driver.session_mut();
+        let is_host = self.place == Identity::Player(PlayerId(0));
+        let has_chosen = Profile::of(session, player).team.is_some();
+        if is_host && !has_chosen {
+            // Nobody may be there yet, and the first profile of whoever comes would replace the choice.
+            self.shown.plan.set(player.0, team);
+            let profile = Profile { plan: self.shown.plan, ..Profile::of(session, PlayerId(0)) };
+            return session.set_profile(PlayerId(0), &profile.to_bytes()).is_ok();
+        }
         let profile = Profile { team: Some(team), ..Profile::of(session, player) };
         session.set_profile(player, &profile.to_bytes()).is_ok()
     }

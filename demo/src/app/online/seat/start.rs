@@ -13,6 +13,7 @@ use crate::app::online::profile::Profile;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
+use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::Saving;
 use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
@@ -106,7 +107,7 @@ impl Seat {
             telemetry: Telemetry::new(clock.now()),
             clock,
             codes,
-            comes_back_as: None,
+            shown: Shown::default(),
             refused: None,
             attendance: Attendance::default(),
             saving,
@@ -124,7 +125,7 @@ impl Seat {
         let name = options.name.clone();
         if before.is_empty() && own == PlayerId(0) && self.is_relayed && self.codes.is_none() {
             // Another program has opened the room, and its plan would be replaced.
-            self.comes_back_as = Some(name);
+            self.shown.comes_back_as = Some(name);
             return;
         }
         let plan = if own == PlayerId(0) { options.teams } else { Teams::default() };
@@ -133,6 +134,7 @@ impl Seat {
         // The match has not begun, and nothing has been said yet.
         let shown = self.driver.session_mut().set_profile(own, profile);
         debug_assert!(shown.is_ok(), "{shown:?}");
+        self.shown.plan = Profile::of(self.session(), own).plan;
     }
 
     /// A profile has changed. If it is that of the opener who has come back, all of it stays but the name.
@@ -140,9 +142,11 @@ impl Seat {
         if self.place != Identity::Player(player) {
             return;
         }
-        let name = self.comes_back_as.take().filter(|name| !name.as_str().is_empty());
-        if let Some(name) = name {
-            let profile = Profile { name, ..Profile::of(self.session(), player) };
+        let Some(name) = self.shown.comes_back_as.take() else { return };
+        let before = Profile::of(self.session(), player);
+        self.shown.plan = before.plan;
+        if !name.as_str().is_empty() {
+            let profile = Profile { name, ..before };
             // It may have begun meanwhile.
             let _ = self.driver.session_mut().set_profile(player, &profile.to_bytes());
         }
