@@ -13,8 +13,8 @@ pub type Secret = [u8; 16];
 pub struct Pass {
     /// Opens the place.
     pub secret: Secret,
-    /// The same whenever the same program comes from the same machine, and a secret of both. Once [`Places::settle`] was called, a place belongs to the
-    /// token that came last. All zeros: a program that has none.
+    /// The same whenever the same program comes from the same machine, and a secret of both. Once
+    /// [`Places::settle`](crate::service::places::Places::settle) was called, a place belongs to the token that came last. All zeros: a program that has none.
     pub token: [u8; 16],
 }
 
@@ -54,7 +54,7 @@ pub enum NoPlace {
     Full,
     /// The player was removed: the place is shut, or another secret opens it.
     Shut,
-    /// The match has begun ([`Places::settle`]), and the place is kept for the program with another token.
+    /// The match has begun ([`Places::settle`](crate::service::places::Places::settle)), and the place is kept for the program with another token.
     OtherProgram,
     /// Too many have come by this secret in a short time.
     Later {
