@@ -7,7 +7,6 @@ pub(crate) const LARGE: &[Exception] = &[
     ("demo/src/load/mod.rs", "run", Size::Lines, 76, "a report, line by line"),
     ("demo/src/cli/netbench.rs", "svg", Size::Lines, 81, "a drawing, line by line"),
     ("demo/src/cli/report.rs", "Report", Size::Fields, 36, "what a report prints, field by field"),
-    ("demo/src/view/command/controls.rs", "mouse", Size::Lines, 62, "one case for each button"),
     (
         "physics/src/contact/setup.rs",
         "fill_batch",

@@ -7,8 +7,8 @@ use testudo_lockstep::{Duration, PlayoutMode};
 use crate::cli::args::CubesArgs;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, PlotFile, Series};
-use crate::cli::{Failed, window};
-use crate::console::{errln, out, outln};
+use crate::cli::{Failed, needs_window, tell_no_window, window};
+use crate::console::{out, outln};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::view::{self, WindowError};
 use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
@@ -56,6 +56,9 @@ const TOLD_SECONDS: u32 = 60;
 const PLAYED_SECONDS: u32 = FRAMES_MAX / FRAMES_PER_SECOND;
 
 pub(crate) fn cubes(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
+    if json {
+        needs_window(&options.window, "--json")?;
+    }
     if json || options.headless || options.divergence.is_some() {
         return told(options, json);
     }
@@ -65,7 +68,7 @@ pub(crate) fn cubes(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     match view::open_cubes(spec, window(&options.window)?) {
         Ok(agree) => Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
-            errln!("There is no window ({why}): an autopilot plays.");
+            tell_no_window(&why, "an autopilot plays", &options.window);
             told(options, json)
         }
         Err(WindowError::Match(error)) => Err(error.into()),

@@ -61,7 +61,7 @@ pub(crate) fn desync(options: &DesyncArgs, json: bool) -> Result<bool, Failed> {
     let (b, other) = open(&options.b)?;
     if setup != other {
         return Err(Failed::usage(
-            "the two replays are not of the same match: players, units or seed differ",
+            "the two replays are not of the same match: players, units, seed or map differ",
         ));
     }
     let comparison = compare(setup, &a, &b)?;

@@ -157,6 +157,21 @@ fn window(options: &args::WindowArgs) -> Result<WindowOptions, Failed> {
     Ok(WindowOptions { log: options.log_orders.as_ref().map(create).transpose()?, fps_max: options.fps_max })
 }
 
+/// Options that only a window has are refused beside one that asks for none.
+fn needs_window(options: &args::WindowArgs, without: &str) -> Result<(), Failed> {
+    if options.is_asked() {
+        let why = format!("--log-orders and --fps-max need the window: leave out {without}");
+        return Err(Failed::usage(why));
+    }
+    Ok(())
+}
+
+/// Says what happens where there is no display.
+fn tell_no_window(why: &str, instead: &str, options: &args::WindowArgs) {
+    let lost = if options.is_asked() { "; --log-orders and --fps-max do nothing" } else { "" };
+    errln!("There is no window ({why}): {instead}{lost}.");
+}
+
 /// Files that options name are different ones, and none has the name of the save beside the replay.
 fn check_files(files: &[(&str, Option<&Path>)]) -> Result<(), Failed> {
     let given: Vec<(&str, &Path)> =

@@ -26,8 +26,8 @@ use crate::cli::headless::{measure, progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::value::PaceArg;
 use crate::cli::{
-    Failed, check_files, check_public, check_report, print, print_json, save_difference, tell_script, told,
-    window,
+    Failed, check_files, check_public, check_report, needs_window, print, print_json, save_difference,
+    tell_script, told, window,
 };
 use crate::console::errln;
 use crate::view::{self, WindowError};
@@ -151,10 +151,8 @@ fn run(
                 "without a window only a bot can play: use --bot --headless; or watch: join --watch",
             ));
         }
-        (true, true) if own.window.is_asked() => {
-            return Err(Failed::usage("--log-orders and --fps-max need the window: leave out --headless"));
-        }
         (true, true) => {
+            needs_window(&own.window, "--headless")?;
             let bar = progress_bar("turn", 0);
             let typed = typed();
             let say = |line: &str| bar.suspend(|| errln!("{line}"));

@@ -10,8 +10,8 @@ use crate::app::words::count;
 use crate::app::{MatchError, Terms, open_replay, share};
 use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
-use crate::cli::{Failed, check_files, print_json, window};
-use crate::console::{errln, out, outln};
+use crate::cli::{Failed, check_files, needs_window, print_json, tell_no_window, window};
+use crate::console::{out, outln};
 use crate::view::{self, WindowError};
 use testudo_battle::Game;
 use testudo_render::clock::Clock;
@@ -126,6 +126,9 @@ pub(crate) fn link(options: &LinkArgs, json: bool) -> Result<bool, Failed> {
 /// Opens a window, if there is a display and no option asks for text.
 pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     check_files(&[("FILE", Some(&options.file)), ("--log-orders", options.window.log_orders.as_deref())])?;
+    if json {
+        needs_window(&options.window, "--json")?;
+    }
     if json || options.headless || options.speed.is_some() {
         return tell(options, json);
     }
@@ -136,7 +139,7 @@ pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     match view::open_replay(Course::new(replay, terms)?, options.turn, window(&options.window)?) {
         Ok(is_good) => Ok(is_good),
         Err(WindowError::NoDisplay(why)) => {
-            errln!("There is no window ({why}): the replay is printed as text.");
+            tell_no_window(&why, "the replay is printed as text", &options.window);
             tell(options, json)
         }
         Err(WindowError::Match(error)) => Err(error.into()),

@@ -8,8 +8,8 @@ use crate::app::{
 use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
-use crate::cli::{Failed, network, print, print_json, window};
-use crate::console::{errln, outln};
+use crate::cli::{Failed, network, print, print_json, tell_no_window, window};
+use crate::console::outln;
 use crate::view::{self, WindowError};
 use testudo_battle::Teams;
 use testudo_battle::bots::Level;
@@ -36,7 +36,7 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
             return Ok(agree);
         }
         Err(WindowError::NoDisplay(why)) => {
-            errln!("There is no window ({why}): the match runs headless.");
+            tell_no_window(&why, "the match runs headless", &options.window);
         }
         Err(WindowError::Match(error)) => return Err(error.into()),
     }

@@ -204,6 +204,10 @@ fn replays_of_two_matches_and_files_that_are_cut_are_told_apart() {
         assert!(two["other_orders_in_turn"].as_u64().is_some_and(|turn| turn < 60), "{two}");
     }
     assert!(run(&format!("desync {easy} {hard}")).stdout.contains("two matches"));
+    let ford = folder.join("ford.replay").display().to_string();
+    run_json(&format!("{MATCH} --map ford --replay {ford}"), 0);
+    let refused = run_json(&format!("desync {easy} {ford}"), 2);
+    assert!(refused["error"].as_str().is_some_and(|error| error.contains("or map differ")), "{refused}");
     let whole = fs::read(&easy).expect("it is there");
     let cut = folder.join("cut.replay");
     fs::write(&cut, &whole[..whole.len() / 2]).expect("a folder of ours");

@@ -35,6 +35,21 @@ fn without_a_display_one_line_says_so_and_the_rest_runs_headless() {
     }
 }
 
+/// The log stayed empty, and nothing said why.
+#[test]
+fn without_a_display_the_options_of_the_window_are_said_to_do_nothing() {
+    let commands = [
+        "skirmish --units 20 --fps-max 20",
+        "cubes --seconds 1 --cubes 20 --fps-max 20",
+        "replay tests/replays/small.replay --fps-max 20",
+    ];
+    for arguments in commands {
+        let (_, warned) = told(arguments, None);
+        assert_eq!(warned.lines().count(), 1, "{warned}");
+        assert!(warned.ends_with("; --log-orders and --fps-max do nothing.\n"), "{warned}");
+    }
+}
+
 #[test]
 fn who_wants_no_window_is_not_told_that_there_is_none() {
     let commands = [
@@ -79,6 +94,8 @@ fn options_that_only_a_window_has_are_refused_without_one_and_the_log_has_to_be_
         "replay tests/replays/small.replay --headless --log-orders log",
         "replay tests/replays/small.replay --speed 1 --fps-max 20",
         "cubes --headless --fps-max 20",
+        "cubes --json --fps-max 20",
+        "replay tests/replays/small.replay --json --log-orders log",
         "join --plain 127.0.0.1:0 --bot --headless --fps-max 20",
         "skirmish --fps-max 0",
     ];

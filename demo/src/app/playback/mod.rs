@@ -7,7 +7,7 @@ mod score;
 mod story;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;

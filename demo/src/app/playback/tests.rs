@@ -40,7 +40,7 @@ pub(super) fn record(turns: u32, gone: Option<(u32, u8)>) -> Replay {
     Replay::read(recorder.bytes().to_vec(), Setup::sim_version()).unwrap()
 }
 
-pub(super) fn course(turns: u32) -> Course {
+pub(crate) fn course(turns: u32) -> Course {
     Course::new(record(turns, None), terms(turns)).unwrap()
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn mouse(
     let Mouse { at, left, right, is_free, finger } = mouse;
     let goes = is_free && (right.is_pressed || finger.has_held);
     side.is_aimed &= left.is_down;
-    if sight.map.contains(at) && side.drag.is_none() {
+    if sight.map.contains(at) && side.drag.is_none() && side.line.is_none() {
         if is_person
             && is_free
             && left.is_pressed
@@ -140,10 +140,8 @@ pub(crate) fn mouse(
             side.line = Some(DrawnLine { from: sight.in_view(at), is_queued: shift(), attacks });
         }
     }
-    if finger.has_held || finger.is_pinching {
-        // It was not a box.
-        side.drag = None;
-    }
+    let is_taken_away = !left.is_held() && !left.is_released;
+    side.drag = side.drag.filter(|_| !finger.has_held && !finger.is_pinching && !is_taken_away);
     if !right.is_down
         && let Some(DrawnLine { from, is_queued, attacks }) = side.line.take()
     {
@@ -190,4 +188,52 @@ fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
         (None, None) => Command::Move(target),
     };
     Told { command, at: Some(at), is_queued: shift() }
+}
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::{Rect, vec2};
+
+    use super::*;
+    use crate::view::command::order_log::Sink;
+    use testudo_battle::{Game, Setup};
+    use testudo_render::battle::shown::Shown;
+    use testudo_render::battle::view::View;
+
+    const UP: Button = Button { is_down: false, is_pressed: false, is_released: false };
+    const RELEASED: Button = Button { is_released: true, ..UP };
+
+    /// What comes of the mouse at a place, with the small map in the corner and three units selected.
+    fn moved(side: &mut Side, at: Vec2, [left, right]: [Button; 2]) -> Option<Told> {
+        let game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
+        let rect = Rect::new(0.0, 0.0, 800.0, 600.0);
+        let view = View { rect, camera: Camera::new(Vec2::ZERO, 10.0) };
+        let map = Rect::new(600.0, 0.0, 200.0, 200.0);
+        let sight = Sight { player: 0, shown: Shown::plain(&game, 65_536), view, map };
+        side.chosen.choose(sight.own().iter().take(3).map(Own::member), false);
+        let mouse = Mouse { at, left, right, is_free: true, finger: Finger::default() };
+        let mut camera = view.camera;
+        super::mouse(side, &sight, mouse, true, &mut camera, &mut OrderLog::new(Sink::Nowhere))
+    }
+
+    /// The order was given by whatever the mouse did next outside of the small map.
+    #[test]
+    fn a_line_that_ends_on_the_small_map_is_ordered_there_and_then() {
+        let line = DrawnLine { from: Vec2::ZERO, is_queued: false, attacks: false };
+        for end in [vec2(500.0, 300.0), vec2(700.0, 100.0)] {
+            let mut side = Side::default();
+            side.line = Some(line);
+            let told = moved(&mut side, end, [UP, RELEASED]);
+            assert!(matches!(told, Some(Told { command: Command::Line { .. }, .. })), "{end}: {told:?}");
+            assert_eq!(side.line, None, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_box_whose_finger_was_taken_away_chooses_nobody() {
+        let mut side = Side::default();
+        side.drag = Some(vec2(-30.0, -20.0));
+        assert_eq!(moved(&mut side, vec2(500.0, 300.0), [UP; 2]), None);
+        assert_eq!((side.drag, side.chosen.len()), (None, 3));
+    }
 }

@@ -30,8 +30,8 @@ pub(crate) enum FriendsAction {
     Back,
 }
 
-/// What is written on the page.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// What is written on the page. It has no default: see `opened`.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Friends {
     text: String,
     /// Why the last wish was not fulfilled.
@@ -45,10 +45,12 @@ const HOW: &str = "To join, paste or type the code or the link that the host has
 const HOW: &str = "To join, paste (Ctrl V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
 
 impl Friends {
+    const EMPTY: Self = Self { text: String::new(), said: None };
+
     /// An empty page. Keys that were pressed in the battle are forgotten, or they would stand in the field for the code.
     pub(crate) fn opened() -> Self {
         while get_char_pressed().is_some() {}
-        Self::default()
+        Self::EMPTY
     }
 
     /// What was pasted or typed: a code, a link or a command.
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
 
     fn pasted(text: &str) -> Friends {
-        let mut friends = Friends::default();
+        let mut friends = Friends::EMPTY;
         friends.take(text);
         friends
     }

@@ -133,12 +133,17 @@ async fn view(mut viewing: Viewing, turn: Option<u32>, told: &Told) -> Viewing {
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));
     }
-    while viewing.wants.is_none() {
+    while !is_gone(viewing.wants, &viewing.course) {
         show_picture(&mut viewing);
         told.set(Some(Ok(viewing.is_good())));
         next_frame().await;
     }
     viewing
+}
+
+/// Whether the person leaves now. A battle goes on from the frame that was asked for, and reaching that may take several pictures.
+fn is_gone(wants: Option<Back>, course: &Course) -> bool {
+    wants.is_some_and(|back| back != Back::Here || !course.is_seeking())
 }
 
 impl Screen for Viewing {
@@ -330,6 +335,8 @@ impl Viewing {
     fn go(&mut self, frame: u64) {
         self.course.seek(frame);
         (self.is_going, self.carry) = (true, 0.0);
+        // It was asked for at another frame.
+        self.wants.take_if(|back| *back == Back::Here);
         self.stage.log.note("seek", self.course.target());
     }
 
@@ -423,5 +430,26 @@ fn goal(game: &Game, command: Command) -> Option<Vec2> {
         }
         Command::Line { from, to, .. } => Some((place(from.point()) + place(to.point())) / 2.0),
         other => other.goal().map(|to| place(to.point())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::playback::tests;
+
+    /// The battle went on from wherever the seek had come to.
+    #[test]
+    fn playing_on_waits_for_the_frame_that_was_asked_for() {
+        let mut course = tests::course(20);
+        course.seek(60);
+        let gone = |course: &Course| {
+            [None, Some(Back::Running), Some(Back::Here)].map(|wants| is_gone(wants, course))
+        };
+        assert_eq!(gone(&course), [false, true, false]);
+        while course.is_seeking() {
+            course.spend(&mut Budget::frames(7));
+        }
+        assert_eq!((gone(&course), course.frame()), ([false, true, true], 60));
     }
 }

@@ -36,7 +36,13 @@ pub(crate) struct Pointer {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Event {
     Moved(Vec2),
-    Button { is_left: bool, is_down: bool, at: Vec2 },
+    Button {
+        is_left: bool,
+        is_down: bool,
+        at: Vec2,
+    },
+    /// The system has taken the finger: what was begun comes to nothing.
+    Cancelled,
 }
 
 impl Pointer {
@@ -63,6 +69,8 @@ impl Pointer {
             match event {
                 Event::Moved(_) if has_begun => return,
                 Event::Moved(at) => self.at = at,
+                Event::Cancelled if has_begun => return,
+                Event::Cancelled => self.left.is_down = false,
                 Event::Button { is_down: true, .. } if has_begun => return,
                 Event::Button { at, .. } if has_begun && at != self.at => return,
                 Event::Button { is_left, is_down, at } => {
@@ -139,8 +147,12 @@ impl EventHandler for Pointer {
     }
 
     /// The window library tells of a finger as a mouse, too. Every tap would be two presses: the first would give the order, the second would
-    /// clear the selection.
-    fn touch_event(&mut self, _phase: TouchPhase, _finger: u64, _x: f32, _y: f32) {}
+    /// clear the selection. But it tells the mouse nothing of a finger that is taken away, as by a call that comes in.
+    fn touch_event(&mut self, phase: TouchPhase, _finger: u64, _x: f32, _y: f32) {
+        if phase == TouchPhase::Cancelled {
+            self.wait(Event::Cancelled);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -199,6 +211,17 @@ mod tests {
             pointer.touch_event(phase, 1, 5.0, 5.0);
         }
         assert!(pointer.waiting.is_empty());
+    }
+
+    /// The button stayed down: the box followed the next finger, and a replay stood still.
+    #[test]
+    fn a_finger_that_is_taken_away_lets_go_and_presses_nothing() {
+        let events = [button(true, 1.0), moved(5.0), Event::Cancelled];
+        assert_eq!(pictures(&events, 2), [(1.0, DOWN), (5.0, NOTHING)]);
+        assert_eq!(pictures(&[events[0], events[2]], 2), [(1.0, DOWN), (1.0, NOTHING)]);
+        let mut pointer = Pointer::default();
+        pointer.touch_event(TouchPhase::Cancelled, 1, 5.0, 5.0);
+        assert_eq!(pointer.waiting, [Event::Cancelled]);
     }
 
     #[test]

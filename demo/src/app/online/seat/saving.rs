@@ -1,6 +1,6 @@
 //! Where a match is saved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::app::online::saves::Save;
 
@@ -13,6 +13,18 @@ pub(super) struct Saving {
     is_there: bool,
     /// The last save could not be written, which was told.
     is_unsaved: bool,
+}
+
+/// The file of the save that belongs to a replay: `a.save` beside `a.replay`, and `a.b.save` beside `a.b`.
+pub(super) fn beside(replay: &Path) -> PathBuf {
+    let name = if replay.extension().is_some_and(|ending| ending == "replay") {
+        replay.with_extension("")
+    } else {
+        replay.to_owned()
+    };
+    let mut name = name.into_os_string();
+    name.push(".save");
+    name.into()
 }
 
 impl Saving {
@@ -46,5 +58,17 @@ impl Saving {
         if let Some(path) = self.path.take_if(|_| self.is_there) {
             let _ = std::fs::remove_file(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both wrote `a.save`, and each took the other's for its own.
+    #[test]
+    fn replays_that_differ_in_the_ending_have_a_save_each() {
+        let saves = ["x/a.replay", "x/a.one", "x/a.two", "x/a.b.replay"].map(|name| beside(Path::new(name)));
+        assert_eq!(saves, ["x/a.save", "x/a.one.save", "x/a.two.save", "x/a.b.save"].map(PathBuf::from));
     }
 }

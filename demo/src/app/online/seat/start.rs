@@ -14,7 +14,7 @@ use crate::app::online::saves::Save;
 use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::lineup::Shown;
-use crate::app::online::seat::saving::Saving;
+use crate::app::online::seat::saving::{self, Saving};
 use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::Wire;
@@ -213,7 +213,7 @@ fn record(
         (Err(_), ReplayFile::In(_)) => None,
         (recording, _) => recording?,
     };
-    let path = recording.as_ref().and_then(Recording::path).map(|path| path.with_extension("save"));
+    let path = recording.as_ref().and_then(Recording::path).map(saving::beside);
     if let Some(recording) = recording {
         copy.record_from(recording, resumed_at);
     }

@@ -7,7 +7,7 @@ use crate::app::online::name::Name;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
 use crate::app::{NetworkMatch, News, Outcome, Pilot, SeatOptions, Terms};
-use crate::view::hud::friends::FriendsAction;
+use crate::view::hud::friends::{Friends, FriendsAction};
 use crate::view::hud::menu::Menu;
 use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
@@ -83,7 +83,7 @@ impl Desk {
             self.toggle_menu();
         }
         if let Some(menu) = &mut self.menu {
-            menu.friends.get_or_insert_default().say(why);
+            menu.friends.get_or_insert_with(Friends::opened).say(why);
         }
     }
 }
