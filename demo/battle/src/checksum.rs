@@ -217,9 +217,10 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
     let (of_place, of_goal) = (["place.x", "place.y"], ["goal.x", "goal.y"]);
     match task {
         Task::Hold => Ok(()),
-        Task::March(destination) | Task::Attack(destination) | Task::Aid(destination) => {
-            visit_destination(destination, v, of_place, of_goal)
-        }
+        Task::March(destination)
+        | Task::Attack(destination)
+        | Task::Aid(destination)
+        | Task::Return(destination) => visit_destination(destination, v, of_place, of_goal),
         Task::Patrol { to, back } => {
             visit_destination(to, v, of_place, of_goal)?;
             visit_destination(back, v, ["back.x", "back.y"], ["back.goal.x", "back.goal.y"])

@@ -2,7 +2,7 @@
 
 use crate::Game;
 use crate::point::{Point, UNIT, squared};
-use crate::unit::{Destination, Foe, Stance, Task};
+use crate::unit::{Deed, Destination, Errand, Foe, Stance, Task};
 
 /// Every unit looks around once in this many frames; the units take turns.
 pub(super) const LOOK_EVERY: u32 = 8;
@@ -55,12 +55,14 @@ impl Game {
                 }
                 Task::Strike { .. } => self.nearest_foe(place, unit.army, range),
                 Task::Attack(_) | Task::Patrol { .. } => self.nearest_foe(place, unit.army, sight),
-                Task::Hold if unit.stance == Stance::Hold => self.nearest_foe(place, unit.army, range),
-                Task::Hold if unit.stance == Stance::Pursue => self.nearest_foe(place, unit.army, 2 * sight),
-                // No unit is lured away from its post.
-                Task::Hold => self.nearest_foe(place, unit.army, sight).filter(|foe| {
-                    unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
-                }),
+                Task::Hold | Task::Return(_) => match unit.stance {
+                    Stance::Hold => self.nearest_foe(place, unit.army, range),
+                    Stance::Pursue => self.nearest_foe(place, unit.army, 2 * sight),
+                    // No unit is lured away from its post.
+                    Stance::Defend => self.nearest_foe(place, unit.army, sight).filter(|foe| {
+                        unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
+                    }),
+                },
                 Task::Aid(_) => self.nearest_foe(place, unit.army, sight).filter(|foe| {
                     unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(self.aid_reach() + sight)
                 }),
@@ -218,9 +220,14 @@ impl Game {
         }
     }
 
-    /// Units stop fighting the fallen, so they do not fight the recruits who get the same numbers.
+    /// Units stop fighting the fallen, now and later, so they do not fight the recruits who get the same numbers.
     fn forget_the_fallen(&mut self) {
         for number in 0..self.units.len() {
+            if self.units[number].errands.iter().any(|errand| self.has_fallen(errand)) {
+                let mut errands = core::mem::take(&mut self.units[number].errands);
+                errands.retain(|errand| !self.has_fallen(errand));
+                self.units[number].errands = errands;
+            }
             let unit = &self.units[number];
             if unit.target.is_some_and(|foe| self.foe_place(foe).is_none()) {
                 self.units[number].target = None;
@@ -237,6 +244,11 @@ impl Game {
                 self.done(number as u32, post);
             }
         }
+    }
+
+    /// Whether an errand is to strike somebody who has fallen.
+    fn has_fallen(&self, errand: &Errand) -> bool {
+        matches!(errand.deed, Deed::Strike(foe) if self.foe_place(foe).is_none())
     }
 
     /// Owner and position of an enemy; none if it has fallen or never existed.

@@ -47,7 +47,8 @@ fn line_place(from: Point, to: Point, number: u32, count: u32) -> Point {
     let along = |part: i32, whole: i32| (i64::from(part) * i64::from(file) / i64::from(whole)) as i32;
     let gaps = (files - 1).max(1);
     let back = from.towards(to, SPACING);
-    from.offset(along(to.x - from.x, gaps), along(to.y - from.y, gaps)).offset(-back.y * rank, back.x * rank)
+    from.offset(along(to.x - from.x, gaps), along(to.y - from.y, gaps))
+        .offset((-back.y).saturating_mul(rank), back.x.saturating_mul(rank))
 }
 
 impl Game {
@@ -197,12 +198,7 @@ impl Game {
 
     /// A unit has finished its errand: it starts the next one, or stays at its post.
     pub(super) fn done(&mut self, unit: u32, post: Point) {
-        while let Some(errand) = self.units[unit as usize].errands.pop_front() {
-            if let Deed::Strike(foe) = errand.deed
-                && self.foe_place(foe).is_none()
-            {
-                continue;
-            }
+        if let Some(errand) = self.units[unit as usize].errands.pop_front() {
             return self.begin(unit, errand);
         }
         let state = &mut self.units[unit as usize];
@@ -260,4 +256,19 @@ impl Game {
 /// The bit of a control group; 0 for a group that does not exist.
 fn group_bit(group: u8) -> u16 {
     if group < GROUPS { 1 << group } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last ranks of a line of one file were further away than a position can be: that was a panic, or the other side of the field.
+    #[test]
+    fn a_short_line_of_the_largest_army_stays_on_its_right_side() {
+        let (from, to) = (Point::ZERO, Point { x: 0, y: UNIT / 8 });
+        for number in [0, 1, 26_215, 26_216, crate::UNITS_MAX - 1] {
+            let place = line_place(from, to, number, crate::UNITS_MAX);
+            assert!(place.x <= 0 && place.y == 0, "{number}: {place:?}");
+        }
+    }
 }

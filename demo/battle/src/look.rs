@@ -110,7 +110,7 @@ impl Game {
     pub fn plan(&self, number: u32) -> impl Iterator<Item = Leg> + '_ {
         let unit = self.units.get(number as usize);
         let now = unit.and_then(|unit| {
-            let attacks = !matches!(unit.task, Task::Hold | Task::March(_));
+            let attacks = !matches!(unit.task, Task::Hold | Task::March(_) | Task::Return(_));
             Some(Leg { place: unit.task.destination()?.place, attacks })
         });
         let later = unit.into_iter().flat_map(|unit| &unit.errands);

@@ -60,7 +60,7 @@ impl Game {
         let Some(&destination) = unit.task.destination() else { return };
         let post = if place.distance_squared(destination.place) <= squared(ARRIVAL) {
             destination.place
-        } else if destination.place == unit.post {
+        } else if let Task::Return(_) = unit.task {
             // Somebody is in the way back to its post. It will try again, but not for ever: each time it gives up a quarter of the distance.
             let quarter = |from: i32, to: i32| from + to / 4 - from / 4;
             Point { x: quarter(destination.place.x, place.x), y: quarter(destination.place.y, place.y) }
@@ -69,7 +69,7 @@ impl Game {
         };
         match unit.task {
             Task::Hold => {}
-            Task::March(_) | Task::Attack(_) => self.done(number, post),
+            Task::March(_) | Task::Attack(_) | Task::Return(_) => self.done(number, post),
             Task::Aid(_) => {
                 let post = unit.post;
                 self.done(number, post);
@@ -108,7 +108,7 @@ impl Game {
         let quarry = unit.target.and_then(|target| match unit.task {
             // A marching unit attacks enemies within reach.
             Task::March(_) => None,
-            Task::Hold => Some(target).filter(|_| unit.stance != Stance::Hold),
+            Task::Hold | Task::Return(_) => Some(target).filter(|_| unit.stance != Stance::Hold),
             // On its way to its enemy it strikes others in its path, and goes on.
             Task::Strike { foe, .. } => Some(foe).filter(|_| foe == target || self.chases(number, foe)),
             Task::Attack(_) | Task::Patrol { .. } | Task::Aid(_) => Some(target),
@@ -155,7 +155,7 @@ impl Game {
         unit.away_ms = unit.away_ms.saturating_add(elapsed_ms.saturating_mul(LOOK_EVERY as u16));
         if unit.away_ms >= AWAY_MS {
             let destination = Destination { place: unit.post, goal: unit.post };
-            (unit.task, unit.away_ms) = (Task::Attack(destination), 0);
+            (unit.task, unit.away_ms) = (Task::Return(destination), 0);
             self.go(number, destination);
         }
     }

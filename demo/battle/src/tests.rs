@@ -3,6 +3,7 @@
 mod errands;
 mod formations;
 mod sieges;
+mod stances;
 mod strikes;
 mod teams;
 

@@ -81,6 +81,8 @@ pub(crate) enum Task {
     Strike { foe: Foe, destination: Destination },
     /// Nobody told it: like [`Task::Attack`], to an enemy who strikes a building near its post. Afterwards it goes back there.
     Aid(Destination),
+    /// Nobody told it: goes back to its post. Attacks as its stance says.
+    Return(Destination),
 }
 
 /// What a unit does when it has no orders.
@@ -107,13 +109,14 @@ impl Stance {
 
 impl Task {
     /// One of each, by their numbers in the state.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Hold,
         Self::March(Destination::NOWHERE),
         Self::Attack(Destination::NOWHERE),
         Self::Patrol { to: Destination::NOWHERE, back: Destination::NOWHERE },
         Self::Strike { foe: Foe::Unit(0), destination: Destination::NOWHERE },
         Self::Aid(Destination::NOWHERE),
+        Self::Return(Destination::NOWHERE),
     ];
 
     /// Which one of [`Task::ALL`] it is, whatever its parts.
@@ -125,6 +128,7 @@ impl Task {
             Self::Patrol { .. } => 3,
             Self::Strike { .. } => 4,
             Self::Aid(_) => 5,
+            Self::Return(_) => 6,
         }
     }
 
@@ -136,14 +140,15 @@ impl Task {
             | Self::Attack(destination)
             | Self::Patrol { to: destination, .. }
             | Self::Strike { destination, .. }
-            | Self::Aid(destination) => Some(destination),
+            | Self::Aid(destination)
+            | Self::Return(destination) => Some(destination),
         }
     }
 
     /// Nobody told it to do anything: an order that is queued begins at once.
     pub(crate) fn is_idle(&self) -> bool {
         match self {
-            Self::Hold | Self::Aid(_) => true,
+            Self::Hold | Self::Aid(_) | Self::Return(_) => true,
             Self::March(_) | Self::Attack(_) | Self::Patrol { .. } | Self::Strike { .. } => false,
         }
     }
@@ -208,10 +213,13 @@ mod tests {
     fn after(task: Task) -> Option<Task> {
         let next = |task: Task| Some(Task::ALL[usize::from(task.number()) + 1]);
         match task {
-            Task::Hold | Task::March(_) | Task::Attack(_) | Task::Patrol { .. } | Task::Strike { .. } => {
-                next(task)
-            }
-            Task::Aid(_) => None,
+            Task::Hold
+            | Task::March(_)
+            | Task::Attack(_)
+            | Task::Patrol { .. }
+            | Task::Strike { .. }
+            | Task::Aid(_) => next(task),
+            Task::Return(_) => None,
         }
     }
 

@@ -5,7 +5,7 @@ use testudo_physics::Aabb;
 use super::*;
 
 /// A match of 12 units each in which only some are left, and nobody is trained.
-fn only(left: &[u32]) -> Game {
+pub(super) fn only(left: &[u32]) -> Game {
     let mut game = game(2, 12);
     (0..24).filter(|number| !left.contains(number)).for_each(|number| game.bury_unit(number, false));
     game.armies.iter_mut().for_each(|army| army.fallen.clear());
@@ -13,7 +13,7 @@ fn only(left: &[u32]) -> Game {
 }
 
 /// Puts a unit so many units in front of the first army's base, and aside.
-fn put(game: &mut Game, number: u32, ahead: i32, aside: i32) -> Point {
+pub(super) fn put(game: &mut Game, number: u32, ahead: i32, aside: i32) -> Point {
     let base = game.base(0).unwrap();
     let (fx, fy) = game.field.bases[0].forward;
     let at = |forward: i32, side: i32| (forward * ahead * UNIT) + side * aside * UNIT / 10;
@@ -92,6 +92,32 @@ fn the_same_strike_again_changes_nothing() {
     assert_eq!(game.units[12].target, Some(Foe::Building(1)), "it lets go");
     let body = game.units[12].body.unwrap();
     assert_eq!(game.crowd.prey(body), game.foe_body(Foe::Building(1)));
+}
+
+/// A recruit takes the number of the enemy that a guard is to strike after its march.
+#[test]
+fn an_order_against_the_fallen_is_not_one_against_their_recruits() {
+    let mut game = only(&[0, 12, 21]);
+    put(&mut game, 0, 0, 0);
+    put(&mut game, 12, 40, 60);
+    put(&mut game, 21, 40, 0);
+    let (fx, fy) = game.field.bases[0].forward;
+    let far = game.base(0).unwrap().offset(fx * 30 * UNIT, fy * 30 * UNIT);
+    tell(&mut game, 0, Selection::All, Command::Move(OrderPoint::near(far)));
+    let strike = order(Selection::All, Command::Strike(Foe::Unit(21)));
+    game.apply(PlayerId(0), &Order { is_queued: true, ..strike });
+    let before = game.units[21].body;
+    game.units[21].hit_points = 0;
+    game.scratch.fallen.push(Foe::Unit(21));
+    let mut is_there = false;
+    for _ in 0..800 {
+        run(&mut game, 1);
+        is_there |= game.units[21].body.is_some_and(|body| Some(body) != before);
+        let strikes = |errand: &crate::unit::Errand| matches!(errand.deed, crate::unit::Deed::Strike(_));
+        assert!(!game.units[0].errands.iter().any(strikes), "it is still to strike number 21");
+        assert!(!matches!(game.units[0].task, Task::Strike { .. }), "it strikes a recruit");
+    }
+    assert!(is_there && game.units[0].task == Task::Hold, "not interesting: no recruit, or no march");
 }
 
 /// Into a lake, 36 units from its shore: further than units look for a free place.
