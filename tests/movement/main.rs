@@ -16,4 +16,5 @@ mod paths;
 mod pursue;
 mod sectors;
 mod state;
+mod trades;
 mod truths;
