@@ -42,7 +42,7 @@ pub(crate) struct Friends {
 #[cfg(not(target_arch = "wasm32"))]
 const HOW: &str = "To join, paste or type the code or the link that the host has sent you. With a relay's code you open a room there.";
 #[cfg(target_arch = "wasm32")]
-const HOW: &str = "To join, paste (Ctrl V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
+const HOW: &str = "To join, paste (Ctrl V, Cmd V) or type the code that the host has sent you. A page cannot host by itself: with a relay's code it opens a room there.";
 
 impl Friends {
     const EMPTY: Self = Self { text: String::new(), said: None };
@@ -69,7 +69,7 @@ impl Friends {
         while let Some(character) = get_char_pressed() {
             typed.push(character);
         }
-        if is_key_pressed(KeyCode::V) && keys::control(KeyCode::V) {
+        if keys::wants_to_paste() {
             self.paste();
         } else {
             self.take(&typed);

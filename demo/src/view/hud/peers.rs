@@ -29,11 +29,11 @@ const VOTES: [&str; 16] = numbered!("vote out");
 /// Samples of one second.
 const SECOND: usize = 10;
 
-/// Draws the panel. Returns the player whom the person votes out, or no longer.
-pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
+/// Draws the panel. `shown` is who was listed in the picture before. Returns the player whom the person votes out, or no longer.
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerId>) -> Option<PlayerId> {
     if rect.w < NARROW {
         let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-        return players(ui, column, seat);
+        return players(ui, column, seat, shown);
     }
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
@@ -41,7 +41,7 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
         turns(&ui.pen, left, seat);
         // The column may be wider than what is left of the panel.
         let room = (rect.x + rect.w - right.x).min(right.w);
-        return players(ui, Rect { w: room, ..right }, seat);
+        return players(ui, Rect { w: room, ..right }, seat, shown);
     }
     let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(&ui.pen, columns[0], seat);
@@ -49,7 +49,7 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     if let Some(graph) = graph {
         curves(&mut ui.batch, &ui.pen, graph, seat.samples().collect());
     }
-    players(ui, columns[2], seat)
+    players(ui, columns[2], seat, shown)
 }
 
 /// Turns, delays, traffic, and the players for whom the match waits.
@@ -86,7 +86,7 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
 }
 
 /// One line for each player, as far as there is room: of many, those who made us wait longest.
-fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
+fn players(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerId>) -> Option<PlayerId> {
     ui.pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
     let all = (0..seat.session().config().players).map(PlayerId);
     let vote = if all.clone().any(|player| seat.may_vote_out(player)) { "vote" } else { "" };
@@ -96,10 +96,11 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
     // A vote can be taken back, so its row stays.
     let waits =
         all.map(|player| (player, seat.votes_out(player), seat.session().player_report(player).delayed));
-    let (listed, more) = listed(waits.collect());
+    let (rows, more) = listed(waits.collect());
+    follow(shown, rows, ui.hovers(rect));
     let mut line = Rect { y: rect.y + 36.0, ..rect };
     let mut voted = None;
-    for player in &listed {
+    for player in shown.iter() {
         if self::player(ui, line, seat, *player) {
             voted = Some(*player);
         }
@@ -156,6 +157,13 @@ fn listed(mut waits: Vec<(PlayerId, bool, Duration)>) -> (Vec<PlayerId>, usize) 
     (waits.into_iter().map(|(player, ..)| player).collect(), more)
 }
 
+/// Lists other players, but not under the mouse: it would press the button of whoever comes into a row.
+fn follow(shown: &mut Vec<PlayerId>, rows: Vec<PlayerId>, is_under_mouse: bool) {
+    if !is_under_mouse || shown.len() != rows.len() {
+        *shown = rows;
+    }
+}
+
 /// A player's name and team, and shorter forms.
 fn called(seat: &Seat, player: PlayerId) -> Vec<String> {
     let is_own = seat.player() == player && !seat.is_watching();
@@ -189,5 +197,16 @@ mod tests {
         let (players, more) = listed(waits(16));
         assert_eq!((players.len(), more), (7, 9));
         assert_eq!(players, [0, 1, 2, 3, 4, 13, 15].map(PlayerId), "player 15 is voted against");
+    }
+
+    /// A click on "out" could vote against whoever had come into the row.
+    #[test]
+    fn rows_stay_where_they_are_under_the_mouse() {
+        let rows = |first: u8| (first..first + 7).map(PlayerId).collect::<Vec<_>>();
+        let mut shown = Vec::new();
+        for (first, is_under_mouse, listed) in [(0, true, 0), (1, true, 0), (1, false, 1), (2, true, 1)] {
+            follow(&mut shown, rows(first), is_under_mouse);
+            assert_eq!(shown, rows(listed));
+        }
     }
 }

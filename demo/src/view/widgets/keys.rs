@@ -11,10 +11,10 @@ pub(crate) type Act<T> = fn(&mut T);
 /// Keys of one picture; further ones are forgotten.
 const KEYS_MAX: usize = 32;
 
-/// The keys that have gone down since the last picture, and whether Ctrl was held. Global, as are the keys of the library.
-static PRESSED: Mutex<Vec<(KeyCode, bool)>> = Mutex::new(Vec::new());
+/// The keys that have gone down since the last picture, and what was held. Global, as are the keys of the library.
+static PRESSED: Mutex<Vec<(KeyCode, KeyMods)>> = Mutex::new(Vec::new());
 
-fn pressed() -> MutexGuard<'static, Vec<(KeyCode, bool)>> {
+fn pressed() -> MutexGuard<'static, Vec<(KeyCode, KeyMods)>> {
     PRESSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -27,17 +27,28 @@ pub(super) fn forget() {
 pub(super) fn note(key: KeyCode, held: KeyMods) {
     let mut pressed = pressed();
     if pressed.len() < KEYS_MAX {
-        pressed.push((key, held.ctrl));
+        pressed.push((key, held));
     }
 }
 
 /// Whether Ctrl is held, or was when this key went down.
 pub(crate) fn control(key: KeyCode) -> bool {
-    was_held(key) || is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+    was_pressed(key, |held| held.ctrl)
+        || is_key_down(KeyCode::LeftControl)
+        || is_key_down(KeyCode::RightControl)
 }
 
-fn was_held(key: KeyCode) -> bool {
-    pressed().contains(&(key, true))
+fn was_pressed(key: KeyCode, with: fn(&KeyMods) -> bool) -> bool {
+    pressed().iter().any(|(pressed, held)| *pressed == key && with(held))
+}
+
+/// Ctrl V, or Cmd V on a Mac.
+pub(crate) fn wants_to_paste() -> bool {
+    is_key_pressed(KeyCode::V) && (control(KeyCode::V) || was_pasted())
+}
+
+fn was_pasted() -> bool {
+    was_pressed(KeyCode::V, |held| held.logo)
 }
 
 /// Ctrl Q.
@@ -49,18 +60,22 @@ pub(crate) fn wants_to_quit() -> bool {
 mod tests {
     use super::*;
 
-    fn with(ctrl: bool) -> KeyMods {
-        KeyMods { ctrl, ..KeyMods::default() }
-    }
+    const CTRL: KeyMods = KeyMods { ctrl: true, shift: false, alt: false, logo: false };
+    const CMD: KeyMods = KeyMods { ctrl: false, logo: true, ..CTRL };
 
     #[test]
     fn a_chord_that_is_over_within_one_picture_counts() {
-        note(KeyCode::A, with(true));
-        note(KeyCode::S, with(false));
-        assert_eq!([KeyCode::A, KeyCode::S, KeyCode::Q].map(was_held), [true, false, false]);
-        (0..100).for_each(|_| note(KeyCode::B, with(true)));
+        let with_control = |key| was_pressed(key, |held| held.ctrl);
+        note(KeyCode::A, CTRL);
+        note(KeyCode::S, KeyMods::default());
+        assert_eq!([KeyCode::A, KeyCode::S, KeyCode::Q].map(with_control), [true, false, false]);
+        assert!(!was_pasted());
+        // On a Mac nobody could paste a code.
+        note(KeyCode::V, CMD);
+        assert!(was_pasted() && !with_control(KeyCode::V));
+        (0..100).for_each(|_| note(KeyCode::B, CTRL));
         assert_eq!(pressed().len(), KEYS_MAX);
         forget();
-        assert!(!was_held(KeyCode::A));
+        assert!(!with_control(KeyCode::A) && !was_pasted());
     }
 }

@@ -42,7 +42,7 @@ impl NetworkDesk {
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat().filter(|_| self.shows_panel()) {
-            let voted = peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat);
+            let voted = peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat, &mut self.listed);
             self.vote(voted);
         }
         self.board.draw_status(&mut self.stage, &self.game, false);
@@ -220,7 +220,7 @@ impl NetworkDesk {
                 let Layout { top, status, .. } = self.board.eye.layout;
                 let whole = Rect { y: top.bottom(), h: status.bottom() - top.bottom(), ..around };
                 let room = if around.h < LOW { whole } else { around };
-                action = lobby::draw(ui, room, seat, &mut self.qr);
+                action = lobby::draw(ui, room, seat, &mut self.lobby, self.stage.seconds);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
-use testudo_lockstep::{Duration, SessionPhase};
+use testudo_lockstep::{Duration, PlayerId, SessionPhase};
 
 use crate::app::online::codes::Codes;
 use crate::app::playback::Course;
@@ -16,7 +16,7 @@ use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Remark, Seat};
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
 use crate::view::hud::ending;
-use crate::view::hud::qr::Qr;
+use crate::view::hud::lobby::Lobby;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::screens::board::Board;
 use crate::view::screens::clients::Clients as _;
@@ -44,7 +44,9 @@ const LOGGED_EVERY: u32 = 5;
 struct NetworkDesk {
     game: NetworkMatch,
     board: Board,
-    qr: Qr,
+    lobby: Lobby,
+    /// Players in the rows of the panel.
+    listed: Vec<PlayerId>,
     /// The card about the end has been answered.
     is_ended: bool,
     /// How much of the state has come that a player who comes back needs, percent.
@@ -204,7 +206,8 @@ impl NetworkDesk {
         Self {
             game,
             board: Board::new(eye, ARROWS),
-            qr: Qr::default(),
+            lobby: Lobby::default(),
+            listed: Vec::new(),
             is_ended: false,
             state_percent: 0,
             wants_replay: false,
