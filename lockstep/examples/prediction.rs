@@ -110,7 +110,7 @@ impl View {
         predictor.follow_with(driver, driver.simulation(), now, 8, |correction| {
             for disc in 0..2 {
                 let before = place(correction.before, disc, correction.alpha);
-                let after = place(correction.after, disc, correction.alpha);
+                let after = place(correction.after, disc, correction.alpha_after);
                 corrections.note(glide.correct(disc as u32, before, after));
             }
         });

@@ -1,9 +1,9 @@
 //! How far a prediction is ahead, and that pictures do not hop when that changes.
 
 use crate::foreseen::Foreseen;
-use crate::toy::{Order, latency, toy_match};
-use testudo_lockstep::predict::Predictor;
-use testudo_lockstep::{Instant, Pace, SessionConfig};
+use crate::toy::{Order, Toy, latency, toy_match};
+use testudo_lockstep::predict::{Correction, Predictor};
+use testudo_lockstep::{Driver, Duration, Instant, Pace, SessionConfig};
 use testudo_tests::scenes::Generator;
 
 /// Places in the match are compared in 65,536ths of a frame.
@@ -119,4 +119,55 @@ fn an_own_order_does_not_wait_for_the_lead() {
         }
     }
     assert!(at_once > 24 * 30 && later * 100 < at_once && leaps > 24 * 20, "{at_once}, {later}, {leaps}");
+}
+
+/// In a pause frames pass, and nothing is simulated: pictures trembled between the last two states, with prediction and without. At the end they went back
+/// to the last frame's beginning.
+#[test]
+fn what_is_drawn_stands_in_a_pause_and_after_the_end() {
+    let config = SessionConfig::new(2).simulated().turns(100).linger(Duration::from_secs(2));
+    let mut match_ = Foreseen::new(toy_match(&config, 0, 3, latency(20)), |peer| peer == 0);
+    let place = |toy: &Toy, alpha: u32| i64::from(toy.frames) * FRAME + i64::from(alpha);
+    let of_driver = |driver: &Driver<Toy>, now| place(driver.simulation(), driver.alpha_at(now));
+    let (mut before, mut steps) = ([0; 2], 0);
+    let (mut paused, mut ended) = (0, 0);
+    for picture in 1..1_800 {
+        let now = Instant::from_micros(picture * 1_000_000 / 60);
+        while match_.game.now() <= now {
+            match_.game.step(&mut |_, _, _, _| {});
+        }
+        let driver = &match_.game.drivers()[0];
+        let is_paused = driver.session().is_paused();
+        let is_over = driver.session().last_turn().is_some_and(|last| driver.session().next_turn() > last);
+        let mut corrected = 0;
+        match_.follow(0, |correction: &Correction<'_, Toy>| {
+            let after = place(correction.after, correction.alpha_after);
+            corrected = after - place(correction.before, correction.alpha);
+        });
+        let (driver, predictor) = (&match_.game.drivers()[0], match_.predictors[0].as_ref().unwrap());
+        let after = [of_driver(driver, now), place(predictor.simulation(), predictor.alpha())];
+        let (passed, drawn) = (after[0] - before[0], after[1] - before[1] - corrected);
+        before = after;
+        // The first frame is due at once. Then there are 20 frames and 60 pictures per second.
+        if picture < 60 {
+            continue;
+        }
+        assert!((0..=FRAME / 3 + 2).contains(&passed), "picture {picture}: {passed}");
+        assert!((-2..=2 * FRAME / 3 + 4).contains(&drawn), "picture {picture}: {drawn}");
+        if is_paused && steps == 1 {
+            paused += 1;
+            assert!(paused < 4 || (passed, drawn) == (0, 0), "picture {picture}: {passed}, {drawn}");
+        }
+        if is_over {
+            // The last turn begins, and has four frames of three pictures.
+            ended += 1;
+            assert!(ended < 18 || (passed, drawn) == (0, 0), "picture {picture}: {passed}, {drawn}");
+            assert!(ended < 18 || (driver.alpha(), driver.alpha_at(now)) == (65_536, 65_536));
+        }
+        if picture == 400 || picture == 600 {
+            steps += 1;
+            match_.game.drivers_mut()[1].session_mut().pause(picture == 400).unwrap();
+        }
+    }
+    assert!(paused > 100 && ended > 60, "{paused}, {ended}");
 }

@@ -21,6 +21,9 @@ const CATCH_UP_FRAMES_MAX: u32 = 16;
 /// second.
 const FRAME: u64 = 1_000_000_000;
 
+/// The whole way between two states, in the unit of drawing.
+const FRAME_DRAWN: u32 = 1 << 16;
+
 /// What one call of [`Driver::advance`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -53,6 +56,8 @@ pub struct Driver<S: Simulation> {
     /// Number of frames that the playout buffer knows of.
     noted: u32,
     catch_up_frames: u32,
+    /// The last frame that passed was not simulated: what is drawn stands still until the next one.
+    stands: bool,
     begun: BegunTurns,
 }
 
@@ -72,6 +77,7 @@ impl<S: Simulation> Driver<S> {
             passed: 0,
             noted: 0,
             catch_up_frames: CATCH_UP_FRAMES_MAX,
+            stands: false,
             begun: BegunTurns::new(),
         }
     }
@@ -136,7 +142,7 @@ impl<S: Simulation> Driver<S> {
                         break;
                     }
                     TurnStatus::Over => {
-                        self.accumulated = 0;
+                        self.accumulated = FRAME;
                         break;
                     }
                 }
@@ -155,7 +161,7 @@ impl<S: Simulation> Driver<S> {
     /// When [`Driver::advance`] has something to do, unless a packet arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let session = self.session.poll_timeout();
-        let runs = !self.session.is_over() && !self.session.is_joining();
+        let runs = self.session.turn_status() != TurnStatus::Over && !self.session.is_joining();
         let Some(last) = self.last.filter(|_| runs) else { return session };
         let missing = match self.stalled {
             Some(stalled) => FRAME.saturating_sub(stalled),
@@ -168,23 +174,25 @@ impl<S: Simulation> Driver<S> {
                 .due_at(self.passed)
                 .map_or(frame, |due| due.max(last + crate::Duration::from_micros(1)));
         }
-        if self.session.phase() == crate::SessionPhase::Ending {
-            return session;
-        }
         Some(session.map_or(frame, |session| session.min(frame)))
     }
 
     /// How much of the time between the last frame and the next one has passed, 0..=65,536: for drawing between two states. The physics'
-    /// interpolation uses the same unit.
+    /// interpolation uses the same unit. In a pause, and after the last turn, it is 65,536.
     #[must_use]
     pub fn alpha(&self) -> u32 {
-        alpha_of(self.accumulated)
+        if self.stands { FRAME_DRAWN } else { alpha_of(self.accumulated) }
     }
 
     /// [`Driver::alpha`] at a time after the last call of [`Driver::advance`]. It stands still while the simulation waits for a turn. With
     /// a playout buffer, the buffer decides when the next frame is due.
     #[must_use]
     pub fn alpha_at(&self, now: Instant) -> u32 {
+        if self.stands { FRAME_DRAWN } else { self.passed_part(now) }
+    }
+
+    /// [`Driver::alpha_at`], which also goes on in a pause.
+    pub(crate) fn passed_part(&self, now: Instant) -> u32 {
         let rate = self.rate();
         if let Some(due) = self.playout.as_ref().and_then(|playout| playout.due_at(self.passed)) {
             let missing = due.since(now).as_micros().saturating_mul(rate);
@@ -229,6 +237,11 @@ impl<S: Simulation> Driver<S> {
         self.passed
     }
 
+    /// The last frame that passed was one of a pause.
+    pub(crate) fn stands(&self) -> bool {
+        self.stands
+    }
+
     /// Frames left in the turn that has begun.
     pub(crate) fn frames_left(&self) -> u32 {
         self.frames_left
@@ -241,7 +254,7 @@ impl<S: Simulation> Driver<S> {
         let checksum = loaded.then(|| self.simulation.checksum());
         self.session.state_taken(checksum);
         (self.frames, self.frames_left) = (joined.frame, 0);
-        (self.accumulated, self.stalled) = (0, None);
+        (self.accumulated, self.stalled, self.stands) = (0, None, false);
         self.begun.forget();
     }
 
@@ -355,7 +368,8 @@ impl<S: Simulation> Driver<S> {
     }
 
     fn run_frame(&mut self, now: Instant) {
-        if !self.session.is_paused() {
+        self.stands = self.session.is_paused();
+        if !self.stands {
             self.simulation.step(self.session.plan().frames_per_second);
             self.frames += 1;
         }

@@ -35,6 +35,8 @@ pub(super) struct PredictedCourse<S> {
     frames_left: u32,
     /// 0: paused.
     frames_per_second: u32,
+    /// The last frame that passed was one of a pause.
+    pub(super) stands: bool,
     /// The turns that have begun here and not in the confirmed simulation.
     planned: VecDeque<PlannedTurn>,
     /// The next turn to be confirmed.
@@ -53,6 +55,7 @@ impl<S: Predict> PredictedCourse<S> {
             next_turn: 0,
             frames_left: 0,
             frames_per_second: 0,
+            stands: false,
             planned: VecDeque::new(),
             unconfirmed: 0,
             held: ByPlayer::new(),
@@ -71,6 +74,7 @@ impl<S: Predict> PredictedCourse<S> {
         (self.position, self.frames_left) = (driver.position(), driver.frames_left());
         (self.next_turn, self.unconfirmed) = (session.next_turn().0, session.next_turn().0);
         self.frames_per_second = if session.is_paused() { 0 } else { session.plan().frames_per_second };
+        self.stands = driver.stands();
         self.planned.clear();
         self.is_wrong = false;
         self.held.clear();
@@ -145,7 +149,8 @@ impl<S: Predict> PredictedCourse<S> {
             if self.frames_left == 0 && !self.begin_turn(session) {
                 return done;
             }
-            if self.frames_per_second > 0 {
+            self.stands = self.frames_per_second == 0;
+            if !self.stands {
                 self.state.step(self.frames_per_second);
             }
             self.position += 1;

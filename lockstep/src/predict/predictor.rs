@@ -6,7 +6,7 @@ use crate::drive::begun::{BegunTurn, BegunTurns};
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::predict::game::Predict;
-use crate::predict::lead::Lead;
+use crate::predict::lead::{FRAME, Lead};
 use crate::predict::predicted_course::PredictedCourse;
 use crate::session::SessionPhase;
 use crate::value::time::Instant;
@@ -45,6 +45,8 @@ pub struct Correction<'a, S> {
     /// How much of the time to the next frame has passed where both are to be compared, 0..=65,536: at the next picture, or at the frame's end if that has
     /// passed by then. If pictures are drawn between two frames, whole frames would not do: a unit that turns round jumped by up to a frame's way.
     pub alpha: u32,
+    /// The same in `after`. It differs where a pause begins or ends: whichever stands still is drawn at 65,536.
+    pub alpha_after: u32,
 }
 
 /// What was said of turns when they were shown for the first time, until they run.
@@ -208,7 +210,12 @@ impl<S: Predict> Predictor<S> {
     /// drawing between two states. It stands still while the prediction waits for time to be simulated in.
     #[must_use]
     pub fn alpha(&self) -> u32 {
-        self.lead.alpha(self.shown.position)
+        self.alpha_in(&self.shown)
+    }
+
+    /// The same in any course that has come as far as the one that is shown.
+    fn alpha_in(&self, course: &PredictedCourse<S>) -> u32 {
+        if course.stands { FRAME } else { self.lead.alpha(self.shown.position) }
     }
 
     /// Time by which pictures are ahead of the confirmed game, in 65,536ths of a frame.
@@ -258,7 +265,7 @@ impl<S: Predict> Predictor<S> {
         let copies = self.stats.copies;
         let mut followed = Followed::default();
         self.take_stock(driver, confirmed);
-        self.lead.pass(here, driver.alpha_at(now), self.depth(driver));
+        self.lead.pass(here, driver.passed_part(now), self.depth(driver));
         followed.leapt = self.hurry(driver);
         if self.shown.is_wrong && self.correcting.is_none() && self.stats.copies == copies {
             self.copy(driver, confirmed);
@@ -278,8 +285,12 @@ impl<S: Predict> Predictor<S> {
             left -= done;
             // After the last turn there are no more frames.
             if done == wanted || done < allowed {
-                let alpha = self.alpha();
-                corrected(&Correction { before: &self.shown.state, after: &self.spare.state, alpha });
+                corrected(&Correction {
+                    before: &self.shown.state,
+                    after: &self.spare.state,
+                    alpha: self.alpha(),
+                    alpha_after: self.alpha_in(&self.spare),
+                });
                 self.exchange(here - since, driver);
                 followed.corrected = true;
                 followed.leapt |= self.hurry(driver);

@@ -219,10 +219,10 @@ fn correct(
     glide: &mut Glide,
     corrections: &mut Corrections,
 ) -> (u32, u32) {
-    let Correction { before: old, after: new, alpha, .. } = *correction;
+    let Correction { before: old, after: new, alpha, alpha_after, .. } = *correction;
     let (mut right, mut all) = (0, 0);
     for body in new.world().bodies() {
-        let to = position(body, alpha);
+        let to = position(body, alpha_after);
         let Some(before) = old.world().body(body.id()) else {
             // Its death was predicted, and it lives.
             if let Some(at) = drawn(body.id()) {
