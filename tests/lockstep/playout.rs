@@ -3,8 +3,8 @@
 use crate::toy::{Toy, bot};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, FrameRate, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig,
-    SessionPhase, VirtualMatch,
+    Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode, Session,
+    SessionConfig, SessionPhase, VirtualMatch,
 };
 
 /// A player and one watcher with a playout buffer, 60 turns of one frame per second.
@@ -269,4 +269,57 @@ fn a_late_watcher_is_behind_by_the_delay_alone() {
     let behind = drivers[0].frame().0 - drivers[1].frame().0;
     assert!(frames_max > 4, "it never ran more than usual");
     assert!((6..=8).contains(&behind), "{behind} frames of 17 ms");
+}
+
+/// Two players, one of whose machines stops for so long after twenty seconds, and a watcher: the greatest number of frames that the watcher shows within
+/// 10 ms from three seconds later on, and how many milliseconds it is behind in the end. (A turn's entries arrive before the players run it.)
+fn after_a_stop(stop_ms: u64, mode: PlayoutMode) -> (u32, i64) {
+    let now = Instant::ZERO;
+    let config = SessionConfig::new(2).simulated().watchers_min(1).turns(400);
+    let host = Session::host(config.clone(), now).unwrap();
+    let guest = Session::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
+    let mut watcher = Session::new(config, Identity::Watcher, now).unwrap();
+    watcher.connect(PeerId(0));
+    let playout = Playout::new(mode, FrameRate::per_second(20).unwrap());
+    let drivers = vec![
+        Driver::new(Toy::default(), host),
+        Driver::new(Toy::default(), guest),
+        Driver::new(Toy::default(), watcher).with_playout(playout),
+    ];
+    let mut net = SimNet::new(7);
+    net.set_default(LinkConfig::new().latency(Duration::from_millis(20)));
+    let mut game = VirtualMatch::new(drivers, net);
+    let (mut most, mut behind) = (0, 0);
+    for step in 0..7_800 {
+        let at = Instant::from_millis(step * 10);
+        let before = game.drivers()[2].frame().0;
+        while game.now() <= at {
+            game.step(&mut |_, _, _, _| {});
+        }
+        let (ahead, shown) = (game.drivers()[0].frame().0, game.drivers()[2].frame().0);
+        if step == 2_000 {
+            game.put_to_sleep(1, at + Duration::from_millis(stop_ms));
+        }
+        if step >= 2_300 + stop_ms / 10 {
+            most = most.max(shown - before);
+            behind = (i64::from(ahead) - i64::from(shown)) * 50;
+        }
+    }
+    (most, behind)
+}
+
+/// One stop of the match, and everything came after its time from then on: four frames at once in each turn, for ever. An adaptive delay took what came
+/// later for a spread, and was seconds too long for most of an hour.
+#[test]
+fn a_stop_of_the_match_is_no_lateness_of_the_stream() {
+    let fixed = PlayoutMode::Fixed(Duration::from_millis(100));
+    let adaptive = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(100) };
+    let (_, usual) = after_a_stop(0, fixed);
+    for mode in [fixed, adaptive] {
+        for stop_ms in [0, 450, 500, 700, 1_000, 2_000, 4_000] {
+            let (most, behind) = after_a_stop(stop_ms, mode);
+            assert!(most <= 2, "{mode:?}, {stop_ms} ms: {most} frames within 10 ms");
+            assert!(behind <= usual + 100, "{mode:?}, {stop_ms} ms: {behind} ms behind, {usual} before");
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! The playout delay buffer of one-way streams: watchers, demonstrations, replays over the network.
 //!
 //! The first arrival fixes the local clock: frame n is due at `anchor + n * period + delay`. If a frame arrives later than that, the
-//! simulation waits. If frames arrive in a bunch, the driver catches up by at most four frames per call (see
-//! [`crate::Driver::with_playout`]). Symmetric peers need no such buffer: their two turns ahead have the same effect.
+//! simulation waits. If all of them do for two seconds, the match has stood still, and the clock is fixed anew. If frames arrive in a bunch, the driver
+//! catches up by at most four frames per call (see [`crate::Driver::with_playout`]). Symmetric peers need no such buffer: their two turns ahead have the
+//! same effect.
 
 use crate::value::time::{Duration, FrameRate, Instant};
 
@@ -37,6 +38,7 @@ pub struct Playout {
     target_us: i64,
     last: Instant,
     offsets: Histogram,
+    late_run: LateRun,
     arrived: u64,
     late: u64,
 }
@@ -49,6 +51,15 @@ const ADAPT_EVERY: u64 = 16;
 
 /// Arrivals before the first evaluation.
 const ADAPT_AFTER: u64 = 256;
+
+/// If everything is late for so long, the clock is fixed anew.
+const LATE_MAX: Duration = Duration::from_secs(2);
+
+/// So many bunches must be late, too: turns may be long.
+const LATE_BUNCHES_MIN: u32 = 4;
+
+/// An adaptive delay follows what is later by less than this, microseconds.
+const FOLLOWED_US: i64 = 20_000;
 
 impl Playout {
     /// A buffer for frames at this rate. A [`crate::Driver`] updates it to the rate of its session.
@@ -67,6 +78,7 @@ impl Playout {
             target_us: delay_us,
             last: Instant::ZERO,
             offsets: Histogram::new(),
+            late_run: LateRun::default(),
             arrived: 0,
             late: 0,
         }
@@ -110,10 +122,25 @@ impl Playout {
         self.late += u64::from(offset_us > self.delay_us);
         if let PlayoutMode::Adaptive { late_ppm, .. } = self.mode {
             self.offsets.add(offset_us);
-            if self.arrived >= ADAPT_AFTER && self.arrived.is_multiple_of(ADAPT_EVERY) {
+            if self.offsets.arrived >= ADAPT_AFTER && self.arrived.is_multiple_of(ADAPT_EVERY) {
                 self.target_us = self.offsets.quantile_from_above(late_ppm);
             }
         }
+        self.note_lateness(offset_us, now);
+    }
+
+    /// Fixes the clock anew by the earliest of the late arrivals, if everything has been late for long: the match stood still, or the way became longer.
+    fn note_lateness(&mut self, offset_us: i64, now: Instant) {
+        // Whoever accepts late frames may have the first one of each turn late for ever.
+        let (is_adaptive, start) = match self.mode {
+            PlayoutMode::Fixed(delay) => (false, delay),
+            PlayoutMode::Adaptive { start, .. } => (true, start),
+        };
+        let late_from = if is_adaptive { self.delay_us.saturating_add(FOLLOWED_US) } else { self.delay_us };
+        let Some(by) = self.late_run.note(offset_us, late_from, is_adaptive, now) else { return };
+        self.anchor_us = self.anchor_us.map(|anchor| anchor.saturating_add(by));
+        self.offsets = Histogram::new();
+        (self.delay_us, self.target_us) = (signed_us(start), signed_us(start));
     }
 
     /// Number of frames that are due at `now`, counted from frame 0.
@@ -172,6 +199,44 @@ fn signed_us(time: Duration) -> i64 {
     time.as_micros().min(1 << 60) as i64
 }
 
+/// Arrivals that are all late. What arrives at one time is a bunch, of which the first frame is the latest.
+#[derive(Clone, Copy, Debug, Default)]
+struct LateRun {
+    /// When the first of them came; none if the last arrival was in time.
+    since: Option<Instant>,
+    bunches: u32,
+    /// The smallest offset of a bunch's first frame.
+    smallest_us: i64,
+    last: Option<Instant>,
+}
+
+impl LateRun {
+    /// `counts_all`: a frame that is in time within a late bunch ends the run, too. Returns the smallest offset if the run has lasted long enough.
+    fn note(&mut self, offset_us: i64, late_from: i64, counts_all: bool, now: Instant) -> Option<i64> {
+        let is_first = self.last.replace(now) != Some(now);
+        if offset_us <= late_from {
+            if is_first || counts_all {
+                self.since = None;
+            }
+            return None;
+        }
+        if !is_first {
+            return None;
+        }
+        if self.since.is_none() {
+            (self.bunches, self.smallest_us) = (0, i64::MAX);
+        }
+        let since = *self.since.get_or_insert(now);
+        self.bunches += 1;
+        self.smallest_us = self.smallest_us.min(offset_us);
+        let is_long = now.since(since) >= LATE_MAX && self.bunches >= LATE_BUNCHES_MIN;
+        is_long.then(|| {
+            self.since = None;
+            self.smallest_us
+        })
+    }
+}
+
 /// Arrival offsets above the smallest recent one, in bins of a millisecond; old ones fade.
 ///
 /// The smallest recent offset follows clock drift and path changes within seconds; the spread above it changes slowly.
@@ -179,6 +244,8 @@ fn signed_us(time: Duration) -> i64 {
 struct Histogram {
     bins: Vec<u32>,
     total: u64,
+    /// Number of arrivals in it.
+    arrived: u64,
     since_fading: u32,
     /// Smallest offset of this window of arrivals and of the one before.
     smallest_us: [i64; 2],
@@ -199,7 +266,14 @@ const WINDOW: u32 = 256;
 
 impl Histogram {
     fn new() -> Self {
-        Self { bins: Vec::new(), total: 0, since_fading: 0, smallest_us: [i64::MAX; 2], in_window: 0 }
+        Self {
+            bins: Vec::new(),
+            total: 0,
+            arrived: 0,
+            since_fading: 0,
+            smallest_us: [i64::MAX; 2],
+            in_window: 0,
+        }
     }
 
     fn base_us(&self) -> i64 {
@@ -212,13 +286,20 @@ impl Histogram {
         }
         self.in_window += 1;
         if self.in_window > WINDOW {
+            let before = self.base_us();
             self.smallest_us = [i64::MAX, self.smallest_us[0]];
             self.in_window = 1;
+            if self.base_us().saturating_sub(before) > FOLLOWED_US {
+                // What came last was measured from a base that is none any more.
+                self.bins.fill(0);
+                (self.total, self.arrived) = (0, 0);
+            }
         }
         self.smallest_us[0] = self.smallest_us[0].min(offset_us);
         let index = (offset_us.saturating_sub(self.base_us()) / 1_000).clamp(0, BINS as i64 - 1) as usize;
         self.bins[index] = self.bins[index].saturating_add(WEIGHT);
         self.total += u64::from(WEIGHT);
+        self.arrived += 1;
         self.since_fading += 1;
         if self.since_fading == FADE_EVERY {
             self.since_fading = 0;
