@@ -108,6 +108,19 @@ fn a_judgement_of_a_resumed_match_holds() {
     }
 }
 
+/// A testimony about a turn that nobody simulates was never looked at, and the judgement held.
+#[test]
+fn a_testimony_of_a_turn_that_is_not_in_the_replay_does_not_hold() {
+    for (first, turn) in [(0, 0), (0, 31), (20, 20), (20, 51), (20, u32::MAX)] {
+        let (signed, replay) = judged(first);
+        let mut judgement = signed.judgement;
+        let testimony = json!({"roster": "00ff", "turn": turn, "statements": []});
+        judgement.testimony = Some(serde_json::from_value(testimony).unwrap());
+        let found = check(&Signed::new(judgement, &key()), &replay);
+        assert!(matches!(found, Err(Doubt::Testimony(_))), "{first} {turn}: {found:?}");
+    }
+}
+
 /// Whoever changes it has no signature; a referee that lies is found by simulating again.
 #[test]
 fn what_was_changed_or_is_not_true_does_not_hold() {
@@ -122,7 +135,9 @@ fn what_was_changed_or_is_not_true_does_not_hold() {
     let longer = |judgement: &mut Judgement| judgement.turns = 31;
     let more = |judgement: &mut Judgement| judgement.players = 3;
     let won = |judgement: &mut Judgement| judgement.winner = Some(1);
-    for lie in [&blame as &dyn Fn(&mut Judgement), &nobody, &end, &longer, &more, &won] {
+    // Without the checksum nothing compared the winner.
+    let won_early = |judgement: &mut Judgement| (judgement.checksum, judgement.winner) = (None, Some(1));
+    for lie in [&blame as &dyn Fn(&mut Judgement), &nobody, &end, &longer, &more, &won, &won_early] {
         let mut judgement = signed.judgement.clone();
         lie(&mut judgement);
         let mut forged = signed.clone();

@@ -66,7 +66,9 @@ pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Fai
     };
     let mut judgement = judge(session, &outcome)?;
     judgement.difference = seen.as_ref().and_then(DesyncReport::of);
-    (judgement.testimony, judgement.since) = (testimony, came_in.get());
+    // Of turns that its copy has not run, nobody could check what was signed.
+    judgement.testimony = testimony.filter(|said| said.turn <= judgement.turns);
+    judgement.since = came_in.get();
     let signed = Signed::new(judgement, &keys::own()?.referee_key());
     let path = options.archive.join(format!("{name}.json"));
     files::store(&signed, &path)?;
@@ -86,7 +88,7 @@ fn judge(session: u64, outcome: &Outcome) -> Result<Judgement, MatchError> {
     let checksum = outcome.clients.first().filter(|_| is_finished).map(|client| client.checksum);
     let mut judgement = Judgement::new(session, outcome.terms.setup.players, turns);
     judgement.checksum = checksum.map(|checksum| format!("{checksum:016x}"));
-    judgement.winner = outcome.winner;
+    judgement.winner = outcome.winner.filter(|_| is_finished);
     // The replay of a referee that came late is not kept.
     judgement.replay = outcome.replay.as_deref().map(files::archived).transpose()?;
     Ok(judgement)

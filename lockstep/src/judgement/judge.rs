@@ -35,7 +35,7 @@ pub struct Judgement {
     pub turns: u32,
     /// Checksum of its copy after them; none if the match ended early.
     pub checksum: Option<String>,
-    /// The result of the match ([`Simulation::result`]), such as the player who has won, if the match was decided.
+    /// The result of the match ([`Simulation::result`]), such as the player who has won, if the match was decided. None if it ended early.
     pub winner: Option<u8>,
     /// None: all checksums were equal.
     pub difference: Option<DesyncReport>,
@@ -245,6 +245,11 @@ impl Judgement {
         {
             return wrong("the turn of the difference is none of those that are in the replay");
         }
+        if self.testimony.as_ref().is_some_and(|said| said.turn <= first || said.turn > self.turns) {
+            return Err(Doubt::Testimony(
+                "what the players have signed is about a turn that is not in the replay".into(),
+            ));
+        }
         let mut player = ReplayPlayer::new(replay, game);
         // Of the turns before a match was resumed, no statement says anything.
         let (mut shown, mut sums) = (Conviction::default(), vec![0; first as usize + 1]);
@@ -273,7 +278,9 @@ impl Judgement {
         if self.checksum.as_ref().is_some_and(|told| *told != format!("{checksum:016x}")) {
             return wrong("the final checksum is wrong");
         }
-        if self.checksum.is_some() && self.winner != result.and_then(|code| u8::try_from(code).ok()) {
+        // A match that ended early has neither; what is said must be true.
+        let is_told = self.checksum.is_some() || self.winner.is_some();
+        if is_told && self.winner != result.and_then(|code| u8::try_from(code).ok()) {
             return wrong("somebody else has won");
         }
         let at_fault = self.difference.as_ref().map_or(&[][..], |difference| &difference.at_fault);
