@@ -97,10 +97,14 @@ impl Crowd {
     pub(super) fn decide(&mut self, world: &mut World, number: usize, largest: i32, rate: u32) {
         let frame = self.frame();
         let walker = &mut self.walkers[number];
+        self.movers[number].right_ms = walker.sight.right_ms;
+        if !walker.thinks_in(frame) {
+            // Another one has traded posts with it: what it knows of its way leads to its old one.
+            return;
+        }
         // It thinks more often than once in a thousand frames; a damaged state may say otherwise.
         let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
         walker.thought = frame;
-        self.movers[number].right_ms = walker.sight.right_ms;
         if let Task::Pursue(pursuit) = &mut self.movers[number].task {
             pursuit.waits_ms = pursuit.waits_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
         }
