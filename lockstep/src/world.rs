@@ -8,7 +8,12 @@ use testudo_physics::{Angle, BodyField, BodyId, FlipError, Fx, Pcg32, Rate, Stat
 use crate::state::{Leaf, Number, Part, State, StateError, Visit};
 
 /// Version of the engine that decides the bits of the simulation.
+#[cfg(not(feature = "movement"))]
 pub(crate) const ENGINE_VERSION: u32 = testudo_physics::SIM_VERSION;
+/// Version of the engines that decide the bits of the simulation, physics and movement.
+#[cfg(feature = "movement")]
+pub(crate) const ENGINE_VERSION: u32 =
+    testudo_physics::SIM_VERSION * 1_000 + testudo_movement::MOVEMENT_VERSION;
 
 /// [`World::checksum`] is its hash, a snapshot its saved form (loading validates untrusted bytes), and desync reports name every number of
 /// every body.

@@ -219,7 +219,8 @@ fn listing() -> String {
 /// One player of default settings, saved at turn 5 with a change of speed on its way.
 fn saved_match() -> Vec<u8> {
     let now = Instant::ZERO;
-    let mut session = Session::<NoAction>::single(SessionConfig::new(1).simulated(), now).unwrap();
+    let mut session =
+        Session::<NoAction>::single(SessionConfig::new(1).simulated().engine_version(13), now).unwrap();
     session.handle_timeout(now);
     for turn in 0..7 {
         match turn {

@@ -71,16 +71,15 @@ impl Setup {
         (SIM_VERSION * 1_000 + MOVEMENT_VERSION) * 1_000 + RULES_VERSION
     }
 
-    /// Hash of what must be equal before two peers may play, besides the session's own settings.
+    /// Hash of what must be equal before two peers may play, besides the session's own settings and the versions of the engines, which the
+    /// session compares.
     pub fn content_hash(&self) -> u64 {
-        let mut bytes = [0; 32];
-        bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());
-        bytes[4..8].copy_from_slice(&RULES_VERSION.to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.units.to_le_bytes());
-        bytes[12] = self.players;
-        bytes[13..16].copy_from_slice(&MOVEMENT_VERSION.to_le_bytes()[..3]);
-        bytes[16..24].copy_from_slice(&self.seed.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.map.map_or(0, |map| map.hash).to_le_bytes());
+        let mut bytes = [0; 25];
+        bytes[..4].copy_from_slice(&RULES_VERSION.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.units.to_le_bytes());
+        bytes[8] = self.players;
+        bytes[9..17].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[17..].copy_from_slice(&self.map.map_or(0, |map| map.hash).to_le_bytes());
         hash_bytes(&bytes)
     }
 }

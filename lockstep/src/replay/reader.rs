@@ -71,7 +71,7 @@ pub enum ReplayError {
         /// The version of this program.
         own: u32,
     },
-    /// Recorded with another version of the physics engine, or (0) without it.
+    /// Recorded with another version of the engines, or (0) without them.
     EngineVersion {
         /// The version that recorded it.
         found: u32,
@@ -430,7 +430,7 @@ impl fmt::Display for ReplayError {
             ),
             Self::EngineVersion { found, own } => write!(
                 f,
-                "the replay was recorded with version {found} of the physics engine, this is version {own}: the same orders would lead \
+                "the replay was recorded with version {found} of the engines, this is version {own}: the same orders would lead \
                  to another match"
             ),
         }

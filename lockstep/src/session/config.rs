@@ -194,7 +194,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Version of the engine with which this library was built: 0 is none.
+/// Version of the engines with which this library was built: 0 is none.
 #[cfg(feature = "physics")]
 pub(crate) use crate::world::ENGINE_VERSION;
 #[cfg(not(feature = "physics"))]
@@ -280,17 +280,18 @@ impl SessionConfig {
         Self { signed: true, ..self }
     }
 
-    /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. The version of the physics engine
-    /// is compared, too: [`SessionConfig::engine_version()`].
+    /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. Take a hash whose values are the
+    /// same on every machine and in every year, as `testudo_physics::hash_bytes`, and not the standard library's `DefaultHasher`. The versions
+    /// of the engines are compared, too: [`SessionConfig::engine_version()`].
     #[must_use]
     pub fn content_hash(mut self, content_hash: u64) -> Self {
         self.content.content_hash = content_hash;
         self
     }
 
-    /// Version of the engine that decides the bits of the simulation. Peers with different ones refuse each other, as with different contents.
-    /// Default: `testudo_physics::SIM_VERSION` with the feature `physics`, else 0. Only a relay that serves players of another build must set
-    /// it, to theirs.
+    /// Version of the engines that decide the bits of the simulation. Peers with different ones refuse each other, as with different contents.
+    /// Default: `testudo_physics::SIM_VERSION` with the feature `physics`; `SIM_VERSION * 1_000 + testudo_movement::MOVEMENT_VERSION` with
+    /// `movement`; else 0. Only a relay that serves players of another build must set it, to theirs.
     #[must_use]
     pub fn engine_version(mut self, engine_version: u32) -> Self {
         self.content.engine_version = engine_version;
