@@ -270,7 +270,9 @@ impl World {
     /// [`BodyError::Stale`] if the body does not exist any more.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.leave(slot);
+        if !self.bodies[slot].has(flag::DISABLED) {
+            self.leave(slot);
+        }
         self.note_removed(id);
         self.ignored.forget(slot);
         self.terrain.remove(slot);
@@ -327,12 +329,16 @@ impl World {
         }
     }
 
-    /// Lets a body take part: it waits in the resting trees, and moving bodies join the active ones in the next step.
+    /// Lets a body take part: it waits in the resting trees, and moving bodies join the active ones in the next step. A solid body that does
+    /// not move wakes those beside it; one that moves wakes what it touches, in the next step.
     pub(crate) fn enter(&mut self, slot: Slot) {
         let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
         self.resting.insert(slot, &self.bodies, self.settings.box_margin(), sort);
         self.touch(slot);
         self.wake(slot);
+        if !self.bodies[slot].has(flag::AWAKE | flag::SENSOR) {
+            self.wake_neighbours(slot);
+        }
     }
 
     /// Stops a body from taking part.

@@ -167,3 +167,29 @@ fn a_usual_value_can_flip_and_only_its_number_changes() {
         assert_eq!(world.checksum(), other.checksum());
     }
 }
+
+/// A world in which somebody has friction stores the friction's impulses; one without does not, and its checksum says so.
+#[test]
+fn worlds_that_store_friction_or_not_differ() {
+    let [some, none] = [Fx::ONE / 2, Fx::ZERO].map(|friction| {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).friction(friction);
+        let disc = world.create_body(&disc).unwrap();
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)).friction(friction);
+        let wall = world.create_body(&wall.position(Vec2::from_ints(2, 0))).unwrap();
+        world.step(20).unwrap();
+        for id in [disc, wall] {
+            let mut smooth = world.body(id).unwrap().material();
+            smooth.friction = Fx::ZERO;
+            world.set_material(id, smooth).unwrap();
+            world.wake_body(id).unwrap();
+        }
+        world
+    });
+    assert_ne!(some.checksum(), none.checksum());
+    let found = some.first_difference(&none).unwrap();
+    assert_eq!(
+        (list_of(found.path), found.here, found.there),
+        (Some("number of friction impulses"), Some(1), Some(0))
+    );
+}

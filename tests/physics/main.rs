@@ -4,6 +4,7 @@
 //! lists deliberate breakages and the test that catches each.
 
 mod build;
+mod calls;
 mod drawing;
 mod elastic;
 mod faults;

@@ -3,6 +3,7 @@
 
 mod history;
 mod oracle;
+mod terrain;
 
 use history::{History, Scale};
 use oracle::{Outline, Ray};

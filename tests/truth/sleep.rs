@@ -205,7 +205,7 @@ fn a_sleeping_stack_falls_at_once_when_its_ground_goes() {
 }
 
 /// Changes that wake a sleeping body that touches nothing: to the body itself, or a new body next to it.
-const STIRS: [(&str, Change); 13] = [
+const STIRS: [(&str, Change); 14] = [
     ("woken", |w, id| w.wake_body(id).unwrap()),
     ("velocity", |w, id| w.set_velocity(id, at(10, 0)).unwrap()),
     ("impulse", |w, id| w.apply_impulse(id, at(10, 0)).unwrap()),
@@ -214,7 +214,8 @@ const STIRS: [(&str, Change); 13] = [
     ("resized", |w, id| w.set_shape(id, circle(600)).unwrap()),
     ("mass", |w, id| w.set_mass(id, Fx::from_num(7)).unwrap()),
     ("material", |w, id| {
-        let material = w.body(id).unwrap().material();
+        let mut material = w.body(id).unwrap().material();
+        material.friction += milli(100);
         w.set_material(id, material).unwrap();
     }),
     ("filter", |w, id| w.set_filter(id, Filter::new(2, 3)).unwrap()),
@@ -231,6 +232,10 @@ const STIRS: [(&str, Change); 13] = [
         let wall = add(w, BodyDef::static_body(rect(500, 500)).position(p + at(900, 0)).enabled(false));
         run(w, 1, 20);
         w.set_enabled(wall, true).unwrap();
+    }),
+    ("wall created beside it", |w, id| {
+        let p = w.body(id).unwrap().position();
+        add(w, BodyDef::static_body(rect(500, 500)).position(p + at(900, 0)));
     }),
     ("wall moved to it", |w, id| {
         let p = w.body(id).unwrap().position();

@@ -6,7 +6,8 @@
 //!
 //! The side of a line is decided exactly, in 128 bits. Distances from edges use unit normals with 30 fraction bits, measured from the
 //! nearer end. They are exact to two raw units for edges of 8,192 units, and to one for edges below 2,048. Positions along a segment are
-//! exact to one raw unit.
+//! exact to one raw unit for radii up to 64 units. Points less than a raw unit off the surface count as within, and edges are met a raw
+//! unit beyond their ends.
 
 use crate::body::terrain::CORNERS_MAX;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, unit_and_length};
@@ -313,6 +314,20 @@ impl RoundedPolygon {
             }
         }
         first
+    }
+
+    /// Where a path that starts outside first meets a corner of a core without radius: on the line of a segment it crosses no edge.
+    pub(crate) fn cast_on_corners(&self, way: &Segment) -> Option<(u64, Met)> {
+        let delta = both(way.delta, i128::from);
+        let whole = dot(delta, delta);
+        let corners = self.corners[..self.count].iter().filter(|_| self.radius == 0);
+        let met = corners.filter_map(|&corner| {
+            let from = minus(corner, way.from);
+            let along = dot(from, delta);
+            let meets = rightward(from, delta) == 0 && 0 < along && along <= whole;
+            meets.then(|| (((along << FRACTION_BITS) / whole) as u64, Met::Corner(corner)))
+        });
+        met.min_by_key(|&(place, _)| place)
     }
 
     /// Where a path that starts outside crosses a straight side.

@@ -129,7 +129,8 @@ impl World {
         self.query_box(area, filter, out, Some(|outline: &Outline<'_>, area: &RawBox| outline.meets(area)));
     }
 
-    /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact.
+    /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact; terrain is met within a
+    /// raw unit (1/65,536).
     ///
     /// `out` is cleared first. Every point is valid; there is nothing beyond +-[`QUERY_MAX`].
     pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
@@ -137,7 +138,8 @@ impl World {
         self.query_box(area, filter, out, Some(|outline: &Outline<'_>, area: &RawBox| outline.meets(area)));
     }
 
-    /// The bodies whose shapes overlap or touch a circle or rectangle at a position, in ascending order of their slots. Exact.
+    /// The bodies whose shapes overlap or touch a circle or rectangle at a position, in ascending order of their slots. Exact; terrain
+    /// is met within a raw unit (1/65,536).
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] if a component of `position` is beyond +-20,480 units, or if an extent of the shape is not in 0..=4,096

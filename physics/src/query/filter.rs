@@ -32,7 +32,7 @@ pub struct QueryFilter {
     pub kinematics: bool,
     /// Whether dynamic bodies are found. Default: yes.
     pub dynamics: bool,
-    /// Whether rays and sweeps hit one-sided terrain from behind, too. Default: no.
+    /// Whether rays and sweeps hit one-sided terrain from behind, too: where the centre is on its open side. Default: no.
     pub both_sides: bool,
     /// A body that is not found, for example the one that casts a ray. A stale handle excludes nothing.
     pub exclude: Option<BodyId>,

@@ -78,10 +78,16 @@ impl<'a> Outline<'a> {
         match self {
             Self::Round(outline) => outline.grown(shape).cast(segment),
             Self::Terrain(piece) => {
-                if piece.one_sided && !both_sides && !piece.is_in_front(segment.from) {
+                let is_open = piece.one_sided && !both_sides;
+                if is_open && !piece.is_in_front(segment.from) {
                     return None;
                 }
-                let (place, met) = sum(piece, shape).cast(segment, all)?;
+                let sum = sum(piece, shape);
+                let (place, met) = sum.cast(segment, all).or_else(|| sum.cast_on_corners(segment))?;
+                // Bodies pass it from behind: one whose centre has gone past its end, and over its line, touches only its back.
+                if is_open && !piece.is_in_front(segment.point(place)) {
+                    return None;
+                }
                 let side = match met {
                     Met::Inside => Side::Inside,
                     Met::Edge(edge) => Side::Slope(edge),

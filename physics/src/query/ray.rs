@@ -4,7 +4,7 @@
 //! ([`crate::collide::rounded_box`]). A ray is a circle of radius 0.
 //!
 //! Hit or miss is decided exactly. The hit point is rounded toward the start: it lies less than two raw units (2/65,536) before the exact
-//! point, never behind it.
+//! point, never behind it. Terrain is met within a raw unit: see [`crate::collide::polygon`].
 
 use alloc::vec::Vec;
 

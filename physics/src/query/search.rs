@@ -60,7 +60,9 @@ impl World {
             path.search(tree, search);
         }
         path.search_blocks(waiting, search);
+        // The same boxes as in the trees: terrain is met within a raw unit, and so in a world that was just loaded, too.
+        let margin = self.settings.box_margin();
         let unsorted = self.resting.unsorted();
-        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot].bounds())), search);
+        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot].grown_bounds(margin))), search);
     }
 }

@@ -228,11 +228,15 @@ const ORDER_LISTS: [(&str, Column); 3] = [
     ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.0.into())))),
 ];
 
-const CONTACT_LISTS: [(&str, Column); 5] = [
+const CONTACT_LISTS: [(&str, Column); 6] = [
     ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.0.into())))),
     ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.0.into())))),
     ("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into())))),
     ("friction impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.slide.into())))),
+    // Those of a world without friction are not stored.
+    ("number of friction impulses", |w| {
+        Box::new(core::iter::once((None, w.contacts.contacts.slides.len() as i128)))
+    }),
     ("number of resting contacts", |w| Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))),
 ];
 

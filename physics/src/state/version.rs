@@ -4,7 +4,7 @@
 pub const SNAPSHOT_VERSION: u32 = 4;
 
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 13;
+pub const SIM_VERSION: u32 = 14;
 
 /// Why bytes are not a snapshot of this version, or do not describe a consistent world.
 ///

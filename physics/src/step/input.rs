@@ -1,6 +1,6 @@
 //! What the search for contacts reads.
 
-use crate::body::record::Extra;
+use crate::body::record::{Extra, flag};
 use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::Manifold;
@@ -78,9 +78,12 @@ impl ContactInput<'_> {
     pub(crate) fn enters(&self, lane: WorkingIndex, slot: Slot, found: &Manifold) -> bool {
         let Self { phase, working, .. } = self;
         let own = working.shells[lane].slot;
+        // A contact of the last body in a slot is none of the new one's.
+        let is_known = |slot: Slot| phase.scene.bodies.get(slot.at()).is_some_and(|b| !b.has(flag::FRESH));
         let touched = |other: Slot| {
             let range = working.cached[lane];
-            !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Cached::NONE
+            let may_touch = !working.is_fresh(lane) && is_known(other);
+            may_touch && phase.contacts.find(base(), own, other, range).0 != Cached::NONE
         };
         phase.scene.terrain.is_entered(slot, found, self.velocity(lane), touched)
     }

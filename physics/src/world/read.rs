@@ -85,7 +85,7 @@ impl World {
         self.order.generation(Slot(index)).map(|generation| BodyId { index, generation })
     }
 
-    /// Number of touching contacts, including those between bodies at rest.
+    /// Number of touching contacts after the last step, including those between bodies at rest, and those of bodies that were removed since.
     #[must_use]
     pub fn contact_count(&self) -> u32 {
         (self.contacts.contacts.len() + self.contacts.resting.len()) as u32

@@ -106,7 +106,7 @@ impl World {
         check_axes("impulse", impulse, IMPULSE_MAX)?;
         let slot = self.slot(id)?;
         let body = &self.bodies[slot];
-        if body.has(flag::DYNAMIC) {
+        if body.has(flag::DYNAMIC) && impulse != Vec2::ZERO {
             let change = raw_over_mass(impulse, body.mass);
             let velocity =
                 each_axis(|x| (i64::from(body.velocity[x]) + change[x]).clamp(-SPEED_RAW, SPEED_RAW) as i32);
@@ -152,8 +152,7 @@ impl World {
     /// Stale handle.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.change(slot, |body, _| body.filter = [filter.layers, filter.mask]);
-        self.changed(slot);
+        self.change_contacts(slot, |body, _| body.filter = [filter.layers, filter.mask]);
         Ok(())
     }
 
@@ -164,9 +163,7 @@ impl World {
     pub fn set_sensor(&mut self, id: BodyId, sensor: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         self.refuse_terrain(id)?;
-        self.bodies[slot].set(flag::SENSOR, sensor);
-        self.note_extra(slot);
-        self.changed(slot);
+        self.change_contacts(slot, |body, _| body.set(flag::SENSOR, sensor));
         Ok(())
     }
 
@@ -178,8 +175,7 @@ impl World {
         check_mass(mass)?;
         let slot = self.slot(id)?;
         if self.bodies[slot].has(flag::DYNAMIC) {
-            self.bodies[slot].mass = mass.to_bits() as u32;
-            self.changed(slot);
+            self.change_contacts(slot, |body, _| body.mass = mass.to_bits() as u32);
         }
         Ok(())
     }
@@ -191,10 +187,7 @@ impl World {
     /// Stale handle.
     pub fn set_dominance(&mut self, id: BodyId, dominance: i8) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        if self.extras[slot].dominance != i16::from(dominance) {
-            self.change(slot, |_, extra| extra.dominance = dominance.into());
-            self.changed(slot);
-        }
+        self.change_contacts(slot, |_, extra| extra.dominance = dominance.into());
         Ok(())
     }
 
@@ -205,13 +198,12 @@ impl World {
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         check_material(material)?;
         let slot = self.slot(id)?;
-        self.change(slot, |body, extra| {
+        self.change_contacts(slot, |body, extra| {
             body.restitution = raw(material.restitution);
             body.ground_friction = raw(material.ground_friction);
             extra.friction = raw(material.friction);
             extra.damping = raw(material.damping);
         });
-        self.changed(slot);
         Ok(())
     }
 
@@ -246,9 +238,10 @@ impl World {
     /// Stale handle.
     pub fn set_locked_axes(&mut self, id: BodyId, lock_x: bool, lock_y: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.bodies[slot].set(flag::LOCK_X, lock_x);
-        self.bodies[slot].set(flag::LOCK_Y, lock_y);
-        self.changed(slot);
+        self.change_contacts(slot, |body, _| {
+            body.set(flag::LOCK_X, lock_x);
+            body.set(flag::LOCK_Y, lock_y);
+        });
         Ok(())
     }
 
@@ -371,13 +364,18 @@ impl World {
         check_shape(shape)?;
         self.refuse_terrain(id)?;
         let slot = self.slot(id)?;
-        let takes_part = !self.bodies[slot].has(flag::DISABLED);
-        if takes_part {
-            self.wake_neighbours(id.slot());
+        let mut body = self.bodies[slot];
+        body.set_shape(&shape);
+        if body == self.bodies[slot] {
+            return Ok(());
         }
-        self.bodies[slot].set_shape(&shape);
+        let takes_part = !body.has(flag::DISABLED);
         if takes_part {
-            self.moved_by_hand(id.slot());
+            self.wake_neighbours(slot);
+        }
+        self.bodies[slot] = body;
+        if takes_part {
+            self.moved_by_hand(slot);
             self.changed(slot);
         }
         Ok(())
@@ -430,6 +428,15 @@ impl World {
     fn change(&mut self, slot: Slot, change: impl FnOnce(&mut Body, &mut Extra)) {
         change(&mut self.bodies[slot], &mut self.extras[slot]);
         self.note_extra(slot);
+    }
+
+    /// [`Self::change`] for what affects contacts: if anything is another one now, the body and its neighbours wake.
+    fn change_contacts(&mut self, slot: Slot, change: impl FnOnce(&mut Body, &mut Extra)) {
+        let before = (self.bodies[slot], self.extras[slot]);
+        self.change(slot, change);
+        if before != (self.bodies[slot], self.extras[slot]) {
+            self.changed(slot);
+        }
     }
 
     /// Call this after a change that affects contacts: it wakes the body and its neighbours.

@@ -94,10 +94,12 @@ impl World {
     pub fn set_can_sleep(&mut self, id: BodyId, can_sleep: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         let choices = &mut self.extras[slot].choices;
-        *choices = if can_sleep { *choices & !choice::NEVER_SLEEPS } else { *choices | choice::NEVER_SLEEPS };
-        self.note_extra(slot);
-        if !can_sleep {
-            self.wake(slot);
+        if can_sleep == (*choices & choice::NEVER_SLEEPS != 0) {
+            *choices ^= choice::NEVER_SLEEPS;
+            self.note_extra(slot);
+            if !can_sleep {
+                self.wake(slot);
+            }
         }
         Ok(())
     }

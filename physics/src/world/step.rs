@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// Woken and new bodies leave the resting trees and join the moving ones. A new body that does not move wakes those beside it.
+    /// Woken and new bodies leave the resting trees and join the moving ones.
     #[inline(never)]
     fn gather_movers(&mut self) {
         if core::mem::take(&mut self.activity.lulled) {
@@ -99,14 +99,6 @@ impl World {
         self.join_movers();
         let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
         self.resting.flush(&self.bodies, self.settings.box_margin(), sort);
-        for at in 0..self.activity.fresh.len() {
-            let slot = self.activity.fresh[at];
-            let body = &self.bodies[slot];
-            if body.has(flag::ALIVE) && !body.has(flag::AWAKE | flag::DISABLED | flag::SENSOR) {
-                self.wake_neighbours(slot);
-            }
-        }
-        self.join_movers();
     }
 
     /// Woken bodies leave the resting trees and join the moving ones.
