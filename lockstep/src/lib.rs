@@ -82,6 +82,7 @@ pub use signed::conviction::Conviction;
 pub use signed::key::{PlayerKey, PublicKey};
 pub use signed::proof::{Proof, ProofError, Verdict};
 pub use signed::roster::{Fingerprint, Roster, Seat};
+pub use signed::signed_before::SignedBefore;
 pub use signed::statement::{Since, Statement};
 #[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{ClockError, PeerClock, VirtualMatch};

@@ -15,6 +15,7 @@ use crate::service::places::{Pass, Secret};
 use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::session::failure::Failure;
 use crate::session::{AnySession, Session, SessionPhase};
+use crate::signed::signed_before::SignedBefore;
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -151,10 +152,12 @@ pub struct Arrival {
     pub codes: Option<Codes>,
     /// The code that opens this place again, also after a crash.
     pub code: JoinCode,
+    signed_before: Option<SignedBefore>,
 }
 
 impl Arrival {
-    /// The settings of this peer's session, apart from its local choices: a key, random bytes ([`SessionConfig::entropy()`]).
+    /// The settings of this peer's session, apart from its local choices: a key, random bytes ([`SessionConfig::entropy()`]). In a signed match the session
+    /// signs nothing that a former one has signed ([`SessionConfig::signed_before()`]).
     #[must_use]
     pub fn config(&self) -> SessionConfig {
         let Welcome { is_relayed, session_id, agreement, .. } = &self.welcome;
@@ -162,6 +165,7 @@ impl Arrival {
         let config = agreement.config().topology(topology).session_id(*session_id);
         let mut config = config.silence_timeout(SILENCE);
         config.own.is_of_guest = true;
+        config.own.signed_before = self.signed_before;
         if self.code.is_sealed() { config.place_secret(*self.code.secret()) } else { config }
     }
 
@@ -185,6 +189,8 @@ pub struct Guest<D: Dial> {
     greeting: Vec<u8>,
     /// What the first arrival was told: with a seal it is the same whenever this guest comes again.
     welcome: Option<Welcome>,
+    /// What the player has signed in its sessions.
+    signed_before: Option<SignedBefore>,
     line: Option<D::Line>,
     stage: GuestStage,
     /// When to connect again.
@@ -253,6 +259,7 @@ impl<D: Dial> Guest<D> {
             token,
             greeting,
             welcome: None,
+            signed_before: None,
             line: Some(line),
             stage: GuestStage::Calling { since: now, delay: None },
             again: None,
@@ -301,6 +308,11 @@ impl<D: Dial> Guest<D> {
         }
     }
 
+    /// After a crash: what the player had signed ([`AnySession::signed_before`]), if the program has kept it. Sessions of this guest sign none of it again.
+    pub fn set_signed_before(&mut self, signed: SignedBefore) {
+        self.signed_before = Some(signed);
+    }
+
     /// From now on the place is not asked for again when it is lost.
     pub fn leave(&mut self) {
         self.is_leaving = true;
@@ -326,6 +338,7 @@ impl<D: Dial> Guest<D> {
             (GuestStage::Placed, Some(session)) => {
                 self.receive(session, now);
                 session.handle_timeout(now);
+                self.signed_before = session.signed_before();
                 self.transmit(session, now);
                 self.come_back(session, now);
                 Ok(None)
@@ -437,7 +450,8 @@ impl<D: Dial> Guest<D> {
         self.stage = GuestStage::Placed;
         self.welcome.get_or_insert_with(|| welcome.clone());
         (self.again, self.since, self.pause) = (None, Some(now), AGAIN);
-        Ok(Some(Arrival { welcome, codes, code: self.code.clone() }))
+        let signed_before = self.signed_before;
+        Ok(Some(Arrival { welcome, codes, code: self.code.clone(), signed_before }))
     }
 
     fn come_by(&mut self, code: JoinCode, secret: Secret) {

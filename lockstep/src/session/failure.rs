@@ -33,6 +33,9 @@ pub enum Failure {
     OtherRoster,
     /// The match is signed and runs, and this player began it with another key than the one that it comes back with.
     OtherKey,
+    /// The match is signed, and the other side lets this player come back to a turn that it has signed already
+    /// ([`crate::SessionConfig::signed_before()`]). Whoever plays such a match signs two accounts of one turn.
+    SignedAlready,
     /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
     NoState,
     /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
@@ -71,6 +74,12 @@ impl fmt::Display for Failure {
             Self::OtherRoster => write!(f, "the other side has other keys of the players"),
             Self::OtherKey => {
                 write!(f, "this player began the match with another key: come back with that one")
+            }
+            Self::SignedAlready => {
+                write!(
+                    f,
+                    "the other side shows a part of the match again that this player has signed already"
+                )
             }
             Self::NoState => write!(f, "nobody had the state of the running match"),
             Self::StateTooLarge { bytes, max } => {

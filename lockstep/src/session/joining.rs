@@ -345,10 +345,16 @@ impl AnySession {
 
     /// A stream goes on. If it is the local player's, and over the connection with the middle that this peer has, the player is back.
     /// Otherwise it is the return of somebody else, or of a former connection, which has ended since.
-    pub(super) fn note_return(&mut self, index: usize, player: PlayerId, connection: u16) {
+    ///
+    /// An honest middle brings nobody back to a turn that may have run: the return lies behind all turns of which the player had entries.
+    pub(super) fn note_return(&mut self, index: usize, player: PlayerId, turn: u32, connection: u16) {
         let is_own = self.common.setup.identity == Identity::Player(player)
             && self.common.links[index].handshake.connection == connection;
         if is_own && !self.is_joining() {
+            if self.signing.as_ref().is_some_and(|signing| !signing.is_unsigned(turn)) {
+                self.fail(Failure::SignedAlready);
+                return;
+            }
             self.end_joining();
         }
     }

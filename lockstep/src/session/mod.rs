@@ -57,6 +57,7 @@ pub(crate) mod votes;
 mod waiting;
 
 use crate::signed::roster::Roster;
+use crate::signed::signed_before::SignedBefore;
 use crate::signed::statement::Statement;
 
 use crate::pace::alignment::Alignment;
@@ -233,7 +234,9 @@ impl AnySession {
         let format = config.payload_format(action_bits);
         check(&config, identity, codec, action_bits, format)?;
         let secret = secret_of(&config, identity, now);
-        let signing = config.signed.then(|| Box::new(Signing::new(config.players, signing::salt(secret))));
+        let signing = config
+            .signed
+            .then(|| Box::new(Signing::new(config.players, signing::salt(secret), config.own.signed_before)));
         let mut session = Self {
             lobby: Lobby::new(now),
             local: Local::new(&config, action_bits),
@@ -457,6 +460,14 @@ impl AnySession {
     pub fn statements(&self) -> impl Iterator<Item = &Statement> {
         let authors = self.signing.iter().flat_map(|signing| &signing.authors);
         authors.flat_map(|author| &author.held)
+    }
+
+    /// What the local player has signed, for its next session in this match ([`SessionConfig::signed_before()`]): after the loss of its place, or of the
+    /// program. It changes when a roster is known and with each statement. None for peers that sign nothing.
+    #[must_use]
+    pub fn signed_before(&self) -> Option<SignedBefore> {
+        let player = self.common.setup.player();
+        player.and_then(|_| self.signing.as_ref()?.signed_before())
     }
 
     /// Whether packets from unknown peers are of use: somebody may still join.

@@ -372,7 +372,7 @@ impl AnySession {
             && self.common.streams[player.index()].end().is_some_and(|(last, _)| last < segment.first)
         {
             self.go_on_stream(player, segment.first, connection);
-            self.note_return(index, player, connection);
+            self.note_return(index, player, segment.first, connection);
         }
     }
 

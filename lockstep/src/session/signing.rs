@@ -18,6 +18,7 @@ use crate::session::transfer::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::roster::Roster;
+use crate::signed::signed_before::SignedBefore;
 use crate::signed::statement::{Since, Statement};
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
@@ -90,6 +91,8 @@ pub(crate) struct Signing {
     elapsed: u64,
     /// Folded checksum of the newest turn whose checksums are exchanged.
     pub(super) checksum: u32,
+    /// What the local player has signed, in this session or before.
+    signed_before: Option<SignedBefore>,
     /// The state with which this peer has joined.
     pub(super) since: Option<Since>,
     pub(super) views: VecDeque<View>,
@@ -104,13 +107,14 @@ pub(crate) struct Signing {
 }
 
 impl Signing {
-    pub(super) fn new(players: u8, salt: u64) -> Self {
+    pub(super) fn new(players: u8, salt: u64, signed_before: Option<SignedBefore>) -> Self {
         Self {
             roster: None,
             salt,
             streams: [StreamHash::default(); PLAYERS_MAX as usize],
             elapsed: 0,
             checksum: 0,
+            signed_before,
             since: None,
             views: VecDeque::with_capacity(KEPT),
             authors: (0..players).map(|_| Author::default()).collect(),
@@ -131,13 +135,16 @@ impl Signing {
     }
 
     /// Continues in a running match with this roster. The local player's key gives it its number back; false if the roster has another key
-    /// for it.
+    /// for it, or is not that of the match that the player has signed last: whoever has played two would have forgotten the first one.
     pub(super) fn go_on(
         &mut self,
         header: &HeaderSigning,
         roster: Roster,
         own: Option<(PlayerId, [u8; 32])>,
     ) -> bool {
+        if own.is_some() && self.signed_before.is_some_and(|signed| signed.roster != *roster.hash()) {
+            return false;
+        }
         let seat = own.map(|(player, key)| (roster.seats().nth(player.index()).flatten(), key));
         match seat {
             Some((Some(seat), key)) if seat.key == key => self.salt = seat.salt,
@@ -154,6 +161,18 @@ impl Signing {
             *author = Author { held: core::mem::take(&mut author.held), ..Author::default() };
         }
         true
+    }
+
+    /// What the local player has signed of the match. Of a roster that was made before the start, with its own new salt, it has signed nothing.
+    pub(super) fn signed_before(&self) -> Option<SignedBefore> {
+        let hash = self.roster.as_ref().map(Roster::hash);
+        let known = self.signed_before.filter(|signed| hash.is_none_or(|hash| signed.roster == *hash));
+        known.or_else(|| hash.map(|hash| SignedBefore { roster: *hash, next: 0 }))
+    }
+
+    /// Whether the local player has signed nothing of this turn, nor of a later one.
+    pub(super) fn is_unsigned(&self, turn: u32) -> bool {
+        self.signed_before().is_none_or(|signed| turn >= signed.next)
     }
 
     fn hold(&mut self, statement: Statement) {
@@ -237,6 +256,7 @@ impl Signing {
             (parts.common.streams.author(), &parts.common.setup.config.own.key, &self.roster)
             && live & (1 << player.0) != 0
             && !parts.joiner.is_active()
+            && self.is_unsigned(turn)
         {
             let mut statement = Statement {
                 author: player,
@@ -250,6 +270,7 @@ impl Signing {
                 signature: [0; SIGNATURE_BYTES],
             };
             statement.sign(roster, key);
+            self.signed_before = Some(SignedBefore { roster: *roster.hash(), next: turn.saturating_add(1) });
             self.keep(parts.common, parts.delayed, statement);
         }
         if self.views.len() >= KEPT {

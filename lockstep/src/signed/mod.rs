@@ -6,6 +6,7 @@ pub(crate) mod crypto;
 pub(crate) mod key;
 pub(crate) mod proof;
 pub(crate) mod roster;
+pub(crate) mod signed_before;
 pub(crate) mod statement;
 #[cfg(test)]
 mod tests;

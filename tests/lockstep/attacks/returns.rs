@@ -2,11 +2,11 @@
 
 use super::{bare, deliver, slow};
 use crate::joining::{config, events, middle_of, play, restart, secret, start};
-use crate::toy::Toy;
+use crate::toy::{Toy, key_of};
 use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
-    Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig, SessionPhase,
-    Topology, VirtualMatch,
+    Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Proof, Refusal, SessionConfig,
+    SessionPhase, SignedBefore, Statement, Topology, Verdict, VirtualMatch,
 };
 
 const LIAR: u32 = 3;
@@ -157,4 +157,79 @@ fn who_is_alone_behind_a_relay_for_a_moment_does_not_play_the_match_to_its_end()
     play(&mut game, 60_000);
     assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Running);
     assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Running, "it is back");
+}
+
+const VICTIM: u32 = 2;
+
+/// A signed match as it is at this time; the same one each time.
+fn signed_match_at(ms: u64, topology: Topology) -> VirtualMatch<Toy> {
+    let config = settings(topology).signed();
+    let mut game = start(&config.clone().player_key(key_of(0)), 0, 1, slow());
+    for player in 0..config.players {
+        let keyed = config.clone().player_key(key_of(player)).entropy([player; 16]);
+        restart(&mut game, &keyed, player.into(), Identity::Player(PlayerId(player)), secret(player));
+    }
+    play(&mut game, ms);
+    game
+}
+
+/// The victim comes back to a match that its middle has kept as it was, and in which all others are gone.
+fn come_back_at(
+    ms: u64,
+    signed: Option<SignedBefore>,
+    topology: Topology,
+) -> (VirtualMatch<Toy>, Vec<Statement>) {
+    let mut game = signed_match_at(30_000, topology);
+    game.net_mut().set_partition(&[1, VICTIM, LIAR]);
+    play(&mut game, ms);
+    game.net_mut().set_partition(&[1, LIAR]);
+    let keyed = settings(topology).signed().player_key(key_of(VICTIM as u8)).entropy([77; 16]);
+    let config = signed.into_iter().fold(keyed, SessionConfig::signed_before);
+    restart(&mut game, &config, VICTIM, Identity::Player(PlayerId(VICTIM as u8)), secret(VICTIM as u8));
+    let mut said = Vec::new();
+    for second in 1..30 {
+        play(&mut game, ms + 1_000 * second);
+        said.extend(own_statements(&game));
+    }
+    (game, said)
+}
+
+fn own_statements(game: &VirtualMatch<Toy>) -> Vec<Statement> {
+    let statements = game.drivers()[VICTIM as usize].session().statements();
+    statements.filter(|said| said.author == PlayerId(VICTIM as u8)).cloned().collect()
+}
+
+/// The host said that the player was dropped, and showed it a part of the match again that the player had signed. All were shown two accounts of one turn
+/// with the signature of one who had never lied.
+#[test]
+fn whoever_comes_back_signs_no_turn_a_second_time() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let game = signed_match_at(40_000, topology);
+        let session = game.drivers()[VICTIM as usize].session();
+        let (roster, signed) = (session.roster().unwrap().clone(), session.signed_before());
+        let before = own_statements(&game);
+        assert!(before.last().unwrap().turn.0 > 180);
+        let lies = |said: &[Statement]| {
+            let mut pairs = said.iter().flat_map(|second| before.iter().map(move |first| (first, second)));
+            pairs.any(|(first, second)| {
+                let proof = Proof { first: first.clone(), second: second.clone(), opening: None };
+                matches!(proof.verify(&roster), Ok(Verdict::Liar(_)))
+            })
+        };
+        // A program that has forgotten what it has signed.
+        let (game, said) = come_back_at(30_000, None, topology);
+        assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+        assert!(lies(&said));
+        // And one that knows it.
+        let (game, said) = come_back_at(30_000, signed, topology);
+        let phase = game.drivers()[VICTIM as usize].session().phase();
+        assert_eq!(phase, SessionPhase::Failed(Failure::SignedAlready));
+        assert!(said.is_empty() && signed.unwrap().to_bytes()[32..] != [0; 4]);
+        // To turns that it has not signed it comes back, and signs.
+        let (game, said) = come_back_at(45_000, signed, topology);
+        assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+        assert!(!said.is_empty() && !lies(&said));
+        let kept = game.drivers()[VICTIM as usize].session().signed_before();
+        assert_eq!(kept.map(|kept| SignedBefore::from_bytes(&kept.to_bytes())), kept);
+    }
 }

@@ -5,12 +5,14 @@ use core::fmt;
 use crate::session::config::SessionConfig;
 use crate::session::saved_match::SavedMatch;
 use crate::signed::key::PlayerKey;
+use crate::signed::signed_before::SignedBefore;
 use crate::value::ids::PlayerId;
 
 /// What one peer brings: secrets, and the saved match that it resumes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Own {
     pub(crate) key: Option<PlayerKey>,
+    pub(crate) signed_before: Option<SignedBefore>,
     pub(crate) resume: Option<Box<SavedMatch>>,
     pub(crate) entropy: Entropy,
     pub(crate) place: PlaceSecret,
@@ -70,6 +72,16 @@ impl SessionConfig {
     pub fn player_key(mut self, key: PlayerKey) -> Self {
         self.own.key = Some(key);
         self.signed()
+    }
+
+    /// What the local player has signed already, for whoever comes back to a running match ([`AnySession::signed_before`](crate::AnySession::signed_before) of
+    /// its session before): it signs no turn twice, and does not come back to one that it has signed
+    /// ([`Failure::SignedAlready`](crate::Failure::SignedAlready)). A guest brings it from one session to the next by itself. A program that was killed knows
+    /// it only if it has kept it in a file. A local choice. Default: nothing.
+    #[must_use]
+    pub fn signed_before(mut self, signed: SignedBefore) -> Self {
+        self.own.signed_before = Some(signed);
+        self
     }
 
     /// Only peers that are bound to an identity may come ([`Session::bind`](crate::AnySession::bind)): for a transport that knows who is at the other end of
