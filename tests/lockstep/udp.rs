@@ -3,7 +3,7 @@
 
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::toy::{Order, Toy, bot};
+use crate::toy::{Order, Toy, bot, key_of};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Guest, GuestError};
@@ -67,6 +67,29 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
     assert_eq!(host.1.session().link_count(), 2);
 }
 
+/// The host's answers came from an address that the guest did not know: its own host's, in the form of the other version of IP.
+#[test]
+fn a_socket_of_version_6_reaches_a_host_of_version_4() {
+    let (host_at, guest_at) = (loopback(), "[::]:0".parse().unwrap());
+    // A machine without version 6 has nothing to show here.
+    let Ok(mut guest) = UdpTransport::bind(guest_at) else { return };
+    let mut host = UdpTransport::bind(host_at).unwrap();
+    let at = host.local_address().unwrap();
+    let peer = guest.add_peer(at);
+    let mapped = SocketAddr::new("::ffff:127.0.0.1".parse().unwrap(), at.port());
+    assert_eq!(guest.add_peer(mapped), peer);
+    let config = SessionConfig::new(2).simulated().turns(10);
+    let mut now = Instant::ZERO;
+    let mut first = Session::<Order>::host(config.clone(), now).unwrap();
+    let mut second = Session::<Order>::join(config, PlayerId(1), peer, now).unwrap();
+    while second.phase() != SessionPhase::Running {
+        host.pump(&mut first, now).unwrap();
+        guest.pump(&mut second, now).unwrap();
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(9_000), "{:?}", guest.stats());
+    }
+}
+
 #[test]
 fn joining_nobody_is_a_clear_error() {
     // The network answers "refused", which must not end the attempt at once.
@@ -125,10 +148,10 @@ impl PlainHost {
 #[test]
 fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
     let settings = SessionConfig::new(2).turns(150).drop_after(Duration::from_secs(2));
-    let settings = settings.bots_take_over(true).late_joins(Duration::ZERO);
+    let settings = settings.bots_take_over(true).late_joins(Duration::ZERO).signed();
     let agreement = Agreement::new::<Order>(&settings, b"").unwrap();
     let mut now = Instant::ZERO;
-    let config = agreement.config().simulated().session_id(7);
+    let config = agreement.config().simulated().session_id(7).player_key(key_of(0));
     let session = Session::host(config, now).unwrap();
     let udp = UdpTransport::bind(loopback()).unwrap();
     let code = JoinCode::unsealed(udp.local_address().unwrap());
@@ -146,7 +169,12 @@ fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
             {
                 assert_eq!(arrival.welcome.place, Identity::Player(PlayerId(1)));
                 arrivals += 1;
-                let session = arrival.session(arrival.config().simulated(), now).unwrap();
+                let config = arrival.config().simulated().player_key(key_of(1));
+                let session = arrival.session(config, now).unwrap();
+                // It signs no turn a second time.
+                let before = driver.as_ref().map(|driver| driver.session().signed_before().unwrap());
+                assert_eq!(session.signed_before(), before);
+                assert!(before.is_none_or(|before| before.to_bytes()[32..] > [0; 4][..]));
                 driver = Some(Driver::new(Toy { gives_state: true, ..Toy::default() }, session));
             }
             if let Some(driver) = &mut driver {

@@ -1,5 +1,5 @@
-//! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a hash of
-//! their address.
+//! Plain UDP, non-blocking: anybody on the way can read and forge packets. Peers that the application adds are numbered in that order, all others by a secret
+//! hash of their address.
 #![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
 #[cfg(feature = "codes")]
@@ -8,11 +8,12 @@ mod dial;
 #[cfg(feature = "codes")]
 pub use dial::{PlainDialer, PlainLine};
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use indexmap::IndexMap;
-use siphasher::sip::SipHasher13;
 
 use crate::packet::PACKET_BYTES_MAX;
 use crate::session::AnySession;
@@ -27,6 +28,9 @@ const STRANGER: u32 = 1 << 31;
 
 /// Error code of Windows for a packet larger than the buffer, which is larger than any of ours (WSAEMSGSIZE).
 const TOO_LARGE: i32 = 10_040;
+
+/// Error code of Windows for an answer that a packet went around in circles (WSAENETRESET, for ICMP "time exceeded").
+const TIME_EXCEEDED: i32 = 10_052;
 
 /// Greatest number of packets that one call of [`UdpTransport::pump`] receives, so that a flood cannot starve the game.
 const RECEIVE_MAX: u32 = 512;
@@ -59,9 +63,14 @@ pub enum Aside {
 #[derive(Debug)]
 pub struct UdpTransport {
     socket: UdpSocket,
+    /// By canonical address: a socket of version 6 of IP shows an address of version 4 as one of its own.
     peers: IndexMap<SocketAddr, PeerId>,
+    /// As the socket takes them.
     addresses: IndexMap<PeerId, SocketAddr>,
     next_peer: u32,
+    /// Numbers strangers. Its key is the system's randomness: whoever knew the numbers could look for two addresses that have the same one, show that it
+    /// receives packets at one of them, and be let in with the other, which is somebody else's.
+    strangers: RandomState,
     stats: UdpStats,
     buffer: Vec<u8>,
     outgoing: Vec<u8>,
@@ -80,6 +89,7 @@ impl UdpTransport {
             peers: IndexMap::new(),
             addresses: IndexMap::new(),
             next_peer: 0,
+            strangers: RandomState::new(),
             stats: UdpStats::default(),
             buffer: vec![0; PACKET_BYTES_MAX + 1],
             outgoing: Vec::with_capacity(PACKET_BYTES_MAX),
@@ -94,32 +104,39 @@ impl UdpTransport {
         self.socket.local_addr()
     }
 
-    /// The number of the peer at an address, for [`Session::connect`](crate::AnySession::connect). Repeated calls return the same number.
+    /// The number of the peer at an address, for [`Session::connect`](crate::AnySession::connect). Repeated calls return the same number. A socket at `[::]`
+    /// reaches addresses of both versions of IP, if the system lets it.
     pub fn add_peer(&mut self, address: SocketAddr) -> PeerId {
-        if let Some(&peer) = self.peers.get(&address) {
+        let known = canonical(address);
+        if let Some(&peer) = self.peers.get(&known) {
             return peer;
         }
         let peer = PeerId(self.next_peer);
         self.next_peer = self.next_peer.wrapping_add(1);
-        self.peers.insert(address, peer);
-        self.addresses.insert(peer, address);
+        self.peers.insert(known, peer);
+        self.addresses.insert(peer, self.to_socket(known));
         peer
     }
 
-    /// The number of an unknown address. It is derived from the address, so nothing has to be kept about strangers between calls, and the
+    /// A canonical address as the socket takes it.
+    fn to_socket(&self, known: SocketAddr) -> SocketAddr {
+        match (known, self.socket.local_addr()) {
+            (SocketAddr::V4(v4), Ok(SocketAddr::V6(_))) => {
+                SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
+            }
+            _ => known,
+        }
+    }
+
+    /// The number of an unknown canonical address. It is derived from the address, so nothing has to be kept about strangers between calls, and the
     /// session recognises them. None if another peer has the number.
     fn add_stranger(&mut self, address: SocketAddr) -> Option<PeerId> {
-        let port = address.port().to_le_bytes();
-        let hash = match address.ip() {
-            IpAddr::V4(ip) => SipHasher13::new_with_keys(4, 0).hash(&[&ip.octets()[..], &port].concat()),
-            IpAddr::V6(ip) => SipHasher13::new_with_keys(6, 0).hash(&[&ip.octets()[..], &port].concat()),
-        };
-        let peer = PeerId(STRANGER | (hash as u32 >> 1));
+        let peer = PeerId(STRANGER | (self.strangers.hash_one(address) as u32 >> 1));
         if self.addresses.contains_key(&peer) {
             return None;
         }
         self.peers.insert(address, peer);
-        self.addresses.insert(peer, address);
+        self.addresses.insert(peer, self.to_socket(address));
         Some(peer)
     }
 
@@ -170,7 +187,7 @@ impl UdpTransport {
     ) -> io::Result<()> {
         for _ in 0..RECEIVE_MAX {
             let (length, address) = match self.socket.recv_from(&mut self.buffer) {
-                Ok(received) => received,
+                Ok((length, address)) => (length, canonical(address)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if is_unreachable(&error) => {
                     self.stats.unreachable += 1;
@@ -190,7 +207,7 @@ impl UdpTransport {
                 Aside::Reply(reply) => {
                     self.outgoing.clear();
                     self.outgoing.extend_from_slice(&reply);
-                    self.send(address);
+                    self.send(self.to_socket(address));
                     continue;
                 }
             }
@@ -231,6 +248,14 @@ impl UdpTransport {
     }
 }
 
+/// An address of version 4 of IP in one of version 6 is itself.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        IpAddr::V4(v4) => SocketAddr::new(v4.into(), address.port()),
+        IpAddr::V6(_) => address,
+    }
+}
+
 /// ICMP "unreachable" appears as one of these errors, on whichever call comes next.
 fn is_unreachable(error: &io::Error) -> bool {
     matches!(
@@ -239,5 +264,34 @@ fn is_unreachable(error: &io::Error) -> bool {
             | ErrorKind::ConnectionReset
             | ErrorKind::HostUnreachable
             | ErrorKind::NetworkUnreachable
-    )
+            | ErrorKind::NetworkDown
+    ) || error.raw_os_error() == Some(TIME_EXCEEDED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_network_answers_ends_no_match() {
+        for kind in [ErrorKind::ConnectionReset, ErrorKind::NetworkDown, ErrorKind::HostUnreachable] {
+            assert!(is_unreachable(&kind.into()));
+        }
+        assert!(is_unreachable(&io::Error::from_raw_os_error(TIME_EXCEEDED)), "of Windows");
+        assert!(!is_unreachable(&ErrorKind::PermissionDenied.into()));
+    }
+
+    /// The numbers were the same everywhere, and these two addresses had the same one: what showed that a peer receives packets at the first address was
+    /// good for the second, and the host sent its packets there.
+    #[test]
+    fn two_addresses_have_one_number_only_by_chance() {
+        let number = |address: &str| {
+            let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+            udp.add_stranger(address.parse().unwrap()).unwrap()
+        };
+        let [one, other] = ["198.51.100.7:4736", "203.0.113.5:6979"];
+        // By chance once in 2^62 times.
+        assert!((0..2).any(|_| number(one) != number(other)));
+        assert!((0..2).any(|_| number(one) != number(one)), "nobody knows them beforehand");
+    }
 }
