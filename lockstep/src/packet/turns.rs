@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::packet::statement::Signed;
 use crate::packet::{Kind, PACKET_BYTES_MAX, PayloadFormat, TAG_BYTES, begin};
-use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
+use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits, golomb_signed_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet};
 
@@ -92,6 +92,22 @@ impl TurnsPacket {
         self.write_rare(writer);
         self.signed.write(writer, self.base, self.acks.len());
         self.write_segments(format, writer);
+    }
+
+    /// Bits of all but the signed part and the segments; their number counts as the greatest one.
+    pub(crate) fn head_bits(&self) -> u32 {
+        let mut previous = self.base;
+        let mut bits = 4 + golomb_bits(self.base, BASE_ORDER) + 5;
+        for &ack in &self.acks {
+            bits += golomb_signed_bits(ack.wrapping_sub(previous) as i32, 0);
+            previous = ack;
+        }
+        bits += golomb_bits(self.unconfirmed, 0);
+        if let Some(horizon) = self.horizon {
+            bits += golomb_signed_bits(horizon.wrapping_sub(self.base) as i32, HORIZON_ORDER);
+        }
+        // Three flags, frozen players and votes; one flag of the signed part.
+        bits + 3 + 32 + 1 + golomb_bits(u32::from(PLAYERS_MAX), 0)
     }
 
     /// Writes what most packets do not have.

@@ -26,7 +26,8 @@ const CROWD: u8 = 6;
 /// Longest time between two repetitions.
 const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 
-/// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
+/// Usual greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts. Only acknowledgements of streams that ended long
+/// ago, between those of others, take more.
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 66 + 33 + 1 + 9;
 
 /// What still fits into a turns packet, and what may be in it.
@@ -115,16 +116,18 @@ impl AnySession {
         }
         turns.frozen = self.mesh.frozen;
         turns.votes = if self.common.setup.is_mesh() { self.ballots.own } else { 0 };
+        turns.horizon = self.transfers.middle.horizon.of(&self.common, self.pace.planner.turn(), index);
         let round_trip = self.pace.meter.network();
         let mut more = self.signing.as_ref().is_some_and(|signing| {
             signing.write(&mut self.common, &self.delayed, index, round_trip, &mut turns)
         });
         let mut room = PacketRoom {
-            bits: BODY_BITS_MAX - HEAD_BITS_MAX - self.signing.as_ref().map_or(0, |_| turns.signed.bits()),
+            bits: BODY_BITS_MAX
+                - HEAD_BITS_MAX.max(turns.head_bits())
+                - self.signing.as_ref().map_or(0, |_| turns.signed.bits()),
             repeats: self.repeats(index),
             shown: self.delayed.shown_to(&self.common, &self.common.links[index]),
         };
-        turns.horizon = self.transfers.middle.horizon.of(&self.common, self.pace.planner.turn(), index);
         for player in (0..self.common.config().players).map(PlayerId) {
             let link = &self.common.links[index];
             if self.common.sends_stream(link, player) || self.helps_out(index, player) {
@@ -224,5 +227,56 @@ impl AnySession {
         }
         let helps = self.mesh.frozen & (1 << player.0) != 0 || now < link.mesh.helps_until[player.index()];
         helps && link.identity != Some(Identity::Player(player))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Packet, PayloadFormat};
+    use crate::session::config::SessionConfig;
+    use crate::session::{Session, stream::Stream};
+    use crate::value::action::AnyAction;
+    use crate::value::bits::BitWriter;
+    use crate::value::entry::{EndReason, Payload};
+
+    /// Every second player left long ago: each acknowledgement is written as the difference to the one before. The packet was too long to be read, so it was
+    /// sent again, and again.
+    #[test]
+    fn a_full_packet_late_in_a_match_fits() {
+        const TURN: u32 = 3_000_000;
+        const BITS: u32 = 12;
+        let config = SessionConfig::input(16, 60).simulated();
+        let mut session = Session::<AnyAction>::relay(config, BITS, Instant::ZERO).unwrap();
+        session.connect(PeerId(0));
+        session.common.links[0].identity = Some(Identity::Watcher);
+        let stream = |player: u32| match player % 2 {
+            0 => Stream::ended(100, EndReason::Left),
+            // The receiver lacks entries of one of them.
+            _ => (0..if player == 1 { 800 } else { 0 }).fold(Stream::new(TURN), |mut stream, entry| {
+                let bytes = [entry as u8, entry as u8 & 15];
+                stream.push(Entry {
+                    payload: Payload { bytes: bytes.into_iter().collect(), bit_count: BITS },
+                    extras: Default::default(),
+                });
+                stream
+            }),
+        };
+        session.common.streams.replace((0..16).map(stream));
+        session.common.gate.turn = TURN;
+        let acks: Vec<u32> = session.common.streams.iter().map(Stream::oldest).collect();
+        session.common.links[0].progress.acked.iter_mut().zip(acks).for_each(|(acked, ack)| *acked = ack);
+        assert!(session.write_turns(0), "the packet is full");
+        let mut bytes = Vec::new();
+        packet::seal(&session.buffers.writer, 0, &mut bytes);
+        let Packet::Turns(turns) = Packet::decode(&bytes, 0, PayloadFormat::Fixed(BITS)).unwrap() else {
+            panic!()
+        };
+        assert!(turns.entries.len() > 400 && bytes.len() > 1_100, "{} {}", turns.entries.len(), bytes.len());
+        let head = TurnsPacket { segments: Default::default(), entries: Vec::new(), ..*turns };
+        let mut writer = BitWriter::new();
+        head.encode(PayloadFormat::Fixed(BITS), &mut writer);
+        let exact = writer.bytes().len() as u32 * 8;
+        assert!(head.head_bits() >= exact.saturating_sub(7) && head.head_bits() < exact + 64);
     }
 }

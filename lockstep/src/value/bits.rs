@@ -189,6 +189,11 @@ pub fn golomb_bits(value: u32, order: u32) -> u32 {
     2 * (63 - high.leading_zeros()) + 1 + order
 }
 
+/// Bits that [`BitWriter::write_golomb_signed`] writes for this number.
+pub(crate) fn golomb_signed_bits(value: i32, order: u32) -> u32 {
+    golomb_bits(((value << 1) ^ (value >> 31)) as u32, order)
+}
+
 impl<'a> BitReader<'a> {
     /// Reads all bits of `bytes`.
     #[must_use]
