@@ -58,7 +58,7 @@ struct Place {
     /// What opened it for the player who was removed, until somebody else could come.
     removed: Option<u128>,
     connection: Option<PeerId>,
-    /// The token of whoever came last.
+    /// The token of whoever came last. Whoever came without one, which is zeros, comes back without one.
     owner: Option<u128>,
     /// Nobody comes any more.
     is_shut: bool,

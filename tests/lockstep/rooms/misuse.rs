@@ -125,6 +125,23 @@ fn who_has_opened_a_room_removes_players() {
     assert_agreed(&world, &rest, "without the player that was removed");
 }
 
+/// Two questions about one player came together, and the place opened with the secret of the first one, which its owner had forgotten.
+#[test]
+fn who_removes_a_player_twice_knows_the_secret_of_the_second_time() {
+    let mut world = World::new(Limits::default(), 19);
+    let (first, opened) = world.open(1, agreement(3, 100));
+    world.come(opened.secrets.players[1]);
+    assert!(!world.until(2, |_| false));
+    for secret in [[5; 16], [6; 16]] {
+        let session = world.clients[first].driver.session_mut();
+        Removal { player: PlayerId(1), secret }.ask(session).unwrap();
+    }
+    assert!(!world.until(2, |_| false));
+    let answer = |world: &mut World, secret: Secret| world.greet_from(1, &come(secret)).1.answer;
+    assert_eq!(answer(&mut world, [5; 16]), Answer::Refused(Refused::WrongSecret));
+    assert!(matches!(answer(&mut world, [6; 16]), Answer::Come(_)));
+}
+
 /// A player that gave a place the secret of another room, and then another one, took the other room's secret away and could use it for its own room.
 #[test]
 fn who_has_opened_a_room_takes_no_secret_of_another() {

@@ -5,13 +5,15 @@ mod games;
 mod misuse;
 mod world;
 
+use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::relay::phase;
-use testudo_lockstep::{Duration, Failure, Instant, PeerId, SessionPhase};
+use testudo_lockstep::{Duration, Failure, Instant, PeerId, SessionConfig, SessionPhase};
 use testudo_tests::cases::cases;
 
+use crate::toy::Order;
 use world::{TICK, World, agreement, come, come_with, limits, open};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -358,7 +360,9 @@ fn a_relay_that_is_told_to_stop_lets_matches_finish() {
     let game = gather(&mut world, 1, 3, 100);
     let (waiting, opened) = world.open(2, agreement(2, 100));
     assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
+    assert!(!world.rooms.is_full());
     world.rooms.stop(world.now);
+    assert!(world.rooms.is_full());
     assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::Refused(Refused::GoingAway));
     assert!(world.until(5, |world| world.rooms.len() == 1), "the lobby ends at once");
     assert!(matches!(world.session(waiting).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
@@ -399,4 +403,32 @@ fn a_match_that_is_too_old_is_ended_for_all() {
     }
     assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::GoingAway));
     assert!(world.until(6, |world| world.rooms.is_empty()));
+}
+
+/// A cluster took such a relay for one with room.
+#[test]
+fn a_relay_that_renews_its_certificate_is_full() {
+    let mut world = World::new(Limits::default(), 14);
+    for is_renewing in [true, false] {
+        world.rooms.set_renewing(is_renewing);
+        assert_eq!(world.rooms.is_full(), is_renewing);
+        let answer = world.greet_from(3, &open(agreement(2, 9))).1.answer;
+        assert_eq!(matches!(answer, Answer::Refused(Refused::GoingAway)), is_renewing);
+    }
+}
+
+/// Frames of a millisecond made it send a packet in each of them to everybody.
+#[test]
+fn short_frames_cost_the_relay_no_more_packets() {
+    let mut world = World::new(Limits::default(), 15);
+    let config = SessionConfig::new(2).turns(100_000).content_hash(5).frames_per_second(1_000).signed();
+    let config = config.frames_per_turn(200).actions_per_turn_max(8);
+    let (_, opened) = world.open(1, Agreement::new::<Order>(&config, b"a map").unwrap());
+    let other = world.come(opened.secrets.players[1]);
+    assert!(world.until(10, |world| world.copy(other).frames > 1_000));
+    let before = world.rooms.counters().packets_out;
+    assert!(!world.until(10, |_| false));
+    let sent = world.rooms.counters().packets_out - before;
+    // Ten seconds, two connections, and five times per second a turn for each.
+    assert!((1_000..=2_100).contains(&sent), "{sent} packets");
 }

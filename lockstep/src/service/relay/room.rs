@@ -193,9 +193,14 @@ impl Room {
             let is_new = removal.player.0 < self.agreement.players()
                 && removal.player != OPENER
                 && !self.places.is_shut(removal.player)
-                && self.secrets.players[removal.player.index()] != removal.secret
-                && self.removed.iter().all(|former| former.player != removal.player);
-            if message.from == Identity::Player(OPENER) && is_new {
+                && self.secrets.players[removal.player.index()] != removal.secret;
+            if message.from != Identity::Player(OPENER) || !is_new {
+                continue;
+            }
+            // Whoever asks twice knows the new secret of the second time.
+            if let Some(former) = self.removed.iter_mut().find(|former| former.player == removal.player) {
+                *former = removal;
+            } else {
                 self.session.kick(removal.player);
                 self.removed.push(removal);
             }

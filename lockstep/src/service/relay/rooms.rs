@@ -141,7 +141,7 @@ impl Rooms {
         now: Instant,
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
-        if self.stopping.is_some() || self.is_renewing {
+        if self.opens_none() {
             return Reply::only(Refused::GoingAway);
         }
         let address = household(address);
@@ -418,10 +418,14 @@ impl Rooms {
         self.rooms.is_empty()
     }
 
-    /// Whether there is no room for another one.
+    /// Whether no other one can be opened now: there is no room for it, or the relay stops or renews its certificate.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.rooms.len() >= self.limits.rooms_max
+        self.rooms.len() >= self.limits.rooms_max || self.opens_none()
+    }
+
+    fn opens_none(&self) -> bool {
+        self.stopping.is_some() || self.is_renewing
     }
 
     /// Number of connections with a place.
