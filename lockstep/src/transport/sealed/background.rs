@@ -43,6 +43,11 @@ impl Background {
         })?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
+
+    /// Whether the thread has ended, though nobody has asked it to.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
 }
 
 impl Drop for Background {

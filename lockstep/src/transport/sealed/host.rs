@@ -102,7 +102,8 @@ impl SealedHost {
 
     /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in what may come.
     ///
-    /// Call it in every round of the application's loop, before and after running frames, and sleep with [`SealedServer::wait`].
+    /// Call it in every round of the application's loop, before and after running frames, and sleep with [`SealedServer::wait`]. [`SealedServer::check`] says
+    /// whether the server still serves.
     pub fn round(&mut self, session: &mut AnySession, now: Instant) {
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {

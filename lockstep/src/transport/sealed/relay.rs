@@ -87,8 +87,9 @@ impl SealedRelay {
     /// [`Rooms::next_due`] at most.
     ///
     /// # Errors
-    /// The system has no randomness.
+    /// The system has no randomness, or has taken the socket away ([`SealedServer::check`]).
     pub fn round(&mut self, now: impl Fn() -> Instant) -> io::Result<()> {
+        self.server.check()?;
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {
                 None => break,

@@ -97,7 +97,7 @@ pub struct SealedServer {
     /// A lot that is being made.
     lot: Vec<Outgoing>,
     // Last, so that connections still have their thread when they are dropped.
-    _background: Background,
+    background: Background,
 }
 
 /// A connection that has greeted. Dropping it closes the connection, because its task waits for a second decision.
@@ -169,8 +169,27 @@ impl SealedServer {
             packets_sent: 0,
             send_dropped: 0,
             lot: Vec::new(),
-            _background: background,
+            background,
         })
+    }
+
+    /// Whether connections are still served. [`SealedRelay::round`](super::SealedRelay::round) asks this itself; ask it in each round of a
+    /// [`SealedHost`](super::SealedHost).
+    ///
+    /// # Errors
+    /// The system has taken the socket away, so all connections are lost and nobody comes any more. Bind another server.
+    pub fn check(&self) -> io::Result<()> {
+        if self.background.is_over() {
+            Err(io::Error::other("the port is not served any more"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// As if the system had taken the socket away, for tests.
+    #[doc(hidden)]
+    pub fn lose_socket(&self) {
+        self.endpoint.close(CLOSED.into(), b"");
     }
 
     /// The local address of the socket.
