@@ -22,6 +22,7 @@ mod lead;
 mod lobby;
 mod matches;
 mod membership;
+mod mesh;
 mod messages;
 mod outcome;
 mod pace;

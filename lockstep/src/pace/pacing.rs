@@ -20,7 +20,8 @@ pub enum Pace {
     Adaptive,
     /// The formula of the articles "Lockstep Implementation in Unity3D" (<http://clintonbrennan.com/2013/12/lockstep-implementation-in-unity3d/>
     /// and its second part), without its defects. A turn also waits for the confirmation of the player's own entry,
-    /// its length is twice the network average plus 1 ms, and frames per second follow the runtime average.
+    /// its length is twice the network average plus 1 ms, and frames per second follow the runtime average. In a mesh nobody passes on confirmations: one
+    /// broken link costs both its ends their places, and ends a match of three.
     Article,
 }
 

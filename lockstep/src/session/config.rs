@@ -95,7 +95,8 @@ pub enum Topology {
     Host,
     /// A star around a relay that forwards and does not take part.
     Relay,
-    /// Everybody has a link to everybody. The lowest player who is not away in a save starts the match.
+    /// Everybody has a link to everybody: every member connects to all others ([`connect`](crate::AnySession::connect)), in any order and at any time before
+    /// the connect timeout. The lowest player who is not away in a save starts the match.
     Mesh,
 }
 

@@ -3,6 +3,7 @@
 use crate::pace::pacing::Pace;
 use crate::packet::{Bye, TurnsPacket};
 use crate::session::clock::CLOCK_JUMP;
+use crate::session::ending::Step;
 use crate::session::event::Event;
 use crate::session::failure::Failure;
 use crate::session::link::{Link, LinkPhase};
@@ -78,11 +79,23 @@ impl AnySession {
             0 => missing,
             overdrawn => overdrawn,
         };
-        if self.common.setup.is_mesh() {
+        if self.common.setup.is_mesh()
+            && self.common.phase == SessionPhase::Ending
+            && self.have_finished(over)
+        {
+            // Their last checksums never come, and all turns have run here.
+            self.take_step(Step::Finish);
+        } else if self.common.setup.is_mesh() {
             self.freeze(self.mesh.given_up_first(&self.common, over));
         } else {
             self.end_streams(self.silent_first(over));
         }
+    }
+
+    /// Whether all of these players have gone in good order after the last turn.
+    fn have_finished(&self, players: u16) -> bool {
+        let has_finished = |player| self.common.links.of(player).is_some_and(|link| link.progress.finished);
+        players_in(players).all(has_finished)
     }
 
     /// Star: whom to drop first if these players are missing. A player who can be heard may itself be waiting for a silent one and goes on
@@ -270,7 +283,8 @@ impl AnySession {
 
     /// Mesh: gives up the players whom a majority of the active players votes out.
     pub(super) fn count_votes(&mut self) {
-        let counts = self.common.setup.is_mesh() && self.common.phase == SessionPhase::Running;
+        let setup = &self.common.setup;
+        let counts = setup.is_mesh() && setup.may_drop() && self.common.phase == SessionPhase::Running;
         if counts && self.mesh.voted_out(&self.common, self.ballots.own) != 0 {
             self.freeze(self.mesh.frozen & self.common.streams.live());
         }

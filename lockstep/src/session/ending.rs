@@ -175,7 +175,7 @@ impl AnySession {
         }
     }
 
-    fn take_step(&mut self, step: Step) {
+    pub(super) fn take_step(&mut self, step: Step) {
         match step {
             Step::GoOn => {}
             Step::Depart => self.depart(),

@@ -26,6 +26,9 @@ const START_WAIT_MAX: Duration = Duration::from_secs(10);
 /// After this silence another peer with the same identity may take a place in the lobby.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
+/// Mesh: a member that was heard within this time has not been started again; a hello of its former link came late.
+const RESTART_SILENCE: Duration = Duration::from_secs(1);
+
 /// Greatest number of replies to hellos that wait to be sent.
 const REPLIES_MAX: usize = 16;
 
@@ -245,6 +248,9 @@ impl AnySession {
             self.reply(peer, hello.nonce, Reply::Refuse(Refusal::Session));
             return false;
         }
+        if self.keeps_own_link(peer, &hello) {
+            return true;
+        }
         if !self.common.setup.is_proven(peer, hello.nonce, hello.cookie, self.common.now) {
             let cookie = self.common.setup.cookie(peer, hello.nonce, Setup::period(self.common.now));
             self.reply(peer, hello.nonce, Reply::Challenge(cookie));
@@ -287,6 +293,20 @@ impl AnySession {
             }
         }
         true
+    }
+
+    /// Mesh: two members may dial each other at the same time, and then the hello of the greater one makes the link. The smaller one is let in over
+    /// that link only when it has been silent: its program was started again.
+    fn keeps_own_link(&self, peer: PeerId, hello: &Hello) -> bool {
+        let (Some(own), Identity::Player(other)) = (self.common.setup.player(), hello.identity) else {
+            return false;
+        };
+        let keeps = |link: &Link| {
+            let is_fresh = self.common.now.since(link.last_heard) < RESTART_SILENCE;
+            let is_known = link.handshake.nonce == hello.nonce;
+            link.phase == LinkPhase::Dialing || (link.is_connected() && is_fresh && !is_known)
+        };
+        self.common.setup.is_mesh() && own > other && self.common.links.get(&peer).is_some_and(keeps)
     }
 
     /// Why the peer may not join; none if it may.

@@ -275,7 +275,8 @@ impl AnySession {
 
     // ---- commands
 
-    /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
+    /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists. In a mesh every member
+    /// connects to all others, so a member that was started again in the lobby is met again.
     pub fn connect(&mut self, peer: PeerId) {
         if self.common.links.index_of(peer).is_none() {
             let nonce = self.common.setup.nonce(peer);

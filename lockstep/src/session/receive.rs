@@ -16,6 +16,10 @@ use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::PlayerId;
 use crate::value::ids::{Identity, PeerId};
 
+fn drops(entry: &Entry) -> bool {
+    entry.end() == Some(EndReason::Dropped)
+}
+
 impl AnySession {
     /// Returns whether the packet was expected.
     pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, DecodeError> {
@@ -191,12 +195,10 @@ impl AnySession {
             if !from_author && !self.common.setup.may_forward(from) {
                 return false;
             }
-            // No player drops itself, and in a mesh none is dropped that this peer has not given up.
-            let agreed = !self.common.setup.is_mesh() || self.mesh.frozen & (1 << segment.player.0) != 0;
-            let drops = |entry: &Entry| entry.end() == Some(EndReason::Dropped);
+            // No player drops itself.
             let beyond = |number: &u32| *number >= stream.next();
             let mut fresh = turns.entries_of(segment).iter().zip(segment.first..);
-            if (from_author || !agreed) && fresh.any(|(entry, number)| beyond(&number) && drops(entry)) {
+            if from_author && fresh.any(|(entry, number)| beyond(&number) && drops(entry)) {
                 return false;
             }
             if !self.returns_are_valid(from, turns, segment) || !self.end_is_signed(index, segment, turns) {
@@ -325,6 +327,8 @@ impl AnySession {
         }
         let stream = &self.common.streams[player.index()];
         let (first, next, had_ended) = (segment.first, stream.next(), stream.end().is_some());
+        // In a mesh nobody is dropped whom this peer has not given up. What else the packet says may be why it should.
+        let agreed = !self.common.setup.is_mesh() || self.mesh.frozen & (1 << player.0) != 0;
         if first > next || is_own {
             self.common.stats.entries_unexpected += entries.len() as u64;
             tracing::debug!(player = player.0, first, next, "unexpected entries");
@@ -336,6 +340,9 @@ impl AnySession {
                 self.common.stats.entries_repeated += 1;
             } else if stream.end().is_some() {
                 self.common.stats.entries_late += 1;
+            } else if !agreed && drops(entry) {
+                self.common.stats.entries_unexpected += 1;
+                break;
             } else if number >= first_refused {
                 self.common.stats.entries_unexpected += 1;
                 self.note_too_far(index, player, number);

@@ -26,6 +26,8 @@ pub enum VoteError {
     Oneself,
     /// All packets pass through this host.
     Host,
+    /// In this mesh nobody is dropped ([`SessionConfig::without_drops`](crate::SessionConfig::without_drops)): no member may end another's stream.
+    NobodyIsDropped,
     /// There is no such player.
     Nobody,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for VoteError {
             Self::OnlyTwo => "in a match of two nobody votes",
             Self::Oneself => "nobody votes against oneself",
             Self::Host => "the host cannot be voted out, because all packets pass there",
+            Self::NobodyIsDropped => "in this mesh nobody is dropped",
             Self::Nobody => "there is no such player",
         })
     }
@@ -111,6 +114,7 @@ pub(super) fn may_vote(common: &Common, player: PlayerId) -> Result<(), VoteErro
         _ if u32::from(setup.config.players) <= VOTERS_MIN => VoteError::OnlyTwo,
         _ if player.0 >= setup.config.players => VoteError::Nobody,
         Some(own) if own == player => VoteError::Oneself,
+        Some(_) if setup.is_mesh() && !setup.may_drop() => VoteError::NobodyIsDropped,
         Some(_) if is_host => VoteError::Host,
         Some(_) => return Ok(()),
     };

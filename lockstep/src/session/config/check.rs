@@ -21,6 +21,8 @@ impl SessionConfig {
         // With nothing ahead an entry closes when its turn begins, and no turn begins before those of the others are here, or a relay's confirmation.
         let waits = self.tempo.pace == Pace::Article && self.topology == Topology::Relay;
         let least_ahead = u32::from(self.players > 1 || waits);
+        // Nobody links to a mesh to watch.
+        let watchers = if self.topology == Topology::Mesh { 0 } else { self.watchers.watchers_max };
         let ranges: [(&'static str, u32, u32, u32); 18] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames_per_second", self.frames_per_second, 1, 1_000),
@@ -37,7 +39,7 @@ impl SessionConfig {
             ("host_player", u32::from(self.sides.host_player), 0, u32::from(self.players.max(1)) - 1),
             ("teams", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
             ("watchers_max", self.watchers.watchers_max, 0, 256),
-            ("watchers_min", self.watchers.watchers_min, 0, self.watchers.watchers_max),
+            ("watchers_min", self.watchers.watchers_min, 0, watchers),
             ("state_bytes_max", self.arrivals.state_bytes_max, 0, STATE_BYTES_MAX),
             ("state_rate", self.arrivals.state_rate, 1_000, 1_000_000_000),
         ];

@@ -27,7 +27,8 @@ impl SessionConfig {
         self
     }
 
-    /// Number of watchers that the host or relay waits for before the start, at most [`SessionConfig::watchers_max()`]. Default 0.
+    /// Number of watchers that the host or relay waits for before the start, at most [`SessionConfig::watchers_max()`], and 0 in a
+    /// mesh, which nobody watches. Default 0.
     #[must_use]
     pub fn watchers_min(mut self, watchers_min: u32) -> Self {
         self.watchers.watchers_min = watchers_min;

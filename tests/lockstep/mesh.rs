@@ -1,0 +1,185 @@
+//! Meshes: how the members meet, vote, and go on when some of them are cut off. Liars are in `attacks/mesh.rs`.
+
+use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
+use testudo_lockstep::packet::{Packet, TurnsPacket};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
+use testudo_lockstep::{
+    ConfigError, Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+    Successor, Topology, VirtualMatch, VoteError,
+};
+use testudo_tests::cases::share;
+
+const DEAD: LinkConfig = LinkConfig::new().loss_ppm(1_000_000);
+
+fn config(players: u8) -> SessionConfig {
+    let config = SessionConfig::new(players).simulated().topology(Topology::Mesh).turns(60);
+    config.drop_after(Duration::from_secs(2))
+}
+
+fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(7, turn.0, player.0)) {
+            let _ = session.submit(&order);
+        }
+    })
+}
+
+fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
+    game.drivers().iter().map(|driver| driver.session().phase()).collect()
+}
+
+/// These nodes have finished with the same orders.
+fn assert_finished(game: &VirtualMatch<Toy>, nodes: &[usize], what: &str) {
+    let phases = phases(game);
+    let log = &game.drivers()[nodes[0]].simulation().log;
+    for &node in nodes {
+        assert_eq!(phases[node], SessionPhase::Finished, "{what}: {node} of {phases:?}");
+        assert!(&game.drivers()[node].simulation().log == log, "{what}: {node}");
+    }
+}
+
+/// A mesh whose links nobody has opened.
+fn unlinked(config: &SessionConfig, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
+    let mut net = SimNet::new(seed);
+    net.set_default(link);
+    let drivers = (0..config.players).map(|player| member(config, player, Instant::ZERO));
+    VirtualMatch::new(drivers.collect(), net)
+}
+
+fn member(config: &SessionConfig, player: u8, now: Instant) -> Driver<Toy> {
+    Driver::new(
+        Toy::default(),
+        Session::new(config.clone(), Identity::Player(PlayerId(player)), now).unwrap(),
+    )
+}
+
+fn connect(game: &mut VirtualMatch<Toy>, from: u8, to: u8) {
+    game.drivers_mut()[usize::from(from)].session_mut().connect(PeerId(to.into()));
+    game.put_to_sleep(from.into(), Instant::ZERO);
+}
+
+/// A number below `below` that follows from the case.
+fn drawn(case: u64, below: u64) -> u64 {
+    ((case + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) % below
+}
+
+/// A match in which nobody is dropped ended for everybody, with an error.
+#[test]
+fn nobody_is_voted_out_of_a_mesh_that_drops_nobody() {
+    let mut game = toy_match(&config(4).without_drops(), 0, 1, latency(60));
+    run(&mut game, 4_000);
+    let session = game.drivers_mut()[0].session_mut();
+    assert_eq!(session.vote_out(PlayerId(3), true), Err(VoteError::NobodyIsDropped));
+    // Liars vote all the same.
+    for voter in [1, 2, 3] {
+        let next = game.drivers()[0].session().next_turn().0;
+        let acks = (0..4).map(|_| next).collect();
+        let vote = TurnsPacket { base: next + 4, acks, votes: !(1 << voter), ..TurnsPacket::default() };
+        crate::attacks::deliver(&mut game, 0, voter, &Packet::Turns(Box::new(vote)));
+    }
+    assert!(run(&mut game, 60_000));
+    assert_finished(&game, &[0, 1, 2, 3], "nobody is dropped");
+}
+
+/// Two who asked each other at about the same time never met: each took the other's link for a new one.
+#[test]
+fn members_who_all_dial_each_other_meet() {
+    for seed in 0..share(60) {
+        let players = 2 + (seed % 5) as u8;
+        let mut game = unlinked(&config(players).turns(10), seed, terrible());
+        let within = [1, 300, 2_000][seed as usize % 3];
+        let pairs = (0..players).flat_map(|from| (0..players).map(move |to| (from, to)));
+        let dials = pairs.filter(|(from, to)| from != to).map(|(from, to)| {
+            let draw = drawn(seed << 8 | u64::from(from) << 4 | u64::from(to), within);
+            (draw, from, to)
+        });
+        let mut dials: Vec<(u64, u8, u8)> = dials.collect();
+        dials.sort_unstable();
+        for (at, from, to) in dials {
+            run(&mut game, at);
+            connect(&mut game, from, to);
+        }
+        assert!(run(&mut game, 60_000), "seed {seed}");
+        let all: Vec<usize> = (0..usize::from(players)).collect();
+        assert_finished(&game, &all, &format!("seed {seed}"));
+    }
+}
+
+/// The members with greater numbers had a link to the lost process, and did not ask again.
+#[test]
+fn a_member_that_restarts_in_the_lobby_is_met_again() {
+    for restarts in 0..4 {
+        let config = config(4).turns(10).lobby_timeout(Duration::from_secs(30));
+        let mut game = unlinked(&config, restarts, terrible());
+        let dial_all = |game: &mut VirtualMatch<Toy>, from: u8| {
+            (0..4).filter(|to| *to != from).for_each(|to| connect(game, from, to));
+        };
+        (0..4).for_each(|from| dial_all(&mut game, from));
+        let last = (restarts as usize + 1) % 4;
+        game.drivers_mut()[last].session_mut().set_ready(false);
+        run(&mut game, 5_000);
+        assert_eq!(phases(&game), [SessionPhase::Lobby; 4]);
+        let now = game.now();
+        game.drivers_mut()[restarts as usize] = member(&config, restarts as u8, now);
+        dial_all(&mut game, restarts as u8);
+        run(&mut game, 10_000);
+        game.drivers_mut()[last].session_mut().set_ready(true);
+        assert!(run(&mut game, 60_000), "{restarts}");
+        assert_finished(&game, &[0, 1, 2, 3], &format!("{restarts} restarts"));
+    }
+}
+
+/// Nobody links to a mesh to watch, so the start never came.
+#[test]
+fn a_mesh_waits_for_no_watchers() {
+    let new = |config| Session::<Order>::new(config, Identity::Player(PlayerId(0)), Instant::ZERO).map(drop);
+    let refused = ConfigError::OutOfRange { setting: "watchers_min", value: 1, min: 0, max: 0 };
+    assert_eq!(new(config(3).watchers_min(1)), Err(refused));
+    assert_eq!(new(config(3)), Ok(()));
+}
+
+/// The packet with a player's end was refused whole by a peer that had missed the votes, and with it the votes that it needed.
+#[test]
+fn who_watches_a_mesh_after_a_resignation_may_miss_a_vote_for_a_moment() {
+    // The others wait for two seconds for what it may have.
+    for gap_ms in [2_100, 2_500, 3_000] {
+        let mut game = toy_match(&config(5).drop_after(Duration::from_secs(4)), 0, 1, latency(20));
+        run(&mut game, 3_000);
+        game.drivers_mut()[4].session_mut().resign(Successor::Nobody);
+        run(&mut game, 5_000);
+        game.net_mut().set_partition(&[4]);
+        for voter in 0..3 {
+            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true).unwrap();
+        }
+        run(&mut game, 5_000 + gap_ms);
+        game.net_mut().set_partition(&[]);
+        assert!(run(&mut game, 200_000));
+        assert_finished(&game, &[0, 1, 2, 4], &format!("{gap_ms} ms"));
+    }
+}
+
+/// The others had gone in good order. Player 0 lacked their last checksums, and lost a match that it had played to the last turn.
+#[test]
+fn who_has_played_all_turns_does_not_lose_to_those_who_have_finished() {
+    let mut lacked = 0;
+    for cut_at in (11_500..12_300).step_by(800 / share(40) as usize) {
+        let mut game = toy_match(&config(3).drop_after(Duration::from_secs(8)), 0, 1, LinkConfig::new());
+        run(&mut game, cut_at);
+        // Nothing comes to player 0, but what it sends arrives.
+        [1, 2].into_iter().for_each(|from| game.net_mut().set_link(from, 0, DEAD));
+        run(&mut game, 12_700);
+        // Longer than the linger time: the others go.
+        game.net_mut().set_partition(&[0]);
+        run(&mut game, 16_000);
+        let before = phases(&game);
+        let is_alone = before == [SessionPhase::Ending, SessionPhase::Finished, SessionPhase::Finished];
+        game.net_mut().set_partition(&[]);
+        [1, 2].into_iter().for_each(|from| game.net_mut().set_link(from, 0, LinkConfig::new()));
+        assert!(run(&mut game, 200_000), "cut off at {cut_at}");
+        if is_alone {
+            lacked += 1;
+            assert_finished(&game, &[0, 1, 2], &format!("cut off at {cut_at}"));
+        }
+    }
+    assert!(lacked > 1, "player 0 never lacked the last checksums alone");
+}
