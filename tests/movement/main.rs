@@ -1,6 +1,7 @@
 //! Movement of units: paths against brute force, crowds, saved and restored matches, golden scenes.
 
 mod alone;
+mod asks;
 mod battle;
 mod changes;
 mod crowds;

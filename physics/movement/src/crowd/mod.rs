@@ -216,8 +216,8 @@ impl Crowd {
         self.all_change();
     }
 
-    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition. While its body is disabled, a unit is in
-    /// nobody's way, and its order waits.
+    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition, and loses its order without an event: give
+    /// it again. While its body is disabled, a unit is in nobody's way, and its order waits.
     ///
     /// # Errors
     /// [`MoveError`]: no such body, one that is not dynamic, a unit that is too large for the ground, or a pace out of range.

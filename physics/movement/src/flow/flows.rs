@@ -33,7 +33,7 @@ pub(crate) const ONLY_FIELD: u16 = u16::MAX - 2;
 /// Positions are at most so far from the middle on each axis, units.
 const FAR: Fx = Fx::const_from_int(1 << 40);
 
-/// So many units may ask for a path in a frame; the others ask again.
+/// So many units may ask for a path in a frame, one of each field if its goal is far; the others ask again.
 const ASKS_MAX: u32 = 32;
 
 /// What came of the wish to use a field at a position.
@@ -277,16 +277,19 @@ impl Flows {
         if field.sees_goal(start) || field.bounds().1.contains(tile) && !is_missing {
             return Opening::Open;
         }
-        let plan = self.plan.as_ref().filter(|plan| plan.index == id.index).map(|plan| plan.start);
-        let is_asked = [plan, used.asks].into_iter().flatten().any(|cell| tile_of(ground, cell) == tile);
-        if is_asked || self.asks_left == 0 {
-            return Opening::Later;
-        }
-        self.asks_left -= 1;
+        let plan = self.plan.as_ref().filter(|plan| plan.index == id.index);
+        let is_planned = plan.is_some_and(|plan| tile_of(ground, plan.start) == tile);
         let ends = [start, field.goal].map(|cell| ground.grid.split(cell).map(|at| at / crate::ground::TILE));
         let away = [0, 1].map(|axis| (ends[1][axis] - ends[0][axis]).abs());
         let steps = away[0].max(away[1]);
-        if steps <= NEAR && !is_missing {
+        let is_near = steps <= NEAR && !is_missing;
+        // One path is planned at a time. If all who want one paid, the units of one field could keep all others from asking.
+        let is_asked = !is_near && used.asks.is_some();
+        if is_planned || is_asked || self.asks_left == 0 {
+            return Opening::Later;
+        }
+        self.asks_left -= 1;
+        if is_near {
             field.plan(tile);
             field.allow(ground, &around(ground, ends[1], steps + 2));
             return Opening::Open;
@@ -296,7 +299,7 @@ impl Flows {
         if !ends.are_connected(sectors, ground) {
             return Opening::Closed;
         }
-        used.asks.get_or_insert(start);
+        used.asks = Some(start);
         Opening::Later
     }
 
