@@ -153,6 +153,9 @@ function keptSecret(bytes) {
   }
 }
 
+let clipboardOpen = true;
+addEventListener("copy", () => { clipboardOpen = true; });
+
 const links = new Map();
 let lastLink = 0;
 const memory = (at, length) => new Uint8Array(wasm_memory.buffer, at, length);
@@ -183,12 +186,16 @@ miniquad_add_plugin({
     };
     env.testudo_hidden = () => Number(document.hidden);
     env.testudo_pixel_ratio = () => devicePixelRatio;
-    // The loader's own copy waits for Ctrl C.
+    // The loader's own copy waits for Ctrl C; 1 unless that is the only way, as in a page that comes by http.
     const keep = env.sapp_set_clipboard;
     env.sapp_set_clipboard = (at, length) => {
       keep(at, length);
-      navigator.clipboard?.writeText(clipboard).catch(() => {});
+      clipboardOpen = Boolean(navigator.clipboard);
+      navigator.clipboard?.writeText(clipboard).catch(() => { clipboardOpen = false; });
     };
+    env.testudo_clipboard_open = () => Number(clipboardOpen);
+    // The machine's clock may be set back: the battle would stand still until the time is reached again.
+    env.now = () => (performance.timeOrigin + performance.now()) / 1000;
     env.testudo_open = (at, length) => {
       if (typeof WebTransport !== "function") return 0;
       const request = JSON.parse(new TextDecoder().decode(memory(at, length)));

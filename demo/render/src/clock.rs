@@ -38,7 +38,7 @@ mod page {
 
     use macroquad::miniquad::date;
 
-    /// Seconds since 1970.
+    /// Seconds since 1970, by the machine's clock as it was when the page was opened.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Moment(f64);
 
@@ -48,7 +48,7 @@ mod page {
         }
 
         pub(super) fn elapsed(&self) -> Duration {
-            // The page's clock may be set back.
+            // `demo/web/link.js` gives a clock that is not set back.
             Duration::try_from_secs_f64(date::now() - self.0).unwrap_or_default()
         }
     }

@@ -17,7 +17,8 @@ pub(crate) mod page;
 pub(crate) mod playback;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod relay;
-#[cfg(target_arch = "wasm32")]
+#[cfg(any(target_arch = "wasm32", test))]
+#[cfg_attr(test, allow(dead_code))]
 pub(crate) mod settings;
 pub(crate) mod share;
 mod terms;

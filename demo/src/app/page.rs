@@ -43,6 +43,11 @@ pub(crate) fn is_hidden() -> bool {
     imports::hidden() != 0
 }
 
+/// Whether the browser has taken the text that was copied last, or is about to. Otherwise the person has to press Ctrl C.
+pub(crate) fn is_clipboard_open() -> bool {
+    imports::clipboard_open() != 0
+}
+
 /// Pixels of the screen per pixel of the page, as it is now.
 pub(crate) fn pixel_ratio() -> f32 {
     let ratio = imports::pixel_ratio();

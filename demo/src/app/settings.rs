@@ -78,6 +78,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// A sentence about the part of it that cannot be meant.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text)
+            .map_err(|error| format!("the settings of this page cannot be read: {error}"))
+    }
+
     /// The battle in this page.
     pub(crate) fn skirmish(&self) -> SkirmishSpec {
         let bot = Pilot::Bot(match self.bot.as_str() {
@@ -134,6 +143,21 @@ impl Settings {
         Terms {
             setup: Setup { players, units: self.units, seed: self.seed, map: maps::named(&self.map) },
             turns: self.turns.unwrap_or(TURNS_MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A room for 300 players, and a misspelt name, gave the usual battle instead, and nothing said so.
+    #[test]
+    fn settings_that_cannot_be_meant_are_refused() {
+        assert_eq!(Settings::read(r#"{ "units": 60, "players": 16 }"#).map(|read| read.units), Ok(60));
+        for (text, part) in [(r#"{ "players": 300 }"#, "300"), (r#"{ "unit": 60 }"#, "unit"), ("", "EOF")] {
+            let why = Settings::read(text).map(|read| read.units).unwrap_err();
+            assert!(why.contains("cannot be read") && why.contains(part), "{why}");
         }
     }
 }

@@ -237,7 +237,7 @@ def from_a_page():
     say("a page opens a room, and the program comes to it")
     relay = begin(Relay())
     host = page("Cleo")
-    host.open(relay.opens.replace("#", "?units=20&seed=3#"))
+    host.open(relay.opens.replace("#", "?units=20&seed=3&turns=60#"))
     code = host.wait("codes", lambda: host.last("codes"), 150)["value"][0]
     host.wait("its QR code", lambda: "qr" in host.last("places")["places"])
     for size in PHONES:
@@ -257,6 +257,10 @@ def from_a_page():
         guest.kill()
         guest.wait()
     check(host.last("differs") is None, "the page was told of a difference")
+    host.wait("the last turn", lambda: host.last("end"), 150)
+    step = lambda: host.value("document.getElementById('step')?.textContent") or ""
+    host.key("KeyQ", "q", 81, modifiers=2)
+    host.wait("a sentence about the end", lambda: "match is over" in step())
     host.close()
     relay.end()
 
@@ -300,12 +304,17 @@ def four():
 
 
 def refusals():
-    say("a damaged code, and a code that opens nothing, are told in one sentence")
+    say("a damaged code, a room of 300, and a code that opens nothing are told in one sentence each")
     relay = begin(Relay())
     lost = page("Eve")
     step = lambda: lost.value("document.getElementById('step')?.textContent") or ""
     lost.open(relay.page + "#" + relay.code[:-3])
     lost.wait("a sentence about the code", lambda: "code" in step())
+    lost.open("about:blank")
+    lost.open(relay.opens.replace("#", "?players=300#"))
+    lost.wait("a room", lambda: lost.last("codes"), 150)
+    said = lost.value("document.getElementById('verdict').textContent")
+    check("players is a number from 1 to 16" in said, f"a room for 300 players is not refused: {said}")
     lost.open("about:blank")
     lost.open(relay.page + "#" + relay.code)
     lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)

@@ -93,6 +93,28 @@ def with_mouse():
     foreseen = browser.wait("how it came out", lambda: browser.last("foreseen"))
     check(foreseen["corrections"] > 0 and foreseen["turns_right"] > 0, f"nothing was predicted: {foreseen}")
 
+    say("the machine's clock is set back, and the battle goes on")
+    browser.value("Date.now = () => 0")
+    before = browser.last("order")["turn"]
+    later = lambda note: ordered(note) and note["turn"] > before + 10
+    browser.until("a later turn", lambda: browser.click(browser.place("view 1", 40, 60), "right"), later)
+
+    say("Cmd V pastes a code")
+    browser.until("the menu", lambda: browser.key("F10", "F10", 121), lambda note: note.get("event") == "menu" and note["value"])
+    browser.wait("its other page", lambda: "friends" in browser.last("places")["places"])
+    browser.click(browser.place("friends"))
+    browser.wait("its other page", lambda: "join match" in browser.last("places")["places"])
+    browser.value("""{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', 'nonsense');
+      dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
+    }""")
+    browser.key("KeyV", "v", 86, modifiers=4)
+    refused = lambda note: note.get("event") == "refused"
+    why = browser.until("a refusal", lambda: browser.click(browser.place("join match")), refused)["value"]
+    check("damaged" in why, f"it was not pasted: {why}")
+    browser.until("no menu", lambda: browser.key("Escape", "Escape", 27), lambda note: note.get("event") == "menu" and not note["value"])
+
     say("a button says what it does while the mouse is over it")
     browser.click(browser.place("choose all"))
     browser.wait("a tooltip", lambda: "tooltip" in browser.last("places")["places"])
@@ -143,6 +165,12 @@ def with_mouse():
     copied = lambda note: note.get("event") == "link"
     link = browser.until("a link", lambda: browser.click(browser.place("share")), copied)["value"]
     check(link.startswith(ADDRESS + "/#battle="), f"no link to this page: {link}")
+    check(browser.value("clipboardOpen") is True, "the link was not copied")
+    say("a page that may not copy knows that")
+    browser.value("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    browser.until("a link", lambda: browser.click(browser.place("share")), copied)
+    check(browser.value("clipboardOpen") is False, "the page takes the link for copied")
+    keep(browser, "copied")
     check(not browser.errors, f"the page complained: {browser.errors}")
     browser.close()
     return link

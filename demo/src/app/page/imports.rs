@@ -10,6 +10,7 @@ unsafe extern "C" {
     safe fn testudo_close(link: u32);
     safe fn testudo_hints_over(are_ended: u32) -> u32;
     safe fn testudo_hidden() -> u32;
+    safe fn testudo_clipboard_open() -> u32;
     safe fn testudo_pixel_ratio() -> f32;
 }
 
@@ -50,6 +51,10 @@ pub(super) fn hints_over(are_ended: u32) -> u32 {
 
 pub(super) fn hidden() -> u32 {
     testudo_hidden()
+}
+
+pub(super) fn clipboard_open() -> u32 {
+    testudo_clipboard_open()
 }
 
 pub(super) fn pixel_ratio() -> f32 {

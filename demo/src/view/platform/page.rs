@@ -19,23 +19,23 @@ const MATCH_FILE: &str = "match.json";
 /// Draws on the page's canvas from now on.
 pub(crate) fn open_page() {
     macroquad::Window::from_config(conf(LinuxBackend::default()), async {
-        let text = load_string(MATCH_FILE).await.unwrap_or_default();
-        let settings: Settings = serde_json::from_str(&text).unwrap_or_default();
-        let mut log = OrderLog::new(Sink::Page);
-        if !settings.log.is_empty()
-            && let Err(error) = trace::begin(&settings.log)
-        {
-            log.note("error", error.to_string());
-        }
-        if let Err(error) = show(&settings, Stage::new(log)).await {
+        if let Err(error) = show().await {
             OrderLog::new(Sink::Page).note("stopped", error);
         }
     });
 }
 
 /// Shows what the settings ask for.
-async fn show(settings: &Settings, stage: Stage) -> Result<(), String> {
-    let page = settings.page.clone();
+async fn show() -> Result<(), String> {
+    let text = load_string(MATCH_FILE).await.map_err(|error| error.to_string())?;
+    let settings = Settings::read(&text)?;
+    let mut log = OrderLog::new(Sink::Page);
+    if !settings.log.is_empty()
+        && let Err(error) = trace::begin(&settings.log)
+    {
+        log.note("error", error.to_string());
+    }
+    let (page, stage) = (settings.page.clone(), Stage::new(log));
     if let Some(code) = &settings.code {
         online(settings.online(code)?, stage).await
     } else if let Some(battle) = &settings.battle {
@@ -57,14 +57,19 @@ async fn online(game: NetworkMatch, stage: Stage) -> Result<(), String> {
     let left = network::run(game, stage, |_, _| {}).await;
     let network::Left { game, mut stage, replay, error, .. } = left;
     error.map_or(Ok(()), |error| Err(error.to_string()))?;
-    game.end().map_err(|error| error.to_string())?;
+    let end = game.end().map_err(|error| error.to_string())?.map(|outcome| outcome.end).unwrap_or_default();
+    if let Some(why) = end.trouble() {
+        return Err(why.to_owned());
+    }
     match replay {
         Some(course) => {
             let shown = viewing::run(course, None, stage, &Cell::new(None)).await;
             shown.map(|_| ()).map_err(|error| error.to_string())
         }
         None => {
-            stage.log.note("left", true);
+            // There is nothing to come back to.
+            let is_over = end.is_finished || end.is_settled;
+            stage.log.note(if is_over { "over" } else { "left" }, true);
             Ok(())
         }
     }

@@ -66,6 +66,14 @@ fn within_reach(rect: Rect) -> Rect {
     Rect::new(corner.x, corner.y, size.x, size.y)
 }
 
+/// Whether the text that was copied last is in the clipboard.
+fn is_clipboard_open() -> bool {
+    #[cfg(target_arch = "wasm32")]
+    return crate::app::page::is_clipboard_open();
+    #[cfg(not(target_arch = "wasm32"))]
+    return true;
+}
+
 impl Ui {
     pub(crate) fn new() -> Self {
         Self {
@@ -210,7 +218,10 @@ impl Ui {
     /// A button that copies a text, and then says so; true when it has been pressed.
     pub(crate) fn copy(&mut self, name: &'static str, rect: Rect, word: &str, text: &str) -> bool {
         let is_copied = self.copied == text;
-        let is_pressed = self.button(name, rect, if is_copied { "Copied" } else { word }, false);
+        // A browser may keep its clipboard to the person.
+        let [long, short] = if is_clipboard_open() { ["Copied"; 2] } else { ["Press Ctrl C", "Ctrl C"] };
+        let said = if self.pen.width(long, SMALL) + 8.0 <= rect.w { long } else { short };
+        let is_pressed = self.button(name, rect, if is_copied { said } else { word }, false);
         if is_pressed {
             clipboard_set(text);
             text.clone_into(&mut self.copied);
