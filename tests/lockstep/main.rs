@@ -32,6 +32,7 @@ mod prediction;
 mod random_operations;
 mod relays;
 mod replays;
+mod returns;
 mod rooms;
 mod saving;
 mod settings;

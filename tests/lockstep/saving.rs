@@ -363,8 +363,19 @@ fn xxhash(bytes: &[u8]) -> [u8; 8] {
     xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()
 }
 
+/// The save that a player orders in turn 40 of a match, and the state in it.
+pub(crate) fn saved_by(config: &SessionConfig) -> (SavedMatch, Toy) {
+    let mut game = toy_match(config, 0, 1, LinkConfig::new());
+    play(&mut game, |turn, identity, session| {
+        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+            session.save();
+        }
+    });
+    the_save(&mut game)
+}
+
 /// A session of each peer of a resumed match; only the host has the save and the state.
-fn resumed_by_the_host_alone(
+pub(crate) fn resumed_by_the_host_alone(
     config: &SessionConfig,
     saved: SavedMatch,
     state: Toy,
@@ -429,13 +440,7 @@ fn three_who_wait_for_a_save_on_a_slow_uplink_share_it_and_get_it() {
 #[test]
 fn a_watcher_who_has_half_of_the_save_at_the_start_joins_the_match() {
     let config = config(3, Topology::Host).late_watchers(true);
-    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    play(&mut game, |turn, identity, session| {
-        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-            session.save();
-        }
-    });
-    let (saved, state) = the_save(&mut game);
+    let (saved, state) = saved_by(&config);
     let state = Toy { ballast: 100_000, ..state };
     let config = config.lobby_timeout(Duration::from_secs(400));
     let mut second = resumed_by_the_host_alone(&config, saved, state, 1);

@@ -1,6 +1,6 @@
 //! The middle of a star lets peers join a running match: it finds a state for them, keeps the entries that follow, and brings players back.
 
-use crate::packet::{Hello, Refusal};
+use crate::packet::{Bye, Hello, Refusal};
 use crate::session::link::Link;
 use crate::session::transfer::arrival::{Arrival, ArrivalStage};
 use crate::session::{AnySession, SessionPhase};
@@ -129,6 +129,10 @@ impl AnySession {
     fn bring_back(&mut self, index: usize, player: PlayerId) {
         let stream = &self.common.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
+        if self.ballots.is_voted_out(self.common.streams.live(), player) {
+            self.common.end_arrival(index, Bye::Dropped);
+            return;
+        }
         // Watchers hear of it in their own time: the end, then the return. They keep nobody out.
         let knows = |link: &&Link| {
             let watches = link.identity == Some(Identity::Watcher);
@@ -150,7 +154,7 @@ impl AnySession {
             return;
         }
         tracing::info!(player = player.0, turn = first, "comes back");
-        self.ballots.forget(player);
+        self.ballots.forget_cast(player);
         self.go_on_stream(player, first, self.common.links[index].handshake.connection);
         self.common.streams[player.index()].source = None;
         let link = &mut self.common.links[index];

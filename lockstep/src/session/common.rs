@@ -324,13 +324,19 @@ impl Common {
     pub(super) fn send_away(&mut self, index: usize) {
         let link = &mut self.links[index];
         if link.lacks_state() {
-            let peer = link.peer;
-            tracing::info!(peer = peer.0, "nobody has a state for a joining peer");
-            (link.arrival, link.sender) = (None, None);
-            link.phase = LinkPhase::Closed;
-            link.outflow.owe_bye(Bye::Left);
-            self.emit(Event::JoinFailed(peer));
+            tracing::info!(peer = link.peer.0, "nobody has a state for a joining peer");
+            self.end_arrival(index, Bye::Left);
         }
+    }
+
+    /// A joining peer cannot come in any more.
+    pub(super) fn end_arrival(&mut self, index: usize, bye: Bye) {
+        let link = &mut self.links[index];
+        let peer = link.peer;
+        (link.arrival, link.sender) = (None, None);
+        link.phase = LinkPhase::Closed;
+        link.outflow.owe_bye(bye);
+        self.emit(Event::JoinFailed(peer));
     }
 
     pub(super) fn may_state(&self, link: &Link, author: PlayerId) -> bool {

@@ -64,10 +64,11 @@ impl Links {
         self.by_peer.values_mut().for_each(|link| link.outflow.owe_bye(bye));
     }
 
-    /// The player has been dropped; tells the player.
+    /// The player has been dropped; tells the player. (One that waits for a state has come after whoever was dropped.)
     pub(super) fn close_link_of(&mut self, player: PlayerId) {
         let identity = Some(Identity::Player(player));
-        for link in self.by_peer.values_mut().filter(|link| link.identity == identity) {
+        let is_of = |link: &&mut Link| link.identity == identity && !link.lacks_state();
+        for link in self.by_peer.values_mut().filter(is_of) {
             link.phase = LinkPhase::Closed;
             link.outflow.owe_bye(Bye::Dropped);
         }

@@ -193,9 +193,10 @@ impl AnySession {
         }
     }
 
-    /// Players who went when the start was fixed: nobody waits for them.
+    /// Players who went when the start was fixed, or came anew and have no save yet: nobody waits for them.
     fn drop_absent(&mut self) {
-        let here = self.common.links.values().fold(self.common.own(), |here, link| match link.identity {
+        let links = self.common.links.values().filter(|link| !link.lacks_state());
+        let here = links.fold(self.common.own(), |here, link| match link.identity {
             Some(Identity::Player(player)) => here | 1 << player.0,
             _ => here,
         });

@@ -209,7 +209,7 @@ impl AnySession {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Pace { .. } => {}
                     Extra::Votes(players) => self.ballots.note(&mut self.common, turn, player, players),
                     Extra::Return(_) => {
-                        self.ballots.forget(player);
+                        self.ballots.forget_told(player);
                         self.common.emit(Event::PlayerReturned { player, turn });
                     }
                     Extra::Slack(slack) => {

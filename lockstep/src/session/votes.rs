@@ -74,9 +74,14 @@ impl Ballots {
         self.cast[voter.index()] = votes.bits();
     }
 
-    /// A player is back, and votes for nobody's drop.
-    pub(super) fn forget(&mut self, voter: PlayerId) {
-        (self.cast[voter.index()], self.told[voter.index()]) = (0, 0);
+    /// The middle of a star: a player is brought back, and none of its entries since vote yet.
+    pub(super) fn forget_cast(&mut self, voter: PlayerId) {
+        self.cast[voter.index()] = 0;
+    }
+
+    /// The turn of a player's return begins. (An entry after it that votes may be here already.)
+    pub(super) fn forget_told(&mut self, voter: PlayerId) {
+        self.told[voter.index()] = 0;
     }
 
     /// Whether enough of the players in the match vote this one out, as far as the middle of a star knows.

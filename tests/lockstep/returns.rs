@@ -1,0 +1,123 @@
+//! What goes on around the moment in which a player comes back: results, votes, and those for whom nobody waits.
+
+use crate::joining::{assert_agreed, come_back, config, events, play, restart, secret, start};
+use crate::saving::{resumed_by_the_host_alone, saved_by};
+use crate::toy::{Toy, latency};
+use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::{
+    Duration, Event, Failure, Identity, Instant, PlayerId, SessionPhase, Topology, VirtualMatch,
+};
+
+/// A match of four, in which player 3 has gone and is here again after ten seconds, with a state of so many bytes to get.
+fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatch<Toy> {
+    let config = config(4, topology).turns(400);
+    let mut game = start(&config, 0, seed, latency(10));
+    for driver in game.drivers_mut() {
+        driver.simulation_mut().ballast = ballast;
+    }
+    play(&mut game, 3_000);
+    game.net_mut().set_partition(&[3]);
+    play(&mut game, 10_000);
+    game.net_mut().set_partition(&[]);
+    come_back(&mut game, &config, 3);
+    game
+}
+
+/// Steps until something is so, for a minute at most.
+fn step_until(game: &mut VirtualMatch<Toy>, mut is_so: impl FnMut(&mut VirtualMatch<Toy>) -> bool) {
+    let end = game.now() + Duration::from_secs(60);
+    while !is_so(game) {
+        let next = game.now().as_micros() / 1_000 + 1;
+        play(game, next);
+        assert!(game.now() < end, "it never was so");
+    }
+}
+
+/// The player was asked for the result of a turn whose entry the host had made for it, and everybody read that the results differed.
+#[test]
+fn a_match_that_is_decided_right_before_a_return_has_one_result() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = with_three_away(topology, 0, 3);
+        step_until(&mut game, |game| !game.drivers()[3].simulation().returned.is_empty());
+        let back = game.drivers()[3].simulation().returned[0].1;
+        for turn in back - 3..back + 4 {
+            let mut game = with_three_away(topology, 0, 3);
+            // A state does not hold it.
+            for driver in game.drivers_mut() {
+                driver.simulation_mut().decided = Some((4 * turn + 1, 7));
+            }
+            assert!(play(&mut game, 400_000));
+            for node in 0..4 {
+                let told = events(&mut game, node);
+                let results = told.iter().filter_map(|event| match event {
+                    Event::MatchResult(result) => Some(result.agreed),
+                    _ => None,
+                });
+                assert_eq!(results.collect::<Vec<_>>(), [true], "{topology:?} {back} {turn} {node}");
+            }
+            assert_agreed(&mut game, &format!("{topology:?} {turn}"));
+        }
+    }
+}
+
+/// Everybody was shown the vote, and the host had forgotten it when the turn of the return began.
+#[test]
+fn a_vote_of_a_player_who_is_just_back_counts() {
+    let mut game = with_three_away(Topology::Host, 0, 3);
+    // As soon as it knows that it is back, and before anybody has begun that turn.
+    step_until(&mut game, |game| game.drivers_mut()[3].session_mut().vote_out(PlayerId(1), true).is_ok());
+    assert!(game.drivers()[0].simulation().returned.is_empty());
+    let later = game.now().as_micros() / 1_000 + 4_000;
+    play(&mut game, later);
+    assert!(!game.drivers()[0].simulation().returned.is_empty());
+    game.drivers_mut()[0].session_mut().vote_out(PlayerId(1), true).unwrap();
+    play(&mut game, 60_000);
+    let told = events(&mut game, 0);
+    let shown = |event: &Event| matches!(event, Event::Vote { voter: PlayerId(3), out: true, .. });
+    assert!(told.iter().any(shown), "{told:?}");
+    let gone = |event: &Event| matches!(event, Event::PlayerGone { player: PlayerId(1), .. });
+    assert!(told.iter().any(gone), "{told:?}");
+}
+
+/// It came back, and was dropped two turns later.
+#[test]
+fn who_is_voted_out_while_it_joins_does_not_come_back() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = with_three_away(topology, 2_000_000, 3);
+        play(&mut game, 10_500);
+        for voter in 0..3 {
+            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true).unwrap();
+        }
+        assert!(game.drivers()[3].session().is_joining(), "{topology:?}");
+        assert!(play(&mut game, 400_000));
+        assert!(game.drivers()[0].simulation().returned.is_empty(), "{topology:?}");
+        let phase = game.drivers()[3].session().phase();
+        assert_eq!(phase, SessionPhase::Failed(Failure::Dropped), "{topology:?}");
+    }
+}
+
+/// Whoever had started again between the moment in which the start was fixed and the start counted as here, and everybody waited for it for the drop time.
+#[test]
+fn a_resumed_match_does_not_wait_for_a_guest_that_comes_anew_before_the_start() {
+    let config = config(3, Topology::Host);
+    let (saved, state) = saved_by(&config);
+    let state = Toy { ballast: 200_000, ..state };
+    let mut hits = 0;
+    for restart_ms in (2_400..3_600).step_by(25) {
+        let mut game = resumed_by_the_host_alone(&config, saved.clone(), state.clone(), 1);
+        game.net_mut().set_default(latency(10));
+        game.net_mut().set_link(0, 1, LinkConfig::new().latency(Duration::from_millis(400)));
+        restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+        game.run(Instant::from_millis(restart_ms), |_, _, _, _| {});
+        let was_in_lobby = game.drivers()[0].session().phase() == SessionPhase::Lobby;
+        restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+        game.run(Instant::from_millis(restart_ms + 12_000), |_, _, _, _| {});
+        let stalled = game.drivers()[0].session().stats().stalled_frames;
+        let has_started = game.drivers()[0].session().phase() == SessionPhase::Running;
+        hits += u32::from(was_in_lobby && has_started);
+        assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Running, "{restart_ms} ms");
+        // The drop time is 60 frames long.
+        assert!(!was_in_lobby || stalled < 50, "{restart_ms} ms: {stalled} frames");
+    }
+    assert!(hits > 10, "{hits}");
+}
