@@ -61,7 +61,10 @@ impl Wire {
                 udp.pump_with(session, now, invite).map_err(MatchError::Socket)?;
             }
             #[cfg(not(target_arch = "wasm32"))]
-            Self::Host(host) => host.round(session, now),
+            Self::Host(host) => {
+                host.round(session, now);
+                host.server().check().map_err(MatchError::Socket)?;
+            }
             Self::None => {}
             // A guest that asks for its place again needs no session; what went wrong in the end is kept: see `error`.
             Self::Guest(guest) if guest.is_calling() => {}

@@ -114,7 +114,7 @@ impl Relay {
     /// Serves until it is told to stop and the last room is over. No match waits for `tell`. None: `tell` still waits for a reader that stands still.
     ///
     /// # Errors
-    /// The system gives no randomness, or no thread.
+    /// The system gives no randomness, or no thread, or has taken the socket away.
     pub(crate) fn run(
         mut self,
         tell: impl FnMut(RelayNews) + Send + 'static,
@@ -132,7 +132,7 @@ impl Relay {
             let began = self.clock.now();
             let clock = self.clock;
             let served = self.sealed.round(|| clock.now());
-            served.map_err(|error| MatchError::Randomness(error.to_string()))?;
+            served.map_err(MatchError::Socket)?;
             while let Some(codes) = self.sealed.poll_opened() {
                 let watch = codes.watchers().map(|code| code.to_string());
                 watch.into_iter().for_each(|watch| teller.tell_if_room(RelayNews::Opened { watch }));
@@ -149,7 +149,7 @@ impl Relay {
                 let is_told = teller.finish();
                 return Ok(is_told.then(|| self.sealed.rooms().counters().clone()));
             }
-            self.tell_cluster(is_stopping);
+            self.tell_cluster();
             if began.since(shown) >= SHOW_EVERY {
                 shown = began;
                 self.show();
@@ -176,11 +176,8 @@ impl Relay {
         Ok(())
     }
 
-    fn tell_cluster(&mut self, is_stopping: bool) {
-        let load = Load {
-            is_busy: !self.sealed.rooms().is_empty(),
-            is_full: is_stopping || self.sealed.rooms().is_full(),
-        };
+    fn tell_cluster(&mut self) {
+        let load = Load { is_busy: !self.sealed.rooms().is_empty(), is_full: self.sealed.rooms().is_full() };
         if let Some(agones) = &self.agones
             && load != self.told
         {
