@@ -119,6 +119,7 @@ impl Seat {
         self.pump()?;
         let now = self.clock.now();
         self.take_events();
+        self.tell_new_codes();
         self.take_messages(now);
         self.watch_wait(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));

@@ -1,14 +1,17 @@
 //! Which players are here.
 
 use testudo_lockstep::PlayerId;
+use testudo_lockstep::service::code::JoinCode;
 
 /// Which players are gone just now, and how many were lost and came back. It outlives a broken connection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Attendance {
     lost: u32,
     back: u32,
     /// Bit n for player n.
     away: u16,
+    /// Players whom the relay was asked to remove before the start, and the codes that open their places then.
+    asked_to_go: Vec<(PlayerId, JoinCode)>,
 }
 
 impl Attendance {
@@ -22,6 +25,17 @@ impl Attendance {
         self.away &= !(1 << player.0);
     }
 
+    /// The relay was asked to remove a player. The code of the last time counts.
+    pub(super) fn note_asked_to_go(&mut self, player: PlayerId, code: JoinCode) {
+        self.asked_to_go.retain(|(asked, _)| *asked != player);
+        self.asked_to_go.push((player, code));
+    }
+
+    /// Those of them who are gone.
+    pub(super) fn take_gone(&mut self, is_gone: impl Fn(PlayerId) -> bool) -> Vec<(PlayerId, JoinCode)> {
+        self.asked_to_go.extract_if(.., |(player, _)| is_gone(*player)).collect()
+    }
+
     pub(super) fn is_here(&self, player: PlayerId) -> bool {
         self.away & (1 << player.0) == 0
     }
@@ -29,5 +43,26 @@ impl Attendance {
     /// How many players were lost, and how many came back.
     pub(super) fn lost_and_back(&self) -> (u32, u32) {
         (self.lost, self.back)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use super::*;
+
+    /// The new code was told at once. The match had begun when the relay read the question, and the code led nowhere.
+    #[test]
+    fn who_was_asked_to_go_twice_goes_once_and_by_the_last_code() {
+        let code = |port| JoinCode::unsealed(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let mut attendance = Attendance::default();
+        let asked = [(1, 7), (2, 8), (1, 9)];
+        asked.iter().for_each(|(player, port)| attendance.note_asked_to_go(PlayerId(*player), code(*port)));
+        let gone = |attendance: &mut Attendance, gone: u8| attendance.take_gone(|player| player.0 == gone);
+        assert_eq!(gone(&mut attendance, 3), []);
+        assert_eq!(gone(&mut attendance, 1), [(PlayerId(1), code(9))]);
+        assert_eq!(gone(&mut attendance, 1), []);
+        assert_eq!(gone(&mut attendance, 2), [(PlayerId(2), code(8))]);
     }
 }

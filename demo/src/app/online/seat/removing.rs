@@ -59,8 +59,21 @@ impl Seat {
             _ => None,
         };
         let is_before = self.session().phase() == SessionPhase::Lobby;
-        code.filter(|_| is_before).iter().for_each(|code| self.renew_code(player, code));
+        code.filter(|_| is_before)
+            .into_iter()
+            .for_each(|code| self.attendance.note_asked_to_go(player, code));
         Ok(())
+    }
+
+    /// The relay has removed a player before the start. A question that it reads after the start opens the place to nobody.
+    pub(super) fn tell_new_codes(&mut self) {
+        let session = self.driver.session();
+        let is_before = session.phase() == SessionPhase::Lobby;
+        for (player, code) in self.attendance.take_gone(|player| !is_before || !session.is_here(player)) {
+            if is_before {
+                self.renew_code(player, &code);
+            }
+        }
     }
 
     /// Before the start somebody else may come instead, with a new code.

@@ -58,7 +58,7 @@ impl Seat {
         };
         let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
-        (seat.saving, seat.attendance) = (former.saving.clone(), former.attendance);
+        (seat.saving, seat.attendance) = (former.saving.clone(), former.attendance.clone());
         seat.codes = former.codes.clone();
         seat.show_profile(&options, former.session().profile(former.player()));
         Ok(seat)
