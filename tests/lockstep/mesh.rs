@@ -129,6 +129,58 @@ fn a_member_that_restarts_in_the_lobby_is_met_again() {
     }
 }
 
+/// What the next packet of a node says of whom it has given up.
+fn given_up_by(game: &mut VirtualMatch<Toy>, node: usize) -> u16 {
+    let (now, mut bytes) = (game.now() + Duration::from_millis(100), Vec::new());
+    let session = game.drivers_mut()[node].session_mut();
+    let to = session.poll_transmit(now, &mut bytes).unwrap();
+    let key = session.packet_key(to).unwrap();
+    let Ok(Packet::Turns(turns)) = Packet::decode(&bytes, key, session.config().payload_format(33)) else {
+        panic!("{bytes:?}");
+    };
+    turns.frozen
+}
+
+/// When the second one was given up, the lowest player took the first one back, who had been dropped. So it no longer knew that the second one may have run
+/// turns of the first that nobody else has, and is no liar for that.
+#[test]
+fn whoever_was_dropped_from_a_mesh_stays_given_up() {
+    let mut game = toy_match(&config(7), 0, 1, latency(20));
+    run(&mut game, 3_000);
+    game.put_to_sleep(6, Instant::from_millis(2_000_000));
+    run(&mut game, 6_500);
+    assert_eq!(game.drivers()[0].session().stats().drops, 1);
+    game.put_to_sleep(5, Instant::from_millis(2_000_000));
+    run(&mut game, 10_000);
+    assert_eq!(game.drivers()[0].session().stats().drops, 2);
+    assert_eq!(given_up_by(&mut game, 0), 1 << 6 | 1 << 5);
+}
+
+/// Three members had given up the one against whom they voted, and waited for a fourth, who could not be heard. One took its vote back, and then the lowest
+/// player listened again. The other two never did, and when the lowest player crashed, they dropped one who had played all the time.
+#[test]
+fn a_vote_of_a_mesh_stands_when_members_have_acted_on_it() {
+    for taken_back_at in [3_500, 3_700, 3_900] {
+        let mut game = toy_match(&config(5).turns(100), 0, 1, latency(20));
+        run(&mut game, 3_000);
+        game.net_mut().set_partition(&[3]);
+        run(&mut game, 3_200);
+        for voter in 0..3 {
+            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(4), true).unwrap();
+        }
+        run(&mut game, taken_back_at);
+        game.drivers_mut()[2].session_mut().vote_out(PlayerId(4), false).unwrap();
+        run(&mut game, 4_400);
+        game.net_mut().set_partition(&[]);
+        run(&mut game, 5_500);
+        let drops = game.drivers()[0].session().stats().drops;
+        assert_eq!(drops, 1, "taken back at {taken_back_at}");
+        game.put_to_sleep(0, Instant::from_millis(2_000_000));
+        run(&mut game, 200_000);
+        assert_finished(&game, &[1, 2, 3], &format!("taken back at {taken_back_at}"));
+    }
+}
+
 /// Nobody links to a mesh to watch, so the start never came.
 #[test]
 fn a_mesh_waits_for_no_watchers() {

@@ -32,8 +32,9 @@ pub enum Successor {
 impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players in the match vote against a player, and at least two, the
     /// player is dropped, as after a silence, and cannot come back while they do. In a mesh it takes more than half of all players in the match, the one
-    /// voted against among them, and where nobody is dropped nobody votes. The vote travels with the next entry, and every peer is told of it by
-    /// [`Event::Vote`](crate::Event::Vote). In a star the middle counts, and a host who plays cannot be voted out: leave the match instead.
+    /// voted against among them, and where nobody is dropped nobody votes; when members have acted on a vote it stands. The vote travels with the next
+    /// entry, and every peer is told of it by [`Event::Vote`](crate::Event::Vote). In a star the middle counts, and a host who plays cannot be voted out:
+    /// leave the match instead.
     ///
     /// # Errors
     /// Why the vote does not count, as [`AnySession::may_vote_out`] says.

@@ -135,9 +135,9 @@ impl DropAgreement {
     }
 
     /// The lowest player had not heard of these for too long, perhaps because it was cut off itself. The others hear them and would not
-    /// agree, so it listens to them again.
+    /// agree, so it listens to them again. Whoever has been dropped stays given up.
     pub(super) fn take_back(&mut self, common: &Common, votes: u16, heard: u16) {
-        let back = heard & self.revocable & !self.voted_out(common, votes);
+        let back = heard & common.streams.live() & self.revocable & !self.voted_out(common, votes);
         self.frozen &= !back;
         self.revocable &= !back;
     }
@@ -167,15 +167,16 @@ impl DropAgreement {
         ended.any(can_be_heard) && common.now.since(since) < linger.times(2)
     }
 
-    /// Players whom a majority of the active players votes out, bit n for player n; never the local player.
+    /// Players whom a majority of the active players votes out or has given up, bit n for player n; never the local player. Whoever has given somebody up
+    /// cannot take it back, also if a vote was the reason: without the others' agreement it would go on without that player's own packets.
     pub(super) fn voted_out(&self, common: &Common, votes: u16) -> u16 {
         let live = common.streams.live();
         // Who has left or resigned has no say.
-        let votes = if common.own() & live == 0 { 0 } else { votes };
+        let votes = if common.own() & live == 0 { 0 } else { votes | self.frozen };
         let votes = |player: &PlayerId| {
             let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);
-            let others =
-                common.links.values().filter(|link| common.plays(link)).map(|link| says(link.mesh.votes));
+            let others = common.links.values().filter(|link| common.plays(link));
+            let others = others.map(|link| says(link.mesh.votes | link.mesh.frozen));
             (others.sum::<u32>() + says(votes)) * 2 > live.count_ones()
         };
         let out = players_in(live).filter(votes).fold(0, |mask, player| mask | (1 << player.0));
