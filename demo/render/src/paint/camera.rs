@@ -90,10 +90,9 @@ impl Camera {
     }
 }
 
-/// A vector of the simulation, by way of the `glam` that physics uses. The window library uses an older `glam`, so both numbers are
-/// converted.
+/// A vector of the simulation in units.
 pub fn vector(v: testudo_physics::Vec2) -> Vec2 {
-    Vec2::from_array(testudo_physics::glam::Vec2::from(v).to_array())
+    Vec2::new(v.x.to_bits() as f32, v.y.to_bits() as f32) / 65_536.0
 }
 
 /// A point of the simulation in units.
