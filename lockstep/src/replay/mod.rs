@@ -201,7 +201,7 @@ impl Recorder {
     }
 
     /// The recording begins in the middle of a match: the number of its first turn, and the whole state before it, as [`crate::state::save`]
-    /// writes it. Call it before anything else; later it has no effect.
+    /// writes it. Call it once, before anything else: after a turn it has no effect, and a second start makes the file unreadable.
     pub fn start(&mut self, turn: u32, state: &[u8]) {
         if self.turns == 0 && state.len() + 4 <= RECORD_BYTES_MAX {
             self.record(kind::START, &[&turn.to_le_bytes(), state]);
