@@ -154,7 +154,8 @@ pub struct TouchingContact {
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
-    /// The change of the closing speed by the contact in the last step, units per second; not negative.
+    /// The change of the closing speed by the contact, units per second; not negative. The next step starts with it. Under gravity it is that of the
+    /// step's last part, and it leaves out what restitution reflected. To know how hard bodies meet, use [`World::contact_hits`].
     pub impulse: Fx,
 }
 

@@ -27,6 +27,28 @@ fn sleeping_heap() -> (World, Vec<BodyId>) {
     (w, ids)
 }
 
+/// A sensor that began to drive woke those beneath it, as a platform does.
+#[test]
+fn a_sensor_that_drives_over_sleepers_wakes_nobody() {
+    let (mut w, ids) = sleeping_heap();
+    let in_the_air = add(&mut w, BodyDef::dynamic(circle(500)).position(at(0, 40_000)));
+    run(&mut w, 1, 30);
+    w.sleep_body(in_the_air).unwrap();
+    let aura = BodyDef::kinematic(circle(5_000)).sensor(true).velocity(Vec2::from_ints(1, 0));
+    let sensors = [at(0, 40_000), at(0, 0)].map(|place| add(&mut w, aura.position(place)));
+    for frame in 0..60 {
+        assert_eq!(awake(&w), sensors, "frame {frame}");
+        run(&mut w, 1, 30);
+    }
+    for id in sensors {
+        w.set_velocity(id, Vec2::ZERO).unwrap();
+        run(&mut w, 2, 30);
+        let target = w.body(id).unwrap().position() + Vec2::from_ints(1, 0);
+        w.move_kinematic(id, target, 30).unwrap();
+    }
+    assert!(ids.iter().all(|&id| !w.body(id).unwrap().is_awake()));
+}
+
 /// A new body that was told to sleep woke itself in the next step, because new bodies at rest wake those beside them.
 #[test]
 fn who_is_put_to_sleep_at_its_creation_sleeps() {

@@ -199,7 +199,7 @@ impl BodyDef {
         Self { max_speed: Some(max_speed), ..self }
     }
 
-    /// Whether the body may fall asleep. A body that may not also keeps awake what it touches, directly or through others. Default true.
+    /// Whether the body may fall asleep. A dynamic body that may not also keeps awake what it touches, directly or through others. Default true.
     #[must_use]
     pub fn can_sleep(self, can_sleep: bool) -> Self {
         Self { can_sleep, ..self }

@@ -1,9 +1,9 @@
 //! Soft contacts in sub-steps: how a world with gravity comes to rest.
 //!
 //! Under gravity a rigid contact that separates overlaps shakes the stack above it. A soft contact is a damped spring that never pulls: it
-//! settles at a small overlap. A frame is divided into sub-steps of at most 1/80 second. Each has its part of gravity, a warm start, soft
-//! passes, a part of the motion, and relaxing passes that remove the springs' speed. Collisions are found once per frame; gaps follow the
-//! motion along their normals. ("Soft Step": E. Catto, *Solver2D*, 2024; formulas as in Box2D's `b2MakeSoft`.)
+//! settles at a small overlap. A frame is divided into sub-steps of at most 1/80 second, but no more than eight. Each has its part of
+//! gravity, a warm start, soft passes, a part of the motion, and relaxing passes that remove the springs' speed. Collisions are found once
+//! per frame; gaps follow the motion along their normals. ("Soft Step": E. Catto, *Solver2D*, 2024; formulas as in Box2D's `b2MakeSoft`.)
 
 use alloc::vec::Vec;
 

@@ -29,7 +29,7 @@ impl World {
     }
 
     /// Sets the velocity that takes a kinematic body to `target` in one step of `1 / frames_per_second` seconds; it pushes what is in its
-    /// path. If its greatest speed does not reach that far, it moves only a part of the distance. The velocity persists: call this before
+    /// path. If the world's greatest speed does not reach that far, it moves only a part of the distance. The velocity persists: call this before
     /// every step, and call it with the body's own position to stop it. Other bodies ignore it.
     ///
     /// # Errors
@@ -115,7 +115,8 @@ impl World {
         Ok(())
     }
 
-    /// Accelerates a dynamic body by `force / mass` during the next step; several forces add up. Disabled bodies ignore it.
+    /// Accelerates a dynamic body by `force / mass` during the next step; several forces add up. Disabled bodies ignore it. After each call the sum is at
+    /// most 32,768 units/s^2 on each axis, and a step uses at most 16,384: for blows to light bodies use [`apply_impulse`](Self::apply_impulse).
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-16,777,216 (units times mass per second squared).

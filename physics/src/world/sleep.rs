@@ -35,10 +35,11 @@ impl World {
 
     fn wake_island(&mut self, slot: Slot) {
         let body = &self.bodies[slot];
-        let carries = body.has(flag::KINEMATIC) && body.velocity != [0, 0];
-        if !(carries || body.has(flag::DYNAMIC)) || body.has(flag::DISABLED) {
+        let drives = body.has(flag::KINEMATIC) && body.velocity != [0, 0];
+        if !(drives || body.has(flag::DYNAMIC)) || body.has(flag::DISABLED) {
             return;
         }
+        let carries = drives && !body.has(flag::SENSOR);
         self.activity.wake_island(slot, &mut self.bodies, &mut self.previous, &mut self.contacts);
         if carries {
             self.wake_neighbours(slot);
