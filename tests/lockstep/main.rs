@@ -27,6 +27,7 @@ mod messages;
 mod outcome;
 mod pace;
 mod packets;
+mod pauses;
 mod playout;
 mod prediction;
 mod random_operations;

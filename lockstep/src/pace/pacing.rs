@@ -174,9 +174,14 @@ impl Planner {
 
     /// Length of a turn in real time.
     pub(crate) fn turn(&self) -> Duration {
+        Duration::from_micros(self.turn_ns() / 1_000)
+    }
+
+    /// The same in nanoseconds, rounded down.
+    pub(crate) fn turn_ns(&self) -> u64 {
         let plan = self.plan();
-        let micros = u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
-        Duration::from_micros(micros)
+        let frames = u64::from(plan.frames_per_turn).saturating_mul(1_000_000_000_000);
+        frames / u64::from(plan.pace_millihertz.max(1))
     }
 
     /// Takes what a player's entry for the turn that begins says about the pace.

@@ -3,31 +3,37 @@
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::time::Duration;
 
 /// What a player has asked for so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) pauses: u16,
     pub(crate) speeds: u16,
-    /// How long the player's pauses have lasted.
-    pub(crate) paused_ms: u32,
+    /// How long the player's pauses have lasted, in nanoseconds: in a second of the shortest turns, what is cut off is less than a millisecond.
+    pub(crate) paused_ns: u64,
     /// If the majority decides: what the player wants now.
     pub(crate) wants_pause: Option<bool>,
     pub(crate) wants_speed: Option<u8>,
 }
 
 impl Asked {
+    /// Whether the player's pauses have lasted so long.
+    pub(crate) fn has_paused(self, max: Duration) -> bool {
+        self.paused_ns >= max.as_micros().saturating_mul(1_000)
+    }
+
     pub(crate) fn write(self, writer: &mut BitWriter) {
         writer.write_bits(u64::from(self.pauses), 16);
         writer.write_bits(u64::from(self.speeds), 16);
-        writer.write_bits(u64::from(self.paused_ms), 32);
+        writer.write_bits(self.paused_ns, 64);
         writer.write_bits(self.wants_pause.map_or(2, u64::from), 2);
         writer.write_bits(self.wants_speed.map_or(0, u64::from), 8);
     }
 
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         let (pauses, speeds) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
-        let paused_ms = reader.read_bits(32)? as u32;
+        let paused_ns = reader.read_bits(64)?;
         let wants_pause = reader.read_max(2, 2)?;
         let wants_speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
         if (1..SPEED_PERCENT_MIN).contains(&wants_speed) {
@@ -36,7 +42,7 @@ impl Asked {
         Ok(Self {
             pauses,
             speeds,
-            paused_ms,
+            paused_ns,
             wants_pause: (wants_pause < 2).then_some(wants_pause == 1),
             wants_speed: (wants_speed > 0).then_some(wants_speed),
         })

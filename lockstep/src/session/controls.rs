@@ -64,18 +64,24 @@ pub(crate) struct Controlled {
 }
 
 impl Controlled {
-    /// A turn of this length begins. Returns whose pause ends, because it has lasted long enough.
-    pub(super) fn pass(&mut self, config: &SessionConfig, turn: Duration) -> Option<PlayerId> {
+    /// A turn of so many nanoseconds begins, with these players in the match. Returns whose pause ends, because it has lasted long enough, or because nobody
+    /// is left who could end it.
+    pub(super) fn pass(&mut self, config: &SessionConfig, turn_ns: u64, live: u16) -> Option<PlayerId> {
         let player = self.paused_by.filter(|_| self.paused)?;
         let asked = &mut self.asked[player.index()];
-        asked.paused_ms = asked.paused_ms.saturating_add(u32::try_from(turn.as_millis()).unwrap_or(u32::MAX));
-        if config.control.controls == Controls::Majority
-            || u64::from(asked.paused_ms) < config.control.pause_max.as_millis()
-        {
+        asked.paused_ns = asked.paused_ns.saturating_add(turn_ns);
+        let is_limited = config.control.controls != Controls::Majority;
+        if live != 0 && !(is_limited && asked.has_paused(config.control.pause_max)) {
             return None;
         }
         (self.paused, self.paused_by) = (false, None);
         Some(player)
+    }
+
+    /// A player is back: somebody else may have the place, and wants nothing yet.
+    pub(super) fn forget_wishes(&mut self, player: PlayerId) {
+        let asked = &mut self.asked[player.index()];
+        (asked.wants_pause, asked.wants_speed) = (None, None);
     }
 
     /// Whether a player's entry changes the match. `live` are the players who are in it, bit n for player n.
@@ -146,7 +152,7 @@ impl Controlled {
         if pauses >= config.control.pauses_max {
             return Err(ControlError::UsedUp { max: config.control.pauses_max });
         }
-        if u64::from(asked.paused_ms) >= config.control.pause_max.as_millis() {
+        if asked.has_paused(config.control.pause_max) {
             return Err(ControlError::TimeUsedUp { max: config.control.pause_max });
         }
         Ok(())

@@ -193,7 +193,7 @@ impl AnySession {
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
-        if let Some(player) = self.pass_pause() {
+        if let Some(player) = self.pass_pause(turn.0) {
             self.common.emit(Event::Paused { turn, player, paused: false });
         }
         for player in (0..self.common.setup.config.players).map(PlayerId) {
@@ -210,6 +210,7 @@ impl AnySession {
                     Extra::Votes(players) => self.ballots.note(&mut self.common, turn, player, players),
                     Extra::Return(_) => {
                         self.ballots.forget_told(player);
+                        self.controlled.forget_wishes(player);
                         self.common.emit(Event::PlayerReturned { player, turn });
                     }
                     Extra::Slack(slack) => {
@@ -243,10 +244,13 @@ impl AnySession {
         // If nobody plays, every turn is complete.
         let complete = complete.min(self.common.front());
         for turn in self.common.gate.complete..complete {
-            self.pass_pause();
+            self.pass_pause(turn);
             for player in (0..self.common.setup.config.players).map(PlayerId) {
                 let Some(entry) = self.common.streams[player.index()].get(turn) else { continue };
                 for extra in entry.extras.clone() {
+                    if matches!(extra, Extra::Return(_)) {
+                        self.controlled.forget_wishes(player);
+                    }
                     let controls = matches!(extra, Extra::Pause(_) | Extra::Speed(_));
                     if !controls || self.controlled.take(&self.common, turn, player, extra) {
                         self.pace.planner.take(player, &extra);
@@ -275,9 +279,10 @@ impl AnySession {
         );
     }
 
-    /// A turn begins: a pause that has lasted long enough is over. Returns whose pause it was.
-    fn pass_pause(&mut self) -> Option<PlayerId> {
-        self.controlled.pass(self.common.config(), self.pace.planner.turn())
+    /// A turn begins: a pause that has lasted long enough is over, or one that nobody is left to end. Returns whose pause it was.
+    fn pass_pause(&mut self, turn: u32) -> Option<PlayerId> {
+        let live = self.common.streams.live_in(turn);
+        self.controlled.pass(self.common.config(), self.pace.planner.turn_ns(), live)
     }
 
     /// Compares the results and checksums of all turns that are complete.

@@ -239,7 +239,7 @@ mod tests {
             asked: Asked {
                 pauses: 4,
                 speeds: 5,
-                paused_ms: 6,
+                paused_ns: 6,
                 wants_pause: Some(true),
                 wants_speed: Some(150),
             },
