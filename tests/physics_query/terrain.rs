@@ -127,6 +127,43 @@ fn a_ray_along_the_first_segment_of_a_bent_chain_meets_that() {
     assert_eq!(hit.normal, Vec2::from_ints(-1, 0));
 }
 
+/// Where a ray meets a line, its point is on the line, or a raw unit to either side of it: half of the hits were taken for those of its back.
+#[test]
+fn rays_from_the_front_hit_one_sided_terrain() {
+    let rng = &mut Pcg32::new(47, 4);
+    let (usual, all) = (QueryFilter::new(), QueryFilter::new().both_sides());
+    let (mut hits, mut passed) = (0, 0);
+    for case in 0..2_000 {
+        let start = place(rng);
+        let end = match case % 3 {
+            0 => place(rng),
+            1 => Vec2::new(place(rng).x, start.y),
+            _ => Vec2::new(start.x, place(rng).y),
+        };
+        let edge = [end.x - start.x, end.y - start.y].map(|c| i128::from(c.to_bits()));
+        let mut world = World::new(WorldDef::new()).unwrap();
+        if world.create_chain(&ChainDef::new(&[start, end]).one_sided(true)).is_err() {
+            continue;
+        }
+        for _ in 0..4 {
+            let (from, to) = (place(rng), place(rng));
+            let way = [from.x - start.x, from.y - start.y].map(|c| i128::from(c.to_bits()));
+            let is_in_front = way[0] * edge[1] - way[1] * edge[0] > 0;
+            let ray = world.ray_cast(from, to, &all).unwrap();
+            let found = world.ray_cast(from, to, &usual).unwrap();
+            assert_eq!(found, ray.filter(|_| is_in_front), "case {case}: {from:?} to {to:?}");
+            hits += u32::from(found.is_some());
+            passed += u32::from(ray.is_some() && found.is_none());
+        }
+    }
+    assert!(hits > 500 && passed > 500, "{hits} {passed}");
+    let mut world = World::new(WorldDef::new()).unwrap();
+    world.create_chain(&ChainDef::new(&[Vec2::ZERO, Vec2::from_ints(4, 0)]).one_sided(true)).unwrap();
+    let flat = Shape::rect(Fx::ONE, Fx::ZERO);
+    let hit = world.sweep(flat, Vec2::from_ints(2, -1), Vec2::from_ints(2, 1), &usual).unwrap();
+    assert_eq!(hit.map(|hit| hit.distance), Some(Fx::ONE));
+}
+
 /// A sweep was stopped by the end of a one-sided segment, from behind.
 #[test]
 fn sweeps_pass_where_bodies_pass_one_sided_terrain() {

@@ -71,9 +71,20 @@ impl Piece {
 
     /// Whether a point lies to the right of a segment's line.
     pub(crate) fn is_in_front(&self, point: [i32; 2]) -> bool {
+        self.side(point) > 0
+    }
+
+    /// Whether a point lies to the left of a segment's line by more than two raw units: those by which a point that was found on the line may be off.
+    pub(crate) fn is_behind(&self, point: [i32; 2]) -> bool {
+        let [x, y] = both(self.edge(), i128::from);
+        self.side(point) < -2 * (x.abs() + y.abs())
+    }
+
+    /// How far to the right of a segment's line a point lies, times the segment's length.
+    fn side(&self, point: [i32; 2]) -> i128 {
         let [x, y] = both(self.edge(), i128::from);
         let [px, py] = each_axis(|axis| i128::from(point[axis]) - i128::from(self.corners[0][axis]));
-        px * y - py * x > 0
+        px * y - py * x
     }
 
     /// Centre and half extents of the box around it.

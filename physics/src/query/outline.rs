@@ -85,7 +85,7 @@ impl<'a> Outline<'a> {
                 let sum = sum(piece, shape);
                 let (place, met) = sum.cast(segment, all).or_else(|| sum.cast_on_corners(segment))?;
                 // Bodies pass it from behind: one whose centre has gone past its end, and over its line, touches only its back.
-                if is_open && !piece.is_in_front(segment.point(place)) {
+                if is_open && piece.is_behind(segment.point(place)) {
                     return None;
                 }
                 let side = match met {

@@ -87,7 +87,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether a body may fall asleep by itself. A body that may not also keeps awake what it touches. [`World::sleep_body`] works in
+    /// Whether a body may fall asleep by itself. A dynamic body that may not also keeps awake what it touches. [`World::sleep_body`] works in
     /// either case.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub(crate) const ONLY_FIELD: u16 = u16::MAX - 2;
 /// Positions are at most so far from the middle on each axis, units.
 const FAR: Fx = Fx::const_from_int(1 << 40);
 
-/// So many units may ask for a path in a frame, one of each field if its goal is far; the others ask again.
+/// So many units may ask for a path in a frame, one of each field if its goal is far and can be reached; the others ask again.
 const ASKS_MAX: u32 = 32;
 
 /// What came of the wish to use a field at a position.
