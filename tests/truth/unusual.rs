@@ -294,8 +294,8 @@ fn edge(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             let outside =
                 ids.iter().any(|&id| position(&w, id).iter().any(|c| c.abs() > milli(half).to_bits()));
             truth.claim(&case, !outside, "somebody outside of the bounds");
-            let percent = energy(&w) * 100 / given;
-            truth.claim(&case, percent <= 102, format!("{percent} % of the energy"));
+            let now = energy(&w);
+            truth.claim(&case, now * 100 <= given * 102, format!("energy {now} of {given}"));
         }
     }
 }

@@ -45,7 +45,8 @@ pub struct Said {
 }
 
 impl Testimony {
-    /// What is known of the first turn after this one about which most players have said something. None: nobody has.
+    /// What is known of the first turn after this one about which most players have said something. None: nobody has. It may be one that the
+    /// referee's own copy has not run: leave it out of the judgement then, whose testimony is about one of its turns.
     #[must_use]
     pub fn of(session: &AnySession, after: u32) -> Option<Self> {
         let roster = session.roster()?;

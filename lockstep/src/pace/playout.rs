@@ -12,7 +12,8 @@ use crate::value::time::{Duration, FrameRate, Instant};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum PlayoutMode {
-    /// A constant delay. Glenn Fiedler's articles use 100 ms.
+    /// A delay that changes only where the stream itself becomes later for more than two seconds, as after a stop of the match. Glenn
+    /// Fiedler's articles use 100 ms.
     Fixed(Duration),
     /// The shortest delay that keeps the share of late frames below a limit. Follows the drift of the clocks; playback runs up to 3 %
     /// faster or slower for this.
@@ -29,7 +30,8 @@ pub enum PlayoutMode {
 pub struct Playout {
     mode: PlayoutMode,
     rate: FrameRate,
-    /// When `anchor_frame` would be due without delay, microseconds; fixed by the first arrival.
+    /// When `anchor_frame` would be due without delay, microseconds; fixed by the first arrival, and anew
+    /// when all has been late for long.
     anchor_us: Option<i64>,
     /// The first frame that passes at this rate.
     anchor_frame: u32,
@@ -163,7 +165,7 @@ impl Playout {
         Some(Instant::from_micros(at.max(0) as u64))
     }
 
-    /// The current delay relative to the first arrival's clock, in microseconds.
+    /// The current delay relative to the arrival that the clock was fixed by, in microseconds.
     #[must_use]
     pub fn delay_us(&self) -> i64 {
         self.delay_us

@@ -23,7 +23,7 @@ pub enum Refusal {
         /// Hash of the peer that refuses.
         expected: u64,
     },
-    /// The content differs: map, units, rules, or the version of the physics engine.
+    /// The content differs: map, units, rules, or the versions of the engines.
     Content {
         /// Content hash of the peer that refuses.
         expected: u64,
@@ -58,7 +58,7 @@ impl fmt::Display for Refusal {
             Self::Content { expected } => {
                 write!(
                     f,
-                    "the other side has other content: map, units, rules or version of the physics engine (hash {expected:016x})"
+                    "the other side has other content: map, units, rules or versions of the engines (hash {expected:016x})"
                 )
             }
             Self::FrameRate { expected } => write!(f, "the other side plays at {expected} frames per second"),

@@ -249,7 +249,8 @@ pub enum Event {
         /// The turn.
         turn: Turn,
     },
-    /// A peer that joined the running match did not finish joining: it was too slow, or no source had a state that it accepted.
+    /// A peer that joined the running match did not finish joining: it was too slow, no source had a state that it accepted, or
+    /// the others have voted it out meanwhile.
     JoinFailed(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,

@@ -1,6 +1,6 @@
 //! A sealed match of four under a flood of datagrams from strangers: what becomes of its turns, of the memory, and what the strangers get.
 //!
-//! `cargo run --release -p testudo-sealed-tests --features measure --example sealed_flood -- [datagrams]`
+//! `cargo run --profile dist -p testudo-sealed-tests --features measure --example sealed_flood -- [datagrams]`
 //!
 //! With a join code after the number it floods the server that made the code, such as a relay, and plays nothing.
 

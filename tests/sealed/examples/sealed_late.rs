@@ -1,6 +1,6 @@
 //! How late turns are: sealed against plain UDP, through the same lossy proxy, with and without a state under way, in real time and side by side.
 //!
-//! `cargo run --release -p testudo-sealed-tests --features measure --example sealed_late -- [seconds] [games of each kind]`
+//! `cargo run --profile dist -p testudo-sealed-tests --features measure --example sealed_late -- [seconds] [games of each kind]`
 
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;

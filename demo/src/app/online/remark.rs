@@ -154,7 +154,7 @@ impl Remark {
                     sources(suspects, called)
                 )
             }
-            Self::JoinFailed => "somebody who was coming to the match has given up".into(),
+            Self::JoinFailed => "somebody who was coming to the match does not come after all".into(),
             Self::Lost { events } => format!("this program is too slow: {} lost", count(*events, "remark")),
         }
     }
