@@ -15,10 +15,16 @@ const BYTES_MAX: usize = 4_096;
 
 const PLAYERS: u8 = 3;
 const TURNS: u32 = 16;
+
+/// The number of a packet with turns (`lockstep/WIRE.md`).
+const TURNS_KIND: u8 = 4;
 const SESSION_ID: u64 = 7;
 
 /// The turn after which the hostile packets come.
 const WARM_TURNS: u32 = 5;
+
+/// The kind of a record that lets time pass, in units of 4 ms. The others hold a packet: its length in two bytes, and its bytes without the tag.
+const TIME: u8 = 7;
 
 /// By then every match is over, at a tenth of its speed and with every timeout.
 const END: Instant = Instant::from_millis(180_000);
@@ -37,6 +43,21 @@ enum Attack {
     /// Any peer, before the match has begun.
     Lobby,
     MeshLobby,
+}
+
+impl Attack {
+    fn is_in_lobby(self) -> bool {
+        matches!(self, Attack::Lobby | Attack::MeshLobby)
+    }
+
+    /// Whose place in the match the sender has, who sends nothing else.
+    fn node(self) -> Option<usize> {
+        match self {
+            Attack::Player | Attack::MeshPlayer => Some(2),
+            Attack::Host => Some(0),
+            Attack::Stranger | Attack::Lobby | Attack::MeshLobby => None,
+        }
+    }
 }
 
 const ATTACKS: [Attack; 6] =
@@ -94,30 +115,25 @@ pub fn session(bytes: &[u8]) {
     }
     let attack = ATTACKS[usize::from(choice) % ATTACKS.len()];
     let has_keys = usize::from(choice) / ATTACKS.len() % 2 == 1;
-    let mut game = a_match(attack, has_keys);
-    let in_lobby = matches!(attack, Attack::Lobby | Attack::MeshLobby);
-    while !in_lobby && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
-        step(&mut game);
-    }
-    let hostile = match attack {
-        Attack::Player | Attack::MeshPlayer => Some(2),
-        Attack::Host => Some(0),
-        Attack::Stranger | Attack::Lobby | Attack::MeshLobby => None,
-    };
+    let mut game = warmed_up(attack, has_keys);
+    let hostile = attack.node();
     if let Some(node) = hostile {
         game.put_to_sleep(node, END + Duration::from_secs(1_000));
     }
     let mut delivered = 0;
-    while let [what, length, tail @ ..] = rest {
-        let (body, tail) = tail.split_at(usize::from(*length).min(tail.len()));
-        rest = tail;
-        if what % 8 == 7 {
-            let until = game.now() + Duration::from_millis(u64::from(*length) * 4);
+    while let [what, low, tail @ ..] = rest {
+        if what % 8 == TIME {
+            rest = tail;
+            let until = game.now() + Duration::from_millis(u64::from(*low) * 4);
             while game.now() < until && !all_over(&game, hostile) {
                 step(&mut game);
             }
             continue;
         }
+        let [high, tail @ ..] = tail else { break };
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        let (body, tail) = tail.split_at(length.min(tail.len()));
+        rest = tail;
         deliver(&mut game, attack, *what, body);
         delivered += 1;
     }
@@ -187,29 +203,47 @@ fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, 
     }
 }
 
+/// A match at the moment in which the packets come.
+fn warmed_up(attack: Attack, has_keys: bool) -> VirtualMatch<Game> {
+    let mut game = a_match(attack, has_keys);
+    while !attack.is_in_lobby() && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
+        step(&mut game);
+    }
+    game
+}
+
 /// Packets as they cross the network, one after the other, for each attack without keys and with them.
 pub(super) fn session_seeds() -> Vec<Vec<u8>> {
     let attacks = ATTACKS.len() as u8;
-    (0..2 * attacks).map(|choice| [&[choice][..], &recorded(choice >= attacks)].concat()).collect()
+    let seed = |choice: u8| {
+        [&[choice][..], &recorded(ATTACKS[usize::from(choice % attacks)], choice >= attacks)].concat()
+    };
+    (0..2 * attacks).map(seed).collect()
 }
 
-/// What player 2 sends in a match, without the tags, with some time in between.
-fn recorded(has_keys: bool) -> Vec<u8> {
-    let mut game = a_match(Attack::Player, has_keys);
-    let mut records = Vec::new();
-    let mut packet = Vec::new();
-    while records.len() < 400 && !game.is_over() {
+/// What a peer sends in a match from that moment on, with some time in between.
+fn recorded(attack: Attack, has_keys: bool) -> Vec<u8> {
+    let mut game = warmed_up(attack, has_keys);
+    let author = attack.node().unwrap_or(2);
+    let (mut records, mut packet) = (Vec::new(), Vec::new());
+    let mut has_turns = false;
+    while records.len() < BYTES_MAX - 2_500 && !game.is_over() {
         step(&mut game);
         // Whatever is due a moment later; the network sees it again.
         let later = game.now() + Duration::from_millis(60);
         let mut taken = 0;
-        while taken < 2 && game.drivers_mut()[2].session_mut().poll_transmit(later, &mut packet).is_some() {
+        while taken < 2
+            && game.drivers_mut()[author].session_mut().poll_transmit(later, &mut packet).is_some()
+        {
             taken += 1;
             let body = &packet[..packet.len() - 4];
-            records.extend_from_slice(&[0, body.len() as u8]);
+            has_turns |= body[0] & 15 == TURNS_KIND;
+            records.push(0);
+            records.extend_from_slice(&(body.len() as u16).to_le_bytes());
             records.extend_from_slice(body);
         }
-        records.extend_from_slice(&[7, 5]);
+        records.extend_from_slice(&[TIME, 5]);
     }
+    assert!(attack.is_in_lobby() || has_turns, "{attack:?}: the match is not played");
     records
 }
