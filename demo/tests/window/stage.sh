@@ -140,7 +140,7 @@ apart() {
 }
 # nothing_overlaps WHERE: no button, badge, card, tooltip or name lies over another one, or leaves the window, whose SIZE is known. Asked again, because a picture may be under way.
 nothing_overlaps() {
-  command -v python3 >/dev/null || return 0
+  command -v python3 >/dev/null || { say "nobody looks for overlaps: no python3"; return 0; }
   local found
   for _ in 1 2 3; do
     found=$(python3 "$ROOT/demo/tests/window/overlaps.py" log $SIZE)
