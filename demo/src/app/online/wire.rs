@@ -50,27 +50,30 @@ impl Wire {
     /// Moves packets both ways.
     ///
     /// # Errors
-    /// A broken socket.
+    /// A broken socket, unless the session is over: it needs none any more.
     pub(crate) fn round(&mut self, session: &mut Session<Order>, now: Instant) -> Result<(), MatchError> {
-        match self {
+        let moved = match self {
             Self::Plain(udp, offers) => {
                 let invite = |member: Option<PeerId>, bytes: &[u8]| {
                     let reply = if member.is_none() { offers.answer(bytes, now) } else { None };
                     reply.map_or(Aside::Session, Aside::Reply)
                 };
-                udp.pump_with(session, now, invite).map_err(MatchError::Socket)?;
+                udp.pump_with(session, now, invite)
             }
             #[cfg(not(target_arch = "wasm32"))]
             Self::Host(host) => {
                 host.round(session, now);
-                host.server().check().map_err(MatchError::Socket)?;
+                host.server().check()
             }
-            Self::None => {}
+            Self::None => Ok(()),
             // A guest that asks for its place again needs no session; what went wrong in the end is kept: see `error`.
-            Self::Guest(guest) if guest.is_calling() => {}
-            Self::Guest(guest) => drop(guest.round(Some(session), now)),
-        }
-        Ok(())
+            Self::Guest(guest) if guest.is_calling() => Ok(()),
+            Self::Guest(guest) => {
+                drop(guest.round(Some(session), now));
+                Ok(())
+            }
+        };
+        if session.is_over() { Ok(()) } else { moved.map_err(MatchError::Socket) }
     }
 
     /// The places that a host without a seal offers.

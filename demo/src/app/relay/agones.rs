@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testudo_lockstep::PROTOCOL_VERSION;
@@ -90,8 +90,9 @@ impl Agones {
     pub(crate) fn ready(&mut self, code: String) -> io::Result<()> {
         let (sender, notes) = channel();
         let side_car = self.side_car;
-        let thread =
-            thread::Builder::new().name("agones".into()).spawn(move || talk(side_car, code, &notes))?;
+        let thread = thread::Builder::new()
+            .name("agones".into())
+            .spawn(move || talk(side_car, code, &notes, HEALTH_EVERY))?;
         (self.notes, self.thread) = (Some(sender), Some(thread));
         Ok(())
     }
@@ -123,16 +124,23 @@ impl Drop for Agones {
 }
 
 /// Tells everything that has changed, and lives until the relay ends. What the side car did not take is told again.
-fn talk(side_car: SideCar, mut code: String, notes: &Receiver<Note>) {
+fn talk(side_car: SideCar, mut code: String, notes: &Receiver<Note>, health_every: Duration) {
     let (mut load, mut told, mut told_code) = (Load::default(), None, None);
+    let mut health_at = Instant::now() + health_every;
     loop {
+        let now = Instant::now();
+        if now >= health_at {
+            health_at = now + health_every;
+            // The next one follows soon; a cluster allows for a few that are missing.
+            let _ = side_car.post("/health", &json!({}));
+        }
         if told_code.as_ref() != Some(&code) && tell_code(side_car, &code, told_code.is_none()).is_ok() {
             told_code = Some(code.clone());
         }
         if told_code.is_some() && told != Some(load) && tell(side_car, load, told).is_ok() {
             told = Some(load);
         }
-        match notes.recv_timeout(HEALTH_EVERY) {
+        match notes.recv_timeout(health_at.saturating_duration_since(Instant::now())) {
             Ok(newest) => {
                 for note in [newest].into_iter().chain(notes.try_iter()) {
                     match note {
@@ -141,10 +149,7 @@ fn talk(side_car: SideCar, mut code: String, notes: &Receiver<Note>) {
                     }
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {
-                // The next one follows soon; a cluster allows for a few that are missing.
-                let _ = side_car.post("/health", &json!({}));
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 // If this fails, the cluster finds out when the process ends.
                 let _ = side_car.post("/shutdown", &json!({}));
@@ -217,7 +222,47 @@ impl SideCar {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::net::TcpListener;
+
     use super::*;
+
+    /// Every note put the next sign of life off: the cluster ended a relay with all its matches if it was full by turns.
+    #[test]
+    fn notes_put_no_sign_of_life_off() {
+        const NOTES: usize = 20;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let side_car = SideCar(listener.local_addr().unwrap().port());
+        let (sender, notes) = channel();
+        // A sign of life is always due.
+        let talking = thread::spawn(move || talk(side_car, "code".into(), &notes, Duration::ZERO));
+        let (mut signs, mut sender) = (0, Some(sender));
+        let mut codes = (0..NOTES).map(|n| format!("code {n}"));
+        for stream in listener.incoming() {
+            let stream = stream.unwrap();
+            let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
+            let first = lines.next().unwrap();
+            // The body is one line, which has no end.
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            assert!(head.len() > 1, "{head:?}");
+            signs += usize::from(first.starts_with("POST /health"));
+            if first.starts_with("POST /shutdown") {
+                write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{{}}").unwrap();
+                break;
+            }
+            // The next note is there before the answer, so the thread never waits in vain.
+            if first.starts_with("PUT /metadata/annotation") {
+                // After the last one the relay is done.
+                match (codes.next(), &sender) {
+                    (Some(code), Some(sender)) => sender.send(Note::Code(code)).unwrap(),
+                    _ => sender = None,
+                }
+            }
+            write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{{}}").unwrap();
+        }
+        talking.join().unwrap();
+        assert!(signs >= NOTES, "{signs} signs of life");
+    }
 
     #[test]
     fn the_address_is_the_one_of_the_cluster() {

@@ -132,7 +132,7 @@ impl Relay {
             let began = self.clock.now();
             let clock = self.clock;
             let served = self.sealed.round(|| clock.now());
-            served.map_err(MatchError::Socket)?;
+            served.map_err(|error| failure(self.sealed.server().check(), &error))?;
             while let Some(codes) = self.sealed.poll_opened() {
                 let watch = codes.watchers().map(|code| code.to_string());
                 watch.into_iter().for_each(|watch| teller.tell_if_room(RelayNews::Opened { watch }));
@@ -209,4 +209,26 @@ impl Relay {
 fn code(sealed: &SealedRelay) -> std::io::Result<String> {
     let code = sealed.code().map_err(|error| std::io::Error::other(error.to_string()))?;
     Ok(code.to_string())
+}
+
+/// Why a round has failed: the socket is lost, or else the system gives no randomness.
+fn failure(socket: std::io::Result<()>, error: &std::io::Error) -> MatchError {
+    match socket {
+        Err(lost) => MatchError::Socket(lost),
+        Ok(()) => MatchError::Randomness(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An operator read that the network had failed, and looked for the mistake there.
+    #[test]
+    fn a_relay_without_randomness_says_so() {
+        let error = std::io::Error::other("no entropy");
+        assert!(matches!(failure(Ok(()), &error), MatchError::Randomness(what) if what == "no entropy"));
+        let lost = || std::io::Error::other("lost");
+        assert!(matches!(failure(Err(lost()), &lost()), MatchError::Socket(_)));
+    }
 }

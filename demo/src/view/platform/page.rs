@@ -58,19 +58,16 @@ async fn online(game: NetworkMatch, stage: Stage) -> Result<(), String> {
     let network::Left { game, mut stage, replay, error, .. } = left;
     error.map_or(Ok(()), |error| Err(error.to_string()))?;
     let end = game.end().map_err(|error| error.to_string())?.map(|outcome| outcome.end).unwrap_or_default();
+    if let Some(course) = replay {
+        // The person has asked for it, also of a match that ended early.
+        let shown = viewing::run(course, None, stage, &Cell::new(None)).await;
+        return shown.map(|_| ()).map_err(|error| error.to_string());
+    }
     if let Some(why) = end.trouble() {
         return Err(why.to_owned());
     }
-    match replay {
-        Some(course) => {
-            let shown = viewing::run(course, None, stage, &Cell::new(None)).await;
-            shown.map(|_| ()).map_err(|error| error.to_string())
-        }
-        None => {
-            // There is nothing to come back to.
-            let is_over = end.is_finished || end.is_settled;
-            stage.log.note(if is_over { "over" } else { "left" }, true);
-            Ok(())
-        }
-    }
+    // There is nothing to come back to.
+    let is_over = end.is_finished || end.is_settled;
+    stage.log.note(if is_over { "over" } else { "left" }, true);
+    Ok(())
 }

@@ -111,6 +111,11 @@ impl Button {
         self.is_down || self.is_pressed
     }
 
+    /// Whether it does anything in this picture: a finger is on the screen only then, also if it has come and gone since the last picture.
+    pub(crate) fn is_used(self) -> bool {
+        self.is_held() || self.is_released
+    }
+
     /// A button that is up without a word was let go outside of the window.
     fn follow(&mut self, is_down: bool) {
         if self.is_down && !is_down {
@@ -222,6 +227,14 @@ mod tests {
         let mut pointer = Pointer::default();
         pointer.touch_event(TouchPhase::Cancelled, 1, 5.0, 5.0);
         assert_eq!(pointer.waiting, [Event::Cancelled]);
+    }
+
+    /// In the picture of a tap there was no finger over the list of players: it changed, and the tap voted against whoever had come into the row.
+    #[test]
+    fn a_finger_is_there_from_its_press_to_its_release() {
+        for (button, is_used) in [(DOWN, true), (HELD, true), (UP, true), (CLICK, true), (NOTHING, false)] {
+            assert_eq!(button.is_used(), is_used, "{button:?}");
+        }
     }
 
     #[test]

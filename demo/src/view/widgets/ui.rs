@@ -170,7 +170,7 @@ impl Ui {
 
     /// Whether the mouse is over a rectangle, as opposed to a finger that was there.
     pub(crate) fn hovers(&self, rect: Rect) -> bool {
-        rect.contains(self.mouse) && (self.left().is_down || !self.is_finger)
+        rect.contains(self.mouse) && (self.left().is_used() || !self.is_finger)
     }
 
     /// Where the widgets are.
@@ -219,8 +219,9 @@ impl Ui {
     pub(crate) fn copy(&mut self, name: &'static str, rect: Rect, word: &str, text: &str) -> bool {
         let is_copied = self.copied == text;
         // A browser may keep its clipboard to the person.
-        let [long, short] = if is_clipboard_open() { ["Copied"; 2] } else { ["Press Ctrl C", "Ctrl C"] };
-        let said = if self.pen.width(long, SMALL) + 8.0 <= rect.w { long } else { short };
+        let short = if is_clipboard_open() { "Copied" } else { "Ctrl C" };
+        let forms = if is_clipboard_open() { [short; 2] } else { ["Press Ctrl C or Cmd C", "Ctrl or Cmd C"] };
+        let said = self.pen.fitting(forms, SMALL, rect.w - 8.0).unwrap_or(short);
         let is_pressed = self.button(name, rect, if is_copied { said } else { word }, false);
         if is_pressed {
             clipboard_set(text);

@@ -126,3 +126,55 @@ impl Seat {
         Ok((seat, Codes::plain(address, players, host)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{Duration, Pace};
+
+    use super::*;
+    use crate::app::online::name::Name;
+    use crate::app::{Pilot, ReplayFile, Terms};
+    use testudo_battle::{Setup, Teams};
+
+    /// This much real time is a failure, not a slow machine.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    fn alone() -> Seat {
+        let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
+        let agreement = Agreement::new(&terms, Pace::Adaptive, true);
+        let bind = SocketAddr::from(([127, 0, 0, 1], 0));
+        let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed: true, save: None };
+        let (name, teams) = (Name::default(), Teams::default());
+        let (pilot, replay) = (Pilot::Person, ReplayFile::None);
+        Seat::host(&hosting, &SeatOptions { pilot, replay, fault: None, name, page: None, teams }).unwrap()
+    }
+
+    fn lose_socket(seat: &Seat) {
+        let Wire::Host(host) = &seat.wire else { panic!("a sealed host") };
+        host.server().lose_socket();
+        let clock = Clock::start();
+        while host.server().check().is_ok() {
+            assert!(clock.elapsed() < PATIENCE);
+            host.server().wait(Duration::from_millis(10));
+        }
+    }
+
+    /// Whoever looked at the result of a match read that the network had failed.
+    #[test]
+    fn a_lost_socket_ends_a_match_but_not_one_that_is_over() {
+        let mut seat = alone();
+        seat.step().unwrap();
+        lose_socket(&seat);
+        assert!(matches!(seat.step(), Err(MatchError::Socket(_))));
+
+        let mut seat = alone();
+        seat.leave();
+        let clock = Clock::start();
+        while !seat.is_over() {
+            assert!(clock.elapsed() < PATIENCE);
+            seat.step().unwrap();
+        }
+        lose_socket(&seat);
+        seat.step().unwrap();
+    }
+}
