@@ -63,7 +63,11 @@ impl Peer {
     fn pump(&mut self, now: Instant) -> Result<()> {
         let session = self.driver.as_mut().map(|driver| -> &mut AnySession { driver.session_mut() });
         match (&mut self.edge, session) {
-            (Edge::Host(host), session) => host.round(session.ok_or("a host has a session")?, now),
+            (Edge::Host(host), session) => {
+                host.round(session.ok_or("a host has a session")?, now);
+                // Nobody can come any more when the socket is lost.
+                host.server().check()?;
+            }
             (Edge::Guest(guest), session) => {
                 if let Some(arrival) = guest.round(session, now)? {
                     let session = arrival.session(arrival.config().entropy(random()?), now)?;

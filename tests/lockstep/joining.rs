@@ -6,7 +6,7 @@ use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
-    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
+    SessionConfig, SessionPhase, SignedBefore, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -486,6 +486,20 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
     restart(&mut game, &signed(3), 1, Identity::Player(PlayerId(1)), secret(1));
     assert!(play(&mut game, 400_000));
     assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherKey));
+    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+}
+
+/// Nothing is wrong with its key, as it was told.
+#[test]
+fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
+    let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
+    let mut game = start(&signed(1), 0, 3, LinkConfig::default());
+    restart(&mut game, &signed(2), 1, Identity::Player(PlayerId(1)), secret(1));
+    play(&mut game, 5_000);
+    let other = signed(2).signed_before(SignedBefore::from_bytes(&[9; 36]));
+    restart(&mut game, &other, 1, Identity::Player(PlayerId(1)), secret(1));
+    assert!(play(&mut game, 400_000));
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::NoState));
     assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
 }
 

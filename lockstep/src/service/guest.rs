@@ -308,7 +308,8 @@ impl<D: Dial> Guest<D> {
         }
     }
 
-    /// After a crash: what the player had signed ([`AnySession::signed_before`]), if the program has kept it. Sessions of this guest sign none of it again.
+    /// After a crash: what the player had signed of this match ([`AnySession::signed_before`]), if the program has kept it. Sessions of this guest sign none of
+    /// it again.
     pub fn set_signed_before(&mut self, signed: SignedBefore) {
         self.signed_before = Some(signed);
     }

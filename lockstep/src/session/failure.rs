@@ -36,7 +36,8 @@ pub enum Failure {
     /// The match is signed, and the other side lets this player come back to a turn that it has signed already
     /// ([`crate::SessionConfig::signed_before()`]). Whoever plays such a match signs two accounts of one turn.
     SignedAlready,
-    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
+    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived. Or it is not the
+    /// match that the player has signed, says [`crate::SessionConfig::signed_before()`].
     NoState,
     /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
     StateTooLarge {
@@ -81,7 +82,7 @@ impl fmt::Display for Failure {
                     "the other side shows a part of the match again that this player has signed already"
                 )
             }
-            Self::NoState => write!(f, "nobody had the state of the running match"),
+            Self::NoState => write!(f, "nobody had a state of the running match that this player can use"),
             Self::StateTooLarge { bytes, max } => {
                 write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")
             }

@@ -287,11 +287,15 @@ impl AnySession {
     fn go_on_from(&mut self, header: Header, state: Vec<u8>) {
         let turn = header.turn;
         // A sound header is signed as the settings say.
-        if let (Some(signing), Some(signed)) = (&mut self.signing, &header.signing)
-            && let Err(failure) = signing.join_roster(&mut self.common, signed)
-        {
-            self.fail(failure);
-            return;
+        if let (Some(signing), Some(signed)) = (&mut self.signing, &header.signing) {
+            let Some(roster) = signing.roster_to_join(&self.common, signed) else {
+                self.refuse_state_of(turn);
+                return;
+            };
+            if let Err(failure) = signing.join_roster(&mut self.common, signed, roster) {
+                self.fail(failure);
+                return;
+            }
         }
         self.common.gate.go_on(turn, header.frame);
         let asked = header.players.iter().map(|player| player.asked);

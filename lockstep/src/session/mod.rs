@@ -464,11 +464,16 @@ impl AnySession {
     }
 
     /// What the local player has signed, for its next session in this match ([`SessionConfig::signed_before()`]): after the loss of its place, or of the
-    /// program. It changes when a roster is known and with each statement. None for peers that sign nothing.
+    /// program. It changes when a roster is known and with each statement; up to when most players confirm the state of a running match, it is what the
+    /// session was given. None for peers that sign nothing.
     #[must_use]
     pub fn signed_before(&self) -> Option<SignedBefore> {
-        let player = self.common.setup.player();
-        player.and_then(|_| self.signing.as_ref()?.signed_before())
+        let signing = self.signing.as_ref().filter(|_| self.common.setup.player().is_some())?;
+        // Whoever gave the state may have changed its roster.
+        if self.transfers.joiner.is_unverified() {
+            return self.common.config().own.signed_before;
+        }
+        signing.signed_before()
     }
 
     /// Whether packets from unknown peers are of use: somebody may still join.

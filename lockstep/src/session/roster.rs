@@ -107,17 +107,27 @@ impl Signing {
         Ok(())
     }
 
+    /// The roster of a running match's header. None: it has a key that is none, or is not that of the match that the player has signed last (whoever has
+    /// played two would have forgotten the first one). The source may have changed it.
+    pub(super) fn roster_to_join(&self, common: &Common, header: &HeaderSigning) -> Option<Roster> {
+        let roster = Roster::new(common.config().session_id, &header.seats)?;
+        let signed = common.config().own.signed_before.filter(|_| common.setup.player().is_some());
+        signed.is_none_or(|signed| signed.roster == *roster.hash()).then_some(roster)
+    }
+
     /// Adopts the roster of a running match's header.
     ///
     /// # Errors
     /// It has no place for the local player's key.
-    pub(super) fn join_roster(&mut self, common: &mut Common, header: &HeaderSigning) -> Result<(), Failure> {
+    pub(super) fn join_roster(
+        &mut self,
+        common: &mut Common,
+        header: &HeaderSigning,
+        roster: Roster,
+    ) -> Result<(), Failure> {
         let key = common.config().own.key.as_ref().map(|key| key.public().to_bytes());
-        let own = common.setup.player().zip(key);
-        let roster = Roster::new(common.config().session_id, &header.seats);
-        if !roster.is_some_and(|roster| self.go_on(header, roster, own)) {
-            let plays = common.setup.player().is_some();
-            return Err(if plays { Failure::OtherKey } else { Failure::OtherRoster });
+        if !self.go_on(header, roster, common.setup.player().zip(key)) {
+            return Err(Failure::OtherKey);
         }
         self.tell_roster(common);
         Ok(())

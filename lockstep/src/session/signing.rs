@@ -135,16 +135,13 @@ impl Signing {
     }
 
     /// Continues in a running match with this roster. The local player's key gives it its number back; false if the roster has another key
-    /// for it, or is not that of the match that the player has signed last: whoever has played two would have forgotten the first one.
+    /// for it.
     pub(super) fn go_on(
         &mut self,
         header: &HeaderSigning,
         roster: Roster,
         own: Option<(PlayerId, [u8; 32])>,
     ) -> bool {
-        if own.is_some() && self.signed_before.is_some_and(|signed| signed.roster != *roster.hash()) {
-            return false;
-        }
         let seat = own.map(|(player, key)| (roster.seats().nth(player.index()).flatten(), key));
         match seat {
             Some((Some(seat), key)) if seat.key == key => self.salt = seat.salt,
