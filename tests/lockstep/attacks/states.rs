@@ -275,29 +275,3 @@ fn a_state_that_is_too_large_is_neither_given_nor_taken() {
         assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
     }
 }
-
-/// A copy of the manifest of a former state, which its source had not given in the end, came late. Who joined wanted that one from then on, and nobody said
-/// anything of the present one again.
-#[test]
-fn a_late_copy_of_a_former_manifest_delays_nobody() {
-    for topology in [Topology::Host, Topology::Relay] {
-        let config = config(4, topology).state_rate(20_000);
-        let mut game = without(&config, 3, 0, 3, LinkConfig::default());
-        let middle = middle_of(&config);
-        come_back(&mut game, &config, 3);
-        let is_coming =
-            |event: &Event| matches!(event, Event::StateProgress { received, .. } if *received > 0);
-        while !events(&mut game, 3).iter().any(is_coming) {
-            let now = game.now().as_micros() / 1_000;
-            assert!(now < 60_000);
-            play(&mut game, now + 10);
-        }
-        let manifest = Manifest { turn: 3, source: PlayerId(1), total: 100_000, hash: 1, blocks: vec![0; 2] };
-        deliver(&mut game, 3, middle, Transfer::Manifest(manifest));
-        assert!(play(&mut game, 200_000), "{topology:?}");
-        let toy = game.drivers()[3].simulation();
-        let phase = game.drivers()[3].session().phase();
-        assert_eq!((toy.loaded.len(), toy.returned.len()), (1, 1), "{topology:?} {phase:?}");
-        assert_agreed(&mut game, &format!("{topology:?}"));
-    }
-}

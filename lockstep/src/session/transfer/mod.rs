@@ -95,15 +95,12 @@ impl Transfers {
     pub(super) fn note_want(&self, common: &mut Common, delayed: &Delayed, index: usize, want: &Want) {
         let (rate, now) = (common.state_rate(), common.now);
         let blob = self.blob_for(common, delayed, &common.links[index]);
-        let Some(blob) = blob.filter(|blob| want.next <= blob.chunks() || blob.turn() != want.turn) else {
+        let Some(blob) = blob.filter(|blob| blob.turn() == want.turn) else { return };
+        if want.next > blob.chunks() {
             return;
-        };
-        let Some(sender) = &mut common.links[index].sender else { return };
-        if blob.turn() == want.turn {
+        }
+        if let Some(sender) = &mut common.links[index].sender {
             sender.heard(want, rate, now);
-        } else {
-            // A late copy of a former manifest has replaced the present one there.
-            sender.is_known = false;
         }
     }
 
