@@ -1,0 +1,137 @@
+//! Handles: objects that C holds by pointer.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::failure::{Failure, Outcome, TESTUDO_BUSY, TESTUDO_PANICKED, value};
+use crate::pointer::write;
+
+/// Nobody uses it.
+const FREE: u8 = 0;
+/// A call runs.
+const USED: u8 = 1;
+/// A call panicked: what is inside may be anything.
+const BROKEN: u8 = 2;
+
+/// An object behind a pointer, for one call at a time. So neither callbacks nor threads can reach into a call that runs.
+#[derive(Debug)]
+pub(crate) struct Handle<T> {
+    state: AtomicU8,
+    inside: UnsafeCell<T>,
+}
+
+// SAFETY: `open` gives `inside` to one call at a time.
+unsafe impl<T: Send> Sync for Handle<T> {}
+
+/// A type whose pointers C holds: a tuple structure around a [`Handle`].
+pub(crate) trait Opaque: Sized {
+    type Inside;
+    /// For words: "world".
+    const NAME: &'static str;
+    fn around(handle: Handle<Self::Inside>) -> Self;
+    fn handle(&self) -> &Handle<Self::Inside>;
+}
+
+/// `opaque!(TestudoWorld, World, "world")`: the type that C sees, and what is in it.
+macro_rules! opaque {
+    ($(#[$docs:meta])* $name:ident, $inside:ty, $word:literal) => {
+        impl $crate::handle::Opaque for $name {
+            type Inside = $inside;
+            const NAME: &'static str = $word;
+            fn around(handle: $crate::handle::Handle<$inside>) -> Self {
+                Self(handle)
+            }
+            fn handle(&self) -> &$crate::handle::Handle<$inside> {
+                &self.0
+            }
+        }
+    };
+}
+pub(crate) use opaque;
+
+/// The time in which a call uses a handle.
+struct Use<'a> {
+    state: &'a AtomicU8,
+    /// What the handle is afterwards.
+    then: u8,
+}
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        self.state.store(self.then, Ordering::Release);
+    }
+}
+
+impl<T> Handle<T> {
+    fn open(&self, name: &str) -> Outcome<Use<'_>> {
+        match self.state.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed) {
+            // Until the call has ended well.
+            Ok(_) => Ok(Use { state: &self.state, then: BROKEN }),
+            Err(BROKEN) => Err(Failure::new(
+                TESTUDO_PANICKED,
+                format!("the {name} is broken since a fault of this library"),
+            )),
+            Err(_) => Err(Failure::new(TESTUDO_BUSY, format!("the {name} is in use by another call"))),
+        }
+    }
+}
+
+/// A new object for C to hold.
+pub(crate) fn hold<O: Opaque>(inside: O::Inside) -> *mut O {
+    let handle = Handle { state: AtomicU8::new(FREE), inside: UnsafeCell::new(inside) };
+    Box::into_raw(Box::new(O::around(handle)))
+}
+
+/// [`hold`], by way of a pointer for the result. Nothing is made if that is NULL.
+///
+/// # Safety
+/// `out` is NULL or may be written.
+pub(crate) unsafe fn give<O: Opaque>(
+    out: *mut *mut O,
+    make: impl FnOnce() -> Outcome<O::Inside>,
+) -> Outcome<()> {
+    if out.is_null() {
+        return Err(Failure::null("out"));
+    }
+    let held = hold(make()?);
+    // SAFETY: the caller's promise.
+    unsafe { write(out, held, "out") }
+}
+
+/// Opens a handle for the length of a call.
+///
+/// # Safety
+/// `pointer` is NULL or came from [`hold`] and was not freed.
+pub(crate) unsafe fn with<O: Opaque, T>(
+    pointer: *const O,
+    call: impl FnOnce(&mut O::Inside) -> Outcome<T>,
+) -> Outcome<T> {
+    // SAFETY: the caller's promise.
+    let object = unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(O::NAME))?;
+    let handle = object.handle();
+    let mut using = handle.open(O::NAME)?;
+    // SAFETY: the handle is open, so no other call has this reference.
+    let outcome = call(unsafe { &mut *handle.inside.get() });
+    using.then = FREE;
+    outcome
+}
+
+/// Frees a handle, unless a call uses it: then it stays, and `testudo_error()` says so.
+///
+/// # Safety
+/// As [`with`]; the pointer is of no use afterwards.
+pub(crate) unsafe fn free<O: Opaque>(pointer: *mut O) {
+    value((), || {
+        // SAFETY: the caller's promise.
+        let Some(object) = (unsafe { pointer.as_ref() }) else { return Ok(()) };
+        match object.handle().open(O::NAME) {
+            Err(failure) if failure.status == TESTUDO_BUSY => return Err(failure),
+            // It is not given to anybody again.
+            Ok(using) => std::mem::forget(using),
+            Err(_) => {}
+        }
+        // SAFETY: it came from `hold`, and no call uses it.
+        drop(unsafe { Box::from_raw(pointer) });
+        Ok(())
+    });
+}

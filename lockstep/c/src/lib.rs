@@ -1,0 +1,42 @@
+//! Testudo for C and for every language that can call C.
+//!
+//! `include/testudo.h` is made of this package (`tests/header.rs`), so the docs of the functions are written for readers of C.
+//! `README.md` beside this folder has the conventions.
+//!
+//! # Pointers
+//!
+//! Every function is unsafe in the same way. A pointer is NULL, or points to as many values as the docs say, which nobody else
+//! changes during the call. A handle is NULL, or came from a function of this library and is not freed. All else is checked: NULL
+//! where it may not be, handles in use, numbers and enumerators out of range, bytes of any origin. Values need no alignment.
+//!
+//! # How a function is written
+//!
+//! ```text
+//! pub unsafe extern "C" fn testudo_thing_do(thing: *mut TestudoThing, number: u32) -> TestudoStatus {
+//!     status(|| {
+//!         // SAFETY: the contract of pointers.
+//!         unsafe { with(thing, |thing| Ok(thing.do_it(number)?)) }
+//!     })
+//! }
+//! ```
+//!
+//! [`status`](failure::status), [`count`](failure::count) and [`value`](failure::value) turn failures into what C sees, and let no
+//! panic out. [`with`](handle::with) opens a handle. What comes in and goes out by pointer passes through [`pointer`].
+
+mod buffer;
+mod failure;
+mod handle;
+mod pointer;
+mod refusal;
+mod value;
+mod version;
+mod world;
+mod world_def;
+
+pub use buffer::*;
+pub use failure::*;
+pub use pointer::TestudoBool;
+pub use value::*;
+pub use version::*;
+pub use world::*;
+pub use world_def::*;
