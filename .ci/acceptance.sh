@@ -86,19 +86,26 @@ found+=" field $(value field "$WORK/corrupt.out") outlier $(value outlier "$WORK
 equal "the desync report" "$found" "$expected"
 check "... $found"
 
+# printed BEGINNING FILE PROGRAM: waits for what a running program prints at the beginning of a line, for a minute at most.
+printed() {
+  local end=$((SECONDS + 60))
+  until grep -q "^$1" "$2"; do
+    kill -0 "$3" 2>/dev/null || fail "the program ended: $(cat "$2")"
+    ((SECONDS < end)) || fail "no line begins with '$1' after a minute: $(cat "$2")"
+    sleep 0.1
+  done
+}
+
 check "three processes play over sealed connections and have the same checksum"
-"$RELEASE" host --bot --headless --players 3 --units 50 --turns 100 --seed 7 --json \
+timeout 300 "$RELEASE" host --bot --headless --players 3 --units 50 --turns 100 --seed 7 --json \
   >"$WORK/host.out" 2>"$WORK/host.err" &
 host=$!
 children+=("$host")
-# The host prints a code for each place; wait for what it prints, not for a time.
+# The host prints a code for each place.
 for player in 2 3; do
-  until grep -q "^join $player: " "$WORK/host.err"; do
-    kill -0 "$host" 2>/dev/null || fail "the host ended: $(cat "$WORK/host.err")"
-    sleep 0.1
-  done
+  printed "join $player: " "$WORK/host.err" "$host"
   code=$(sed -n "s/^join $player: //p" "$WORK/host.err")
-  "$RELEASE" join "$code" --bot --headless --json >"$WORK/join$player.out" 2>"$WORK/join$player.err" &
+  timeout 300 "$RELEASE" join "$code" --bot --headless --json >"$WORK/join$player.out" 2>"$WORK/join$player.err" &
   children+=("$!")
 done
 for child in "${children[@]}"; do
@@ -153,10 +160,7 @@ refused 2 "$RELEASE" no-such-command
 refused 2 "$RELEASE" cubes --divergence "$WORK/no/such/folder.svg"
 "$RELEASE" host --plain --bot --headless --players 2 >"$WORK/taken.out" 2>"$WORK/taken.err" &
 children+=("$!")
-until grep -q "^join 2: " "$WORK/taken.err"; do
-  kill -0 "${children[0]}" 2>/dev/null || fail "the host ended: $(cat "$WORK/taken.err")"
-  sleep 0.1
-done
+printed "join 2: " "$WORK/taken.err" "${children[0]}"
 taken=$(grep -oE '[0-9.]+:[0-9]+' "$WORK/taken.err" | head -1)
 refused 1 "$RELEASE" host --bot --headless --players 2 --bind "$taken"
 kill "${children[0]}"

@@ -122,11 +122,16 @@ for wanted in "$@"; do
   # Few cases are enough to find a difference between machines, which golden values do.
   export PROPTEST_CASES=$cases
   if [[ $wanted == *:levels || $wanted == *:golden ]]; then
-    # One command for both packages: two would build the engine twice, with different features. A name below that a program does not have finds nothing there.
+    # One command for both packages: two would build the engine twice, with different features.
     some=(--test=physics --test=movement --lib) names=(golden:: levels:: simd:: broad_phase::)
     if [[ $wanted == *:golden ]]; then some+=(--test=wire) names+=(golden_bytes); fi
-    "${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" \
-      -- "${options[@]}" "${names[@]}"
+    run=("${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" --)
+    # A name that no program has would find nothing, and pass.
+    listed=$("${run[@]}" --list "${names[@]}")
+    for name in "${names[@]}"; do
+      grep -q "$name.*: test" <<<"$listed" || { echo "cross: no test has '$name' in its name" >&2; exit 1; }
+    done
+    "${run[@]}" "${options[@]}" "${names[@]}"
     say "$wanted: passed in $((SECONDS - start)) s"
     continue
   fi

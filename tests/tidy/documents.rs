@@ -121,8 +121,15 @@ fn is_test(tree: &Tree, name: &str) -> bool {
     let modules: Vec<&str> = parts.filter(|part| *part != "tests").collect();
     tree.rust_files("").any(|(path, text)| {
         let is_module = |module: &&str| path.trim_end_matches(".rs").split('/').any(|part| part == *module);
-        text.contains(&function) && modules.iter().all(is_module)
+        modules.iter().all(is_module) && text.match_indices(&function).any(|(at, _)| is_marked(&text[..at]))
     })
+}
+
+/// Whether the attributes and comments directly above a function make it a test; `before` is the text up to `fn`.
+fn is_marked(before: &str) -> bool {
+    let above = before.rsplit_once('\n').map_or("", |(above, _)| above);
+    let marks = above.lines().rev().map(str::trim_start);
+    marks.take_while(|line| line.starts_with("#[") || line.starts_with("//")).any(|line| line == "#[test]")
 }
 
 /// Tables whose last column is "test" name tests: a change of one of them changes the promise. So do those of breakages ("caught by"), whose
@@ -295,6 +302,9 @@ cat gone/file.rs
         assert_eq!(named_tests_exist(&Tree::planted(&[("WIRE.md", promise), tests])), []);
         let gone = ("tests/lies.rs", "#[test]\nfn liars_are_named_and_shamed() {}");
         let tree = Tree::planted(&[("WIRE.md", promise), gone]);
+        assert_found(&named_tests_exist(&tree), "WIRE.md", 3, "`liars_are_named`");
+        let helper = ("tests/lies.rs", "#[test]\nfn lies() {}\n\nfn liars_are_named() {}");
+        let tree = Tree::planted(&[("WIRE.md", promise), helper]);
         assert_found(&named_tests_exist(&tree), "WIRE.md", 3, "`liars_are_named`");
         // A test that has moved to another file.
         let row =
