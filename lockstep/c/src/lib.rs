@@ -23,19 +23,35 @@
 //! [`status`](failure::status), [`count`](failure::count) and [`value`](failure::value) turn failures into what C sees, and let no
 //! panic out. [`with`](handle::with) opens a handle. What comes in and goes out by pointer passes through [`pointer`].
 
+mod body;
+mod body_def;
 mod buffer;
 mod failure;
 mod handle;
+mod lists;
+mod number;
 mod pointer;
+mod query;
+mod random;
 mod refusal;
+mod setters;
+mod terrain;
 mod value;
 mod version;
 mod world;
 mod world_def;
 
+pub use body::*;
+pub use body_def::*;
 pub use buffer::*;
 pub use failure::*;
+pub use lists::*;
+pub use number::*;
 pub use pointer::TestudoBool;
+pub use query::*;
+pub use random::*;
+pub use setters::*;
+pub use terrain::*;
 pub use value::*;
 pub use version::*;
 pub use world::*;
