@@ -8,39 +8,11 @@
 #ifndef TESTUDO_H
 #define TESTUDO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// The body never moves: ground, walls, buildings.
-#define TESTUDO_STATIC 0
-
-/// It moves with the velocity that the game sets. It pushes dynamic bodies, and nothing pushes it.
-#define TESTUDO_KINEMATIC 1
-
-/// It moves by velocity, contacts, forces, gravity, friction and damping.
-#define TESTUDO_DYNAMIC 2
-
-/// A circle.
-#define TESTUDO_CIRCLE 0
-
-/// An axis-aligned rectangle.
-#define TESTUDO_RECT 1
-
-/// Contacts that began in the last step.
-#define TESTUDO_CONTACTS_BEGAN 0
-
-/// Contacts that ended in the last step.
-#define TESTUDO_CONTACTS_ENDED 1
-
-/// Contacts of moving bodies that went on; empty unless `testudo_world_list_stayed_contacts` is on.
-#define TESTUDO_CONTACTS_STAYED 2
-
-/// Overlaps with sensors that began in the last step.
-#define TESTUDO_SENSORS_BEGAN 3
-
-/// Overlaps with sensors that ended in the last step.
-#define TESTUDO_SENSORS_ENDED 4
+/// 1 as a `TestudoFx`.
+#define TESTUDO_ONE ((int64_t)65536)
 
 /// Version of this header: functions, structures, numbers. A program whose header has another one than its library has
 /// (`testudo_interface_version`) must not go on.
@@ -79,6 +51,36 @@
 /// The widest registers of the machine.
 #define TESTUDO_SIMD_WIDEST 3
 
+/// The body never moves: ground, walls, buildings.
+#define TESTUDO_STATIC 0
+
+/// It moves with the velocity that the game sets. It pushes dynamic bodies, and nothing pushes it.
+#define TESTUDO_KINEMATIC 1
+
+/// It moves by velocity, contacts, forces, gravity, friction and damping.
+#define TESTUDO_DYNAMIC 2
+
+/// A circle.
+#define TESTUDO_CIRCLE 0
+
+/// An axis-aligned rectangle.
+#define TESTUDO_RECT 1
+
+/// Contacts that began in the last step.
+#define TESTUDO_CONTACTS_BEGAN 0
+
+/// Contacts that ended in the last step.
+#define TESTUDO_CONTACTS_ENDED 1
+
+/// Contacts of moving bodies that went on; empty unless `testudo_world_list_stayed_contacts` is on.
+#define TESTUDO_CONTACTS_STAYED 2
+
+/// Overlaps with sensors that began in the last step.
+#define TESTUDO_SENSORS_BEGAN 3
+
+/// Overlaps with sensors that ended in the last step.
+#define TESTUDO_SENSORS_ENDED 4
+
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
 typedef struct TestudoBuffer TestudoBuffer;
 
@@ -91,6 +93,9 @@ typedef int32_t TestudoStatus;
 /// A number of the simulation: a whole number of 1/65,536. So `3 * TESTUDO_ONE` is 3, and `TESTUDO_ONE / 2` a half.
 typedef int64_t TestudoFx;
 
+/// An angle: 2^32 to a turn, from the x axis towards the y axis. Adding and subtracting wrap around.
+typedef uint32_t TestudoAngle;
+
 /// A vector or a point, units.
 typedef struct TestudoVec2 {
   /// To the right.
@@ -99,14 +104,69 @@ typedef struct TestudoVec2 {
   TestudoFx y;
 } TestudoVec2;
 
+/// A seeded random generator (PCG32). Both numbers are its state: a game that uses one saves and hashes them.
+typedef struct TestudoRandom {
+  /// Any number.
+  uint64_t state;
+  /// Any number.
+  uint64_t stream;
+} TestudoRandom;
+
+/// An axis-aligned box, units.
+typedef struct TestudoBox {
+  /// Its smallest coordinates.
+  struct TestudoVec2 min;
+  /// Its greatest coordinates.
+  struct TestudoVec2 max;
+} TestudoBox;
+
+/// Settings of a world. `testudo_world_def_default` fills in what suits a strategy game seen from above, with bodies about one unit
+/// large.
+typedef struct TestudoWorldDef {
+  /// Acceleration of every dynamic body, units/s^2, each axis within +-1,024. Default 0.
+  struct TestudoVec2 gravity;
+  /// Bounds for the centres of bodies that can move, within +-16,384 units, which is the default.
+  struct TestudoBox bounds;
+  /// Part of a shallow overlap that is separated per frame without gravity, 0..=1. Default 0.2.
+  TestudoFx push_factor;
+  /// Bodies within this distance are solved before they touch, 0..=16 units. Default 0.2.
+  TestudoFx margin;
+  /// Closing speed up to which restitution is ignored, units/s, 0..=1,024. Default 1.
+  TestudoFx restitution_threshold;
+  /// Greatest speed per axis of any body, units/s, above 0 and at most 1,024, which is the default.
+  TestudoFx max_speed;
+  /// A body that is not faster on either axis counts as still, units/s, 0..=1,024. Default 1/16.
+  TestudoFx sleep_speed;
+  /// Seed of the world's random numbers. Default 0.
+  uint64_t seed;
+  /// What happens at the bounds: a `TESTUDO_EDGE_...`. Default `TESTUDO_EDGE_STOP`.
+  uint32_t edge;
+  /// Solver passes per step, 1..=64. Default 7.
+  uint32_t iterations;
+  /// Passes after positions were advanced, 0..=16. Default 1.
+  uint32_t relax_iterations;
+  /// How long bodies must be still before they fall asleep, milliseconds, 0..=60,000; 0 = never. Default 500.
+  uint32_t sleep_ms;
+  /// A quadrant of the tree with more bodies splits, 1..=64. Default 8.
+  uint32_t quadtree_leaf_capacity;
+  /// Levels of the tree below its root, 0..=15. Default 15.
+  uint32_t quadtree_depth_max;
+  /// The widest instructions: a `TESTUDO_SIMD_...`. They do not affect the bits. Default `TESTUDO_SIMD_WIDEST`.
+  uint32_t simd;
+} TestudoWorldDef;
+
+/// The handle of a body. Any number may be given; the world refuses those that name no body as stale. All peers have the same
+/// handles, so a game may send them in orders and hash them. A removed body's handle never comes back for another body.
+typedef uint64_t TestudoBody;
+
 /// A shape. `testudo_circle` and `testudo_rect` fill it in.
 typedef struct TestudoShape {
-  /// `TESTUDO_CIRCLE` or `TESTUDO_RECT`.
-  uint32_t kind;
   /// Of a circle, units, 1/1,024..=4,096. A rectangle has 0.
   TestudoFx radius;
   /// Half of the width and of the height of a rectangle, units, each 1/1,024..=4,096. A circle has 0.
   struct TestudoVec2 half_extents;
+  /// `TESTUDO_CIRCLE` or `TESTUDO_RECT`.
+  uint32_t kind;
 } TestudoShape;
 
 /// Restitution, frictions and damping of a body.
@@ -134,8 +194,6 @@ typedef uint8_t TestudoBool;
 
 /// The definition of a body. `testudo_body_def_default` fills in defaults; one definition can create any number of bodies.
 typedef struct TestudoBodyDef {
-  /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
-  uint32_t kind;
   /// Its shape.
   struct TestudoShape shape;
   /// Centre, units, each axis within +-16,384. Default 0.
@@ -152,6 +210,8 @@ typedef struct TestudoBodyDef {
   struct TestudoFilter filter;
   /// A value of the game's own; events carry it. Default 0.
   uint64_t user;
+  /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
+  uint32_t kind;
   /// Rank in contacts: of two dynamic bodies the one of higher rank moves as if the other had no mass. Default 0.
   int8_t dominance;
   /// Whether it is a sensor, which reports overlaps and pushes nothing. Default 0.
@@ -166,22 +226,8 @@ typedef struct TestudoBodyDef {
   TestudoBool lock_y;
 } TestudoBodyDef;
 
-/// The handle of a body. Any number may be given; the world refuses those that name no body as stale. All peers have the same
-/// handles, so a game may send them in orders and hash them. A removed body's handle never comes back for another body.
-typedef uint64_t TestudoBody;
-
-/// An axis-aligned box, units.
-typedef struct TestudoBox {
-  /// Its smallest coordinates.
-  struct TestudoVec2 min;
-  /// Its greatest coordinates.
-  struct TestudoVec2 max;
-} TestudoBox;
-
 /// Everything about a body, as it is now.
 typedef struct TestudoBodyState {
-  /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
-  uint32_t kind;
   /// Its shape; of terrain the box around it.
   struct TestudoShape shape;
   /// Centre, units.
@@ -200,6 +246,8 @@ typedef struct TestudoBodyState {
   uint64_t user;
   /// The box around its shape, units.
   struct TestudoBox box_around;
+  /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
+  uint32_t kind;
   /// Rank in contacts.
   int8_t dominance;
   /// Whether it is a sensor.
@@ -217,6 +265,26 @@ typedef struct TestudoBodyState {
   /// Whether it is a polygon or a segment of a chain.
   TestudoBool terrain;
 } TestudoBodyState;
+
+/// What polygons and chains have beside their points. `testudo_terrain_def_default` fills in defaults.
+typedef struct TestudoTerrainDef {
+  /// Coefficient of restitution, 0..=1. Default 0.
+  TestudoFx restitution;
+  /// Coefficient of contact friction, 0..=4. Default 0.
+  TestudoFx friction;
+  /// Of a polygon: how far the surface lies outside of the corners and edges, units, 0..=4,096. Default 0. Chains ignore it.
+  TestudoFx radius;
+  /// Layers and mask. Default layer 0, all layers in the mask.
+  struct TestudoFilter filter;
+  /// A value of the game's own; events carry it. Default 0.
+  uint64_t user;
+  /// Whether it takes part in steps and queries. Default 1.
+  TestudoBool enabled;
+  /// Of a chain: whether a last segment leads back to the first point. Default 0. Polygons ignore it.
+  TestudoBool closed;
+  /// Of a chain: whether only its right side, seen along the chain, is solid. Default 0. Polygons ignore it.
+  TestudoBool one_sided;
+} TestudoTerrainDef;
 
 /// A body and its centre.
 typedef struct TestudoPosition {
@@ -279,9 +347,6 @@ typedef struct TestudoContact {
   /// The change of the closing speed by the contact, units per second; not negative.
   TestudoFx impulse;
 } TestudoContact;
-
-/// An angle: 2^32 to a turn, from the x axis towards the y axis. Adding and subtracting wrap around.
-typedef uint32_t TestudoAngle;
 
 /// Which bodies a query finds. `testudo_query_filter_default` fills in: all but sensors. Disabled bodies are never found.
 typedef struct TestudoQueryFilter {
@@ -351,72 +416,6 @@ typedef struct TestudoSweepHit {
   TestudoFx fraction;
 } TestudoSweepHit;
 
-/// A seeded random generator (PCG32). Both numbers are its state: a game that uses one saves and hashes them.
-typedef struct TestudoRandom {
-  /// Any number.
-  uint64_t state;
-  /// Any number.
-  uint64_t stream;
-} TestudoRandom;
-
-/// What polygons and chains have beside their points. `testudo_terrain_def_default` fills in defaults.
-typedef struct TestudoTerrainDef {
-  /// Coefficient of restitution, 0..=1. Default 0.
-  TestudoFx restitution;
-  /// Coefficient of contact friction, 0..=4. Default 0.
-  TestudoFx friction;
-  /// Of a polygon: how far the surface lies outside of the corners and edges, units, 0..=4,096. Default 0. Chains ignore it.
-  TestudoFx radius;
-  /// Layers and mask. Default layer 0, all layers in the mask.
-  struct TestudoFilter filter;
-  /// A value of the game's own; events carry it. Default 0.
-  uint64_t user;
-  /// Whether it takes part in steps and queries. Default 1.
-  TestudoBool enabled;
-  /// Of a chain: whether a last segment leads back to the first point. Default 0. Polygons ignore it.
-  TestudoBool closed;
-  /// Of a chain: whether only its right side, seen along the chain, is solid. Default 0. Polygons ignore it.
-  TestudoBool one_sided;
-} TestudoTerrainDef;
-
-/// Settings of a world. `testudo_world_def_default` fills in what suits a strategy game seen from above, with bodies about one unit
-/// large.
-typedef struct TestudoWorldDef {
-  /// Acceleration of every dynamic body, units/s^2, each axis within +-1,024. Default 0.
-  struct TestudoVec2 gravity;
-  /// Bounds for the centres of bodies that can move, within +-16,384 units, which is the default.
-  struct TestudoBox bounds;
-  /// Part of a shallow overlap that is separated per frame without gravity, 0..=1. Default 0.2.
-  TestudoFx push_factor;
-  /// Bodies within this distance are solved before they touch, 0..=16 units. Default 0.2.
-  TestudoFx margin;
-  /// Closing speed up to which restitution is ignored, units/s, 0..=1,024. Default 1.
-  TestudoFx restitution_threshold;
-  /// Greatest speed per axis of any body, units/s, above 0 and at most 1,024, which is the default.
-  TestudoFx max_speed;
-  /// A body that is not faster on either axis counts as still, units/s, 0..=1,024. Default 1/16.
-  TestudoFx sleep_speed;
-  /// Seed of the world's random numbers. Default 0.
-  uint64_t seed;
-  /// What happens at the bounds: a `TESTUDO_EDGE_...`. Default `TESTUDO_EDGE_STOP`.
-  uint32_t edge;
-  /// Solver passes per step, 1..=64. Default 7.
-  uint32_t iterations;
-  /// Passes after positions were advanced, 0..=16. Default 1.
-  uint32_t relax_iterations;
-  /// How long bodies must be still before they fall asleep, milliseconds, 0..=60,000; 0 = never. Default 500.
-  uint32_t sleep_ms;
-  /// A quadrant of the tree with more bodies splits, 1..=64. Default 8.
-  uint32_t quadtree_leaf_capacity;
-  /// Levels of the tree below its root, 0..=15. Default 15.
-  uint32_t quadtree_depth_max;
-  /// The widest instructions: a `TESTUDO_SIMD_...`. They do not affect the bits. Default `TESTUDO_SIMD_WIDEST`.
-  uint32_t simd;
-} TestudoWorldDef;
-
-/// No speed limit of a body's own.
-#define TESTUDO_NO_LIMIT -1
-
 /// Done.
 #define TESTUDO_OK 0
 
@@ -456,53 +455,22 @@ typedef struct TestudoWorldDef {
 /// A quarter of a turn.
 #define TESTUDO_QUARTER_TURN 1073741824
 
-/// 1 as a `TestudoFx`.
-#define TESTUDO_ONE 65536
-
 /// No body.
 #define TESTUDO_NO_BODY UINT64_MAX
+
+/// No speed limit of a body's own.
+#define TESTUDO_NO_LIMIT -1
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-/// Creates a body. `out` (may be NULL) gets its handle.
-TestudoStatus testudo_world_create_body(struct TestudoWorld *world, const struct TestudoBodyDef *def, TestudoBody *out);
+/// The words of this thread's last failure (UTF-8), for a person to read; "" if there was none. Valid until the thread's next
+/// failure or its end. Calls that succeed leave them alone, so ask the status first.
+const char *testudo_error(void);
 
-/// Removes a body. Its contacts end in the next step.
-TestudoStatus testudo_world_remove_body(struct TestudoWorld *world, TestudoBody body);
-
-/// Whether the body exists: 0 or 1.
-int32_t testudo_world_has_body(const struct TestudoWorld *world, TestudoBody body);
-
-/// Everything about a body.
-TestudoStatus testudo_world_body_state(const struct TestudoWorld *world,
-                                       TestudoBody body,
-                                       struct TestudoBodyState *out);
-
-/// The centre of a body, units.
-TestudoStatus testudo_world_position(const struct TestudoWorld *world, TestudoBody body, struct TestudoVec2 *out);
-
-/// The velocity of a body, units per second.
-TestudoStatus testudo_world_velocity(const struct TestudoWorld *world, TestudoBody body, struct TestudoVec2 *out);
-
-/// The game's own value of a body.
-TestudoStatus testudo_world_user(const struct TestudoWorld *world, TestudoBody body, uint64_t *out);
-
-/// Distance from a point (within +-20,480 units) to the surface of a body, units; 0 inside.
-TestudoStatus testudo_world_distance(const struct TestudoWorld *world,
-                                     TestudoBody body,
-                                     const struct TestudoVec2 *point,
-                                     TestudoFx *out);
-
-/// A circle with this radius in units. Its range is checked where it is used.
-TestudoStatus testudo_circle(TestudoFx radius, struct TestudoShape *out);
-
-/// A rectangle with this half width and half height in units. Their ranges are checked where it is used.
-TestudoStatus testudo_rect(TestudoFx half_width, TestudoFx half_height, struct TestudoShape *out);
-
-/// A definition with defaults: a body of this kind and shape at the origin that does not move.
-TestudoStatus testudo_body_def_default(uint32_t kind, const struct TestudoShape *shape, struct TestudoBodyDef *out);
+/// The name of a status, as `TESTUDO_STALE`; "unknown" for other numbers.
+const char *testudo_status_name(TestudoStatus status);
 
 /// A new, empty buffer; free it with `testudo_buffer_free`.
 struct TestudoBuffer *testudo_buffer_new(void);
@@ -516,67 +484,31 @@ TestudoStatus testudo_buffer_clear(struct TestudoBuffer *buffer);
 /// Adds bytes at the end. `data` may be NULL if `length` is 0; it may not point into the same buffer.
 TestudoStatus testudo_buffer_append(struct TestudoBuffer *buffer, const uint8_t *data, size_t length);
 
-/// The bytes, `testudo_buffer_length` of them; valid until the buffer is changed or freed. NULL for NULL.
-const uint8_t *testudo_buffer_data(const struct TestudoBuffer *buffer);
+/// Gives the buffer this length: it loses bytes at the end, or gets zeros there. Whoever cannot pass pointers of its own writes
+/// into `testudo_buffer_data` then.
+TestudoStatus testudo_buffer_resize(struct TestudoBuffer *buffer,
+                                    size_t length);
+
+/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the buffer grows or is freed. NULL for NULL; if
+/// the buffer is empty, any pointer.
+uint8_t *testudo_buffer_data(struct TestudoBuffer *buffer);
 
 /// Number of bytes. 0 for NULL.
 size_t testudo_buffer_length(const struct TestudoBuffer *buffer);
 
-/// The words of this thread's last failure (UTF-8), for a person to read; "" if there was none. Valid until the thread's next
-/// failure or its end. Calls that succeed leave them alone, so ask the status first.
-const char *testudo_error(void);
+/// The library's `TESTUDO_INTERFACE_VERSION`.
+uint32_t testudo_interface_version(void);
 
-/// The name of a status, as `TESTUDO_STALE`; "unknown" for other numbers.
-const char *testudo_status_name(TestudoStatus status);
+/// Version of the physics: two builds with the same number compute the same bits.
+uint32_t testudo_sim_version(void);
 
-/// All bodies, oldest first.
-int32_t testudo_world_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
+/// Version of the layout of saved worlds.
+uint32_t testudo_snapshot_version(void);
 
-/// The centre of every body, oldest first.
-int32_t testudo_world_positions(const struct TestudoWorld *world, struct TestudoPosition *out, uint32_t capacity);
-
-/// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
-/// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
-int32_t testudo_world_interpolated(const struct TestudoWorld *world,
-                                   uint32_t alpha,
-                                   struct TestudoDrawn *out,
-                                   uint32_t capacity);
-
-/// The bodies whose position the last step changed. Read it before other calls that change the world.
-int32_t testudo_world_moved_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
-
-/// The pairs of bodies that pass through each other.
-int32_t testudo_world_ignored_pairs(const struct TestudoWorld *world, struct TestudoPair *out, uint32_t capacity);
-
-/// What began and ended in the last step, in ascending order of the two slots. `list`: `TESTUDO_CONTACTS_BEGAN`, ...
-int32_t testudo_world_events(const struct TestudoWorld *world,
-                             uint32_t list,
-                             struct TestudoContactEvent *out,
-                             uint32_t capacity);
-
-/// Point, normal and approach speed of each of `TESTUDO_CONTACTS_BEGAN`, in the same order; empty unless
-/// `testudo_world_list_contact_hits` is on.
-int32_t testudo_world_contact_hits(const struct TestudoWorld *world, struct TestudoContactHit *out, uint32_t capacity);
-
-/// Whether `testudo_world_contact_hits` is filled from the next step on. Off by default. It is no part of the state: loading keeps
-/// it, and a world of `testudo_world_from_bytes` has it off.
-TestudoStatus testudo_world_list_contact_hits(struct TestudoWorld *world,
-                                              TestudoBool list);
-
-/// Whether `TESTUDO_CONTACTS_STAYED` is filled from the next step on. Off by default, because a crowd has many. It is no part of the
-/// state, as `testudo_world_list_contact_hits`.
-TestudoStatus testudo_world_list_stayed_contacts(struct TestudoWorld *world,
-                                                 TestudoBool list);
-
-/// What touches now, also at rest; each pair once.
-int32_t testudo_world_contacts(const struct TestudoWorld *world, struct TestudoContact *out, uint32_t capacity);
-
-/// What touches a body now; none if it does not exist. It looks at each contact of the world: for many bodies, read
-/// `testudo_world_contacts` once.
-int32_t testudo_world_contacts_of(const struct TestudoWorld *world,
-                                  TestudoBody body,
-                                  struct TestudoContact *out,
-                                  uint32_t capacity);
+/// 64-bit hash (XXH3) of bytes, the same on every machine: for the checksum of a game's own numbers. Write numbers little-endian
+/// before. `data` may be NULL if `length` is 0. 0 if it is NULL otherwise.
+uint64_t testudo_hash(const uint8_t *data,
+                      size_t length);
 
 /// a * b, rounded down. At the ends of the range it stays there, as all functions here.
 TestudoFx testudo_mul(TestudoFx a, TestudoFx b);
@@ -618,78 +550,6 @@ TestudoStatus testudo_clamp_length(struct TestudoVec2 *vector, TestudoFx length)
 /// Rotates a vector by an angle.
 TestudoStatus testudo_rotate(struct TestudoVec2 *vector, TestudoAngle angle);
 
-/// Fills in the defaults.
-TestudoStatus testudo_query_filter_default(struct TestudoQueryFilter *out);
-
-/// The bodies whose boxes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
-int32_t testudo_world_query_area(const struct TestudoWorld *world,
-                                 const struct TestudoBox *area,
-                                 const struct TestudoQueryFilter *filter,
-                                 TestudoBody *out,
-                                 uint32_t capacity);
-
-/// The bodies whose shapes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
-int32_t testudo_world_query_area_exact(const struct TestudoWorld *world,
-                                       const struct TestudoBox *area,
-                                       const struct TestudoQueryFilter *filter,
-                                       TestudoBody *out,
-                                       uint32_t capacity);
-
-/// The bodies that contain a point, surfaces included, in ascending order of their slots. `filter` may be NULL: all but sensors.
-int32_t testudo_world_query_point(const struct TestudoWorld *world,
-                                  const struct TestudoVec2 *point,
-                                  const struct TestudoQueryFilter *filter,
-                                  TestudoBody *out,
-                                  uint32_t capacity);
-
-/// The bodies that overlap a shape at a position (within +-20,480 units; extents 0..=4,096), in ascending order of their slots.
-/// `filter` may be NULL: all but sensors.
-int32_t testudo_world_query_shape(const struct TestudoWorld *world,
-                                  const struct TestudoShape *shape,
-                                  const struct TestudoVec2 *position,
-                                  const struct TestudoQueryFilter *filter,
-                                  TestudoBody *out,
-                                  uint32_t capacity);
-
-/// The `capacity` bodies nearest to a point (within +-20,480 units) that are at most `distance` units away, nearest first. Returns how
-/// many were found, so never more than `capacity`: meant for a few. `filter` may be NULL: all but sensors.
-int32_t testudo_world_nearest(const struct TestudoWorld *world,
-                              const struct TestudoVec2 *point,
-                              TestudoFx distance,
-                              const struct TestudoQueryFilter *filter,
-                              struct TestudoNear *out,
-                              uint32_t capacity);
-
-/// The first body that a ray hits (both ends within +-20,480 units): returns 1 and writes the hit, or 0. A body that contains the
-/// start is hit there. `filter` may be NULL: all but sensors.
-int32_t testudo_world_ray_cast(const struct TestudoWorld *world,
-                               const struct TestudoSegment *ray,
-                               const struct TestudoQueryFilter *filter,
-                               struct TestudoRayHit *out);
-
-/// All bodies that a ray hits (both ends within +-20,480 units), nearest first. `filter` may be NULL: all but sensors.
-int32_t testudo_world_ray_cast_all(const struct TestudoWorld *world,
-                                   const struct TestudoSegment *ray,
-                                   const struct TestudoQueryFilter *filter,
-                                   struct TestudoRayHit *out,
-                                   uint32_t capacity);
-
-/// The first body that a shape hits whose centre moves along a path (both ends within +-20,480 units; extents 0..=4,096): returns 1
-/// and writes the hit, or 0. `filter` may be NULL: all but sensors.
-int32_t testudo_world_sweep(const struct TestudoWorld *world,
-                            const struct TestudoShape *shape,
-                            const struct TestudoSegment *path,
-                            const struct TestudoQueryFilter *filter,
-                            struct TestudoSweepHit *out);
-
-/// All bodies that a moving shape hits, nearest first; otherwise like `testudo_world_sweep`.
-int32_t testudo_world_sweep_all(const struct TestudoWorld *world,
-                                const struct TestudoShape *shape,
-                                const struct TestudoSegment *path,
-                                const struct TestudoQueryFilter *filter,
-                                struct TestudoSweepHit *out,
-                                uint32_t capacity);
-
 /// A generator that starts at `seed` in one of 2^63 streams (the topmost bit of `stream` is ignored). Use one for the map, one for
 /// combat, and so on.
 TestudoStatus testudo_random_new(uint64_t seed,
@@ -713,6 +573,118 @@ uint32_t testudo_world_random_next_u32(struct TestudoWorld *world);
 
 /// A number below `bound` of the world's own generator, each as likely; 0 if `bound` is 0.
 uint32_t testudo_world_random_below(struct TestudoWorld *world, uint32_t bound);
+
+/// A new, empty world. `def` may be NULL: then it has the default settings. Free it with `testudo_world_free`.
+TestudoStatus testudo_world_new(const struct TestudoWorldDef *def, struct TestudoWorld **out);
+
+/// A copy of a world, which goes on by itself.
+TestudoStatus testudo_world_clone(const struct TestudoWorld *world, struct TestudoWorld **out);
+
+/// Frees a world. NULL is allowed.
+void testudo_world_free(struct TestudoWorld *world);
+
+/// One frame of 1/`frames_per_second` seconds, 1..=1,000.
+TestudoStatus testudo_world_step(struct TestudoWorld *world, uint32_t frames_per_second);
+
+/// Number of steps so far.
+uint64_t testudo_world_frame(const struct TestudoWorld *world);
+
+/// 64-bit hash of the whole state. Two worlds with the same checksum evolve alike under the same calls.
+uint64_t testudo_world_checksum(const struct TestudoWorld *world);
+
+/// Number of bodies.
+uint32_t testudo_world_body_count(const struct TestudoWorld *world);
+
+/// Name of the instruction set that this world uses, for logs: "avx2", "neon", ... It does not affect the bits. Valid for ever.
+const char *testudo_world_instruction_set(const struct TestudoWorld *world);
+
+/// Acceleration of every dynamic body, units/s^2.
+TestudoStatus testudo_world_gravity(const struct TestudoWorld *world, struct TestudoVec2 *out);
+
+/// Where the centres of bodies that can move are held, units.
+TestudoStatus testudo_world_bounds(const struct TestudoWorld *world, struct TestudoBox *out);
+
+/// Sets the acceleration of every dynamic body, units/s^2, each axis within +-1,024. Wakes all bodies if it changes.
+TestudoStatus testudo_world_set_gravity(struct TestudoWorld *world, TestudoFx x, TestudoFx y);
+
+/// Sets where the centres of bodies that can move are held, within +-16,384 units. Bodies beyond are placed at the nearest point
+/// inside.
+TestudoStatus testudo_world_set_bounds(struct TestudoWorld *world,
+                                       const struct TestudoBox *bounds);
+
+/// Adds the whole state to a buffer. In the restored world handles stay valid, and new bodies get the same handles.
+TestudoStatus testudo_world_save(const struct TestudoWorld *world, struct TestudoBuffer *buffer);
+
+/// Goes to a saved state, from bytes of any origin. A world that refuses them (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`) stays as it
+/// is. Lists of events are empty afterwards, and drawing does not interpolate across it.
+TestudoStatus testudo_world_load(struct TestudoWorld *world,
+                                 const uint8_t *data,
+                                 size_t length);
+
+/// Like `testudo_world_load`, but only for bytes that this program itself has saved: it is faster, because it verifies nothing but
+/// their checksum.
+TestudoStatus testudo_world_restore(struct TestudoWorld *world,
+                                    const uint8_t *data,
+                                    size_t length);
+
+/// A new world in a saved state, from bytes of any origin. It lists neither hits nor contacts that stay.
+TestudoStatus testudo_world_from_bytes(const uint8_t *data, size_t length, struct TestudoWorld **out);
+
+/// Checks that the state keeps all limits and invariants, as loading does. It can only fail after `testudo_world_restore` or
+/// `testudo_world_flip_bit`.
+TestudoStatus testudo_world_validate(const struct TestudoWorld *world);
+
+/// Whether two worlds differ: 0 or 1. If they do, `words` (may be NULL) gets the first number in which they do, as UTF-8 text
+/// without an end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
+int32_t testudo_world_first_difference(const struct TestudoWorld *here,
+                                       const struct TestudoWorld *there,
+                                       struct TestudoBuffer *words);
+
+/// Flips a bit of a body's field, as broken memory or a differing compiler would: to try how a game tells of a desync.
+///
+/// `field`: a `TESTUDO_FIELD_...`. `bit`: counted from 0.
+TestudoStatus testudo_world_flip_bit(struct TestudoWorld *world, TestudoBody body, uint32_t field, uint32_t bit);
+
+/// Fills in the defaults.
+TestudoStatus testudo_world_def_default(struct TestudoWorldDef *out);
+
+/// Creates a body. `out` (may be NULL) gets its handle.
+TestudoStatus testudo_world_create_body(struct TestudoWorld *world, const struct TestudoBodyDef *def, TestudoBody *out);
+
+/// Removes a body. Its contacts end in the next step.
+TestudoStatus testudo_world_remove_body(struct TestudoWorld *world, TestudoBody body);
+
+/// Whether the body exists: 0 or 1.
+int32_t testudo_world_has_body(const struct TestudoWorld *world, TestudoBody body);
+
+/// Everything about a body.
+TestudoStatus testudo_world_body_state(const struct TestudoWorld *world,
+                                       TestudoBody body,
+                                       struct TestudoBodyState *out);
+
+/// The centre of a body, units.
+TestudoStatus testudo_world_position(const struct TestudoWorld *world, TestudoBody body, struct TestudoVec2 *out);
+
+/// The velocity of a body, units per second.
+TestudoStatus testudo_world_velocity(const struct TestudoWorld *world, TestudoBody body, struct TestudoVec2 *out);
+
+/// The game's own value of a body.
+TestudoStatus testudo_world_user(const struct TestudoWorld *world, TestudoBody body, uint64_t *out);
+
+/// Distance from a point (within +-20,480 units) to the surface of a body, units; 0 inside.
+TestudoStatus testudo_world_distance(const struct TestudoWorld *world,
+                                     TestudoBody body,
+                                     const struct TestudoVec2 *point,
+                                     TestudoFx *out);
+
+/// A circle with this radius in units. Its range is checked where it is used.
+TestudoStatus testudo_circle(TestudoFx radius, struct TestudoShape *out);
+
+/// A rectangle with this half width and half height in units. Their ranges are checked where it is used.
+TestudoStatus testudo_rect(TestudoFx half_width, TestudoFx half_height, struct TestudoShape *out);
+
+/// A definition with defaults: a body of this kind and shape at the origin that does not move.
+TestudoStatus testudo_body_def_default(uint32_t kind, const struct TestudoShape *shape, struct TestudoBodyDef *out);
 
 /// Places a body, units, each axis within +-16,384. Bodies that can move are held inside the world's bounds. Terrain never moves.
 TestudoStatus testudo_world_set_position(struct TestudoWorld *world,
@@ -832,93 +804,126 @@ int32_t testudo_world_terrain_points(const struct TestudoWorld *world,
                                      struct TestudoVec2 *out,
                                      uint32_t capacity);
 
-/// The library's `TESTUDO_INTERFACE_VERSION`.
-uint32_t testudo_interface_version(void);
+/// All bodies, oldest first.
+int32_t testudo_world_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
 
-/// Version of the physics: two builds with the same number compute the same bits.
-uint32_t testudo_sim_version(void);
+/// The centre of every body, oldest first.
+int32_t testudo_world_positions(const struct TestudoWorld *world, struct TestudoPosition *out, uint32_t capacity);
 
-/// Version of the layout of saved worlds.
-uint32_t testudo_snapshot_version(void);
+/// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
+/// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
+int32_t testudo_world_interpolated(const struct TestudoWorld *world,
+                                   uint32_t alpha,
+                                   struct TestudoDrawn *out,
+                                   uint32_t capacity);
 
-/// 64-bit hash (XXH3) of bytes, the same on every machine: for the checksum of a game's own numbers. Write numbers little-endian
-/// before. `data` may be NULL if `length` is 0. 0 if it is NULL otherwise.
-uint64_t testudo_hash(const uint8_t *data,
-                      size_t length);
+/// The bodies whose position the last step changed. Read it before other calls that change the world.
+int32_t testudo_world_moved_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
 
-/// A new, empty world. `def` may be NULL: then it has the default settings. Free it with `testudo_world_free`.
-TestudoStatus testudo_world_new(const struct TestudoWorldDef *def, struct TestudoWorld **out);
+/// The pairs of bodies that pass through each other.
+int32_t testudo_world_ignored_pairs(const struct TestudoWorld *world, struct TestudoPair *out, uint32_t capacity);
 
-/// A copy of a world, which goes on by itself.
-TestudoStatus testudo_world_clone(const struct TestudoWorld *world, struct TestudoWorld **out);
+/// What began and ended in the last step, in ascending order of the two slots. `list`: `TESTUDO_CONTACTS_BEGAN`, ...
+int32_t testudo_world_events(const struct TestudoWorld *world,
+                             uint32_t list,
+                             struct TestudoContactEvent *out,
+                             uint32_t capacity);
 
-/// Frees a world. NULL is allowed.
-void testudo_world_free(struct TestudoWorld *world);
+/// Point, normal and approach speed of each of `TESTUDO_CONTACTS_BEGAN`, in the same order; empty unless
+/// `testudo_world_list_contact_hits` is on.
+int32_t testudo_world_contact_hits(const struct TestudoWorld *world, struct TestudoContactHit *out, uint32_t capacity);
 
-/// One frame of 1/`frames_per_second` seconds, 1..=1,000.
-TestudoStatus testudo_world_step(struct TestudoWorld *world, uint32_t frames_per_second);
+/// Whether `testudo_world_contact_hits` is filled from the next step on. Off by default. It is no part of the state: loading keeps
+/// it, and a world of `testudo_world_from_bytes` has it off.
+TestudoStatus testudo_world_list_contact_hits(struct TestudoWorld *world,
+                                              TestudoBool list);
 
-/// Number of steps so far.
-uint64_t testudo_world_frame(const struct TestudoWorld *world);
+/// Whether `TESTUDO_CONTACTS_STAYED` is filled from the next step on. Off by default, because a crowd has many. It is no part of the
+/// state, as `testudo_world_list_contact_hits`.
+TestudoStatus testudo_world_list_stayed_contacts(struct TestudoWorld *world,
+                                                 TestudoBool list);
 
-/// 64-bit hash of the whole state. Two worlds with the same checksum evolve alike under the same calls.
-uint64_t testudo_world_checksum(const struct TestudoWorld *world);
+/// What touches now, also at rest; each pair once.
+int32_t testudo_world_contacts(const struct TestudoWorld *world, struct TestudoContact *out, uint32_t capacity);
 
-/// Number of bodies.
-uint32_t testudo_world_body_count(const struct TestudoWorld *world);
-
-/// Name of the instruction set that this world uses, for logs: "avx2", "neon", ... It does not affect the bits. Valid for ever.
-const char *testudo_world_instruction_set(const struct TestudoWorld *world);
-
-/// Acceleration of every dynamic body, units/s^2.
-TestudoStatus testudo_world_gravity(const struct TestudoWorld *world, struct TestudoVec2 *out);
-
-/// Where the centres of bodies that can move are held, units.
-TestudoStatus testudo_world_bounds(const struct TestudoWorld *world, struct TestudoBox *out);
-
-/// Sets the acceleration of every dynamic body, units/s^2, each axis within +-1,024. Wakes all bodies if it changes.
-TestudoStatus testudo_world_set_gravity(struct TestudoWorld *world, TestudoFx x, TestudoFx y);
-
-/// Sets where the centres of bodies that can move are held, within +-16,384 units. Bodies beyond are placed at the nearest point
-/// inside.
-TestudoStatus testudo_world_set_bounds(struct TestudoWorld *world,
-                                       const struct TestudoBox *bounds);
-
-/// Adds the whole state to a buffer. In the restored world handles stay valid, and new bodies get the same handles.
-TestudoStatus testudo_world_save(const struct TestudoWorld *world, struct TestudoBuffer *buffer);
-
-/// Goes to a saved state, from bytes of any origin. A world that refuses them (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`) stays as it
-/// is. Lists of events are empty afterwards, and drawing does not interpolate across it.
-TestudoStatus testudo_world_load(struct TestudoWorld *world,
-                                 const uint8_t *data,
-                                 size_t length);
-
-/// Like `testudo_world_load`, but only for bytes that this program itself has saved: it is faster, because it verifies nothing but
-/// their checksum.
-TestudoStatus testudo_world_restore(struct TestudoWorld *world,
-                                    const uint8_t *data,
-                                    size_t length);
-
-/// A new world in a saved state, from bytes of any origin. It lists neither hits nor contacts that stay.
-TestudoStatus testudo_world_from_bytes(const uint8_t *data, size_t length, struct TestudoWorld **out);
-
-/// Checks that the state keeps all limits and invariants, as loading does. It can only fail after `testudo_world_restore` or
-/// `testudo_world_flip_bit`.
-TestudoStatus testudo_world_validate(const struct TestudoWorld *world);
-
-/// Whether two worlds differ: 0 or 1. If they do, `words` (may be NULL) gets the first number in which they do, as UTF-8 text
-/// without an end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
-int32_t testudo_world_first_difference(const struct TestudoWorld *here,
-                                       const struct TestudoWorld *there,
-                                       struct TestudoBuffer *words);
-
-/// Flips a bit of a body's field, as broken memory or a differing compiler would: to try how a game tells of a desync.
-///
-/// `field`: a `TESTUDO_FIELD_...`. `bit`: counted from 0.
-TestudoStatus testudo_world_flip_bit(struct TestudoWorld *world, TestudoBody body, uint32_t field, uint32_t bit);
+/// What touches a body now; none if it does not exist. It looks at each contact of the world: for many bodies, read
+/// `testudo_world_contacts` once.
+int32_t testudo_world_contacts_of(const struct TestudoWorld *world,
+                                  TestudoBody body,
+                                  struct TestudoContact *out,
+                                  uint32_t capacity);
 
 /// Fills in the defaults.
-TestudoStatus testudo_world_def_default(struct TestudoWorldDef *out);
+TestudoStatus testudo_query_filter_default(struct TestudoQueryFilter *out);
+
+/// The bodies whose boxes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
+int32_t testudo_world_query_area(const struct TestudoWorld *world,
+                                 const struct TestudoBox *area,
+                                 const struct TestudoQueryFilter *filter,
+                                 TestudoBody *out,
+                                 uint32_t capacity);
+
+/// The bodies whose shapes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
+int32_t testudo_world_query_area_exact(const struct TestudoWorld *world,
+                                       const struct TestudoBox *area,
+                                       const struct TestudoQueryFilter *filter,
+                                       TestudoBody *out,
+                                       uint32_t capacity);
+
+/// The bodies that contain a point, surfaces included, in ascending order of their slots. `filter` may be NULL: all but sensors.
+int32_t testudo_world_query_point(const struct TestudoWorld *world,
+                                  const struct TestudoVec2 *point,
+                                  const struct TestudoQueryFilter *filter,
+                                  TestudoBody *out,
+                                  uint32_t capacity);
+
+/// The bodies that overlap a shape at a position (within +-20,480 units; extents 0..=4,096), in ascending order of their slots.
+/// `filter` may be NULL: all but sensors.
+int32_t testudo_world_query_shape(const struct TestudoWorld *world,
+                                  const struct TestudoShape *shape,
+                                  const struct TestudoVec2 *position,
+                                  const struct TestudoQueryFilter *filter,
+                                  TestudoBody *out,
+                                  uint32_t capacity);
+
+/// The `capacity` bodies nearest to a point (within +-20,480 units) that are at most `distance` units away, nearest first. Returns how
+/// many were found, so never more than `capacity`: meant for a few. `filter` may be NULL: all but sensors.
+int32_t testudo_world_nearest(const struct TestudoWorld *world,
+                              const struct TestudoVec2 *point,
+                              TestudoFx distance,
+                              const struct TestudoQueryFilter *filter,
+                              struct TestudoNear *out,
+                              uint32_t capacity);
+
+/// The first body that a ray hits (both ends within +-20,480 units): returns 1 and writes the hit, or 0. A body that contains the
+/// start is hit there. `filter` may be NULL: all but sensors.
+int32_t testudo_world_ray_cast(const struct TestudoWorld *world,
+                               const struct TestudoSegment *ray,
+                               const struct TestudoQueryFilter *filter,
+                               struct TestudoRayHit *out);
+
+/// All bodies that a ray hits (both ends within +-20,480 units), nearest first. `filter` may be NULL: all but sensors.
+int32_t testudo_world_ray_cast_all(const struct TestudoWorld *world,
+                                   const struct TestudoSegment *ray,
+                                   const struct TestudoQueryFilter *filter,
+                                   struct TestudoRayHit *out,
+                                   uint32_t capacity);
+
+/// The first body that a shape hits whose centre moves along a path (both ends within +-20,480 units; extents 0..=4,096): returns 1
+/// and writes the hit, or 0. `filter` may be NULL: all but sensors.
+int32_t testudo_world_sweep(const struct TestudoWorld *world,
+                            const struct TestudoShape *shape,
+                            const struct TestudoSegment *path,
+                            const struct TestudoQueryFilter *filter,
+                            struct TestudoSweepHit *out);
+
+/// All bodies that a moving shape hits, nearest first; otherwise like `testudo_world_sweep`.
+int32_t testudo_world_sweep_all(const struct TestudoWorld *world,
+                                const struct TestudoShape *shape,
+                                const struct TestudoSegment *path,
+                                const struct TestudoQueryFilter *filter,
+                                struct TestudoSweepHit *out,
+                                uint32_t capacity);
 
 #ifdef __cplusplus
 }  // extern "C"

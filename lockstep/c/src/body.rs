@@ -15,8 +15,6 @@ use crate::world::TestudoWorld;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TestudoBodyState {
-    /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
-    pub kind: u32,
     /// Its shape; of terrain the box around it.
     pub shape: TestudoShape,
     /// Centre, units.
@@ -35,6 +33,8 @@ pub struct TestudoBodyState {
     pub user: u64,
     /// The box around its shape, units.
     pub box_around: TestudoBox,
+    /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
+    pub kind: u32,
     /// Rank in contacts.
     pub dominance: i8,
     /// Whether it is a sensor.

@@ -25,12 +25,12 @@ pub const TESTUDO_NO_LIMIT: TestudoFx = -1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TestudoShape {
-    /// `TESTUDO_CIRCLE` or `TESTUDO_RECT`.
-    pub kind: u32,
     /// Of a circle, units, 1/1,024..=4,096. A rectangle has 0.
     pub radius: TestudoFx,
     /// Half of the width and of the height of a rectangle, units, each 1/1,024..=4,096. A circle has 0.
     pub half_extents: TestudoVec2,
+    /// `TESTUDO_CIRCLE` or `TESTUDO_RECT`.
+    pub kind: u32,
 }
 
 /// Restitution, frictions and damping of a body.
@@ -61,8 +61,6 @@ pub struct TestudoFilter {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TestudoBodyDef {
-    /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
-    pub kind: u32,
     /// Its shape.
     pub shape: TestudoShape,
     /// Centre, units, each axis within +-16,384. Default 0.
@@ -79,6 +77,8 @@ pub struct TestudoBodyDef {
     pub filter: TestudoFilter,
     /// A value of the game's own; events carry it. Default 0.
     pub user: u64,
+    /// `TESTUDO_STATIC`, `TESTUDO_KINEMATIC` or `TESTUDO_DYNAMIC`.
+    pub kind: u32,
     /// Rank in contacts: of two dynamic bodies the one of higher rank moves as if the other had no mass. Default 0.
     pub dominance: i8,
     /// Whether it is a sensor, which reports overlaps and pushes nothing. Default 0.

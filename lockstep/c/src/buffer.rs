@@ -1,6 +1,6 @@
 //! Bytes that the library writes and the caller reads.
 
-use crate::failure::{Outcome, TestudoStatus, status, value};
+use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, status, value};
 use crate::handle::{Handle, free, hold, opaque, with};
 use crate::pointer::bytes;
 
@@ -39,16 +39,33 @@ pub unsafe extern "C" fn testudo_buffer_append(
     status(|| {
         // SAFETY: the contract of pointers.
         let data = unsafe { bytes(data, length) }?;
+        let append = |bytes: &mut Vec<u8>| {
+            make_room(bytes, data.len())?;
+            Outcome::Ok(bytes.extend_from_slice(data))
+        };
         // SAFETY: as above.
-        unsafe { with(buffer, |bytes| Outcome::Ok(bytes.extend_from_slice(data))) }
+        unsafe { with(buffer, append) }
     })
 }
 
-/// The bytes, `testudo_buffer_length` of them; valid until the buffer is changed or freed. NULL for NULL.
+/// Gives the buffer this length: it loses bytes at the end, or gets zeros there. Whoever cannot pass pointers of its own writes
+/// into `testudo_buffer_data` then.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn testudo_buffer_data(buffer: *const TestudoBuffer) -> *const u8 {
+pub unsafe extern "C" fn testudo_buffer_resize(buffer: *mut TestudoBuffer, length: usize) -> TestudoStatus {
+    let resize = |bytes: &mut Vec<u8>| {
+        make_room(bytes, length.saturating_sub(bytes.len()))?;
+        Outcome::Ok(bytes.resize(length, 0))
+    };
     // SAFETY: the contract of pointers.
-    value(std::ptr::null(), || unsafe { with(buffer, |bytes| Ok(bytes.as_ptr())) })
+    status(|| unsafe { with(buffer, resize) })
+}
+
+/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the buffer grows or is freed. NULL for NULL; if
+/// the buffer is empty, any pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_buffer_data(buffer: *mut TestudoBuffer) -> *mut u8 {
+    // SAFETY: the contract of pointers.
+    value(std::ptr::null_mut(), || unsafe { with(buffer, |bytes| Ok(bytes.as_mut_ptr())) })
 }
 
 /// Number of bytes. 0 for NULL.
@@ -56,4 +73,10 @@ pub unsafe extern "C" fn testudo_buffer_data(buffer: *const TestudoBuffer) -> *c
 pub unsafe extern "C" fn testudo_buffer_length(buffer: *const TestudoBuffer) -> usize {
     // SAFETY: the contract of pointers.
     value(0, || unsafe { with(buffer, |bytes| Ok(bytes.len())) })
+}
+
+/// Memory for so many bytes more: the caller's number may be any.
+fn make_room(bytes: &mut Vec<u8>, more: usize) -> Outcome<()> {
+    let refusal = |_| Failure::new(TESTUDO_OUT_OF_RANGE, format!("there is no memory for {more} bytes more"));
+    bytes.try_reserve(more).map_err(refusal)
 }

@@ -23,36 +23,47 @@
 //! [`status`](failure::status), [`count`](failure::count) and [`value`](failure::value) turn failures into what C sees, and let no
 //! panic out. [`with`](handle::with) opens a handle. What comes in and goes out by pointer passes through [`pointer`].
 
-mod body;
-mod body_def;
-mod buffer;
+// Each group is a part of the header, in its order.
 mod failure;
 mod handle;
-mod lists;
-mod number;
 mod pointer;
-mod query;
-mod random;
-mod refusal;
-mod setters;
-mod terrain;
-mod value;
+
+mod buffer;
 mod version;
+
+mod number;
+mod random;
+mod value;
+
 mod world;
 mod world_def;
 
-pub use body::*;
-pub use body_def::*;
-pub use buffer::*;
+mod body;
+mod body_def;
+mod setters;
+mod terrain;
+
+mod lists;
+mod query;
+mod refusal;
+
 pub use failure::*;
-pub use lists::*;
-pub use number::*;
 pub use pointer::TestudoBool;
-pub use query::*;
-pub use random::*;
-pub use setters::*;
-pub use terrain::*;
-pub use value::*;
+
+pub use buffer::*;
 pub use version::*;
+
+pub use number::*;
+pub use random::*;
+pub use value::*;
+
 pub use world::*;
 pub use world_def::*;
+
+pub use body::*;
+pub use body_def::*;
+pub use setters::*;
+pub use terrain::*;
+
+pub use lists::*;
+pub use query::*;

@@ -7,7 +7,10 @@ use crate::pointer::plain;
 /// A number of the simulation: a whole number of 1/65,536. So `3 * TESTUDO_ONE` is 3, and `TESTUDO_ONE / 2` a half.
 pub type TestudoFx = i64;
 
+// The header has it as `TestudoFx`, or C would multiply as `int` (cbindgen.toml).
 /// 1 as a `TestudoFx`.
+///
+/// cbindgen:ignore
 pub const TESTUDO_ONE: TestudoFx = 65536;
 
 /// The handle of a body. Any number may be given; the world refuses those that name no body as stale. All peers have the same
