@@ -135,3 +135,63 @@ pub(crate) unsafe fn free<O: Opaque>(pointer: *mut O) {
         Ok(())
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::{TESTUDO_NULL, TESTUDO_OK, status};
+
+    struct Thing(Handle<u32>);
+    opaque!(Thing, u32, "thing");
+
+    /// What a call says, with what is in the thing.
+    fn call(thing: *const Thing, inner: impl FnOnce(&mut u32) -> Outcome<()>) -> i32 {
+        // SAFETY: the things of these tests live until `free`.
+        status(|| unsafe { with(thing, inner) })
+    }
+
+    #[test]
+    fn a_call_within_a_call_is_refused_and_nothing_is_freed_under_it() {
+        let thing = hold::<Thing>(1);
+        let outer = call(thing, |number| {
+            assert_eq!(call(thing, |_| Ok(())), TESTUDO_BUSY);
+            // SAFETY: it is in use, so it stays.
+            unsafe { free(thing) };
+            *number += 1;
+            Ok(())
+        });
+        assert_eq!(outer, TESTUDO_OK);
+        let seen = call(thing, |number| if *number == 2 { Ok(()) } else { Err(Failure::null("number")) });
+        assert_eq!(seen, TESTUDO_OK);
+        // SAFETY: nobody uses it any more.
+        unsafe { free(thing) };
+        assert_eq!(call(std::ptr::null(), |_| Ok(())), TESTUDO_NULL);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "what another thread is told is the subject")]
+    fn another_thread_is_refused_while_a_call_runs() {
+        let thing = hold::<Thing>(0);
+        // SAFETY: it lives until the end of the test.
+        let shared = unsafe { &*thing };
+        let outer = call(thing, |_| {
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| call(shared, |_| Ok(())));
+                assert_eq!(other.join().expect("no panic"), TESTUDO_BUSY);
+            });
+            Ok(())
+        });
+        assert_eq!(outer, TESTUDO_OK);
+        // SAFETY: nobody uses it any more.
+        unsafe { free(thing) };
+    }
+
+    #[test]
+    fn a_panic_stays_inside_and_breaks_the_handle() {
+        let thing = hold::<Thing>(0);
+        assert_eq!(call(thing, |number| panic!("number {number}")), TESTUDO_PANICKED);
+        assert_eq!(call(thing, |_| Ok(())), TESTUDO_PANICKED);
+        // SAFETY: nobody uses it any more; it can be freed all the same.
+        unsafe { free(thing) };
+    }
+}

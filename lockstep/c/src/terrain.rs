@@ -76,7 +76,7 @@ pub unsafe extern "C" fn testudo_terrain_def_default(out: *mut TestudoTerrainDef
     status(|| unsafe { write(out, DEFAULT, "out") })
 }
 
-/// Creates a solid convex polygon that never moves: rocks, ramps, buildings. 3 to 16 corners in either direction, units, each axis
+/// Creates a solid convex polygon that never moves: rocks, ramps, buildings. 3 to 8 corners in either direction, units, each axis
 /// within +-16,384; neighbours at least 1/1,024 apart. `def` may be NULL: defaults. `out` (may be NULL) gets the handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_world_create_polygon(
