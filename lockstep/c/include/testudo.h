@@ -286,14 +286,6 @@ typedef struct TestudoTerrainDef {
   TestudoBool one_sided;
 } TestudoTerrainDef;
 
-/// A body and its centre.
-typedef struct TestudoPosition {
-  /// The body.
-  TestudoBody body;
-  /// Its centre, units.
-  struct TestudoVec2 position;
-} TestudoPosition;
-
 /// Where to draw a body.
 typedef struct TestudoDrawn {
   /// The body.
@@ -303,6 +295,14 @@ typedef struct TestudoDrawn {
   /// Units.
   float y;
 } TestudoDrawn;
+
+/// A body and its centre.
+typedef struct TestudoPosition {
+  /// The body.
+  TestudoBody body;
+  /// Its centre, units.
+  struct TestudoVec2 position;
+} TestudoPosition;
 
 /// Two bodies.
 typedef struct TestudoPair {
@@ -779,7 +779,7 @@ int32_t testudo_world_is_pair_ignored(const struct TestudoWorld *world, TestudoB
 /// Fills in the defaults.
 TestudoStatus testudo_terrain_def_default(struct TestudoTerrainDef *out);
 
-/// Creates a solid convex polygon that never moves: rocks, ramps, buildings. 3 to 16 corners in either direction, units, each axis
+/// Creates a solid convex polygon that never moves: rocks, ramps, buildings. 3 to 8 corners in either direction, units, each axis
 /// within +-16,384; neighbours at least 1/1,024 apart. `def` may be NULL: defaults. `out` (may be NULL) gets the handle.
 TestudoStatus testudo_world_create_polygon(struct TestudoWorld *world,
                                            const struct TestudoTerrainDef *def,
@@ -804,18 +804,18 @@ int32_t testudo_world_terrain_points(const struct TestudoWorld *world,
                                      struct TestudoVec2 *out,
                                      uint32_t capacity);
 
-/// All bodies, oldest first.
-int32_t testudo_world_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
-
-/// The centre of every body, oldest first.
-int32_t testudo_world_positions(const struct TestudoWorld *world, struct TestudoPosition *out, uint32_t capacity);
-
 /// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
 /// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
 int32_t testudo_world_interpolated(const struct TestudoWorld *world,
                                    uint32_t alpha,
                                    struct TestudoDrawn *out,
                                    uint32_t capacity);
+
+/// All bodies, oldest first.
+int32_t testudo_world_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
+
+/// The centre of every body, oldest first.
+int32_t testudo_world_positions(const struct TestudoWorld *world, struct TestudoPosition *out, uint32_t capacity);
 
 /// The bodies whose position the last step changed. Read it before other calls that change the world.
 int32_t testudo_world_moved_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);

@@ -1,7 +1,7 @@
 //! Bytes that the library writes and the caller reads.
 
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, status, value};
-use crate::handle::{Handle, free, hold, opaque, with};
+use crate::handle::{Handle, free, hold, opaque, tell, with};
 use crate::pointer::bytes;
 
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn testudo_buffer_free(buffer: *mut TestudoBuffer) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_buffer_clear(buffer: *mut TestudoBuffer) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(buffer, |bytes| Outcome::Ok(bytes.clear())) })
+    status(|| unsafe { tell(buffer, Vec::clear) })
 }
 
 /// Adds bytes at the end. `data` may be NULL if `length` is 0; it may not point into the same buffer.
@@ -41,7 +41,8 @@ pub unsafe extern "C" fn testudo_buffer_append(
         let data = unsafe { bytes(data, length) }?;
         let append = |bytes: &mut Vec<u8>| {
             make_room(bytes, data.len())?;
-            Outcome::Ok(bytes.extend_from_slice(data))
+            bytes.extend_from_slice(data);
+            Ok(())
         };
         // SAFETY: as above.
         unsafe { with(buffer, append) }
@@ -54,7 +55,8 @@ pub unsafe extern "C" fn testudo_buffer_append(
 pub unsafe extern "C" fn testudo_buffer_resize(buffer: *mut TestudoBuffer, length: usize) -> TestudoStatus {
     let resize = |bytes: &mut Vec<u8>| {
         make_room(bytes, length.saturating_sub(bytes.len()))?;
-        Outcome::Ok(bytes.resize(length, 0))
+        bytes.resize(length, 0);
+        Ok(())
     };
     // SAFETY: the contract of pointers.
     status(|| unsafe { with(buffer, resize) })

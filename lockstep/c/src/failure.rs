@@ -74,19 +74,15 @@ impl Failure {
 /// The result of what a function does.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
-#[expect(clippy::disallowed_macros, reason = "words for a person: no result depends on them")]
-mod words {
-    use super::{CString, RefCell};
-    std::thread_local! {
-        /// The words of this thread's last failure.
-        pub(super) static WORDS: RefCell<CString> = RefCell::default();
-    }
+std::thread_local! {
+    /// The words of this thread's last failure.
+    static WORDS: RefCell<CString> = RefCell::default();
 }
 
 fn keep_words(words: &str) {
     let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
     // A thread that ends has no place for them any more.
-    let _ = words::WORDS.try_with(|place| place.replace(words));
+    let _ = WORDS.try_with(|place| place.replace(words));
 }
 
 /// Runs what a function does; neither panics nor failures leave as such.
@@ -128,7 +124,7 @@ pub(crate) fn value<T>(otherwise: T, body: impl FnOnce() -> Outcome<T>) -> T {
 #[unsafe(no_mangle)]
 pub extern "C" fn testudo_error() -> *const c_char {
     // A thread that ends has none any more.
-    words::WORDS.try_with(|words| words.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    WORDS.try_with(|words| words.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The name of a status, as `TESTUDO_STALE`; "unknown" for other numbers.

@@ -1,4 +1,5 @@
 //! Handles: objects that C holds by pointer.
+#![expect(clippy::disallowed_types, reason = "a second call is refused, from whatever thread")]
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -114,6 +115,19 @@ pub(crate) unsafe fn with<O: Opaque, T>(
     let outcome = call(unsafe { &mut *handle.inside.get() });
     using.then = FREE;
     outcome
+}
+
+/// [`with`], for what cannot fail and returns nothing.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn tell<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut O::Inside)) -> Outcome<()> {
+    let call = |inside: &mut O::Inside| {
+        call(inside);
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(pointer, call) }
 }
 
 /// Frees a handle, unless a call uses it: then it stays, and `testudo_error()` says so.

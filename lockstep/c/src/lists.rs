@@ -2,8 +2,8 @@
 
 use testudo_physics::{ContactEvent, ContactHit, TouchingContact, World};
 
-use crate::failure::{Failure, Outcome, TestudoStatus, count, status};
-use crate::handle::with;
+use crate::failure::{Failure, TestudoStatus, count, status};
+use crate::handle::{tell, with};
 use crate::pointer::{TestudoBool, fill};
 use crate::value::{TestudoBody, TestudoFx, TestudoVec2, id};
 use crate::world::TestudoWorld;
@@ -27,18 +27,6 @@ pub struct TestudoPosition {
     pub body: TestudoBody,
     /// Its centre, units.
     pub position: TestudoVec2,
-}
-
-/// Where to draw a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-pub struct TestudoDrawn {
-    /// The body.
-    pub body: TestudoBody,
-    /// Units.
-    pub x: f32,
-    /// Units.
-    pub y: f32,
 }
 
 /// Two bodies.
@@ -150,27 +138,6 @@ pub unsafe extern "C" fn testudo_world_positions(
     count(|| unsafe { with(world, positions) })
 }
 
-/// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
-/// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn testudo_world_interpolated(
-    world: *const TestudoWorld,
-    alpha: u32,
-    out: *mut TestudoDrawn,
-    capacity: u32,
-) -> i32 {
-    let drawn = |world: &mut World| {
-        let all = world.bodies().map(|body| {
-            let [x, y] = body.interpolated_position(alpha);
-            TestudoDrawn { body: body.id().to_bits(), x, y }
-        });
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, all) }
-    };
-    // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, drawn) })
-}
-
 /// The bodies whose position the last step changed. Read it before other calls that change the world.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_world_moved_bodies(
@@ -250,7 +217,7 @@ pub unsafe extern "C" fn testudo_world_list_contact_hits(
     list: TestudoBool,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(world, |world| Outcome::Ok(world.list_contact_hits(list != 0))) })
+    status(|| unsafe { tell(world, |world| world.list_contact_hits(list != 0)) })
 }
 
 /// Whether `TESTUDO_CONTACTS_STAYED` is filled from the next step on. Off by default, because a crowd has many. It is no part of the
@@ -261,7 +228,7 @@ pub unsafe extern "C" fn testudo_world_list_stayed_contacts(
     list: TestudoBool,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(world, |world| Outcome::Ok(world.list_stayed_contacts(list != 0))) })
+    status(|| unsafe { tell(world, |world| world.list_stayed_contacts(list != 0)) })
 }
 
 /// What touches now, also at rest; each pair once.

@@ -20,7 +20,7 @@ macro_rules! plain {
 }
 pub(crate) use plain;
 
-plain!(u8, u32, i32, u64, i64, f32);
+plain!(u8, u32, u64, i64);
 
 /// What is at a pointer that may not be NULL.
 ///

@@ -3,6 +3,7 @@
 //! ```text
 //! TESTUDO_UPDATE=1 cargo test --manifest-path lockstep/c/Cargo.toml --test header   writes it anew
 //! ```
+#![expect(clippy::disallowed_methods, reason = "it reads and makes files, and starts programs")]
 
 use std::path::Path;
 

@@ -230,10 +230,11 @@ fn null_is_refused_by_every_function() {
 }
 
 /// The physics part of this package.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     include_str!("../src/body.rs"),
     include_str!("../src/body_def.rs"),
     include_str!("../src/buffer.rs"),
+    include_str!("../src/draw.rs"),
     include_str!("../src/failure.rs"),
     include_str!("../src/lists.rs"),
     include_str!("../src/number.rs"),

@@ -1,4 +1,9 @@
 //! A program in C (`scene.c`) and this one make the same scene, one by the header and one by the Rust packages: every line is the same.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "it reads and makes files, and starts programs"
+)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -251,17 +256,17 @@ fn scene() -> String {
     std::mem::take(out)
 }
 
-/// Compiles `scene.c` against the static library beside this test.
-fn compile() -> PathBuf {
+/// Compiles a program in C against the static library beside this test.
+fn compile(name: &str, source: &Path) -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let deps = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scene");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let done = Command::new(&compiler)
         .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"])
         .arg("-I")
         .arg(package.join("include"))
-        .arg(package.join("tests/scene.c"))
+        .arg(source)
         .arg(deps.join("libtestudo.a"))
         .args(["-lpthread", "-ldl", "-lm", "-o"])
         .arg(&program)
@@ -271,11 +276,29 @@ fn compile() -> PathBuf {
     program
 }
 
+/// What a program prints.
+fn run(program: &Path) -> String {
+    let output = Command::new(program).output().expect("a program that starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn the_program_in_the_readme_runs() {
+    let readme = include_str!("../README.md");
+    let block = readme.split("```c\n").find(|block| block.contains("int main")).expect("a program");
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.c");
+    std::fs::write(&source, block.split("```").next().expect("a block that ends")).expect("a file");
+    let said = run(&compile("readme", &source));
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "0 meets 1"), "{said}");
+    assert!(lines[1].starts_with("x = 1") && lines[1].contains("checksum"), "{said}");
+}
+
 #[test]
 fn c_and_rust_make_the_same_scene() {
-    let output = Command::new(compile()).output().expect("a program that starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (c, rust) = (String::from_utf8_lossy(&output.stdout).into_owned(), scene());
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scene.c");
+    let (c, rust) = (run(&compile("scene", &source)), scene());
     for (at, (c, rust)) in c.lines().zip(rust.lines()).enumerate() {
         assert_eq!(c, rust, "line {}", at + 1);
     }
