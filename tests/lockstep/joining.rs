@@ -69,6 +69,11 @@ pub(crate) fn play(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
     game.run(Instant::from_millis(until_ms), |_, turn, _, session| give_orders(turn.0, session))
 }
 
+/// Does what is due now.
+pub(crate) fn step(game: &mut VirtualMatch<Toy>) {
+    game.step(&mut |_, turn, _, session| give_orders(turn.0, session));
+}
+
 pub(crate) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
     std::iter::from_fn(|| game.poll_event(node)).collect()
 }

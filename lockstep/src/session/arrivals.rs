@@ -104,9 +104,6 @@ impl AnySession {
         let front = self.common.front();
         let arrival = &mut self.common.links[index].arrival;
         if arrival.as_mut().is_some_and(|arrival| arrival.refuse(turn, front)) {
-            if self.common.is_delayed(&self.common.links[index]) {
-                self.delayed.forget_state();
-            }
             self.common.links.wait_for_state(index, &self.common.streams);
         }
     }

@@ -14,6 +14,7 @@ use crate::session::setup::Setup;
 use crate::session::stats::Stats;
 use crate::session::stream::Stream;
 use crate::session::streams::Streams;
+use crate::session::transfer::arrival::ArrivalStage;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -153,6 +154,17 @@ impl Common {
     /// Whether what goes over this link is delayed.
     pub(super) fn is_delayed(&self, link: &Link) -> bool {
         self.phase != SessionPhase::Lobby && self.delays() && link.identity == Some(Identity::Watcher)
+    }
+
+    /// Joining peers that were getting a state wait for another one: delayed watchers, who have a state of their own, or all others.
+    pub(super) fn take_back_states(&mut self, delayed: bool) {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            let is_fed = link.arrival.as_deref().is_some_and(|arrival| arrival.stage == ArrivalStage::Fed);
+            if is_fed && self.is_delayed(link) == delayed {
+                self.links.wait_for_state(index, &self.streams);
+            }
+        }
     }
 
     /// Whether every link that this peer needs before the start exists.

@@ -33,11 +33,6 @@ pub(super) struct Delayed {
 }
 
 impl Delayed {
-    /// The state for watchers.
-    pub(super) fn state(&self) -> Option<&Blob> {
-        self.state.as_ref()
-    }
-
     /// A player has stated something that watchers may see later.
     pub(super) fn keep_statement(&mut self, statement: &Statement) {
         let kept = &mut self.statements[statement.author.index()];
@@ -49,11 +44,6 @@ impl Delayed {
     /// The newest statement of a player that watchers may see.
     pub(super) fn statement_of(&self, author: PlayerId) -> Option<&Statement> {
         self.statements[author.index()].front().filter(|statement| statement.turn.0 < self.shown)
-    }
-
-    /// Somebody has found that the state is not good.
-    pub(super) fn forget_state(&mut self) {
-        self.state = None;
     }
 
     /// The number of the first entry that must not go over this link yet.
@@ -106,7 +96,7 @@ impl Delayed {
 
     /// Bytes of the state for watchers.
     pub(super) fn state_bytes(&self) -> u64 {
-        self.state().map_or(0, |blob| u64::from(blob.manifest().total))
+        self.state.as_ref().map_or(0, |blob| u64::from(blob.manifest().total))
     }
 
     /// The state for watchers, if they may see all that led to it.
@@ -120,22 +110,34 @@ impl Delayed {
         waits && !(common.is_delayed(link) && self.state.is_some())
     }
 
-    /// Puts a state in transfer that is whole aside for delayed watchers, and forgets it when nobody needs it. Returns whether it was put
-    /// aside now.
-    pub(super) fn keep_state(&mut self, common: &Common, transferred: &mut Option<Blob>) -> bool {
-        let needs = |link: &Link| link.lacks_state() && common.is_delayed(link);
-        if !common.links.values().any(needs) {
-            self.state = None;
-            return false;
+    /// Puts a state in transfer that is whole aside for delayed watchers. Forgets it when it is of use to none of them: who refuses it takes it from nobody
+    /// who gets it. Returns whether it was put aside now.
+    pub(super) fn keep_state(&mut self, common: &mut Common, transferred: &mut Option<Blob>) -> bool {
+        if self.state.take_if(|blob| !is_of_use(common, blob)).is_some() {
+            common.take_back_states(true);
         }
         if self.state.is_some() {
             return false;
         }
-        let Some(blob) = transferred.take_if(|blob| blob.is_whole()) else { return false };
+        let Some(blob) = transferred.take_if(|blob| blob.is_whole() && is_of_use(common, blob)) else {
+            return false;
+        };
         if common.links.values().any(|link| link.lacks_state() && !common.is_delayed(link)) {
             *transferred = Some(blob.clone());
         }
         self.state = Some(blob);
         true
     }
+}
+
+/// Whether a delayed watcher gets or may get this state.
+fn is_of_use(common: &Common, blob: &Blob) -> bool {
+    let uses = |link: &Link| {
+        let arrival = link.arrival.as_deref().filter(|_| common.is_delayed(link));
+        arrival.is_some_and(|arrival| {
+            arrival.stage == ArrivalStage::Fed || arrival.can_use(blob.turn(), blob.manifest().source)
+        })
+    };
+    // One of the first turns is followed by no entries that could be sent.
+    common.streams.serve(blob.turn()) && common.links.values().any(uses)
 }

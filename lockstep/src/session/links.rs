@@ -102,16 +102,6 @@ impl Links {
                 || link.outflow.owes_bye()
         });
     }
-
-    /// Joining peers that were getting a state wait for another one.
-    pub(super) fn take_back_states(&mut self, streams: &Streams) {
-        for index in 0..self.by_peer.len() {
-            let arrival = self.by_peer[index].arrival.as_deref();
-            if arrival.is_some_and(|arrival| arrival.stage == ArrivalStage::Fed) {
-                self.wait_for_state(index, streams);
-            }
-        }
-    }
 }
 
 impl Deref for Links {

@@ -47,6 +47,11 @@ impl Streams {
         live.map(Stream::next).min().unwrap_or(u32::MAX)
     }
 
+    /// Whether all entries are here that a peer with the state before this turn needs.
+    pub(super) fn serve(&self, turn: u32) -> bool {
+        self.all.iter().all(|stream| stream.serves(turn))
+    }
+
     /// Players whose streams have not ended, bit n for player n.
     pub(super) fn live(&self) -> u16 {
         let live = self.by_player().filter(|(_, stream)| stream.end().is_none());

@@ -18,12 +18,12 @@ mod votes;
 mod watchers;
 mod weather;
 
-use crate::joining::events;
+use crate::joining::{events, step};
 use crate::toy::{Order, Toy, bot, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
 };
-use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::simnet::{Delivery, LinkConfig};
 use testudo_lockstep::{
     BitWriter, Duration, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId,
     Session, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
@@ -54,6 +54,26 @@ pub(crate) fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet
     packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
     let now = game.now();
     game.drivers_mut()[to].session_mut().handle_packet(now, PeerId(from), &bytes);
+}
+
+/// Plays to this time; `look` sees every packet that arrives, and when and where, before it is handed over.
+pub(crate) fn play_watched(
+    game: &mut VirtualMatch<Toy>,
+    until_ms: u64,
+    mut look: impl FnMut(Instant, u32, &Packet),
+) {
+    while game.now() < Instant::from_millis(until_ms) && !game.is_over() {
+        let now = game.now();
+        while let Some(Delivery { from, to, bytes, .. }) = game.net_mut().receive(now) {
+            let session = game.drivers_mut()[to as usize].session_mut();
+            let key = session.packet_key(PeerId(from)).unwrap_or(0);
+            if let Ok(packet) = Packet::decode(&bytes, key, FORMAT) {
+                look(now, to, &packet);
+            }
+            session.handle_packet(now, PeerId(from), &bytes);
+        }
+        step(game);
+    }
 }
 
 /// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.

@@ -1,10 +1,10 @@
 //! A watcher with a delay is told no less of a signed match than the players, and nothing false.
 
 use super::signed::forge;
-use super::{bare, deliver, run, slow};
+use super::{bare, deliver, play_watched, run, slow};
 use crate::joining::{assert_agreed, config, events, middle_of, play, restart, secret, start};
 use crate::toy::{Toy, key_of};
-use testudo_lockstep::packet::Packet;
+use testudo_lockstep::packet::{Packet, Transfer};
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, PlayerId, SessionConfig, Successor, Topology, VirtualMatch,
 };
@@ -135,5 +135,72 @@ fn who_watches_keeps_nobody_out_by_what_it_does_not_acknowledge() {
             game.drivers()[middle].session().link_count(),
             usize::from(PLAYERS) + usize::from(middle > 0)
         );
+    }
+}
+
+/// There is one state for all delayed watchers. Who refused it took it from the others, and the next one went to them as soon as the relay had it: a player
+/// with two such connections saw the present.
+#[test]
+fn who_refuses_a_state_shows_nobody_the_next_one_before_its_time() {
+    const DELAY_MS: u64 = 8_000;
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(PLAYERS, topology).turns(300).late_watchers(true).state_rate(20_000);
+        let config =
+            config.watch_delay(Duration::from_millis(DELAY_MS)).join_timeout(Duration::from_secs(60));
+        let mut game = start(&config, 2, 3, slow());
+        let first = game.drivers().len() as u32 - 2;
+        game.net_mut().set_partition(&[first, first + 1]);
+        let (mut shown, mut begun, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        for until in (100..40_000).step_by(100) {
+            if until == 4_000 {
+                game.net_mut().set_partition(&[]);
+                for node in [first, first + 1] {
+                    restart(&mut game, &config, node, Identity::Watcher, secret(9));
+                }
+            }
+            begun.push((game.now(), game.drivers()[1].session().next_turn().0));
+            play_watched(&mut game, until, |now, to, packet| {
+                let turn = match packet {
+                    Packet::Transfer(Transfer::Chunk(chunk)) => chunk.turn,
+                    Packet::Transfer(Transfer::Manifest(manifest)) => manifest.turn,
+                    _ => return,
+                };
+                if to >= first {
+                    shown.push((now, to, turn));
+                }
+            });
+            let got =
+                |turn: &u32| shown.iter().filter(|(_, to, shown)| (to, shown) == (&first, turn)).count();
+            let turn = shown.first().map(|(.., turn)| *turn);
+            if let Some(turn) = turn.filter(|turn| got(turn) > 10 && seen.is_empty()) {
+                seen.push(turn);
+                deliver(
+                    &mut game,
+                    middle_of(&config) as usize,
+                    first,
+                    &Packet::Transfer(Transfer::Refuse { turn }),
+                );
+            }
+        }
+        let what = format!("{topology:?}");
+        for (at, to, turn) in &shown {
+            let old = begun.iter().filter(|(then, _)| at.since(*then) >= Duration::from_millis(DELAY_MS));
+            let newest = old.map(|(_, turn)| *turn).max().unwrap_or(0) + config.turns_ahead + 1;
+            assert!(
+                *turn <= newest,
+                "{what}: node {to} is shown turn {turn} at {at:?}, and may see {newest}"
+            );
+        }
+        let turns = |node: u32| -> Vec<u32> {
+            let mut turns: Vec<u32> = shown.iter().filter(|told| told.1 == node).map(|told| told.2).collect();
+            turns.dedup();
+            turns
+        };
+        assert_eq!((turns(first).len(), turns(first + 1).len()), (2, 1), "{what}: {:?}", turns(first));
+        assert!(play(&mut game, 400_000), "{what}");
+        for node in [first, first + 1] {
+            assert_eq!(game.drivers()[node as usize].simulation().loaded.len(), 1, "{what}");
+        }
+        assert_agreed(&mut game, &what);
     }
 }

@@ -51,7 +51,7 @@ impl Arrival {
     }
 
     /// Whether a state before this turn, of this source, is of use now.
-    pub(super) fn can_use(&self, turn: u32, source: PlayerId) -> bool {
+    pub(in crate::session) fn can_use(&self, turn: u32, source: PlayerId) -> bool {
         self.stage == ArrivalStage::Waiting && self.refused & (1 << source.0) == 0 && turn >= self.not_before
     }
 

@@ -227,11 +227,6 @@ impl Transfers {
         if !is_needed {
             return;
         }
-        // One of the first turns is followed by no entries that could be sent.
-        let serves = |blob: &Blob| common.streams.iter().all(|stream| stream.serves(blob.turn()));
-        if delayed.state().is_some_and(|blob| !serves(blob)) {
-            delayed.forget_state();
-        }
         feed(common, self.blob.as_ref(), false);
         feed(common, delayed.visible_state(), true);
         let arrivals = || common.links.values().filter_map(|link| Some((link, link.arrival.as_deref()?)));
@@ -242,8 +237,9 @@ impl Transfers {
             waiting.map(|(link, arrival)| (common.is_delayed(link), arrival.refused, arrival.not_before));
         let waiting = waiting.min_by_key(|(is_delayed, _, _)| *is_delayed);
         let Some((is_delayed, refused, not_before)) = waiting.filter(|_| !is_fed) else { return };
-        // A delayed watcher gets nothing of a state that is still on its way.
-        let comes = self.middle.source.is_some() && (self.blob.is_none() || is_delayed);
+        // A delayed watcher gets nothing of a state that is still on its way. One that is whole and was not put aside is of no use.
+        let is_useless = |blob: &Blob| !is_delayed || blob.is_whole();
+        let comes = self.middle.source.is_some() && !self.blob.as_ref().is_some_and(is_useless);
         if !comes {
             (self.blob, self.middle.source) = (None, None);
             self.choose_source(common, delayed, load, (refused, not_before));
@@ -318,7 +314,7 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
 /// Sends a state to all joining peers that can use it: to delayed watchers or to the others.
 fn feed(common: &mut Common, blob: Option<&Blob>, delayed: bool) {
     let Some((turn, source)) = blob.map(|blob| (blob.turn(), blob.manifest().source)) else { return };
-    if !common.streams.iter().all(|stream| stream.serves(turn)) {
+    if !common.streams.serve(turn) {
         return;
     }
     for index in 0..common.links.len() {

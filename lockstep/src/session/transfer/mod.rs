@@ -225,8 +225,7 @@ impl Transfers {
     /// The chunk or the manifest that is due.
     fn next_of_state(&mut self, common: &mut Common, delayed: &Delayed) -> Option<(PeerId, Transfer)> {
         let (index, chunk, _) = self.next_chunk(common, delayed).filter(|due| due.2 <= common.now)?;
-        let is_delayed = common.is_delayed(&common.links[index]);
-        let blob = if is_delayed { delayed.state() } else { self.blob.as_ref() }?;
+        let blob = self.blob_for(common, delayed, &common.links[index])?;
         let rate = common.state_rate();
         let link = &mut common.links[index];
         let sender = link.sender.as_mut()?;
@@ -236,11 +235,11 @@ impl Transfers {
                 Transfer::Manifest(blob.manifest().clone())
             }
             Some(index) => {
-                let bytes = blob.chunk(index)?.to_vec();
+                let (turn, bytes) = (blob.turn(), blob.chunk(index)?.to_vec());
                 sender.note_sent(index, bytes.len() as u32, common.now);
                 self.limit.spend(bytes.len() as u32, rate, common.now);
                 let sent_ms = (common.now.as_micros() / 1_000) as u16;
-                Transfer::Chunk(Chunk { turn: blob.turn(), index, sent_ms, bytes })
+                Transfer::Chunk(Chunk { turn, index, sent_ms, bytes })
             }
         };
         Some((link.peer, transfer))
@@ -248,7 +247,7 @@ impl Transfers {
 
     /// The state that may go over this link.
     fn blob_for<'a>(&'a self, common: &Common, delayed: &'a Delayed, link: &Link) -> Option<&'a Blob> {
-        if common.is_delayed(link) { delayed.state() } else { self.blob.as_ref() }
+        if common.is_delayed(link) { delayed.visible_state() } else { self.blob.as_ref() }
     }
 
     // ---- time
@@ -287,6 +286,6 @@ impl Transfers {
         self.middle.give_source_up();
         self.blob = None;
         self.giver.forget();
-        common.links.take_back_states(&common.streams);
+        common.take_back_states(false);
     }
 }
