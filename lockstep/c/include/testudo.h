@@ -13,6 +13,8 @@
 
 /// 1 as a `TestudoFx`.
 #define TESTUDO_ONE ((int64_t)65536)
+/// A quarter of a turn.
+#define TESTUDO_QUARTER_TURN ((uint32_t)1073741824)
 
 /// Version of this header: functions, structures, numbers. A program whose header has another one than its library has
 /// (`testudo_interface_version`) must not go on.
@@ -451,9 +453,6 @@ typedef struct TestudoSweepHit {
 
 /// A callback of the game said that it failed.
 #define TESTUDO_GAME_FAILED 11
-
-/// A quarter of a turn.
-#define TESTUDO_QUARTER_TURN 1073741824
 
 /// No body.
 #define TESTUDO_NO_BODY UINT64_MAX

@@ -11,7 +11,10 @@ use crate::value::{TestudoFx, TestudoVec2, fx, vec2};
 /// An angle: 2^32 to a turn, from the x axis towards the y axis. Adding and subtracting wrap around.
 pub type TestudoAngle = u32;
 
+// As `TESTUDO_ONE`.
 /// A quarter of a turn.
+///
+/// cbindgen:ignore
 pub const TESTUDO_QUARTER_TURN: TestudoAngle = 1073741824;
 
 /// a * b, rounded down. At the ends of the range it stays there, as all functions here.
