@@ -6,6 +6,7 @@
 //! # Features
 //!
 //! - `udp` (default): [`transport::udp`], plain UDP, for networks that are trusted.
+//! - `tcp`: [`transport::tcp`], plain TCP, for trusted networks that carry no UDP.
 //! - `sealed`: `transport::sealed`, packets that nobody on the way can read or alter. Brings `tokio`, `quinn` and `rustls`, and a thread.
 //! - `codes`: what `sealed` needs of `service`, alone, for a browser page: join codes, guests, the rooms of a relay, removals, files with a match that can be
 //!   resumed. With `signed` also `service::machine`. Brings `sha2`.

@@ -39,6 +39,7 @@ mod saving;
 mod settings;
 mod simulated_network;
 mod tally;
+mod tcp;
 mod threads;
 mod toy;
 mod trials;

@@ -24,7 +24,7 @@ pub struct UnitLook {
     pub is_archer: bool,
     /// Its body in the world.
     pub body: BodyId,
-    /// What is left of them, at least 1.
+    /// Hit points left, at least 1.
     pub hit_points: i32,
     /// Of its kind; each unit has up to a tenth more or less hit points at the start.
     pub stats: &'static Stats,
@@ -71,7 +71,7 @@ pub struct BuildingLook {
     pub centre: Point,
     /// Half extents, raw.
     pub half: Point,
-    /// What is left of them, at least 1.
+    /// Hit points left, at least 1.
     pub hit_points: i32,
     /// At the start.
     pub hit_points_max: i32,

@@ -20,8 +20,8 @@ const ARRIVAL: Duration = Duration::from_secs(2);
 const FREE_DROPS: u64 = 4;
 const FREE_MIN: Duration = Duration::from_secs(30);
 
-/// A place owes at most this much more: two times as much as a player who is dropped for being late again and again has cost. So nobody waits
-/// for more than sixty drop times.
+/// A place owes at most this much more: six drop times, which is twice what a player has cost who is dropped again and again for being late. So nobody
+/// waits for more than sixty drop times.
 const OWED_MAX_DROPS: u64 = 6;
 
 /// What the places owe.

@@ -8,5 +8,7 @@ pub mod memory;
     reason = "a thread of its own moves the packets between the application and the socket; a certificate has dates"
 )]
 pub mod sealed;
+#[cfg(feature = "tcp")]
+pub mod tcp;
 #[cfg(feature = "udp")]
 pub mod udp;
