@@ -9,6 +9,7 @@ mod codecs;
 mod crossed;
 mod crowd;
 mod faults;
+mod foreign;
 mod foreseen;
 mod foresight;
 mod frame_objects;

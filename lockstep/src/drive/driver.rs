@@ -6,7 +6,6 @@ use crate::drive::begun::{BegunTurn, BegunTurns, TurnDigest};
 use crate::drive::simulation::Simulation;
 use crate::pace::playout::Playout;
 use crate::session::{Session, TurnStatus};
-use crate::value::codec;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Frame, Turn};
 use crate::value::time::{FrameRate, Instant};
@@ -357,7 +356,8 @@ impl<S: Simulation> Driver<S> {
             if !self.session.is_taken_over(player) {
                 if let Some(actions) = self.session.entry_actions(player, turn.0) {
                     told.actions(player, actions);
-                    codec::actions(actions).for_each(|action| self.simulation.apply(player, &action));
+                    let codec = self.session.codec();
+                    codec.actions(actions).for_each(|action| self.simulation.apply(player, &action));
                 }
             } else if !self.session.is_paused() {
                 told.played_for(player);

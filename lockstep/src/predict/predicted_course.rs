@@ -81,7 +81,7 @@ impl<S: Predict> PredictedCourse<S> {
         if session.config().input_mode {
             let last = self.next_turn.wrapping_sub(1);
             let input = |player| session.entry_actions(PlayerId(player), last).cloned();
-            let none = || codec::zeros(S::Action::MAX_BITS);
+            let none = || codec::zeros(session.codec().bits_max());
             self.held.extend((0..session.config().players).map(|player| input(player).unwrap_or_else(none)));
         }
     }
@@ -115,8 +115,8 @@ impl<S: Predict> PredictedCourse<S> {
                 }
                 self.is_wrong = true;
                 if session.player() == Some(player) && is_continued(planned, &known) {
-                    let before = codec::actions::<S::Action>(planned).count();
-                    let fresh = codec::actions::<S::Action>(&known).skip(before);
+                    let before = session.codec().count(planned) as usize;
+                    let fresh = session.codec().actions(&known).skip(before);
                     fresh.for_each(|action| self.state.apply(player, &action));
                     *planned = known;
                 }
@@ -178,7 +178,7 @@ impl<S: Predict> PredictedCourse<S> {
             let known = session.expected_actions(player, turn);
             let given = known.unwrap_or_else(|| self.guess(player, turn));
             told.actions(player, &given);
-            codec::actions(&given).for_each(|action| self.state.apply(player, &action));
+            session.codec().actions(&given).for_each(|action| self.state.apply(player, &action));
             if let Some(held) = self.held.get_mut(player.index()).filter(|_| !given.is_none()) {
                 *held = given.clone();
             }

@@ -1,10 +1,16 @@
 //! What is known of turns that have not begun: for a prediction of them.
 
 use crate::session::AnySession;
+use crate::value::codec::Codec;
 use crate::value::entry::Payload;
 use crate::value::ids::PlayerId;
 
 impl AnySession {
+    /// How actions are encoded.
+    pub(crate) fn codec(&self) -> &Codec {
+        &self.common.setup.codec
+    }
+
     /// A player's actions in a turn whose entry is here. None if the entry is the player's last one, too.
     pub(crate) fn entry_actions(&self, player: PlayerId, turn: u32) -> Option<&Payload> {
         let entry = self.common.streams.get(player.index())?.get(turn)?;

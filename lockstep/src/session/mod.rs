@@ -186,7 +186,7 @@ fn secret_of(config: &SessionConfig, identity: Identity, now: Instant) -> (u64, 
 fn check(
     config: &SessionConfig,
     identity: Identity,
-    codec: Codec,
+    codec: &Codec,
     action_bits: u32,
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
@@ -232,7 +232,7 @@ impl AnySession {
         now: Instant,
     ) -> Result<Self, ConfigError> {
         let format = config.payload_format(action_bits);
-        check(&config, identity, codec, action_bits, format)?;
+        check(&config, identity, &codec, action_bits, format)?;
         let secret = secret_of(&config, identity, now);
         let signing = config
             .signed

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use crate::session::config::SessionConfig;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::codec::Codec;
 use crate::value::entry::Payload;
 use crate::value::ids::Turn;
 
@@ -97,6 +98,7 @@ impl Outbox {
     pub(crate) fn submit<A: Action>(
         &mut self,
         action: &A,
+        codec: &Codec,
         room: Option<(u32, Turn)>,
     ) -> Result<(), SubmitError> {
         if self.queue.len() as u32 >= self.queue_max {
@@ -105,13 +107,13 @@ impl Outbox {
         self.scratch.clear();
         action.encode(&mut self.scratch);
         let bits = self.scratch.bit_count();
-        let wrong_size =
-            if self.repeated.is_some() { bits != A::MAX_BITS } else { bits == 0 || bits > A::MAX_BITS };
+        let max = codec.bits_max();
+        let wrong_size = if self.repeated.is_some() { bits != max } else { bits == 0 || bits > max };
         if wrong_size {
-            return Err(SubmitError::WrongSize { bits, max: A::MAX_BITS });
+            return Err(SubmitError::WrongSize { bits, max });
         }
         let payload = Payload::new(self.scratch.bytes(), bits);
-        if crate::value::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
+        if codec.refuses(&payload, 1, &mut self.recoded) {
             let decoded = A::decode(&mut BitReader::with_bit_count(payload.bytes(), bits));
             return Err(decoded.map_or_else(SubmitError::Refused, |_| SubmitError::NotCanonical));
         }
@@ -210,7 +212,7 @@ mod tests {
     fn one_action_per_turn_the_rest_waits_in_order() {
         let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
         for value in 1..=3 {
-            outbox.submit(&Byte(value), None).unwrap();
+            outbox.submit(&Byte(value), &Codec::of::<Byte>(), None).unwrap();
         }
         assert_eq!(outbox.close().bytes(), [1]);
         assert_eq!(outbox.close().bytes(), [2]);
@@ -223,7 +225,7 @@ mod tests {
         let config = SessionConfig::new(1).actions_per_turn_max(10).turn_bytes_max(3);
         let mut outbox = Outbox::new(&config, 8);
         for value in 1..=5 {
-            outbox.submit(&Byte(value), None).unwrap();
+            outbox.submit(&Byte(value), &Codec::of::<Byte>(), None).unwrap();
         }
         assert_eq!(outbox.close().bytes(), [1, 2, 3]);
         assert_eq!(outbox.close().bytes(), [4, 5]);
@@ -232,9 +234,12 @@ mod tests {
     #[test]
     fn a_full_queue_says_so() {
         let mut outbox = Outbox::new(&SessionConfig::new(1).queue_max(2), 8);
-        outbox.submit(&Byte(1), None).unwrap();
-        outbox.submit(&Byte(2), None).unwrap();
-        assert_eq!(outbox.submit(&Byte(3), None), Err(SubmitError::QueueFull { max: 2 }));
+        outbox.submit(&Byte(1), &Codec::of::<Byte>(), None).unwrap();
+        outbox.submit(&Byte(2), &Codec::of::<Byte>(), None).unwrap();
+        assert_eq!(
+            outbox.submit(&Byte(3), &Codec::of::<Byte>(), None),
+            Err(SubmitError::QueueFull { max: 2 })
+        );
         assert_eq!(outbox.len(), 2);
     }
 
@@ -254,10 +259,10 @@ mod tests {
     #[test]
     fn what_decode_refuses_is_named() {
         let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
-        let refused = outbox.submit(&Digit(100), None).unwrap_err();
+        let refused = outbox.submit(&Digit(100), &Codec::of::<Digit>(), None).unwrap_err();
         assert_eq!(refused, SubmitError::Refused(DecodeError::OutOfRange { value: 100, max: 9 }));
         assert_eq!(refused.to_string(), "`decode` refuses what `encode` wrote: value 100 is above 9");
-        assert_eq!(outbox.submit(&Digit(9), None), Ok(()));
+        assert_eq!(outbox.submit(&Digit(9), &Codec::of::<Digit>(), None), Ok(()));
         assert_eq!(outbox.len(), 1);
     }
 
@@ -265,7 +270,7 @@ mod tests {
     fn input_mode_repeats_the_last_input() {
         let mut outbox = Outbox::new(&SessionConfig::input(1, 60), 8);
         assert_eq!(outbox.close().bytes(), [0], "nothing pressed before the first input");
-        outbox.submit(&Byte(9), None).unwrap();
+        outbox.submit(&Byte(9), &Codec::of::<Byte>(), None).unwrap();
         assert_eq!(outbox.close().bytes(), [9]);
         assert_eq!(outbox.close().bytes(), [9]);
     }
@@ -277,9 +282,14 @@ mod tests {
             let config = SessionConfig::new(1).actions_per_turn_max(per_turn).turn_bytes_max(bytes);
             let mut outbox = Outbox::new(&config, 8);
             let room = |entries| Some((entries, Turn(9)));
-            let accepted = (0..40).take_while(|value| outbox.submit(&Byte(*value), room(4)).is_ok()).count();
+            let accepted = (0..40)
+                .take_while(|value| outbox.submit(&Byte(*value), &Codec::of::<Byte>(), room(4)).is_ok())
+                .count();
             assert_eq!(accepted as u32, 4 * per_turn.min(bytes), "{per_turn} actions, {bytes} bytes");
-            assert_eq!(outbox.submit(&Byte(0), room(4)), Err(SubmitError::TooLate { last_turn: Turn(9) }));
+            assert_eq!(
+                outbox.submit(&Byte(0), &Codec::of::<Byte>(), room(4)),
+                Err(SubmitError::TooLate { last_turn: Turn(9) })
+            );
             (0..4).for_each(|_| drop(outbox.close()));
             assert_eq!(outbox.len(), 0);
         }

@@ -125,7 +125,7 @@ impl AnySession {
         let setup = &mut self.common.setup;
         let is_sound = saved.turn == turn
             && self.common.phase == SessionPhase::Lobby
-            && saving::check(&saved, &setup.config, setup.codec, setup.action_bits, setup.format).is_ok();
+            && saving::check(&saved, &setup.config, &setup.codec, setup.action_bits, setup.format).is_ok();
         if !is_sound {
             return false;
         }

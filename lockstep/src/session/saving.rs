@@ -149,7 +149,7 @@ impl AnySession {
 pub(super) fn check(
     saved: &SavedMatch,
     config: &SessionConfig,
-    codec: Codec,
+    codec: &Codec,
     action_bits: u32,
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {

@@ -7,7 +7,8 @@ use crate::session::AnySession;
 use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::session::outbox::SubmitError;
 use crate::value::action::{Action, AnyAction};
-use crate::value::codec::{self, Codec};
+use crate::value::action_format::ActionFormat;
+use crate::value::codec::Codec;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::Instant;
 
@@ -67,6 +68,34 @@ impl Session<AnyAction> {
     /// A setting out of range.
     pub fn relay(config: SessionConfig, action_bits: u32, now: Instant) -> Result<Self, ConfigError> {
         Self::with_action_bits(config.topology(Topology::Relay), Identity::Relay, action_bits, now)
+    }
+
+    /// The session of a peer that knows only at run time how long actions are: the rules of its game are in another language or in a script. The other peers
+    /// may have actions of a type of their own. Then [`AnySession::connect`] to the host or relay follows for a guest.
+    ///
+    /// ```
+    /// use testudo_lockstep::{ActionFormat, AnyAction, Identity, Instant, PlayerId, Session, SessionConfig, SubmitError};
+    /// let config = SessionConfig::new(2).session_id(7).entropy([1; 16]);
+    /// let format = ActionFormat::fixed(12);
+    /// let mut host = Session::of_format(config, Identity::Player(PlayerId(0)), format, Instant::ZERO)?;
+    /// let action = |bits| AnyAction::new(&[0xff, 0x0f], bits).expect("two bytes hold so many bits");
+    /// assert_eq!(host.submit(&action(12)), Ok(()));
+    /// assert_eq!(host.submit(&action(13)), Err(SubmitError::WrongSize { bits: 13, max: 12 }));
+    /// assert_eq!(host.submit(&action(11)), Err(SubmitError::NotCanonical));
+    /// # Ok::<(), testudo_lockstep::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A setting out of range, or a player number that the match does not have.
+    pub fn of_format(
+        config: SessionConfig,
+        identity: Identity,
+        format: ActionFormat,
+        now: Instant,
+    ) -> Result<Self, ConfigError> {
+        let action_bits = format.bits_max();
+        let any = AnySession::new(config, identity, Codec::of_format(format), action_bits, now)?;
+        Ok(Self { any, action: PhantomData })
     }
 }
 
@@ -133,7 +162,7 @@ impl<A: Action> Session<A> {
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         self.any.may_submit()?;
         let room = self.any.room_before_end();
-        self.any.local.outbox.submit(action, room)
+        self.any.local.outbox.submit(action, &self.any.common.setup.codec, room)
     }
 
     /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were submitted.
@@ -146,6 +175,7 @@ impl<A: Action> Session<A> {
     /// A player's actions in the turn that has begun, in the order in which they were submitted. (None for a player that the match does not
     /// have.)
     pub(crate) fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
-        self.any.payload_of(player).into_iter().flat_map(codec::actions::<A>)
+        let payload = self.any.payload_of(player);
+        payload.into_iter().flat_map(|payload| self.any.codec().actions(payload))
     }
 }

@@ -43,9 +43,31 @@ impl Action for NoAction {
     }
 }
 
-/// The actions of any game, for a relay that knows none: all bits of one entry, unread. See [`Session::relay`](crate::Session::relay).
+/// The actions of any game, as bits: for a relay, which knows none and takes all bits of one entry as one ([`Session::relay`](crate::Session::relay)),
+/// and for a peer that knows only at run time how long they are ([`Session::of_format`](crate::Session::of_format)).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AnyAction(Payload);
+
+impl AnyAction {
+    /// The first `bits` bits of `bytes`: 1..=[`ACTION_BITS_MAX`], the lowest one of each byte first. None if that many are not there, or not allowed.
+    #[must_use]
+    pub fn new(bytes: &[u8], bits: u32) -> Option<Self> {
+        let fits = (1..=ACTION_BITS_MAX).contains(&bits) && bytes.len() >= bits.div_ceil(8) as usize;
+        fits.then(|| Self(Payload::new(bytes, bits)))
+    }
+
+    /// The bytes; unused high bits of the last one are zero.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    /// Number of bits.
+    #[must_use]
+    pub fn bit_count(&self) -> u32 {
+        self.0.bit_count()
+    }
+}
 
 impl Action for AnyAction {
     const MAX_BITS: u32 = ACTION_BITS_MAX;

@@ -1,35 +1,70 @@
 //! Decodes the bits of an entry into actions.
 
-use crate::value::action::Action;
+use crate::value::action::{Action, AnyAction};
+use crate::value::action_format::ActionFormat;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::Payload;
 
 /// What a session has to know of the type of the game's actions. Functions of the type, and not the type: code that has the type as a parameter is compiled
 /// again for each game.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Codec {
     validate: fn(&Payload, u32, &mut BitWriter) -> Result<(), DecodeError>,
     count: fn(&Payload) -> u32,
+    /// Greatest number of bits of an action.
+    bits_max: u32,
+    /// Where actions end, if their type does not know it.
+    format: Option<ActionFormat>,
 }
 
 impl Codec {
     pub(crate) fn of<A: Action>() -> Self {
-        Self { validate: validate::<A>, count: |payload| actions::<A>(payload).count() as u32 }
+        Self {
+            validate: validate::<A>,
+            count: |payload| actions::<A>(payload).count() as u32,
+            bits_max: A::MAX_BITS,
+            format: None,
+        }
+    }
+
+    pub(crate) fn of_format(format: ActionFormat) -> Self {
+        Self { bits_max: format.bits_max(), format: Some(format), ..Self::of::<AnyAction>() }
+    }
+
+    /// Greatest number of bits of an action.
+    pub(crate) fn bits_max(&self) -> u32 {
+        self.bits_max
     }
 
     /// Whether a payload is something else than the canonical encoding of at most `actions_max` actions.
     pub(crate) fn refuses(&self, payload: &Payload, actions_max: u32, scratch: &mut BitWriter) -> bool {
-        (self.validate)(payload, actions_max, scratch).is_err()
+        match &self.format {
+            None => (self.validate)(payload, actions_max, scratch).is_err(),
+            Some(format) => format.count(payload, actions_max).is_none(),
+        }
     }
 
     /// The number of actions of a payload that has been validated.
     pub(crate) fn count(&self, payload: &Payload) -> u32 {
-        (self.count)(payload)
+        match &self.format {
+            None => (self.count)(payload),
+            Some(format) => format.count(payload, u32::MAX).unwrap_or(0),
+        }
+    }
+
+    /// Decodes the actions of a payload that has been validated.
+    pub(crate) fn actions<'a, A: Action>(&'a self, payload: &'a Payload) -> impl Iterator<Item = A> + 'a {
+        let mut reader = BitReader::with_bit_count(payload.bytes(), payload.bit_count());
+        core::iter::from_fn(move || match &self.format {
+            _ if reader.bits_left() == 0 => None,
+            None => A::decode(&mut reader).ok(),
+            Some(format) => A::decode(&mut format.next(&mut reader)?).ok(),
+        })
     }
 }
 
 /// Checks that a payload is the canonical encoding of at most `actions_max` actions.
-pub(crate) fn validate<A: Action>(
+fn validate<A: Action>(
     payload: &Payload,
     actions_max: u32,
     scratch: &mut BitWriter,
@@ -59,8 +94,7 @@ pub(crate) fn zeros(bits: u32) -> Payload {
     Payload::new(&[0; crate::value::action::ACTION_BITS_MAX as usize / 8], bits)
 }
 
-/// Decodes the actions of a payload that has been validated.
-pub(crate) fn actions<A: Action>(payload: &Payload) -> impl Iterator<Item = A> + '_ {
+fn actions<A: Action>(payload: &Payload) -> impl Iterator<Item = A> + '_ {
     let mut reader = BitReader::with_bit_count(payload.bytes(), payload.bit_count());
     core::iter::from_fn(move || if reader.bits_left() > 0 { A::decode(&mut reader).ok() } else { None })
 }

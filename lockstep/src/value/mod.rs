@@ -1,6 +1,7 @@
 //! Values without behaviour: bits, actions, entries, ids, time.
 
 pub(crate) mod action;
+pub(crate) mod action_format;
 pub(crate) mod bits;
 pub(crate) mod codec;
 #[cfg_attr(
