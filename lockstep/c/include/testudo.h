@@ -83,8 +83,229 @@
 /// Overlaps with sensors that ended in the last step.
 #define TESTUDO_SENSORS_ENDED 4
 
+/// Greatest number of players.
+#define TESTUDO_PLAYERS_MAX 16
+
+/// A time that never comes, and what is never done, where the docs allow it.
+#define TESTUDO_NEVER UINT32_MAX
+
+/// Everybody has one link to the host, which forwards.
+#define TESTUDO_TOPOLOGY_HOST 0
+
+/// Everybody has one link to a relay, which forwards and does not play.
+#define TESTUDO_TOPOLOGY_RELAY 1
+
+/// Everybody has a link to everybody.
+#define TESTUDO_TOPOLOGY_MESH 2
+
+/// Turns and frames stay as set.
+#define TESTUDO_PACE_FIXED 0
+
+/// Turns are as long as the network needs.
+#define TESTUDO_PACE_ADAPTIVE 1
+
+/// As in the articles "Lockstep Implementation in Unity3D".
+#define TESTUDO_PACE_ARTICLE 2
+
+/// Every player may pause and set the speed, within its budget.
+#define TESTUDO_CONTROLS_EVERYBODY 0
+
+/// More than half of the players must ask for the same.
+#define TESTUDO_CONTROLS_MAJORITY 1
+
+/// Only the host's player may.
+#define TESTUDO_CONTROLS_HOST 2
+
+/// Instead of a player: a relay.
+#define TESTUDO_RELAY 253
+
+/// Instead of a player: a watcher.
+#define TESTUDO_WATCHER 254
+
+/// Instead of a player: nobody.
+#define TESTUDO_NOBODY 255
+
+/// Instead of the number of a link: none.
+#define TESTUDO_NO_PEER UINT32_MAX
+
+/// Events were lost because nobody took them: `number`. Those that a program needs are never lost.
+#define TESTUDO_EVENT_LOST 1
+
+/// A peer is here: `peer`, and `player` says who (or `TESTUDO_WATCHER`, ...).
+#define TESTUDO_EVENT_CONNECTED 2
+
+/// A peer was refused: `peer`; the words say why.
+#define TESTUDO_EVENT_REFUSED 3
+
+/// A packet over the link `peer` claims to be from `player`, but the link is that of `other`. Close it.
+#define TESTUDO_EVENT_FORGED 4
+
+/// `player` shows something else of itself (`testudo_match_profile`).
+#define TESTUDO_EVENT_PROFILE 5
+
+/// A message has not reached `players`.
+#define TESTUDO_EVENT_UNDELIVERED 6
+
+/// All are here; the match begins.
+#define TESTUDO_EVENT_STARTED 7
+
+/// `turn` cannot begin: actions of `players` are missing. `number`: microseconds until they are dropped, `UINT64_MAX` for never.
+#define TESTUDO_EVENT_WAITING_FOR 8
+
+/// `turn` cannot begin, and nothing comes from the host or relay.
+#define TESTUDO_EVENT_CUT_OFF 9
+
+/// `turn`, which was late, has begun.
+#define TESTUDO_EVENT_WAITING_OVER 10
+
+/// The others wait for `player` again and again, now in `turn`. `number`: microseconds of waiting until it is dropped.
+#define TESTUDO_EVENT_OFTEN_LATE 11
+
+/// `player` sends actions of turns that are further ahead than anybody honest can be.
+#define TESTUDO_EVENT_TOO_FAR_AHEAD 12
+
+/// In `turn`, `other` votes `player` out (`number` 1), or no longer does (0).
+#define TESTUDO_EVENT_VOTE 13
+
+/// From `turn` on frames pass at `number` percent of real time, as `player` asked.
+#define TESTUDO_EVENT_SPEED 14
+
+/// The checksums of `turn` differ. `values` are those of `players`, folded to 32 bits; `number` is this peer's. `player`: the one that
+/// differs from all others, if it is one. Only the first such turn is told.
+#define TESTUDO_EVENT_DESYNC 15
+
+/// `player` sent no checksum of `turn`.
+#define TESTUDO_EVENT_CHECKSUM_MISSING 16
+
+/// From `turn` on `player` gives no more actions. `number`: a `TESTUDO_GONE_...`.
+#define TESTUDO_EVENT_PLAYER_GONE 17
+
+/// From `turn` on the game plays for `player`.
+#define TESTUDO_EVENT_TAKEN_OVER 18
+
+/// From `turn` on nobody of team `number` is in the match.
+#define TESTUDO_EVENT_TEAM_OUT 19
+
+/// The result as `players` have it: `values`, first found in `turn`. `number`: 1 if all agree.
+#define TESTUDO_EVENT_RESULT 20
+
+/// From `turn` on the game is paused (`number` 1) or goes on (0), as `player` asked.
+#define TESTUDO_EVENT_PAUSED 21
+
+/// The match is saved before `turn`, as `player` asked (`TestudoGame.save_point`).
+#define TESTUDO_EVENT_SAVE_POINT 22
+
+/// `testudo_match_take_saved` has the match as it was before `turn`.
+#define TESTUDO_EVENT_SAVED 23
+
+/// From `turn` on turns have `values[0]` frames, a frame is 1/`values[1]` s of the game, and `values[2]` frames pass in 1,000 s.
+#define TESTUDO_EVENT_PLAN 24
+
+/// This player's part ends, and `number` of its actions may run nowhere.
+#define TESTUDO_EVENT_CANCELLED 25
+
+/// The watcher on link `peer` is gone.
+#define TESTUDO_EVENT_WATCHER_GONE 26
+
+/// `values[0]` of `values[1]` bytes of the running match's state are here.
+#define TESTUDO_EVENT_STATE_PROGRESS 27
+
+/// The state before `turn` was damaged or wrong; another one is asked for.
+#define TESTUDO_EVENT_STATE_REFUSED 28
+
+/// Too few players confirm the state before `turn`; `players` are suspects.
+#define TESTUDO_EVENT_WRONG_STATE 29
+
+/// This peer has the state of the running match before `turn`.
+#define TESTUDO_EVENT_JOINED 30
+
+/// This peer has run all turns before `turn`.
+#define TESTUDO_EVENT_CAUGHT_UP 31
+
+/// From `turn` on `player` is back.
+#define TESTUDO_EVENT_PLAYER_RETURNED 32
+
+/// The peer on link `peer` did not manage to come to the running match.
+#define TESTUDO_EVENT_JOIN_FAILED 33
+
+/// All turns have run, and everybody has everything.
+#define TESTUDO_EVENT_FINISHED 34
+
+/// The match ended early here; the words say why.
+#define TESTUDO_EVENT_FAILED 35
+
+/// Anything else; see the words.
+#define TESTUDO_EVENT_OTHER 255
+
+/// The player left in good order.
+#define TESTUDO_GONE_LEFT 0
+
+/// The others went on without the player.
+#define TESTUDO_GONE_DROPPED 1
+
+/// The player gave up.
+#define TESTUDO_GONE_SURRENDERED 2
+
+/// The player handed over to a bot.
+#define TESTUDO_GONE_HANDED_OVER 3
+
+/// Instead of a player: everybody else.
+#define TESTUDO_EVERYBODY 256
+
+/// Instead of a player: the host, or whoever runs the relay.
+#define TESTUDO_MIDDLE 257
+
+/// Waits for the others; or gets the state of the running match.
+#define TESTUDO_PHASE_LOBBY 0
+
+/// Turns run.
+#define TESTUDO_PHASE_RUNNING 1
+
+/// All turns have run here; some peers lack something.
+#define TESTUDO_PHASE_ENDING 2
+
+/// Everybody has everything.
+#define TESTUDO_PHASE_FINISHED 3
+
+/// This player has left in good order.
+#define TESTUDO_PHASE_LEFT 4
+
+/// Ended early (`TESTUDO_EVENT_FAILED` has the reason).
+#define TESTUDO_PHASE_FAILED 5
+
+/// Not an answer: the handle is bad.
+#define TESTUDO_PHASE_NONE 255
+
+/// What `sides.bots_take_over` says follows.
+#define TESTUDO_SUCCESSOR_AS_CONFIGURED 0
+
+/// Nobody follows: the player has lost and cannot come back.
+#define TESTUDO_SUCCESSOR_NOBODY 1
+
+/// A bot follows.
+#define TESTUDO_SUCCESSOR_BOT 2
+
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
 typedef struct TestudoBuffer TestudoBuffer;
+
+/// A guest's way to its place, and back to it whenever the connection was lost.
+typedef struct TestudoGuest TestudoGuest;
+
+/// The sealed socket of a host: it lets in whoever has the code of a place. All packets are encrypted.
+typedef struct TestudoHost TestudoHost;
+
+/// A peer's part of a match: its session, and the game that it drives. It has neither sockets nor a clock. Times are microseconds of
+/// any clock that does not go back.
+typedef struct TestudoMatch TestudoMatch;
+
+/// A recorded match.
+typedef struct TestudoReplay TestudoReplay;
+
+/// A game that plays a recorded match.
+typedef struct TestudoReplayPlayer TestudoReplayPlayer;
+
+/// A UDP socket, for networks that are trusted: anybody on the way can read and forge packets.
+typedef struct TestudoUdp TestudoUdp;
 
 /// A world: bodies that collide, rest and sleep. The same calls in the same order give the same bits on every machine.
 typedef struct TestudoWorld TestudoWorld;
@@ -417,6 +638,285 @@ typedef struct TestudoSweepHit {
   /// `distance` divided by the length of the path, 0..=1, rounded down.
   TestudoFx fraction;
 } TestudoSweepHit;
+
+/// The players. All peers agree on them.
+typedef struct TestudoSides {
+  /// Number of players, 1..=16, the host included.
+  uint32_t players;
+  /// The player in the middle of a star of players. Default 0.
+  uint32_t host_player;
+  /// Teams of the players in order, 0..=15. Default: each player is a team.
+  uint8_t teams[16];
+  /// The game plays on for players who left or were dropped (`TestudoGame.play_for`). Default 0.
+  TestudoBool bots_take_over;
+  /// Another player's actions run first in each turn. Default 0: player 0 is always first.
+  TestudoBool rotate_players;
+} TestudoSides;
+
+/// Turns. All peers agree on them.
+typedef struct TestudoTurns {
+  /// Frames per second, 1..=1,000. Default 20.
+  uint32_t frames_per_second;
+  /// Frames of a turn at the start, 1..=250. Default 4.
+  uint32_t frames_per_turn;
+  /// Whole turns between giving an action and running it, 1..=8. Default 2.
+  uint32_t turns_ahead;
+  /// Number of turns of the match, at most 4,000,000,000. 0, the default: no end but `TestudoGame.is_over`.
+  uint32_t count;
+  /// How the length of turns is chosen: a `TESTUDO_PACE_...`. Default `TESTUDO_PACE_FIXED`.
+  uint32_t pace;
+  /// Greatest number of actions of a player in a turn, 1..=255. Default 1. Further ones wait for later turns.
+  uint32_t actions_max;
+  /// Greatest number of bytes of a player's actions in a turn, 1..=512. Default 256.
+  uint32_t bytes_max;
+  /// Turns from one exchanged checksum to the next, 1..=600. Default 1.
+  uint32_t checksum_interval;
+} TestudoTurns;
+
+/// Pauses and speed. All peers agree on them.
+typedef struct TestudoControls {
+  /// Who pauses the match and sets its speed: a `TESTUDO_CONTROLS_...`. Default `TESTUDO_CONTROLS_EVERYBODY`.
+  uint32_t who;
+  /// Number of pauses that each player may ask for, 0..=65,535. Default 16.
+  uint32_t pauses_max;
+  /// How long the pauses of each player may last in all, milliseconds, at most a day. Default 600,000.
+  uint32_t pause_max_ms;
+  /// Number of changes of speed that each player may ask for, 0..=65,535. Default 100.
+  uint32_t speed_changes_max;
+} TestudoControls;
+
+/// Who comes late, and who watches. What the middle of a star has decides; the last three each peer chooses for itself.
+typedef struct TestudoArrivals {
+  /// Greatest number of watchers, 0..=256. Default 16.
+  uint32_t watchers_max;
+  /// Watchers may come to the running match. Default 0.
+  uint32_t late_watchers;
+  /// Strangers may take the place of a player who has been away for this long, milliseconds. Default `TESTUDO_NEVER`.
+  uint32_t late_joins_ms;
+  /// How much later than players watchers get everything, milliseconds, at most a day. Default 0.
+  uint32_t watch_delay_ms;
+  /// Number of watchers that the middle waits for before the start. Default 0.
+  uint32_t watchers_min;
+  /// Greatest size of a state that it sends or receives, bytes, at most 256 MiB. Default 16 MiB; 0: nobody comes late.
+  uint32_t state_bytes_max;
+  /// Bytes per second for states, 1,000..=1,000,000,000. Default 500,000.
+  uint32_t state_rate;
+  /// Time for coming to a running match, milliseconds. 0, the default: a minute, or more where checksums are rare.
+  uint32_t join_timeout_ms;
+} TestudoArrivals;
+
+/// How long is waited, milliseconds, at most a day. Each peer chooses for itself; of `drop_after_ms` what the middle of a star has decides.
+/// 0 stands for the default, but not in `drop_after_ms`.
+typedef struct TestudoWaits {
+  /// A stall after which missing players are dropped. Default 20,000. `TESTUDO_NEVER`: nobody is ever dropped.
+  uint32_t drop_after_ms;
+  /// An attempt to connect without an answer. Default 10 s.
+  uint32_t connect_timeout_ms;
+  /// How long the host waits for the others. Default 10 s; ten minutes for `testudo_host_open`.
+  uint32_t lobby_timeout_ms;
+  /// Silence of a peer that is connected. Default 20 s; 80 s for guests with a code.
+  uint32_t silence_timeout_ms;
+  /// A stall after which `TESTUDO_EVENT_WAITING_FOR` comes. Default 500 ms.
+  uint32_t waiting_notice_ms;
+  /// At the end of the match: silence after which a peer counts as done. Default 2 s.
+  uint32_t linger_ms;
+} TestudoWaits;
+
+/// What this peer chooses for itself.
+typedef struct TestudoOwn {
+  /// Random bytes, new ones for each match, secret. Zeros, the default: the library draws them, which it can do with its feature `sealed`.
+  uint8_t entropy[16];
+  /// Random bytes that are kept where they survive a crash: by them a player gets its place in the running match back. Zeros, the default: none. A
+  /// guest with a code has them already.
+  uint8_t place_secret[16];
+  /// A saved match to go on with: what `testudo_match_take_saved` gave. The game is in the state that was saved. NULL: none.
+  const uint8_t *saved;
+  /// Number of its bytes.
+  size_t saved_length;
+  /// Number of actions that wait for their turn, 1..=4,096. Default 64.
+  uint32_t queue_max;
+  /// Frames that one call runs at most to catch up with a running match, at least 1. Default 16.
+  uint32_t catch_up_frames;
+  /// A watcher shows everything this much later, so that late packets do not freeze its picture, milliseconds. 0, the default: no delay.
+  uint32_t playout_ms;
+  /// Keep a replay (`testudo_match_take_replay`). Default 0.
+  TestudoBool records;
+} TestudoOwn;
+
+/// Settings of a match. `testudo_config_default` fills in the defaults.
+typedef struct TestudoConfig {
+  /// Number of the match, which the host draws at random and tells the others. Default 0, with which nobody comes over a network.
+  /// Guests with a code get it with their place.
+  uint64_t session_id;
+  /// Hash of all that must be equal at the start: map, rules, their version. Default 0. Take `testudo_hash`.
+  uint64_t content_hash;
+  /// The game's own bytes: map, seed, whatever all must know, at most 512 bytes. Guests with a code get them (`testudo_guest_game_data`), and
+  /// replays have them. NULL: none.
+  const uint8_t *game_data;
+  /// Number of these bytes.
+  uint32_t game_length;
+  /// Version of the game's rules, for replays. Default 0.
+  uint32_t rules_version;
+  /// Version of the physics, which all peers compare. Default: this library's. Peers in Rust with `movement` have another.
+  uint32_t engine_version;
+  /// The links: a `TESTUDO_TOPOLOGY_...`. Default `TESTUDO_TOPOLOGY_HOST`.
+  uint32_t topology;
+  /// The players.
+  struct TestudoSides sides;
+  /// Turns.
+  struct TestudoTurns turns;
+  /// Pauses and speed.
+  struct TestudoControls controls;
+  /// Who comes late, and who watches.
+  struct TestudoArrivals arrivals;
+  /// How long is waited.
+  struct TestudoWaits waits;
+  /// What this peer chooses for itself.
+  struct TestudoOwn own;
+} TestudoConfig;
+
+/// A game: its state behind `context`, and functions that the library calls in the thread that called the library.
+///
+/// The library copies this structure when it makes a match or a replay's player of it. `context` must stay valid as long as
+/// that. A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
+/// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
+///
+/// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
+/// worlds and buffers, but not the match or the player that calls them, which answers `TESTUDO_BUSY`.
+///
+/// Bits of actions: the first one is the lowest of the first byte, and unused high bits of the last byte are zero.
+typedef struct TestudoGame {
+  /// Given to every function. May be NULL.
+  void *context;
+  /// Greatest number of bits of an action, 1..=4,096. The same on all peers: `Action::MAX_BITS` of a peer in Rust.
+  uint32_t action_bits;
+  /// The number of bits, 1..=`action_bits`, of the action at the start of these; 0 if they do not begin with an action. `bits` are
+  /// left, or `action_bits` of more. They come from the network. The answer depends on the bits of that action alone, and is the same on all
+  /// peers: where a peer in Rust has `Action::decode`, it accepts the same bits. NULL: every action has exactly
+  /// `action_bits` bits, and all such bits are an action.
+  uint32_t (*action_length)(void *context, const uint8_t *data, uint32_t bits);
+  /// Needed. Applies a player's action. What is impossible (a unit that is gone) is ignored in the same way on every peer.
+  void (*apply)(void *context, uint32_t player, const uint8_t *data, uint32_t bits);
+  /// Needed. Advances by one frame of 1/`frames_per_second` seconds.
+  void (*step)(void *context, uint32_t frames_per_second);
+  /// Needed. A hash of the whole state, computed from the state as it is now; changes nothing. See `testudo_hash`.
+  uint64_t (*checksum)(void *context);
+  /// A turn begins, with so many frames; 0 in a pause. Changes nothing.
+  void (*turn_started)(void *context, uint32_t turn, uint32_t frames);
+  /// A turn is over, and this is its checksum. Changes nothing.
+  void (*turn_ended)(void *context, uint32_t turn, uint64_t checksum);
+  /// From this turn on the player gives no more actions: it left or was dropped.
+  void (*player_gone)(void *context, uint32_t player, uint32_t turn);
+  /// The same for a player who has given up. NULL: `player_gone`.
+  void (*player_surrendered)(void *context, uint32_t player, uint32_t turn);
+  /// The same for a player for whom a bot plays on. NULL: `player_gone`.
+  void (*player_taken_over)(void *context, uint32_t player, uint32_t turn);
+  /// From this turn on a player who was gone is back.
+  void (*player_returned)(void *context, uint32_t player, uint32_t turn);
+  /// Plays a turn for a player who was taken over. What the bot does follows from the state alone, because every peer computes it.
+  void (*play_for)(void *context, uint32_t player, uint32_t turn);
+  /// Writes the whole state into `out`, which is empty. Needed to let somebody into a running match, and to jump in replays.
+  /// Returns whether it did.
+  TestudoBool (*save)(void *context, struct TestudoBuffer *out);
+  /// Goes to a saved state, whose bytes are not trusted. Returns whether they are a state of this game; if not, the game stays as it is. Needed to
+  /// come to a running match.
+  TestudoBool (*load)(void *context, const uint8_t *data, size_t length);
+  /// The match is saved: keep a copy of the present state. `testudo_match_take_saved` has the rest, soon after. Changes nothing.
+  void (*save_point)(void *context, uint32_t turn);
+  /// Once the match is decided: puts the result into `out`, a number that the game defines, and returns 1. Asked after each turn. The peers
+  /// compare it (`TESTUDO_EVENT_RESULT`). The match goes on.
+  TestudoBool (*result)(void *context, uint32_t *out);
+  /// Whether the next turn is the last one. It follows from the state alone. Asked before each turn.
+  TestudoBool (*is_over)(void *context);
+} TestudoGame;
+
+/// What a replay says of itself.
+typedef struct TestudoReplayInfo {
+  /// `TestudoConfig.content_hash` of the match.
+  uint64_t content_hash;
+  /// Number of players.
+  uint32_t players;
+  /// Number of whole turns.
+  uint32_t turns;
+  /// The turn of the match with which it begins, with the state in the file; 0: with the first one.
+  uint32_t first_turn;
+  /// The first turn in which the peers disagreed; `TESTUDO_NEVER`: none was told.
+  uint32_t desync_turn;
+  /// The recording was ended, not cut off.
+  TestudoBool complete;
+  /// A part of the file was changed or is missing; turns behind it are lost.
+  TestudoBool damaged;
+} TestudoReplayInfo;
+
+/// What `testudo_replay_verify` found.
+typedef struct TestudoVerification {
+  /// Number of turns that were played.
+  uint32_t turns;
+  /// The first turn that differs from the recording; `TESTUDO_NEVER`: none.
+  uint32_t first_difference;
+  /// The replay is complete, not damaged, and every checksum was reproduced.
+  TestudoBool sound;
+} TestudoVerification;
+
+/// Something that happened in a match.
+typedef struct TestudoEvent {
+  /// What: a `TESTUDO_EVENT_...`, whose docs say which of these fields mean something.
+  uint32_t kind;
+  /// A turn.
+  uint32_t turn;
+  /// A link, or `TESTUDO_NO_PEER`.
+  uint32_t peer;
+  /// A player, `TESTUDO_WATCHER`, `TESTUDO_RELAY` or `TESTUDO_NOBODY`.
+  uint32_t player;
+  /// Another one.
+  uint32_t other;
+  /// Bit n for player n.
+  uint32_t players;
+  /// A number.
+  uint64_t number;
+  /// A value of each player in `players`.
+  uint64_t values[16];
+} TestudoEvent;
+
+/// Counters since the start of a match.
+typedef struct TestudoMatchStats {
+  /// Packets that were sent.
+  uint64_t packets_sent;
+  /// Their bytes.
+  uint64_t bytes_sent;
+  /// Valid packets that came.
+  uint64_t packets_received;
+  /// Their bytes.
+  uint64_t bytes_received;
+  /// Packets that were damaged or of another match.
+  uint64_t packets_malformed;
+  /// Packets from strangers, or that were not expected.
+  uint64_t packets_unexpected;
+  /// New entries of other peers.
+  uint64_t entries_received;
+  /// Entries that were here already.
+  uint64_t entries_repeated;
+  /// Entries with actions that are none, or of players for whom the sender may not speak.
+  uint64_t entries_invalid;
+  /// Frames in which the game waited.
+  uint64_t stalled_frames;
+  /// Turns that have begun.
+  uint64_t turns_begun;
+  /// Players whom this peer has dropped.
+  uint64_t drops;
+  /// Events that nobody took in time.
+  uint64_t events_lost;
+} TestudoMatchStats;
+
+/// What a call of `testudo_match_advance` did.
+typedef struct TestudoAdvance {
+  /// Number of frames that passed, also in a pause.
+  uint32_t frames;
+  /// Number of turns that began.
+  uint32_t turns;
+  /// The game waits, because the next turn is not ready.
+  TestudoBool stalled;
+} TestudoAdvance;
 
 /// Done.
 #define TESTUDO_OK 0
@@ -923,6 +1423,346 @@ int32_t testudo_world_sweep_all(const struct TestudoWorld *world,
                                 const struct TestudoQueryFilter *filter,
                                 struct TestudoSweepHit *out,
                                 uint32_t capacity);
+
+/// Fills in the defaults for a match of so many players.
+TestudoStatus testudo_config_default(uint32_t players, struct TestudoConfig *out);
+
+/// Asks for the place that a code opens. `token`: 16 bytes by which the host tells this machine from others with the same code, the
+/// same again after a crash, others for other hosts; NULL: none. Free it with `testudo_guest_free`.
+TestudoStatus testudo_guest_join(const char *code,
+                                 const uint8_t (*token)[16],
+                                 uint64_t now_us,
+                                 struct TestudoGuest **out);
+
+/// Closes the connection. Free the match by itself. NULL is allowed.
+void testudo_guest_free(struct TestudoGuest *guest);
+
+/// A round: packets in, frames, packets out. `handle`: the match of the newest arrival; NULL before the first one.
+///
+/// Returns whether the place was opened, at first or again: 0 or 1. If so, free the match before, and make a game and its match
+/// (`testudo_guest_match`): in a running match it gets the state from the others. A failure other than `TESTUDO_BUSY` says that there is no place, or
+/// none any more, and why.
+int32_t testudo_guest_round(struct TestudoGuest *guest,
+                            struct TestudoMatch *handle,
+                            uint64_t now_us);
+
+/// What the host has given as `game_data`: map, seed, ... It replaces the content of the buffer.
+TestudoStatus testudo_guest_game_data(const struct TestudoGuest *guest, struct TestudoBuffer *out);
+
+/// The place: a player's number, or `TESTUDO_WATCHER`; `TESTUDO_NOBODY` before it is open.
+uint32_t testudo_guest_place(const struct TestudoGuest *guest);
+
+/// Number of players of the match; 0 before the place is open.
+uint32_t testudo_guest_players(const struct TestudoGuest *guest);
+
+/// Makes the match of the newest arrival, with the host's settings. Of `config` it takes what this peer chooses for itself, and
+/// `engine_version`, `content_hash` (unless it is 0) and `rules_version`, so that other versions refuse each other. `config` may be NULL: the defaults.
+TestudoStatus testudo_guest_match(const struct TestudoGuest *guest,
+                                  const struct TestudoConfig *config,
+                                  const struct TestudoGame *game,
+                                  uint64_t now_us,
+                                  struct TestudoMatch **out);
+
+/// From now on the place is not asked for again when it is lost. Call `testudo_match_leave`, too.
+TestudoStatus testudo_guest_leave(struct TestudoGuest *guest);
+
+/// Whether the connection is broken and is being made again.
+TestudoBool testudo_guest_is_cut_off(const struct TestudoGuest *guest);
+
+/// Why the place is not open yet, while it is asked for again, as text with a 0 at its end; "" if there is no such reason.
+TestudoStatus testudo_guest_delay(const struct TestudoGuest *guest,
+                                  struct TestudoBuffer *out);
+
+/// Fills in random bytes of the operating system, at most 256.
+TestudoStatus testudo_random_bytes(uint8_t *out, uint32_t length);
+
+/// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
+/// where guests find it, one to four, separated by commas; NULL: where it is bound. A `session_id` of 0 is drawn.
+///
+/// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
+TestudoStatus testudo_host_open(const struct TestudoConfig *config,
+                                const struct TestudoGame *game,
+                                const char *bind,
+                                const char *addresses,
+                                uint64_t now_us,
+                                struct TestudoHost **host,
+                                struct TestudoMatch **handle);
+
+/// Closes the socket. Free the match by itself. NULL is allowed.
+void testudo_host_free(struct TestudoHost *host);
+
+/// The code that opens a place, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`). Give each
+/// player its own. It replaces the content of the buffer.
+TestudoStatus testudo_host_code(const struct TestudoHost *host,
+                                uint32_t place,
+                                struct TestudoBuffer *out);
+
+/// Removes a player for good. Before the match has begun, `testudo_host_code` then has a new code for the place.
+TestudoStatus testudo_host_remove(struct TestudoHost *host,
+                                  struct TestudoMatch *handle,
+                                  uint32_t player,
+                                  uint64_t now_us);
+
+/// A round: packets in and guests, frames, packets out. Then take the events. `TESTUDO_IO`: the socket is lost, and nobody can come any more.
+TestudoStatus testudo_host_round(struct TestudoHost *host,
+                                 struct TestudoMatch *handle,
+                                 uint64_t now_us);
+
+/// Sleeps until a packet comes, at most so many milliseconds.
+TestudoStatus testudo_host_wait(const struct TestudoHost *host, uint32_t ms);
+
+/// Binds a socket to an address as "127.0.0.1:4000" or "[::]:4000". Port 0 takes a free one. Free it with `testudo_udp_free`.
+TestudoStatus testudo_udp_bind(const char *address,
+                               struct TestudoUdp **out);
+
+/// Closes a socket. NULL is allowed.
+void testudo_udp_free(struct TestudoUdp *udp);
+
+/// The socket's address, as text with a 0 at its end. It replaces the content of the buffer.
+TestudoStatus testudo_udp_address(const struct TestudoUdp *udp, struct TestudoBuffer *out);
+
+/// The number of the link to the peer at an address, for `testudo_match_join` and others. The same for the same address.
+TestudoStatus testudo_udp_add_peer(struct TestudoUdp *udp,
+                                   const char *address,
+                                   uint32_t *peer);
+
+/// Moves packets both ways. Call it before and after `testudo_match_advance`, or call `testudo_udp_round`.
+TestudoStatus testudo_udp_pump(struct TestudoUdp *udp, struct TestudoMatch *handle, uint64_t now_us);
+
+/// A round: packets in, frames, packets out. Then take the events.
+TestudoStatus testudo_udp_round(struct TestudoUdp *udp, struct TestudoMatch *handle, uint64_t now_us);
+
+/// Reads a replay. `TESTUDO_VERSION`: it is of another `rules_version`, or of another version of the library. A file that is damaged
+/// later on is read up to there. Free it with `testudo_replay_free`.
+TestudoStatus testudo_replay_read(const uint8_t *data,
+                                  size_t length,
+                                  uint32_t rules_version,
+                                  struct TestudoReplay **out);
+
+/// Frees a replay; its players go on. NULL is allowed.
+void testudo_replay_free(struct TestudoReplay *replay);
+
+/// What the replay says of itself.
+TestudoStatus testudo_replay_info(const struct TestudoReplay *replay, struct TestudoReplayInfo *out);
+
+/// `TestudoConfig.game_data` of the match. It replaces the content of the buffer.
+TestudoStatus testudo_replay_game_data(const struct TestudoReplay *replay, struct TestudoBuffer *out);
+
+/// Plays the whole replay with a game in its state before the first turn, and compares every checksum. If `words` is not NULL, it
+/// gets the finding as text, without a 0 at its end.
+TestudoStatus testudo_replay_verify(const struct TestudoReplay *replay,
+                                    const struct TestudoGame *game,
+                                    struct TestudoBuffer *words,
+                                    struct TestudoVerification *out);
+
+/// A player of a replay, with a game in its state before the first turn. Free it with `testudo_replay_player_free`.
+TestudoStatus testudo_replay_player_new(const struct TestudoReplay *replay,
+                                        const struct TestudoGame *game,
+                                        struct TestudoReplayPlayer **out);
+
+/// Frees a player. NULL is allowed.
+void testudo_replay_player_free(struct TestudoReplayPlayer *player);
+
+/// Runs one frame; of a pause the whole turn. Returns whether there was one: 0 or 1.
+int32_t testudo_replay_player_step(struct TestudoReplayPlayer *player);
+
+/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game.
+TestudoStatus testudo_replay_player_seek(struct TestudoReplayPlayer *player, uint32_t turn);
+
+/// The turn that is running, or runs next.
+uint32_t testudo_replay_player_turn(const struct TestudoReplayPlayer *player);
+
+/// Number of frames of that turn that have run.
+uint32_t testudo_replay_player_frame(const struct TestudoReplayPlayer *player);
+
+/// The first turn whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
+uint32_t testudo_replay_player_difference(const struct TestudoReplayPlayer *player);
+
+/// A match of one player alone, without a network: nobody can come. Free it with `testudo_match_free`.
+TestudoStatus testudo_match_single(const struct TestudoConfig *config,
+                                   const struct TestudoGame *game,
+                                   uint64_t now_us,
+                                   struct TestudoMatch **out);
+
+/// The match of the host, player `sides.host_player`, which waits for the others.
+TestudoStatus testudo_match_host(const struct TestudoConfig *config,
+                                 const struct TestudoGame *game,
+                                 uint64_t now_us,
+                                 struct TestudoMatch **out);
+
+/// The match of a player who joins, also one that runs, over the link `peer` to the host or relay. `TESTUDO_NO_PEER`:
+/// `testudo_match_connect` follows.
+TestudoStatus testudo_match_join(const struct TestudoConfig *config,
+                                 const struct TestudoGame *game,
+                                 uint32_t player,
+                                 uint32_t peer,
+                                 uint64_t now_us,
+                                 struct TestudoMatch **out);
+
+/// The match of somebody who watches, over the link `peer` to the host or relay.
+TestudoStatus testudo_match_watch(const struct TestudoConfig *config,
+                                  const struct TestudoGame *game,
+                                  uint32_t peer,
+                                  uint64_t now_us,
+                                  struct TestudoMatch **out);
+
+/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed.
+void testudo_match_free(struct TestudoMatch *handle);
+
+/// Opens a link to a peer and asks to be let in. In a mesh everybody does so for all others.
+TestudoStatus testudo_match_connect(struct TestudoMatch *handle, uint32_t peer);
+
+/// Whether something has happened: 0 or 1. If so, it is in `out`. Call it until it returns 0.
+int32_t testudo_match_poll_event(struct TestudoMatch *handle, struct TestudoEvent *out);
+
+/// The last event that `testudo_match_poll_event` gave, in English, for a person or a log. "" if there was none. Valid until its next call.
+const char *testudo_match_event_words(const struct TestudoMatch *handle);
+
+/// Before the start: what a player shows of itself, a name or colours, at most 64 bytes. Each player sets its own.
+TestudoStatus testudo_match_set_profile(struct TestudoMatch *handle,
+                                        uint32_t player,
+                                        const uint8_t *data,
+                                        size_t length);
+
+/// What a player shows of itself. It replaces the content of the buffer.
+TestudoStatus testudo_match_profile(const struct TestudoMatch *handle, uint32_t player, struct TestudoBuffer *out);
+
+/// Sends a message beside the match, at most 1,024 bytes: reliable, in order, never part of the game. `to` is a player, `TESTUDO_EVERYBODY`, or
+/// `TESTUDO_MIDDLE`.
+TestudoStatus testudo_match_send_message(struct TestudoMatch *handle,
+                                         uint32_t to,
+                                         const uint8_t *data,
+                                         size_t length);
+
+/// Answers a watcher over its link, as `testudo_match_poll_message` has named it. Only the middle of a star can.
+TestudoStatus testudo_match_send_to_link(struct TestudoMatch *handle,
+                                         uint32_t peer,
+                                         const uint8_t *data,
+                                         size_t length);
+
+/// Whether there is a message: 0 or 1. If so, it replaces the content of `out`; `*from` is who says it (a player, `TESTUDO_WATCHER`,
+/// `TESTUDO_RELAY`), and `*peer` the link over which it came. Both may be NULL.
+int32_t testudo_match_poll_message(struct TestudoMatch *handle,
+                                   uint32_t *from,
+                                   uint32_t *peer,
+                                   struct TestudoBuffer *out);
+
+/// The phase: a `TESTUDO_PHASE_...`.
+uint32_t testudo_match_phase(const struct TestudoMatch *handle);
+
+/// Whether it has finished, was left or has failed, and nothing more will run. 1 for a bad handle.
+TestudoBool testudo_match_is_over(const struct TestudoMatch *handle);
+
+/// The local player; or `TESTUDO_WATCHER`.
+uint32_t testudo_match_player(const struct TestudoMatch *handle);
+
+/// The next turn to begin.
+uint32_t testudo_match_turn(const struct TestudoMatch *handle);
+
+/// Number of frames that were simulated.
+uint32_t testudo_match_frame(const struct TestudoMatch *handle);
+
+/// How much of the time from the last frame to the next has passed, 0..=65,536: for drawing between them (`testudo_world_interpolated`).
+uint32_t testudo_match_alpha(const struct TestudoMatch *handle,
+                             uint64_t now_us);
+
+/// Whether the game is paused.
+TestudoBool testudo_match_is_paused(const struct TestudoMatch *handle);
+
+/// Whether it came to a running match and has turns to make up for: draw no picture of each frame.
+TestudoBool testudo_match_is_catching_up(const struct TestudoMatch *handle);
+
+/// Players for whom the next turn waits: bit n for player n.
+uint32_t testudo_match_missing_players(const struct TestudoMatch *handle);
+
+/// Players who are here, as far as this peer knows: bit n for player n.
+uint32_t testudo_match_present_players(const struct TestudoMatch *handle);
+
+/// Before the start: players who want to begin, as far as this peer knows. Bit n for player n.
+uint32_t testudo_match_ready_players(const struct TestudoMatch *handle);
+
+/// Number of turns whose checksums have been compared.
+uint32_t testudo_match_compared_turns(const struct TestudoMatch *handle);
+
+/// The counters.
+TestudoStatus testudo_match_stats(const struct TestudoMatch *handle, struct TestudoMatchStats *out);
+
+/// Takes a packet that has come over the link `peer`. Any bytes are allowed: bad ones change nothing but a counter.
+///
+/// Call in every round of the program's loop: this for every packet, `testudo_match_advance`, `testudo_match_poll_packet` until there
+/// is none, `testudo_match_poll_event` until there is none; then sleep until `testudo_match_next_call` or the next packet. The functions
+/// of the transports (`testudo_udp_round`, ...) do all but the events.
+TestudoStatus testudo_match_handle_packet(struct TestudoMatch *handle,
+                                          uint64_t now_us,
+                                          uint32_t peer,
+                                          const uint8_t *data,
+                                          size_t length);
+
+/// Passes time, and simulates the frames that are due, at most four; more to catch up with a running match. `out` may be NULL.
+TestudoStatus testudo_match_advance(struct TestudoMatch *handle,
+                                    uint64_t now_us,
+                                    struct TestudoAdvance *out);
+
+/// Whether there is a packet to send: 0 or 1. If so, it replaces the content of `packet`, and is for the link `*peer`. Call it until
+/// it returns 0, also for a moment after the match is over.
+int32_t testudo_match_poll_packet(struct TestudoMatch *handle,
+                                  uint64_t now_us,
+                                  struct TestudoBuffer *packet,
+                                  uint32_t *peer);
+
+/// Whether there is a time at which the match has something to do, unless a packet comes before: 0 or 1. If so, `*at_us` is that time.
+int32_t testudo_match_next_call(const struct TestudoMatch *handle,
+                                uint64_t *at_us);
+
+/// The game's checksum of its present state (`TestudoGame.checksum`).
+uint64_t testudo_match_checksum(struct TestudoMatch *handle);
+
+/// Asks for a save: at the same turn on every peer the library calls `TestudoGame.save_point`; soon after,
+/// `testudo_match_take_saved` has the rest (`TESTUDO_EVENT_SAVED`).
+TestudoStatus testudo_match_save(struct TestudoMatch *handle);
+
+/// Takes the save that is complete; it replaces the content of the buffer. Store it with the state that the game kept in
+/// `save_point`. To go on: bring the game to that state, and make the match with `own.saved` and the same other settings.
+TestudoStatus testudo_match_take_saved(struct TestudoMatch *handle,
+                                       struct TestudoBuffer *out);
+
+/// Adds what has been recorded since the last call to the buffer: append it to a file, for example once per second
+/// (`own.records`). When the match is over, the last piece comes.
+TestudoStatus testudo_match_take_replay(struct TestudoMatch *handle, struct TestudoBuffer *out);
+
+/// Ends the replay here. `testudo_match_take_replay` has the last piece.
+TestudoStatus testudo_match_finish_replay(struct TestudoMatch *handle);
+
+/// Which file the next piece belongs to: 0, and one more each time that a state was loaded. Then begin a new file.
+uint32_t testudo_match_replay_file(const struct TestudoMatch *handle);
+
+/// Gives an action of the local player: the first `bits` bits of `data`, the lowest one of each byte first. It runs
+/// `turns.turns_ahead` turns later, in the same turn on every peer, or fails here and runs nowhere.
+TestudoStatus testudo_match_submit(struct TestudoMatch *handle, const uint8_t *data, uint32_t bits);
+
+/// Whether the local player may give an action now; if not, the words of the failure say why. The queue may be full all the same.
+TestudoStatus testudo_match_may_submit(const struct TestudoMatch *handle);
+
+/// Asks for a pause, or for its end.
+TestudoStatus testudo_match_pause(struct TestudoMatch *handle, TestudoBool paused);
+
+/// Asks for another speed, percent of real time, 10..=250. The length of a step stays.
+TestudoStatus testudo_match_set_speed(struct TestudoMatch *handle, uint32_t percent);
+
+/// Before the start: whether this player is ready. Everybody is unless this says otherwise.
+TestudoStatus testudo_match_set_ready(struct TestudoMatch *handle, TestudoBool ready);
+
+/// Votes a player out, or takes the vote back.
+TestudoStatus testudo_match_vote_out(struct TestudoMatch *handle, uint32_t player, TestudoBool out);
+
+/// The host removes a player. `testudo_host_remove` also closes its connection and its place.
+TestudoStatus testudo_match_kick(struct TestudoMatch *handle, uint32_t player);
+
+/// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`.
+TestudoStatus testudo_match_resign(struct TestudoMatch *handle, uint32_t successor);
+
+/// The player goes away in good order. Go on with rounds until the match is over here.
+TestudoStatus testudo_match_leave(struct TestudoMatch *handle);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -130,6 +130,19 @@ pub(crate) unsafe fn tell<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut O
     unsafe { with(pointer, call) }
 }
 
+/// [`with`], for what cannot fail.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn change<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut O::Inside)) -> Outcome<()> {
+    let change = |inside: &mut O::Inside| {
+        call(inside);
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(pointer, change) }
+}
+
 /// Frees a handle, unless a call uses it: then it stays, and `testudo_error()` says so.
 ///
 /// # Safety

@@ -53,6 +53,13 @@ mod lists;
 mod query;
 mod refusal;
 
+mod config;
+mod game;
+mod match_refusal;
+mod net;
+mod replay;
+mod session;
+
 pub use failure::*;
 pub use pointer::TestudoBool;
 
@@ -74,3 +81,10 @@ pub use terrain::*;
 pub use draw::*;
 pub use lists::*;
 pub use query::*;
+
+pub use config::*;
+pub use game::*;
+#[allow(unused_imports, reason = "without sockets there is none")]
+pub use net::*;
+pub use replay::*;
+pub use session::*;

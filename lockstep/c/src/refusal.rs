@@ -21,6 +21,8 @@ macro_rules! failures {
     )*};
 }
 
+pub(crate) use failures;
+
 failures! {
     BodyError: of_body;
     TerrainError: |error| match error {

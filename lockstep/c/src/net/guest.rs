@@ -1,0 +1,188 @@
+//! A guest on the internet.
+
+use std::ffi::c_char;
+
+use testudo_lockstep::Instant;
+use testudo_lockstep::Session;
+use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
+use testudo_lockstep::transport::sealed::SealedDialer;
+
+use super::{put, text};
+use crate::buffer::TestudoBuffer;
+use crate::config::{self, TestudoConfig};
+use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, count, status, value};
+use crate::game::{Game, TestudoGame};
+use crate::handle::{Handle, change, free, give, opaque, with};
+use crate::pointer::{TestudoBool, read_if};
+use crate::session::{Match, TestudoMatch, number_of};
+
+/// A guest's way to its place, and back to it whenever the connection was lost.
+#[derive(Debug)]
+pub struct TestudoGuest(Handle<Visitor>);
+opaque!(TestudoGuest, Visitor, "guest");
+
+/// What is behind a [`TestudoGuest`].
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    guest: Guest<SealedDialer>,
+    /// The newest arrival.
+    arrival: Option<Arrival>,
+}
+
+impl Visitor {
+    fn arrival(&self) -> Outcome<&Arrival> {
+        self.arrival.as_ref().ok_or_else(|| Failure::new(TESTUDO_REFUSED, "the place is not open yet"))
+    }
+
+    /// Packets both ways. Returns whether the place was opened.
+    fn pump(&mut self, game: Option<&mut Match>, now: Instant) -> Outcome<bool> {
+        let arrival = self.guest.round(game.map(Match::session_mut), now)?;
+        let has_arrived = arrival.is_some();
+        self.arrival = arrival.or(self.arrival.take());
+        Ok(has_arrived)
+    }
+
+    fn round(&mut self, mut game: Option<&mut Match>, now: Instant) -> Outcome<bool> {
+        if self.pump(game.as_deref_mut(), now)? {
+            return Ok(true);
+        }
+        let Some(game) = game else { return Ok(false) };
+        game.advance(now);
+        self.pump(Some(game), now)
+    }
+}
+
+/// Asks for the place that a code opens. `token`: 16 bytes by which the host tells this machine from others with the same code, the
+/// same again after a crash, others for other hosts; NULL: none. Free it with `testudo_guest_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_join(
+    code: *const c_char,
+    token: *const [u8; 16],
+    now_us: u64,
+    out: *mut *mut TestudoGuest,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let code: JoinCode = unsafe { text(code, "code") }?.trim().parse()?;
+        // SAFETY: as above; any bytes are such an array.
+        let token = if token.is_null() { [0; 16] } else { unsafe { token.read_unaligned() } };
+        let now = Instant::from_micros(now_us);
+        let join = || {
+            let guest = Guest::join(SealedDialer::default(), code, token, now)?;
+            Ok(Visitor { guest, arrival: None })
+        };
+        // SAFETY: as above.
+        unsafe { give(out, join) }
+    })
+}
+
+/// Closes the connection. Free the match by itself. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_free(guest: *mut TestudoGuest) {
+    // SAFETY: the contract of pointers.
+    unsafe { free(guest) }
+}
+
+/// A round: packets in, frames, packets out. `handle`: the match of the newest arrival; NULL before the first one.
+///
+/// Returns whether the place was opened, at first or again: 0 or 1. If so, free the match before, and make a game and its match
+/// (`testudo_guest_match`): in a running match it gets the state from the others. A failure other than `TESTUDO_BUSY` says that there is no place, or
+/// none any more, and why.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_round(
+    guest: *mut TestudoGuest,
+    handle: *mut TestudoMatch,
+    now_us: u64,
+) -> i32 {
+    let now = Instant::from_micros(now_us);
+    let round = |guest: &mut Visitor| match handle.is_null() {
+        true => guest.round(None, now),
+        // SAFETY: the contract of pointers.
+        false => unsafe { with(handle, |game| guest.round(Some(game), now)) },
+    };
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(guest, |guest| Ok(round(guest)?.into())) })
+}
+
+/// What the host has given as `game_data`: map, seed, ... It replaces the content of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_game_data(
+    guest: *const TestudoGuest,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    let data = |guest: &mut Visitor| Ok(guest.arrival()?.welcome.agreement.game().to_vec());
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(guest, data).and_then(|data| change(out, |bytes| *bytes = data)) })
+}
+
+/// The place: a player's number, or `TESTUDO_WATCHER`; `TESTUDO_NOBODY` before it is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_place(guest: *const TestudoGuest) -> u32 {
+    let place = |guest: &mut Visitor| Ok(number_of(guest.arrival()?.welcome.place));
+    // SAFETY: the contract of pointers.
+    value(crate::session::TESTUDO_NOBODY, || unsafe { with(guest, place) })
+}
+
+/// Number of players of the match; 0 before the place is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_players(guest: *const TestudoGuest) -> u32 {
+    let players = |guest: &mut Visitor| Ok(guest.arrival()?.welcome.agreement.players().into());
+    // SAFETY: the contract of pointers.
+    value(0, || unsafe { with(guest, players) })
+}
+
+/// Makes the match of the newest arrival, with the host's settings. Of `config` it takes what this peer chooses for itself, and
+/// `engine_version`, `content_hash` (unless it is 0) and `rules_version`, so that other versions refuse each other. `config` may be NULL: the defaults.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_match(
+    guest: *const TestudoGuest,
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    now_us: u64,
+    out: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    let make = |guest: &mut Visitor| {
+        let arrival = guest.arrival()?;
+        // SAFETY: the contract of pointers.
+        let game = unsafe { Game::read(game) }?;
+        // SAFETY: as above.
+        let own = unsafe { read_if(config) }.unwrap_or_else(|| config::default(1));
+        let mut settings = arrival.config().engine_version(own.engine_version);
+        if own.content_hash != 0 {
+            settings = settings.content_hash(own.content_hash);
+        }
+        // SAFETY: as above.
+        let settings = unsafe { own.with_own(settings) }?;
+        let (place, now) = (arrival.welcome.place, Instant::from_micros(now_us));
+        let mut session = Session::of_format(settings, place, game.format(), now)?;
+        session.connect(MIDDLE);
+        Match::new(&own, game, arrival.welcome.agreement.game(), session)
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(guest, |guest| give(out, || make(guest))) })
+}
+
+/// From now on the place is not asked for again when it is lost. Call `testudo_match_leave`, too.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_leave(guest: *mut TestudoGuest) -> TestudoStatus {
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { change(guest, |guest| guest.guest.leave()) })
+}
+
+/// Whether the connection is broken and is being made again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_is_cut_off(guest: *const TestudoGuest) -> TestudoBool {
+    // SAFETY: the contract of pointers.
+    value(0, || unsafe { with(guest, |guest| Ok(guest.guest.is_cut_off().into())) })
+}
+
+/// Why the place is not open yet, while it is asked for again, as text with a 0 at its end; "" if there is no such reason.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_delay(
+    guest: *const TestudoGuest,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(guest, |guest| put(out, guest.guest.delay().unwrap_or_default())) })
+}

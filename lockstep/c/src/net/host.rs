@@ -1,0 +1,177 @@
+//! A host on the internet.
+
+use std::ffi::c_char;
+use std::net::SocketAddr;
+
+use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::greeting::Secrets;
+use testudo_lockstep::service::host::Host;
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random};
+use testudo_lockstep::{Duration, Identity, Instant, Session};
+
+use super::{address, put, text};
+use crate::buffer::TestudoBuffer;
+use crate::config::{TestudoConfig, player};
+use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, status};
+use crate::game::{Game, TestudoGame};
+use crate::handle::{Handle, change, free, hold, opaque, with};
+use crate::pointer::{read, write};
+use crate::session::{Match, TESTUDO_WATCHER, TestudoMatch};
+
+/// The sealed socket of a host: it lets in whoever has the code of a place. All packets are encrypted.
+#[derive(Debug)]
+pub struct TestudoHost(Handle<SealedHost>);
+opaque!(TestudoHost, SealedHost, "host");
+
+/// Fills in random bytes of the operating system, at most 256.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_random_bytes(out: *mut u8, length: u32) -> TestudoStatus {
+    status(|| {
+        if length > 256 {
+            return Err(Failure::enumerator("length", length, 256));
+        }
+        let bytes: [u8; 256] = random()?;
+        for (at, byte) in bytes.iter().take(length as usize).enumerate() {
+            // SAFETY: the contract of pointers.
+            unsafe { write(if out.is_null() { out } else { out.add(at) }, *byte, "out") }?;
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of pointers.
+unsafe fn open(
+    (config, game): (*const TestudoConfig, *const TestudoGame),
+    (bind, addresses): (*const c_char, *const c_char),
+    now_us: u64,
+) -> Outcome<(SealedHost, Match)> {
+    // SAFETY: the caller's promise.
+    let (config, game, bind) = unsafe { (read(config, "config")?, Game::read(game)?, text(bind, "bind")?) };
+    // SAFETY: the caller's promise.
+    let data = unsafe { config.game_data() }?;
+    let agreement = Agreement::with_action_bits(&config.agreed()?, game.action_bits(), data)?;
+    let id = if config.session_id == 0 { u64::from_le_bytes(random()?) } else { config.session_id };
+    // SAFETY: the caller's promise.
+    let settings = unsafe { config.with_own(Host::config(&agreement, id)) }?;
+    let host = Identity::Player(player(config.sides.host_player)?);
+    let mut session = Session::of_format(settings, host, game.format(), Instant::from_micros(now_us))?;
+    let server = SealedServer::bind(address(bind)?, &SealedConfig::new())?;
+    let found_at: Vec<SocketAddr> = match addresses.is_null() {
+        true => vec![server.local_address()],
+        // SAFETY: the caller's promise.
+        false => unsafe { text(addresses, "addresses") }?.split(',').map(address).collect::<Outcome<_>>()?,
+    };
+    let mut failed = None;
+    let mut draw = || {
+        random().unwrap_or_else(|error| {
+            failed = Some(error);
+            [0; 16]
+        })
+    };
+    let secrets = Secrets::draw(session.config().players, &mut draw);
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let host = SealedHost::new(server, &found_at, &mut session, agreement, secrets)?;
+    Ok((host, Match::new(&config, game, data, session)?))
+}
+
+/// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
+/// where guests find it, one to four, separated by commas; NULL: where it is bound. A `session_id` of 0 is drawn.
+///
+/// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_open(
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    bind: *const c_char,
+    addresses: *const c_char,
+    now_us: u64,
+    host: *mut *mut TestudoHost,
+    handle: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    status(|| {
+        for (is_null, name) in [(host.is_null(), "host"), (handle.is_null(), "handle")] {
+            if is_null {
+                return Err(Failure::null(name));
+            }
+        }
+        // SAFETY: the contract of pointers.
+        let (opened, game) = unsafe { open((config, game), (bind, addresses), now_us) }?;
+        // SAFETY: as above; they are not NULL.
+        unsafe { write(host, hold(opened), "host").and(write(handle, hold(game), "handle")) }
+    })
+}
+
+/// Closes the socket. Free the match by itself. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_free(host: *mut TestudoHost) {
+    // SAFETY: the contract of pointers.
+    unsafe { free(host) }
+}
+
+/// The code that opens a place, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`). Give each
+/// player its own. It replaces the content of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_code(
+    host: *const TestudoHost,
+    place: u32,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    let code = |host: &mut SealedHost| {
+        let code = match place {
+            TESTUDO_WATCHER => host.codes().watchers(),
+            place => host.codes().player(player(place)?),
+        };
+        let code = code.ok_or_else(|| Failure::new(TESTUDO_REFUSED, "there is no such place"))?;
+        // SAFETY: the contract of pointers.
+        unsafe { put(out, code) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(host, code) })
+}
+
+/// Removes a player for good. Before the match has begun, `testudo_host_code` then has a new code for the place.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_remove(
+    host: *mut TestudoHost,
+    handle: *mut TestudoMatch,
+    player: u32,
+    now_us: u64,
+) -> TestudoStatus {
+    let remove = |host: &mut SealedHost, game: &mut Match| {
+        let (player, now) = (self::player(player)?, Instant::from_micros(now_us));
+        host.remove(game.session_mut(), player, random()?, now);
+        Ok(())
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(host, |host| with(handle, |game| remove(host, game))) })
+}
+
+/// A round: packets in and guests, frames, packets out. Then take the events. `TESTUDO_IO`: the socket is lost, and nobody can come any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_round(
+    host: *mut TestudoHost,
+    handle: *mut TestudoMatch,
+    now_us: u64,
+) -> TestudoStatus {
+    let now = Instant::from_micros(now_us);
+    let round = |host: &mut SealedHost, game: &mut Match| {
+        host.round(game.session_mut(), now);
+        game.advance(now);
+        host.round(game.session_mut(), now);
+        host.server().check()?;
+        Outcome::Ok(())
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(host, |host| with(handle, |game| round(host, game))) })
+}
+
+/// Sleeps until a packet comes, at most so many milliseconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_wait(host: *const TestudoHost, ms: u32) -> TestudoStatus {
+    let time = Duration::from_millis(ms.into());
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { change(host, |host| host.server().wait(time)) })
+}

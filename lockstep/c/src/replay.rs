@@ -1,0 +1,216 @@
+//! Replays.
+
+use std::sync::Arc;
+
+use testudo_lockstep::replay::{Replay, ReplayPlayer};
+
+use crate::buffer::TestudoBuffer;
+use crate::config::TESTUDO_NEVER;
+use crate::failure::{Failure, TESTUDO_REFUSED, TestudoStatus, count, status, value};
+use crate::game::{Game, TestudoGame};
+use crate::handle::{Handle, change, free, give, opaque, with};
+use crate::pointer::{TestudoBool, bytes, write};
+
+/// A recorded match.
+#[derive(Debug)]
+pub struct TestudoReplay(Handle<Arc<Replay>>);
+opaque!(TestudoReplay, Arc<Replay>, "replay");
+
+/// A game that plays a recorded match.
+pub struct TestudoReplayPlayer(Handle<ReplayPlayer<Game>>);
+opaque!(TestudoReplayPlayer, ReplayPlayer<Game>, "replay's player");
+
+impl std::fmt::Debug for TestudoReplayPlayer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestudoReplayPlayer").finish_non_exhaustive()
+    }
+}
+
+/// What a replay says of itself.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TestudoReplayInfo {
+    /// `TestudoConfig.content_hash` of the match.
+    pub content_hash: u64,
+    /// Number of players.
+    pub players: u32,
+    /// Number of whole turns.
+    pub turns: u32,
+    /// The turn of the match with which it begins, with the state in the file; 0: with the first one.
+    pub first_turn: u32,
+    /// The first turn in which the peers disagreed; `TESTUDO_NEVER`: none was told.
+    pub desync_turn: u32,
+    /// The recording was ended, not cut off.
+    pub complete: TestudoBool,
+    /// A part of the file was changed or is missing; turns behind it are lost.
+    pub damaged: TestudoBool,
+}
+
+/// What `testudo_replay_verify` found.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TestudoVerification {
+    /// Number of turns that were played.
+    pub turns: u32,
+    /// The first turn that differs from the recording; `TESTUDO_NEVER`: none.
+    pub first_difference: u32,
+    /// The replay is complete, not damaged, and every checksum was reproduced.
+    pub sound: TestudoBool,
+}
+
+/// Reads a replay. `TESTUDO_VERSION`: it is of another `rules_version`, or of another version of the library. A file that is damaged
+/// later on is read up to there. Free it with `testudo_replay_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_read(
+    data: *const u8,
+    length: usize,
+    rules_version: u32,
+    out: *mut *mut TestudoReplay,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let data = unsafe { bytes(data, length) }?;
+        // SAFETY: as above.
+        unsafe { give(out, || Ok(Arc::new(Replay::read(data.to_vec(), rules_version)?))) }
+    })
+}
+
+/// Frees a replay; its players go on. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_free(replay: *mut TestudoReplay) {
+    // SAFETY: the contract of pointers.
+    unsafe { free(replay) }
+}
+
+/// What the replay says of itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_info(
+    replay: *const TestudoReplay,
+    out: *mut TestudoReplayInfo,
+) -> TestudoStatus {
+    let info = |replay: &mut Arc<Replay>| {
+        let info = TestudoReplayInfo {
+            content_hash: replay.header().content_hash,
+            players: replay.header().players.into(),
+            turns: replay.turns(),
+            first_turn: replay.start().map_or(0, |(turn, _)| turn),
+            desync_turn: replay.desync().unwrap_or(TESTUDO_NEVER),
+            complete: replay.is_complete().into(),
+            damaged: replay.damage().is_some().into(),
+        };
+        // SAFETY: the contract of pointers.
+        unsafe { write(out, info, "out") }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(replay, info) })
+}
+
+/// `TestudoConfig.game_data` of the match. It replaces the content of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_game_data(
+    replay: *const TestudoReplay,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    let data = |replay: &mut Arc<Replay>| {
+        // SAFETY: the contract of pointers.
+        unsafe { change(out, |bytes| bytes.clone_from(&replay.header().settings)) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(replay, data) })
+}
+
+/// Plays the whole replay with a game in its state before the first turn, and compares every checksum. If `words` is not NULL, it
+/// gets the finding as text, without a 0 at its end.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_verify(
+    replay: *const TestudoReplay,
+    game: *const TestudoGame,
+    words: *mut TestudoBuffer,
+    out: *mut TestudoVerification,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let game = unsafe { Game::read(game) }?;
+        // SAFETY: as above.
+        let replay = unsafe { with(replay, |replay| Ok(Replay::clone(replay))) }?;
+        let found = replay.verify(game);
+        let verification = TestudoVerification {
+            turns: found.turns,
+            first_difference: found.divergence.map_or(TESTUDO_NEVER, |found| found.turn()),
+            sound: found.is_sound().into(),
+        };
+        if !words.is_null() {
+            let text = found.to_string().into_bytes();
+            // SAFETY: as above.
+            unsafe { change(words, |bytes| *bytes = text) }?;
+        }
+        // SAFETY: as above.
+        unsafe { write(out, verification, "out") }
+    })
+}
+
+/// A player of a replay, with a game in its state before the first turn. Free it with `testudo_replay_player_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_new(
+    replay: *const TestudoReplay,
+    game: *const TestudoGame,
+    out: *mut *mut TestudoReplayPlayer,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let game = unsafe { Game::read(game) }?;
+        // SAFETY: as above.
+        let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
+        // SAFETY: as above.
+        unsafe { give(out, || Ok(ReplayPlayer::new(replay, game))) }
+    })
+}
+
+/// Frees a player. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_free(player: *mut TestudoReplayPlayer) {
+    // SAFETY: the contract of pointers.
+    unsafe { free(player) }
+}
+
+/// Runs one frame; of a pause the whole turn. Returns whether there was one: 0 or 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_step(player: *mut TestudoReplayPlayer) -> i32 {
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(player, |player| Ok(player.step_frame().into())) })
+}
+
+/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_seek(
+    player: *mut TestudoReplayPlayer,
+    turn: u32,
+) -> TestudoStatus {
+    let refused =
+        |error: testudo_lockstep::replay::SeekError| Failure::new(TESTUDO_REFUSED, error.to_string());
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(player, |player| player.seek(turn).map_err(refused)) })
+}
+
+/// The turn that is running, or runs next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_turn(player: *const TestudoReplayPlayer) -> u32 {
+    // SAFETY: the contract of pointers.
+    value(0, || unsafe { with(player, |player| Ok(player.turn())) })
+}
+
+/// Number of frames of that turn that have run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_frame(player: *const TestudoReplayPlayer) -> u32 {
+    // SAFETY: the contract of pointers.
+    value(0, || unsafe { with(player, |player| Ok(player.frame())) })
+}
+
+/// The first turn whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_replay_player_difference(player: *const TestudoReplayPlayer) -> u32 {
+    let turn =
+        |player: &mut ReplayPlayer<Game>| Ok(player.divergence().map_or(TESTUDO_NEVER, |found| found.turn()));
+    // SAFETY: the contract of pointers.
+    value(TESTUDO_NEVER, || unsafe { with(player, turn) })
+}

@@ -1,0 +1,237 @@
+//! Matches: how they are made.
+
+mod events;
+mod messages;
+mod position;
+mod round;
+mod saving;
+mod wishes;
+
+use std::ffi::CString;
+use std::num::NonZeroU32;
+
+use testudo_lockstep::replay::{Recorded, ReplayHeader};
+use testudo_lockstep::{
+    AnyAction, AnySession, Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
+    PlayoutMode, Session,
+};
+
+use crate::config::{TestudoConfig, player};
+use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TESTUDO_REFUSED, TestudoStatus, status};
+use crate::game::{Game, TestudoGame};
+use crate::handle::{Handle, change, free, give, opaque, with};
+use crate::pointer::read;
+
+pub use events::*;
+pub use messages::*;
+pub use position::*;
+pub use round::*;
+pub use saving::*;
+pub use wishes::*;
+
+/// Instead of a player: a relay.
+pub const TESTUDO_RELAY: u32 = 253;
+/// Instead of a player: a watcher.
+pub const TESTUDO_WATCHER: u32 = 254;
+/// Instead of a player: nobody.
+pub const TESTUDO_NOBODY: u32 = 255;
+/// Instead of the number of a link: none.
+pub const TESTUDO_NO_PEER: u32 = u32::MAX;
+
+/// A peer's part of a match: its session, and the game that it drives. It has neither sockets nor a clock. Times are microseconds of
+/// any clock that does not go back.
+#[derive(Debug)]
+pub struct TestudoMatch(Handle<Match>);
+opaque!(TestudoMatch, Match, "match");
+
+/// What is behind a [`TestudoMatch`].
+pub(crate) struct Match {
+    pub(crate) driver: Driver<Recorded<Game>>,
+    /// The words of the last event.
+    words: CString,
+    packet: Vec<u8>,
+}
+
+impl std::fmt::Debug for Match {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Match").field("session", self.session()).finish_non_exhaustive()
+    }
+}
+
+impl Match {
+    /// A match in which nothing has happened yet.
+    pub(crate) fn new(
+        own: &TestudoConfig,
+        game: Game,
+        game_data: &[u8],
+        session: Session<AnyAction>,
+    ) -> Outcome<Self> {
+        let resumed = session.resumed().map(|saved| (saved.turn(), saved.checksum()));
+        if resumed.is_some_and(|(_, checksum)| checksum != game.checksum()) {
+            return Err(Failure::new(TESTUDO_REFUSED, "the game is not in the state that was saved"));
+        }
+        let mut recorded = Recorded::unrecorded(game);
+        if own.own.records != 0 {
+            if resumed.is_some() && !game.has_state() {
+                return Err(Failure::new(TESTUDO_REFUSED, "a replay from here on needs `save` and `load`"));
+            }
+            let header = ReplayHeader {
+                sim_version: own.rules_version,
+                content_hash: own.content_hash,
+                players: session.config().players,
+                settings: game_data.to_vec(),
+            };
+            let every = if game.has_state() { Recorded::<Game>::KEYFRAME_EVERY } else { 0 };
+            recorded = Recorded::new(game, &header).keyframe_every(every);
+            if let Some((turn, _)) = resumed {
+                recorded = recorded.starting_at(turn);
+            }
+        }
+        let rate = FrameRate::per_second(session.config().frames_per_second);
+        let watches = session.player().is_none();
+        let mut driver = Driver::new(recorded, session);
+        if let Some(frames) = NonZeroU32::new(own.own.catch_up_frames) {
+            driver = driver.catch_up_frames(frames);
+        }
+        if let (true, 1.., Ok(rate)) = (watches, own.own.playout_ms, rate) {
+            let delay = PlayoutMode::Fixed(Duration::from_millis(own.own.playout_ms.into()));
+            driver = driver.with_playout(Playout::new(delay, rate));
+        }
+        Ok(Self { driver, words: CString::default(), packet: Vec::new() })
+    }
+
+    pub(crate) fn session(&self) -> &AnySession {
+        self.driver.session()
+    }
+
+    pub(crate) fn session_mut(&mut self) -> &mut AnySession {
+        self.driver.session_mut()
+    }
+}
+
+/// Calls something with the session of a match.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn with_session<T>(
+    handle: *const TestudoMatch,
+    call: impl FnOnce(&mut AnySession) -> Outcome<T>,
+) -> Outcome<T> {
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, |game| call(game.session_mut())) }
+}
+
+/// A player's number, or `TESTUDO_WATCHER`, `TESTUDO_RELAY`.
+pub(crate) fn number_of(identity: Identity) -> u32 {
+    match identity {
+        Identity::Player(player) => player.0.into(),
+        Identity::Watcher => TESTUDO_WATCHER,
+        Identity::Relay => TESTUDO_RELAY,
+    }
+}
+
+/// Makes a match of settings and a game.
+///
+/// # Safety
+/// The contract of pointers.
+unsafe fn make(
+    (config, game): (*const TestudoConfig, *const TestudoGame),
+    identity: Identity,
+    peer: u32,
+    now_us: u64,
+) -> Outcome<Match> {
+    // SAFETY: the caller's promise.
+    let (config, game) = unsafe { (read(config, "config")?, Game::read(game)?) };
+    // SAFETY: the caller's promise.
+    let (settings, data) = unsafe { (config.with_own(config.agreed()?)?, config.game_data()?) };
+    let now = Instant::from_micros(now_us);
+    let mut session = Session::of_format(settings, identity, game.format(), now)?;
+    if peer != TESTUDO_NO_PEER {
+        session.connect(PeerId(peer));
+    }
+    Match::new(&config, game, data, session)
+}
+
+/// A match of one player alone, without a network: nobody can come. Free it with `testudo_match_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_single(
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    now_us: u64,
+    out: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let mut config = unsafe { read(config, "config") }?;
+        if config.sides.players != 1 {
+            let words = format!("a match alone is for 1 player, not for {}", config.sides.players);
+            return Err(Failure::new(TESTUDO_OUT_OF_RANGE, words));
+        }
+        // Nobody is there to guess them.
+        (config.session_id, config.own.entropy) = (1, [1; 16]);
+        let alone = Identity::Player(PlayerId(0));
+        // SAFETY: the contract of pointers.
+        unsafe { give(out, || make((&raw const config, game), alone, TESTUDO_NO_PEER, now_us)) }
+    })
+}
+
+/// The match of the host, player `sides.host_player`, which waits for the others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_host(
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    now_us: u64,
+    out: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    status(|| {
+        // SAFETY: the contract of pointers.
+        let host = player(unsafe { read(config, "config") }?.sides.host_player)?;
+        // SAFETY: as above.
+        unsafe { give(out, || make((config, game), Identity::Player(host), TESTUDO_NO_PEER, now_us)) }
+    })
+}
+
+/// The match of a player who joins, also one that runs, over the link `peer` to the host or relay. `TESTUDO_NO_PEER`:
+/// `testudo_match_connect` follows.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_join(
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    player: u32,
+    peer: u32,
+    now_us: u64,
+    out: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    status(|| {
+        let player = Identity::Player(self::player(player)?);
+        // SAFETY: the contract of pointers.
+        unsafe { give(out, || make((config, game), player, peer, now_us)) }
+    })
+}
+
+/// The match of somebody who watches, over the link `peer` to the host or relay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_watch(
+    config: *const TestudoConfig,
+    game: *const TestudoGame,
+    peer: u32,
+    now_us: u64,
+    out: *mut *mut TestudoMatch,
+) -> TestudoStatus {
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, || make((config, game), Identity::Watcher, peer, now_us)) })
+}
+
+/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_free(handle: *mut TestudoMatch) {
+    // SAFETY: the contract of pointers.
+    unsafe { free(handle) }
+}
+
+/// Opens a link to a peer and asks to be let in. In a mesh everybody does so for all others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_connect(handle: *mut TestudoMatch, peer: u32) -> TestudoStatus {
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { change(handle, |game| game.session_mut().connect(PeerId(peer))) })
+}

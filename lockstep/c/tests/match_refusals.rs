@@ -1,0 +1,170 @@
+//! What a match refuses: settings, pointers, actions, packets.
+
+mod toy;
+
+use std::collections::VecDeque;
+use std::ptr::{null, null_mut};
+
+use testudo::*;
+
+use toy::{EVENT, Peer, Toy, config, play, testudo_config, words};
+
+#[test]
+fn settings_and_games_that_cannot_be_are_refused_with_words() {
+    let mut toy = Toy::default();
+    let game = toy.game();
+    let refused = |config: &TestudoConfig, game: &TestudoGame| {
+        let mut handle = null_mut();
+        // SAFETY: all of it is there.
+        let status = unsafe { testudo_match_host(config, game, 0, &mut handle) };
+        assert!(handle.is_null());
+        (status, words())
+    };
+    let with = |change: fn(&mut TestudoConfig)| {
+        let mut config = config(2);
+        change(&mut config);
+        refused(&config, &game)
+    };
+    let out_of_range = |words: &str| (TESTUDO_OUT_OF_RANGE, words.to_owned());
+    assert_eq!(with(|config| config.sides.players = 17), out_of_range("players must be 1 to 16, not 17"));
+    assert_eq!(with(|config| config.sides.players = 0).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.sides.players = 258).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.turns.pace = 3), out_of_range("pace must be 0..=2, not 3"));
+    assert_eq!(with(|config| config.topology = 9).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.controls.who = 9).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.sides.host_player = 2).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.sides.host_player = 256).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.waits.drop_after_ms = 90_000_000).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.game_length = 513).0, TESTUDO_OUT_OF_RANGE);
+    assert_eq!(with(|config| config.game_length = 5), (TESTUDO_NULL, "data is NULL".to_owned()));
+    assert_eq!(with(|config| config.session_id = 0).0, TESTUDO_REFUSED);
+    assert_eq!(with(|config| config.turns.bytes_max = 2).0, TESTUDO_OUT_OF_RANGE, "17 bits");
+    let damaged = with(|config| (config.own.saved, config.own.saved_length) = ([7; 9].as_ptr(), 9));
+    assert!([TESTUDO_DAMAGED, TESTUDO_VERSION].contains(&damaged.0), "{damaged:?}");
+    for bits in [0, 4_097] {
+        let game = TestudoGame { action_bits: bits, ..game };
+        assert_eq!(
+            refused(&config(2), &game),
+            out_of_range(&format!("action_bits must be 1..=4096, not {bits}"))
+        );
+    }
+    for game in [
+        TestudoGame { apply: None, ..game },
+        TestudoGame { step: None, ..game },
+        TestudoGame { checksum: None, ..game },
+    ] {
+        assert_eq!(
+            refused(&config(2), &game),
+            (TESTUDO_NULL, "apply, step or checksum of the game is NULL".to_owned())
+        );
+    }
+    assert_eq!(testudo_config(9).sides.players, 9);
+}
+
+#[test]
+fn null_is_a_status_everywhere() {
+    let (config, mut toy) = (config(2), Toy::default());
+    let (game, none) = (toy.game(), null_mut::<TestudoMatch>());
+    let (mut handle, mut number, mut event) = (null_mut(), 0, EVENT);
+    // SAFETY: NULL is allowed by the contract, as all pointers here are NULL or there.
+    unsafe {
+        let made = [
+            testudo_config_default(2, null_mut()),
+            testudo_match_host(null(), &game, 0, &mut handle),
+            testudo_match_host(&config, null(), 0, &mut handle),
+            testudo_match_host(&config, &game, 0, null_mut()),
+            testudo_match_single(null(), &game, 0, &mut handle),
+            testudo_match_join(&config, null(), 1, 0, 0, &mut handle),
+            testudo_match_watch(&config, &game, 0, 0, null_mut()),
+            testudo_match_connect(none, 0),
+            testudo_match_handle_packet(none, 0, 0, null(), 0),
+            testudo_match_advance(none, 0, null_mut()),
+            -testudo_match_poll_packet(none, 0, null_mut(), &mut number),
+            -testudo_match_next_call(none, null_mut()),
+            -testudo_match_poll_event(none, &mut event),
+            -testudo_match_poll_message(none, null_mut(), null_mut(), null_mut()),
+            testudo_match_submit(none, [0; 2].as_ptr(), 9),
+            testudo_match_submit(none, null(), 9),
+            testudo_match_may_submit(none),
+            testudo_match_pause(none, 1),
+            testudo_match_leave(none),
+            testudo_match_save(none),
+            testudo_match_take_saved(none, null_mut()),
+            testudo_match_take_replay(none, null_mut()),
+            testudo_match_stats(none, null_mut()),
+            testudo_replay_read(null(), 5, 0, null_mut()),
+            testudo_replay_info(null(), null_mut()),
+            testudo_replay_verify(null(), &game, null_mut(), null_mut()),
+            testudo_replay_player_new(null(), &game, null_mut()),
+            -testudo_replay_player_step(null_mut()),
+        ];
+        assert_eq!(made, [TESTUDO_NULL; 28]);
+        testudo_match_free(none);
+        testudo_replay_free(null_mut());
+        testudo_replay_player_free(null_mut());
+        assert_eq!((testudo_match_is_over(none), testudo_match_phase(none)), (1, TESTUDO_PHASE_NONE));
+        assert_eq!((testudo_match_turn(none), testudo_match_player(none)), (0, TESTUDO_NOBODY));
+        assert_eq!(*testudo_match_event_words(none), 0);
+        // A match, and NULL elsewhere: nothing is lost by it.
+        let mut peer = Peer::new(&config, Box::default(), 0, 0);
+        assert_eq!(testudo_match_poll_packet(peer.handle, 0, null_mut(), null_mut()), 0, "there is none");
+        assert_eq!(testudo_match_poll_event(peer.handle, null_mut()), -TESTUDO_NULL);
+        assert_eq!(testudo_match_stats(peer.handle, null_mut()), TESTUDO_NULL);
+        assert_eq!(testudo_match_handle_packet(peer.handle, 0, 0, null(), 3), TESTUDO_NULL);
+        peer.after();
+    }
+}
+
+#[test]
+fn actions_of_wrong_lengths_are_refused_and_run_nowhere() {
+    let peer = Peer::new(&config(2), Box::default(), 0, 0);
+    let submit = |data: &[u8], bits| {
+        // SAFETY: so many bits are there.
+        let status = unsafe { testudo_match_submit(peer.handle, data.as_ptr(), bits) };
+        (status, if status == TESTUDO_OK { String::new() } else { words() })
+    };
+    assert_eq!(submit(&[0, 0], 9).0, TESTUDO_OK);
+    assert_eq!(submit(&[1, 0, 0], 17).0, TESTUDO_OK);
+    let no_action = "by the length of actions, these bits are not one action";
+    for (data, bits) in [([0, 0, 0], 8), ([0, 0, 0], 10), ([0, 0, 0], 17), ([1, 0, 0], 9), ([0xfe, 1, 0], 9)]
+    {
+        assert_eq!(submit(&data, bits), (TESTUDO_OUT_OF_RANGE, no_action.to_owned()), "{data:?} {bits}");
+    }
+    assert_eq!(submit(&[0; 3], 0).0, TESTUDO_OUT_OF_RANGE);
+    let long = "an action of 18 bits, but action_bits of the game is 17".to_owned();
+    assert_eq!(submit(&[0; 3], 18), (TESTUDO_OUT_OF_RANGE, long));
+    let filled = (0..).find(|_| submit(&[0, 0], 9).0 == TESTUDO_FULL);
+    assert_eq!(filled, Some(62), "of 64 two were there");
+}
+
+/// Bytes of any kind, also changed packets of the match itself, end neither the process nor the match.
+#[test]
+fn packets_of_any_bytes_change_nothing() {
+    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config(2), Box::default(), node, 0)).into();
+    let mut net = vec![VecDeque::new(); 2];
+    let (mut now, mut seed) = (0, 1_u64);
+    let mut random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as u32
+    };
+    let mut fed = 0;
+    play(&mut peers, &mut net, &mut now, |peers| {
+        for peer in peers {
+            let mut packet: Vec<u8> = (0..random() % 200).map(|_| random() as u8).collect();
+            if random() % 2 == 0 {
+                // As a packet begins.
+                packet.splice(0..0, [random() as u8 % 16]);
+            }
+            let link = [1 - peer.node, 7][random() as usize % 2];
+            // SAFETY: the bytes are there.
+            let status =
+                unsafe { testudo_match_handle_packet(peer.handle, 0, link, packet.as_ptr(), packet.len()) };
+            assert_eq!(status, TESTUDO_OK);
+            fed += 1;
+        }
+        peers.iter().all(Peer::is_over)
+    });
+    peers.iter().for_each(Peer::assert_well);
+    assert_eq!(peers[0].toy.checksums, peers[1].toy.checksums);
+    assert!(fed > 500, "{fed}");
+}

@@ -1,0 +1,197 @@
+//! Matches through the functions that C calls, over sockets on loopback.
+#![cfg(all(feature = "udp", feature = "sealed"))]
+
+mod toy;
+
+use std::ffi::CString;
+use std::ptr::{null, null_mut};
+
+use testudo::*;
+
+use toy::{Peer, Toy, bytes_of, config, words};
+
+/// The text in a buffer, as C has it.
+fn text(buffer: *mut TestudoBuffer) -> CString {
+    CString::from_vec_with_nul(bytes_of(buffer)).expect("a text with a 0 at its end")
+}
+
+#[test]
+fn two_programs_play_over_udp() {
+    let (mut sockets, mut peers) = ([null_mut(); 2], Vec::new());
+    // SAFETY: all of it is there.
+    unsafe {
+        for socket in &mut sockets {
+            assert_eq!(testudo_udp_bind(c"127.0.0.1:0".as_ptr(), socket), TESTUDO_OK, "{}", words());
+        }
+        peers.push(Peer::new(&config(2), Box::default(), 0, 0));
+        assert_eq!(testudo_udp_address(sockets[0], peers[0].buffer), TESTUDO_OK);
+        let (address, mut link) = (text(peers[0].buffer), TESTUDO_NO_PEER);
+        assert_eq!(testudo_udp_add_peer(sockets[1], address.as_ptr(), &mut link), TESTUDO_OK);
+        assert_eq!(link, 0, "the first one");
+        peers.push(Peer::new(&config(2), Box::default(), 1, 0));
+        let mut now = 0;
+        while !peers.iter().all(Peer::is_over) {
+            now += 2_000;
+            assert!(now < 120_000_000, "{:?}", peers[0].events);
+            for (peer, socket) in peers.iter_mut().zip(sockets) {
+                assert_eq!(testudo_udp_round(socket, peer.handle, now), TESTUDO_OK, "{}", words());
+                peer.after();
+            }
+        }
+        sockets.into_iter().for_each(|socket| testudo_udp_free(socket));
+    }
+    peers.iter().for_each(Peer::assert_well);
+    assert_eq!(peers[0].toy.checksums, peers[1].toy.checksums);
+}
+
+/// A guest comes by its code, is killed, and comes back; somebody watches.
+#[test]
+fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
+    let data = b"map 4";
+    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
+    let mut settings = config(2);
+    (settings.session_id, settings.own.entropy) = (0, [0; 16]);
+    (settings.game_data, settings.game_length, settings.arrivals.late_watchers) = (data.as_ptr(), 5, 1);
+    let bind = c"127.0.0.1:0".as_ptr();
+    // SAFETY: all of it is there.
+    let [code, watch] = unsafe {
+        let opened = testudo_host_open(&settings, &toy.game(), bind, null(), 0, &mut host, &mut handle);
+        assert_eq!(opened, TESTUDO_OK, "{}", words());
+        let buffer = testudo_buffer_new();
+        let codes = [1, TESTUDO_WATCHER].map(|place| {
+            assert_eq!(testudo_host_code(host, place, buffer), TESTUDO_OK);
+            text(buffer)
+        });
+        assert_eq!(testudo_host_code(host, 5, buffer), TESTUDO_REFUSED);
+        testudo_buffer_free(buffer);
+        codes
+    };
+    let mut room = Room { host, peer: Peer::around(toy, handle, 0), now: 0 };
+    let mut guest = Visitor::come(&code, 0);
+    room.play(&mut [&mut guest], |room, guests| room.peer.turn() > 15 && guests[0].turn() > 15);
+    drop(guest);
+    let (mut guest, mut watcher) = (Visitor::come(&code, room.now), Visitor::come(&watch, room.now));
+    room.play(&mut [&mut guest, &mut watcher], |room, guests| {
+        room.peer.is_over() && guests.iter().all(|guest| guest.is_over())
+    });
+    let all = [&room.peer, guest.peer.as_ref().expect("a match"), watcher.peer.as_ref().expect("a match")];
+    for peer in all {
+        peer.assert_well();
+        assert_eq!(peer.toy.checksum(), room.peer.toy.checksum());
+    }
+    assert_eq!(all[1].of(TESTUDO_EVENT_PLAYER_RETURNED).len(), 1, "{:?}", all[1].events);
+    assert_eq!(guest.data, data);
+    // SAFETY: it is not used any more.
+    unsafe { testudo_host_free(room.host) };
+}
+
+/// The host of a match by codes.
+struct Room {
+    host: *mut TestudoHost,
+    peer: Peer,
+    now: u64,
+}
+
+impl Room {
+    fn play(&mut self, guests: &mut [&mut Visitor], done: impl Fn(&Self, &[&mut Visitor]) -> bool) {
+        // The time of the match passes as the sockets' threads let it.
+        for _ in 0..20_000 {
+            if done(self, guests) {
+                return;
+            }
+            self.now += 4_000;
+            // SAFETY: they are some.
+            unsafe {
+                assert_eq!(testudo_host_wait(self.host, 2), TESTUDO_OK);
+                assert_eq!(
+                    testudo_host_round(self.host, self.peer.handle, self.now),
+                    TESTUDO_OK,
+                    "{}",
+                    words()
+                );
+            }
+            self.peer.after();
+            guests.iter_mut().for_each(|guest| guest.round(self.now));
+        }
+        panic!("no end: {:?}", self.peer.events);
+    }
+}
+
+/// A guest, with its match as soon as its place is open.
+struct Visitor {
+    guest: *mut TestudoGuest,
+    peer: Option<Peer>,
+    data: Vec<u8>,
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        // SAFETY: it is not used any more.
+        unsafe { testudo_guest_free(self.guest) };
+    }
+}
+
+impl Visitor {
+    fn come(code: &CString, now: u64) -> Self {
+        let mut guest = null_mut();
+        // SAFETY: all of it is there.
+        let status = unsafe { testudo_guest_join(code.as_ptr(), &[6; 16], now, &mut guest) };
+        assert_eq!(status, TESTUDO_OK, "{}", words());
+        Self { guest, peer: None, data: Vec::new() }
+    }
+
+    fn round(&mut self, now: u64) {
+        let handle = self.peer.as_ref().map_or(null_mut(), |peer| peer.handle);
+        // SAFETY: they are some.
+        let arrived = unsafe { testudo_guest_round(self.guest, handle, now) };
+        assert!(arrived >= 0, "{}", words());
+        if arrived == 1 {
+            self.peer = None;
+            let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
+            // SAFETY: all of it is there.
+            unsafe {
+                let made = testudo_guest_match(self.guest, null(), &toy.game(), now, &mut handle);
+                assert_eq!(made, TESTUDO_OK, "{}", words());
+                let peer = Peer::around(toy, handle, testudo_guest_place(self.guest));
+                assert_eq!(testudo_guest_game_data(self.guest, peer.buffer), TESTUDO_OK);
+                assert_eq!(testudo_guest_players(self.guest), 2);
+                self.data = bytes_of(peer.buffer);
+                self.peer = Some(peer);
+            }
+        }
+        if let Some(peer) = &mut self.peer {
+            peer.after();
+        }
+    }
+
+    fn turn(&self) -> u32 {
+        self.peer.as_ref().map_or(0, Peer::turn)
+    }
+
+    fn is_over(&self) -> bool {
+        self.peer.as_ref().is_some_and(Peer::is_over)
+    }
+}
+
+#[test]
+fn addresses_and_codes_that_are_none_are_refused_with_words() {
+    let (mut udp, mut guest) = (null_mut(), null_mut());
+    // SAFETY: NULL is allowed by the contract, as all pointers here are NULL or there.
+    unsafe {
+        assert_eq!(testudo_udp_bind(c"here".as_ptr(), &mut udp), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(words(), "\"here\" is not an address as 127.0.0.1:4000 or [::1]:4000");
+        assert_eq!(testudo_udp_bind(null(), &mut udp), TESTUDO_NULL);
+        assert_eq!(testudo_udp_bind(c"192.0.2.1:9".as_ptr(), &mut udp), TESTUDO_IO, "of another machine");
+        assert_eq!(testudo_guest_join(c"no code".as_ptr(), null(), 0, &mut guest), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(testudo_guest_join(c"\xff".as_ptr(), null(), 0, &mut guest), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(testudo_guest_round(null_mut(), null_mut(), 0), -TESTUDO_NULL);
+        assert_eq!(testudo_guest_match(null(), null(), null(), 0, null_mut()), TESTUDO_NULL);
+        assert_eq!(testudo_host_round(null_mut(), null_mut(), 0), TESTUDO_NULL);
+        assert!(udp.is_null() && guest.is_null());
+        let mut bytes = [[0; 16]; 2];
+        bytes.iter_mut().for_each(|half| assert_eq!(testudo_random_bytes(half.as_mut_ptr(), 16), TESTUDO_OK));
+        assert_ne!(bytes[0], bytes[1]);
+        assert_eq!(testudo_random_bytes(null_mut(), 16), TESTUDO_NULL);
+        assert_eq!(testudo_random_bytes(null_mut(), 257), TESTUDO_OUT_OF_RANGE);
+    }
+}
