@@ -1430,7 +1430,7 @@ TestudoStatus testudo_config_default(uint32_t players, struct TestudoConfig *out
 /// Asks for the place that a code opens. `token`: 16 bytes by which the host tells this machine from others with the same code, the
 /// same again after a crash, others for other hosts; NULL: none. Free it with `testudo_guest_free`.
 TestudoStatus testudo_guest_join(const char *code,
-                                 const uint8_t (*token)[16],
+                                 const uint8_t *token,
                                  uint64_t now_us,
                                  struct TestudoGuest **out);
 

@@ -1,7 +1,7 @@
 //! Bytes that the library writes and the caller reads.
 
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, status, value};
-use crate::handle::{Handle, free, hold, opaque, tell, with};
+use crate::handle::{Handle, change, free, hold, opaque, with};
 use crate::pointer::bytes;
 
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn testudo_buffer_free(buffer: *mut TestudoBuffer) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_buffer_clear(buffer: *mut TestudoBuffer) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { tell(buffer, Vec::clear) })
+    status(|| unsafe { change(buffer, Vec::clear) })
 }
 
 /// Adds bytes at the end. `data` may be NULL if `length` is 0; it may not point into the same buffer.

@@ -121,19 +121,6 @@ pub(crate) unsafe fn with<O: Opaque, T>(
 ///
 /// # Safety
 /// As [`with`].
-pub(crate) unsafe fn tell<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut O::Inside)) -> Outcome<()> {
-    let call = |inside: &mut O::Inside| {
-        call(inside);
-        Ok(())
-    };
-    // SAFETY: the caller's promise.
-    unsafe { with(pointer, call) }
-}
-
-/// [`with`], for what cannot fail.
-///
-/// # Safety
-/// As [`with`].
 pub(crate) unsafe fn change<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut O::Inside)) -> Outcome<()> {
     let change = |inside: &mut O::Inside| {
         call(inside);

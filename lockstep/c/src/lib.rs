@@ -56,6 +56,7 @@ mod refusal;
 mod config;
 mod game;
 mod match_refusal;
+#[cfg(any(feature = "udp", feature = "sealed"))]
 mod net;
 mod replay;
 mod session;
@@ -84,7 +85,7 @@ pub use query::*;
 
 pub use config::*;
 pub use game::*;
-#[allow(unused_imports, reason = "without sockets there is none")]
+#[cfg(any(feature = "udp", feature = "sealed"))]
 pub use net::*;
 pub use replay::*;
 pub use session::*;

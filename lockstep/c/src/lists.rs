@@ -3,7 +3,7 @@
 use testudo_physics::{ContactEvent, ContactHit, TouchingContact, World};
 
 use crate::failure::{Failure, TestudoStatus, count, status};
-use crate::handle::{tell, with};
+use crate::handle::{change, with};
 use crate::pointer::{TestudoBool, fill};
 use crate::value::{TestudoBody, TestudoFx, TestudoVec2, id};
 use crate::world::TestudoWorld;
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn testudo_world_list_contact_hits(
     list: TestudoBool,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { tell(world, |world| world.list_contact_hits(list != 0)) })
+    status(|| unsafe { change(world, |world| world.list_contact_hits(list != 0)) })
 }
 
 /// Whether `TESTUDO_CONTACTS_STAYED` is filled from the next step on. Off by default, because a crowd has many. It is no part of the
@@ -228,7 +228,7 @@ pub unsafe extern "C" fn testudo_world_list_stayed_contacts(
     list: TestudoBool,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { tell(world, |world| world.list_stayed_contacts(list != 0)) })
+    status(|| unsafe { change(world, |world| world.list_stayed_contacts(list != 0)) })
 }
 
 /// What touches now, also at rest; each pair once.

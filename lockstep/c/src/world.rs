@@ -6,7 +6,7 @@ use testudo_physics::{BodyField, World};
 
 use crate::buffer::TestudoBuffer;
 use crate::failure::{Failure, TestudoStatus, count, status, value};
-use crate::handle::{Handle, free, give, opaque, tell, with};
+use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{bytes, read, read_if, write};
 use crate::value::{TestudoBody, TestudoBox, TestudoFx, TestudoVec2, id, vec2};
 use crate::world_def::TestudoWorldDef;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn testudo_world_save(
     buffer: *mut TestudoBuffer,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(world, |world| tell(buffer, |bytes| world.append_snapshot(bytes))) })
+    status(|| unsafe { with(world, |world| change(buffer, |bytes| world.append_snapshot(bytes))) })
 }
 
 /// Goes to a saved state, from bytes of any origin. A world that refuses them (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`) stays as it
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn testudo_world_first_difference(
         if !words.is_null() {
             let text = difference.to_string().into_bytes();
             // SAFETY: the contract of pointers.
-            unsafe { tell(words, |bytes| *bytes = text) }?;
+            unsafe { change(words, |bytes| *bytes = text) }?;
         }
         Ok(1)
     })

@@ -107,7 +107,7 @@ fn null_is_a_status_everywhere() {
         assert_eq!(*testudo_match_event_words(none), 0);
         // A match, and NULL elsewhere: nothing is lost by it.
         let mut peer = Peer::new(&config, Box::default(), 0, 0);
-        assert_eq!(testudo_match_poll_packet(peer.handle, 0, null_mut(), null_mut()), 0, "there is none");
+        assert_eq!(testudo_match_poll_packet(peer.handle, 0, null_mut(), null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_poll_event(peer.handle, null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_stats(peer.handle, null_mut()), TESTUDO_NULL);
         assert_eq!(testudo_match_handle_packet(peer.handle, 0, 0, null(), 3), TESTUDO_NULL);

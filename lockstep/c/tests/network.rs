@@ -135,7 +135,7 @@ impl Visitor {
     fn come(code: &CString, now: u64) -> Self {
         let mut guest = null_mut();
         // SAFETY: all of it is there.
-        let status = unsafe { testudo_guest_join(code.as_ptr(), &[6; 16], now, &mut guest) };
+        let status = unsafe { testudo_guest_join(code.as_ptr(), [6; 16].as_ptr(), now, &mut guest) };
         assert_eq!(status, TESTUDO_OK, "{}", words());
         Self { guest, peer: None, data: Vec::new() }
     }

@@ -58,7 +58,7 @@ impl Visitor {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_join(
     code: *const c_char,
-    token: *const [u8; 16],
+    token: *const u8,
     now_us: u64,
     out: *mut *mut TestudoGuest,
 ) -> TestudoStatus {
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn testudo_guest_join(
         // SAFETY: the contract of pointers.
         let code: JoinCode = unsafe { text(code, "code") }?.trim().parse()?;
         // SAFETY: as above; any bytes are such an array.
-        let token = if token.is_null() { [0; 16] } else { unsafe { token.read_unaligned() } };
+        let token = if token.is_null() { [0; 16] } else { unsafe { token.cast::<[u8; 16]>().read() } };
         let now = Instant::from_micros(now_us);
         let join = || {
             let guest = Guest::join(SealedDialer::default(), code, token, now)?;

@@ -4,7 +4,7 @@ use testudo_lockstep::{Advance, Instant, PeerId};
 
 use super::{Match, TestudoMatch, with_session};
 use crate::buffer::TestudoBuffer;
-use crate::failure::{TestudoStatus, count, status};
+use crate::failure::{Failure, TestudoStatus, count, status};
 use crate::handle::{change, with};
 use crate::pointer::{TestudoBool, bytes, write};
 
@@ -84,6 +84,10 @@ pub unsafe extern "C" fn testudo_match_poll_packet(
     peer: *mut u32,
 ) -> i32 {
     count(|| {
+        // Otherwise a packet would be taken, and lost.
+        if packet.is_null() || peer.is_null() {
+            return Err(Failure::null("packet or peer"));
+        }
         let poll = |game: &mut Match| {
             let Match { driver, packet: scratch, .. } = game;
             let to = driver.session_mut().poll_transmit(Instant::from_micros(now_us), scratch);
