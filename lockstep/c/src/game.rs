@@ -20,7 +20,7 @@ type OnPlayer = unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u3
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
-/// worlds and buffers, but not the match or the player that calls them, which answers `TESTUDO_BUSY`.
+/// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, and a getter what it has for a bad handle.
 ///
 /// Bits of actions: the first one is the lowest of the first byte, and unused high bits of the last byte are zero.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +30,10 @@ pub struct TestudoGame {
     pub context: *mut c_void,
     /// Greatest number of bits of an action, 1..=4,096. The same on all peers: `Action::MAX_BITS` of a peer in Rust.
     pub action_bits: u32,
-    /// The number of bits, 1..=`action_bits`, of the action at the start of these; 0 if they do not begin with an action. `bits` are
-    /// left, or `action_bits` of more. They come from the network. The answer depends on the bits of that action alone, and is the same on all
-    /// peers: where a peer in Rust has `Action::decode`, it accepts the same bits. NULL: every action has exactly
-    /// `action_bits` bits, and all such bits are an action.
+    /// The number of bits of the action at the start of these, at most `bits`; 0 if they do not begin with an action. `bits` is how many are left,
+    /// at most `action_bits`. They come from the network. The answer depends on the bits of that action alone, and is the same on all peers: where
+    /// a peer in Rust has `Action::decode`, it accepts the same bits. NULL: every action has exactly `action_bits` bits, and all such
+    /// bits are an action.
     pub action_length: Option<unsafe extern "C" fn(context: *mut c_void, data: *const u8, bits: u32) -> u32>,
     /// Needed. Applies a player's action. What is impossible (a unit that is gone) is ignored in the same way on every peer.
     pub apply: Option<unsafe extern "C" fn(context: *mut c_void, player: u32, data: *const u8, bits: u32)>,

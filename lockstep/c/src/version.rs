@@ -19,6 +19,12 @@ pub extern "C" fn testudo_sim_version() -> u32 {
     testudo_physics::SIM_VERSION
 }
 
+/// Version of the bytes between peers, which compare it before they play.
+#[unsafe(no_mangle)]
+pub extern "C" fn testudo_protocol_version() -> u32 {
+    testudo_lockstep::PROTOCOL_VERSION.into()
+}
+
 /// Version of the layout of saved worlds.
 #[unsafe(no_mangle)]
 pub extern "C" fn testudo_snapshot_version() -> u32 {

@@ -119,6 +119,27 @@ fn who_comes_back_gets_the_state_from_the_others() {
     );
 }
 
+/// A watcher shows everything a little later, and sees the same.
+#[test]
+fn a_watcher_sees_the_same_match() {
+    let mut config = config(2);
+    config.arrivals.watchers_min = 1;
+    let (mut peers, _) = peers(&config);
+    (config.own.playout_ms, config.own.entropy) = (100, [5; 16]);
+    let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
+    // SAFETY: all of it is there.
+    let made = unsafe { testudo_match_watch(&config, &toy.game(), 0, 0, &mut handle) };
+    assert_eq!(made, TESTUDO_OK, "{}", words());
+    peers.push(Peer::around(toy, handle, 2));
+    play_to_end(&mut peers, &mut vec![Inbox::new(); 3], &mut 0);
+    peers.iter().for_each(Peer::assert_well);
+    assert_eq!(peers[2].toy.checksums, peers[0].toy.checksums);
+    // SAFETY: the match is one.
+    assert_eq!(unsafe { testudo_match_player(peers[2].handle) }, TESTUDO_WATCHER);
+    let came = peers[0].of(TESTUDO_EVENT_CONNECTED);
+    assert!(came.iter().any(|(event, _)| (event.peer, event.player) == (2, TESTUDO_WATCHER)), "{came:?}");
+}
+
 #[test]
 fn a_wrong_bit_is_told_as_a_desync() {
     let (mut peers, mut net) = peers(&config(3));

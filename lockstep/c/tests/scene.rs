@@ -283,16 +283,30 @@ fn run(program: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// What a program in the README prints: the first one that contains this.
+fn readme(name: &str, contains: &str) -> String {
+    let readme = include_str!("../README.md");
+    let mut programs = readme.split("```c\n").filter(|block| block.contains("int main"));
+    let block = programs.find(|block| block.contains(contains)).expect("a program");
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
+    std::fs::write(&source, block.split("```").next().expect("a block that ends")).expect("a file");
+    run(&compile(name, &source))
+}
+
 #[test]
 fn the_program_in_the_readme_runs() {
-    let readme = include_str!("../README.md");
-    let block = readme.split("```c\n").find(|block| block.contains("int main")).expect("a program");
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.c");
-    std::fs::write(&source, block.split("```").next().expect("a block that ends")).expect("a file");
-    let said = run(&compile("readme", &source));
+    let said = readme("readme", "testudo_world_new");
     let lines: Vec<_> = said.lines().collect();
     assert_eq!((lines.len(), lines[0]), (2, "0 meets 1"), "{said}");
     assert!(lines[1].starts_with("x = 1") && lines[1].contains("checksum"), "{said}");
+}
+
+#[test]
+fn the_match_in_the_readme_is_played() {
+    let said = readme("match", "testudo_match_host");
+    let ends: Vec<_> = said.lines().filter(|line| line.starts_with("sums 7 and 5, checksum ")).collect();
+    assert!(ends.len() == 2 && ends[0] == ends[1], "{said}");
+    assert!(!said.contains("differ"), "{said}");
 }
 
 #[test]
