@@ -40,6 +40,8 @@ mod number;
 mod random;
 mod value;
 
+#[cfg(target_arch = "wasm32")]
+mod wasm;
 mod world;
 mod world_def;
 
@@ -71,6 +73,8 @@ pub use number::*;
 pub use random::*;
 pub use value::*;
 
+#[cfg(target_arch = "wasm32")]
+pub use wasm::*;
 pub use world::*;
 pub use world_def::*;
 

@@ -1,0 +1,283 @@
+// Testudo for C++17: owners of the handles of testudo.h, exceptions for its failures, and the game as a class. Header only.
+//
+// An owner converts to the pointer that the functions of testudo.h take, so all of them can be called with it:
+//
+//     testudo::World world;
+//     testudo::check(testudo_world_set_gravity(world, 0, -10 * TESTUDO_ONE));
+#ifndef TESTUDO_HPP
+#define TESTUDO_HPP
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testudo.h"
+
+namespace testudo {
+
+/// A call has failed: its status, and the words of the library.
+class Error : public std::runtime_error {
+public:
+    explicit Error(TestudoStatus status) : std::runtime_error(testudo_error()), status(status) {}
+    TestudoStatus status;
+};
+
+/// Throws unless the status is TESTUDO_OK.
+inline void check(TestudoStatus status) {
+    if (status != TESTUDO_OK) throw Error(status);
+}
+
+/// What a function that fills a list gives: `list<TestudoContactEvent>([&](auto *out, auto room) { return testudo_world_events(world, 0, out, room); })`
+template <class T, class Fill> std::vector<T> list(Fill fill) {
+    std::vector<T> out(16);
+    for (;;) {
+        const auto count = static_cast<int64_t>(fill(out.data(), static_cast<uint32_t>(out.size())));
+        if (count < 0) throw Error(static_cast<TestudoStatus>(-count));
+        const bool fits = static_cast<size_t>(count) <= out.size();
+        out.resize(static_cast<size_t>(count));
+        if (fits) return out;
+    }
+}
+
+/// The one owner of a handle. It can be moved, not copied.
+template <class T, void (*Free)(T *)> class Owner {
+public:
+    explicit Owner(T *handle = nullptr) : handle_(handle) {}
+    operator T *() const { return handle_.get(); }
+    T *get() const { return handle_.get(); }
+    explicit operator bool() const { return handle_ != nullptr; }
+
+private:
+    struct Deleter {
+        void operator()(T *handle) const { Free(handle); }
+    };
+    std::unique_ptr<T, Deleter> handle_;
+};
+
+/// The handle that a function writes: `made<TestudoWorld>([&](auto **out) { return testudo_world_new(nullptr, out); })`
+template <class T, class Make> T *made(Make make) {
+    T *handle = nullptr;
+    check(make(&handle));
+    return handle;
+}
+
+/// Bytes that the library writes.
+class Buffer : public Owner<TestudoBuffer, testudo_buffer_free> {
+public:
+    Buffer() : Owner(testudo_buffer_new()) {}
+    const uint8_t *data() const { return testudo_buffer_data(*this); }
+    size_t size() const { return testudo_buffer_length(*this); }
+    std::vector<uint8_t> bytes() const { return {data(), data() + size()}; }
+    /// Of a text that ends with a zero.
+    std::string text() const { return size() == 0 ? std::string() : std::string(reinterpret_cast<const char *>(data())); }
+};
+
+/// A world of the physics.
+class World : public Owner<TestudoWorld, testudo_world_free> {
+public:
+    World() : World(nullptr) {}
+    explicit World(const TestudoWorldDef &def) : World(&def) {}
+
+    TestudoBody create(const TestudoBodyDef &def) {
+        TestudoBody body = TESTUDO_NO_BODY;
+        check(testudo_world_create_body(*this, &def, &body));
+        return body;
+    }
+    void step(uint32_t frames_per_second) { check(testudo_world_step(*this, frames_per_second)); }
+    uint64_t checksum() const { return testudo_world_checksum(*this); }
+    TestudoVec2 position(TestudoBody body) const {
+        TestudoVec2 out{};
+        check(testudo_world_position(*this, body, &out));
+        return out;
+    }
+    /// One of the lists of events of the last step: TESTUDO_CONTACTS_BEGAN and so on.
+    std::vector<TestudoContactEvent> events(uint32_t which) const {
+        return list<TestudoContactEvent>([&](auto *out, auto room) { return testudo_world_events(*this, which, out, room); });
+    }
+
+private:
+    explicit World(const TestudoWorldDef *def) : Owner(made<TestudoWorld>([&](auto **out) { return testudo_world_new(def, out); })) {}
+};
+
+inline TestudoShape circle(TestudoFx radius) {
+    TestudoShape shape{};
+    check(testudo_circle(radius, &shape));
+    return shape;
+}
+
+inline TestudoShape rect(TestudoFx half_width, TestudoFx half_height) {
+    TestudoShape shape{};
+    check(testudo_rect(half_width, half_height, &shape));
+    return shape;
+}
+
+/// The defaults of a body: TESTUDO_STATIC, TESTUDO_KINEMATIC or TESTUDO_DYNAMIC.
+inline TestudoBodyDef body_def(uint32_t kind, const TestudoShape &shape) {
+    TestudoBodyDef def{};
+    check(testudo_body_def_default(kind, &shape, &def));
+    return def;
+}
+
+/// The game: derive from it. What TestudoGame of testudo.h says of its functions holds here. It must live longer than the matches that are made of it.
+/// An exception does not pass through the library: `rethrow` throws it after the call.
+class Game {
+public:
+    Game() = default;
+    Game(const Game &) = delete;
+    Game &operator=(const Game &) = delete;
+    virtual ~Game() = default;
+
+    virtual uint32_t action_bits() const = 0;
+    virtual void apply(uint32_t player, const uint8_t *data, uint32_t bits) = 0;
+    virtual void step(uint32_t frames_per_second) = 0;
+    virtual uint64_t checksum() = 0;
+    /// Default: every action has exactly `action_bits`.
+    virtual uint32_t action_length(const uint8_t *, uint32_t bits) const { return bits < action_bits() ? 0 : action_bits(); }
+    virtual void turn_started(uint32_t, uint32_t) {}
+    virtual void turn_ended(uint32_t, uint64_t) {}
+    virtual void player_gone(uint32_t, uint32_t) {}
+    virtual void player_surrendered(uint32_t player, uint32_t turn) { player_gone(player, turn); }
+    virtual void player_taken_over(uint32_t player, uint32_t turn) { player_gone(player, turn); }
+    virtual void player_returned(uint32_t, uint32_t) {}
+    virtual void play_for(uint32_t, uint32_t) {}
+    virtual bool save(TestudoBuffer *) { return false; }
+    virtual bool load(const uint8_t *, size_t) { return false; }
+    virtual void save_point(uint32_t) {}
+    virtual std::optional<uint32_t> result() { return std::nullopt; }
+    virtual bool is_over() { return false; }
+
+    /// Throws what one of the functions above has thrown. The state may be half changed then: the match must be given up.
+    void rethrow() {
+        if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    }
+
+    /// As the library takes it.
+    TestudoGame table() {
+        TestudoGame table{};
+        table.context = this;
+        table.action_bits = action_bits();
+        table.action_length = [](void *it, const uint8_t *data, uint32_t bits) -> uint32_t { return call(it, [&](Game &game) { return game.action_length(data, bits); }); };
+        table.apply = [](void *it, uint32_t player, const uint8_t *data, uint32_t bits) { call(it, [&](Game &game) { game.apply(player, data, bits); }); };
+        table.step = [](void *it, uint32_t frames_per_second) { call(it, [&](Game &game) { game.step(frames_per_second); }); };
+        table.checksum = [](void *it) -> uint64_t { return call(it, [&](Game &game) { return game.checksum(); }); };
+        table.turn_started = [](void *it, uint32_t turn, uint32_t frames) { call(it, [&](Game &game) { game.turn_started(turn, frames); }); };
+        table.turn_ended = [](void *it, uint32_t turn, uint64_t checksum) { call(it, [&](Game &game) { game.turn_ended(turn, checksum); }); };
+        table.player_gone = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_gone(player, turn); }); };
+        table.player_surrendered = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_surrendered(player, turn); }); };
+        table.player_taken_over = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_taken_over(player, turn); }); };
+        table.player_returned = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_returned(player, turn); }); };
+        table.play_for = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.play_for(player, turn); }); };
+        table.save = [](void *it, TestudoBuffer *out) -> TestudoBool { return call(it, [&](Game &game) { return game.save(out); }); };
+        table.load = [](void *it, const uint8_t *data, size_t length) -> TestudoBool { return call(it, [&](Game &game) { return game.load(data, length); }); };
+        table.save_point = [](void *it, uint32_t turn) { call(it, [&](Game &game) { game.save_point(turn); }); };
+        table.result = [](void *it, uint32_t *out) -> TestudoBool {
+            const auto result = call(it, [](Game &game) { return game.result(); });
+            if (result) *out = *result;
+            return result.has_value();
+        };
+        table.is_over = [](void *it) -> TestudoBool { return call(it, [](Game &game) { return game.is_over(); }); };
+        return table;
+    }
+
+private:
+    template <class Run> static auto call(void *it, Run run) noexcept -> decltype(run(*static_cast<Game *>(it))) {
+        auto &game = *static_cast<Game *>(it);
+        try {
+            return run(game);
+        } catch (...) {
+            if (!game.thrown_) game.thrown_ = std::current_exception();
+            return decltype(run(game))();
+        }
+    }
+
+    std::exception_ptr thrown_;
+};
+
+/// The default settings of a match.
+inline TestudoConfig config(uint32_t players) {
+    TestudoConfig config{};
+    check(testudo_config_default(players, &config));
+    return config;
+}
+
+/// One peer's part of a match.
+class Match : public Owner<TestudoMatch, testudo_match_free> {
+public:
+    Match(TestudoMatch *match, Game &game) : Owner(match), game_(&game) {}
+
+    static Match single(const TestudoConfig &config, Game &game, uint64_t now_us) {
+        return make(game, [&](auto *table, auto **out) { return testudo_match_single(&config, table, now_us, out); });
+    }
+    static Match host(const TestudoConfig &config, Game &game, uint64_t now_us) {
+        return make(game, [&](auto *table, auto **out) { return testudo_match_host(&config, table, now_us, out); });
+    }
+    static Match join(const TestudoConfig &config, Game &game, uint32_t player, uint32_t peer, uint64_t now_us) {
+        return make(game, [&](auto *table, auto **out) { return testudo_match_join(&config, table, player, peer, now_us, out); });
+    }
+    static Match watch(const TestudoConfig &config, Game &game, uint32_t peer, uint64_t now_us) {
+        return make(game, [&](auto *table, auto **out) { return testudo_match_watch(&config, table, peer, now_us, out); });
+    }
+
+    void advance(uint64_t now_us) { done(testudo_match_advance(*this, now_us, nullptr)); }
+    bool is_over() const { return testudo_match_is_over(*this) != 0; }
+    uint32_t turn() const { return testudo_match_turn(*this); }
+    void submit(const std::vector<uint8_t> &data, uint32_t bits) { check(testudo_match_submit(*this, data.data(), bits)); }
+    std::optional<TestudoEvent> poll_event() {
+        TestudoEvent event{};
+        return testudo_match_poll_event(*this, &event) == 1 ? std::optional(event) : std::nullopt;
+    }
+    std::string event_words() const { return testudo_match_event_words(*this); }
+    Game &game() const { return *game_; }
+    /// After a call that runs the game: throws what the game has thrown, or what the library says.
+    void done(TestudoStatus status) const {
+        game_->rethrow();
+        check(status);
+    }
+
+private:
+    template <class Make> static Match make(Game &game, Make make) {
+        const TestudoGame table = game.table();
+        return {made<TestudoMatch>([&](auto **out) { return make(&table, out); }), game};
+    }
+
+    Game *game_;
+};
+
+#ifndef TESTUDO_NO_UDP
+/// Plain UDP.
+class Udp : public Owner<TestudoUdp, testudo_udp_free> {
+public:
+    explicit Udp(const std::string &address) : Owner(made<TestudoUdp>([&](auto **out) { return testudo_udp_bind(address.c_str(), out); })) {}
+    std::string address() const {
+        Buffer text;
+        check(testudo_udp_address(*this, text));
+        return text.text();
+    }
+    uint32_t add_peer(const std::string &address) {
+        uint32_t peer = TESTUDO_NO_PEER;
+        check(testudo_udp_add_peer(*this, address.c_str(), &peer));
+        return peer;
+    }
+    void round(Match &match, uint64_t now_us) { match.done(testudo_udp_round(*this, match, now_us)); }
+    void pump(Match &match, uint64_t now_us) { match.done(testudo_udp_pump(*this, match, now_us)); }
+};
+#endif
+
+#ifndef TESTUDO_NO_SEALED
+/// The host of a match over the internet, by codes. Make it with testudo_host_open.
+using Host = Owner<TestudoHost, testudo_host_free>;
+/// A guest who comes by a code. Make it with testudo_guest_join.
+using Guest = Owner<TestudoGuest, testudo_guest_free>;
+#endif
+
+/// A recorded match. Make it with testudo_replay_read.
+using Replay = Owner<TestudoReplay, testudo_replay_free>;
+
+} // namespace testudo
+
+#endif

@@ -1,0 +1,283 @@
+// Types of testudo.mjs. Units and ranges: testudo.h, whose names the fields of structures have.
+
+/** A number of the simulation, with 16 fraction bits: 65536n is 1. */
+export type Fx = bigint;
+/** The handle of a body. */
+export type Body = bigint;
+export interface Vec2 { x: Fx; y: Fx }
+export interface Box { min: Vec2; max: Vec2 }
+
+/** Starts the library: once, before all else. In a page `init(fetch("testudo.wasm"))`, in node `init(readFile("testudo.wasm"))`. */
+export function init(source: BufferSource | Response | WebAssembly.Module | Promise<BufferSource | Response | WebAssembly.Module>): Promise<void>;
+/** All functions of testudo.h that a page has, with pointers as numbers, and `memory`. */
+export function functions(): WebAssembly.Exports;
+export function versions(): { sim: number; snapshot: number; protocol: number };
+/** The time of a clock that never goes back, in microseconds. */
+export function now(): bigint;
+
+export const ONE: Fx;
+export const NO_BODY: Body;
+/** A constant of the game as the simulation counts. Not for results of floats: those differ from machine to machine. */
+export function fx(number: number): Fx;
+/** For drawing only. */
+export function toNumber(fixed: Fx): number;
+/** Hash of bytes, for the checksum of a game's own numbers. */
+export function hash(bytes: Uint8Array): bigint;
+
+/** A call was refused. */
+export class TestudoError extends Error {
+  readonly status: number;
+}
+
+/** Bytes that the library writes. */
+export class Buffer {
+  constructor();
+  bytes(): Uint8Array;
+  text(): string;
+  append(bytes: Uint8Array): void;
+  clear(): void;
+  free(): void;
+}
+
+// ---- Physics
+
+export const Kind: { readonly STATIC: 0; readonly KINEMATIC: 1; readonly DYNAMIC: 2 };
+export const Events: {
+  readonly CONTACTS_BEGAN: 0; readonly CONTACTS_ENDED: 1; readonly CONTACTS_STAYED: 2; readonly SENSORS_BEGAN: 3; readonly SENSORS_ENDED: 4;
+};
+export interface Shape { kind: number; radius?: Fx; half_extents?: Vec2 }
+export function circle(radius: Fx): Shape;
+export function rect(halfWidth: Fx, halfHeight: Fx): Shape;
+export interface Material { restitution: Fx; friction: Fx; ground_friction: Fx; damping: Fx }
+export interface Filter { layers: number; mask: number }
+
+export interface WorldDef {
+  gravity: Vec2; bounds: Box; push_factor: Fx; margin: Fx; restitution_threshold: Fx; max_speed: Fx; sleep_speed: Fx; seed: bigint;
+  edge: number; iterations: number; relax_iterations: number; sleep_ms: number; quadtree_leaf_capacity: number; quadtree_depth_max: number; simd: number;
+}
+export interface BodyDef {
+  position: Partial<Vec2>; velocity: Partial<Vec2>; mass: Fx; max_speed: Fx; material: Partial<Material>; filter: Partial<Filter>; user: bigint;
+  dominance: number; sensor: boolean; enabled: boolean; can_sleep: boolean; lock_x: boolean; lock_y: boolean;
+}
+export interface BodyState {
+  kind: number; shape: Required<Shape>; position: Vec2; velocity: Vec2; mass: Fx; max_speed: Fx; material: Material; filter: Filter; user: bigint;
+  box_around: Box; dominance: number; sensor: boolean; enabled: boolean; can_sleep: boolean; lock_x: boolean; lock_y: boolean; awake: boolean;
+  terrain: boolean;
+}
+export interface TerrainDef {
+  restitution: Fx; friction: Fx; radius: Fx; filter: Partial<Filter>; user: bigint; enabled: boolean; closed: boolean; one_sided: boolean;
+}
+export interface ContactEvent { a: Body; b: Body; user_a: bigint; user_b: bigint }
+export interface ContactHit { a: Body; b: Body; point: Vec2; normal: Vec2; approach_speed: Fx }
+export interface Contact { a: Body; b: Body; impulse: Fx }
+export interface QueryFilter {
+  exclude: Body; filter: Filter; has_filter: boolean; solids: boolean; sensors: boolean; statics: boolean; kinematics: boolean; dynamics: boolean;
+  both_sides: boolean;
+}
+export interface RayHit { body: Body; point: Vec2; normal: Vec2; distance: Fx; fraction: Fx }
+export interface SweepHit extends RayHit { position: Vec2 }
+
+export class World {
+  /** `def` names what is not default. */
+  constructor(def?: Partial<WorldDef>);
+  free(): void;
+  step(framesPerSecond: number): void;
+  readonly frame: bigint;
+  readonly bodyCount: number;
+  checksum(): bigint;
+  gravity(): Vec2;
+  setGravity(x: Fx, y: Fx): void;
+  bounds(): Box;
+  setBounds(bounds: Box): void;
+
+  /** Appends the state. */
+  saveTo(buffer: Buffer): void;
+  save(): Uint8Array;
+  /** Bytes of any origin. If they are refused, the world stays as it was. */
+  load(bytes: Uint8Array): void;
+  /** In words; "" if both worlds are in the same state. */
+  firstDifference(other: World): string;
+
+  createBody(kind: number, form: Shape, def?: Partial<BodyDef>): Body;
+  removeBody(body: Body): void;
+  hasBody(body: Body): boolean;
+  body(body: Body): BodyState;
+  position(body: Body): Vec2;
+  velocity(body: Body): Vec2;
+  user(body: Body): bigint;
+  setPosition(body: Body, x: Fx, y: Fx): void;
+  setVelocity(body: Body, x: Fx, y: Fx): void;
+  applyImpulse(body: Body, x: Fx, y: Fx): void;
+  applyForce(body: Body, x: Fx, y: Fx): void;
+  moveKinematic(body: Body, x: Fx, y: Fx, framesPerSecond: number): void;
+  setMass(body: Body, mass: Fx): void;
+  setDamping(body: Body, damping: Fx): void;
+  setMaxSpeed(body: Body, speed: Fx): void;
+  setFilter(body: Body, layers: number, mask: number): void;
+  setKind(body: Body, kind: number): void;
+  setDominance(body: Body, dominance: number): void;
+  setUser(body: Body, user: bigint): void;
+  setSensor(body: Body, yes: boolean): void;
+  setEnabled(body: Body, yes: boolean): void;
+  setCanSleep(body: Body, yes: boolean): void;
+  setLockedAxes(body: Body, x: boolean, y: boolean): void;
+  setMaterial(body: Body, values: Partial<Material>): void;
+  setShape(body: Body, form: Shape): void;
+  wakeBody(body: Body): void;
+  sleepBody(body: Body): void;
+  setPairIgnored(a: Body, b: Body, yes: boolean): void;
+  isPairIgnored(a: Body, b: Body): boolean;
+
+  createPolygon(points: Vec2[], def?: Partial<TerrainDef>): Body;
+  /** The handles of its segments. */
+  createChain(points: Vec2[], def?: Partial<TerrainDef>): Body[];
+  terrainPoints(body: Body): Vec2[];
+
+  bodies(): Body[];
+  positions(): { body: Body; position: Vec2 }[];
+  /** For drawing between the last two frames; `alpha` of a match, 0 to 65,536. */
+  interpolated(alpha: number): { body: Body; x: number; y: number }[];
+  movedBodies(): Body[];
+  ignoredPairs(): { a: Body; b: Body }[];
+  /** Of the last step: `Events.CONTACTS_BEGAN` and so on. */
+  events(which: number): ContactEvent[];
+  contactHits(): ContactHit[];
+  listContactHits(yes: boolean): void;
+  listStayedContacts(yes: boolean): void;
+  contacts(): Contact[];
+  contactsOf(body: Body): Contact[];
+
+  queryArea(area: Box, filter?: Partial<QueryFilter>): Body[];
+  queryAreaExact(area: Box, filter?: Partial<QueryFilter>): Body[];
+  queryPoint(point: Vec2, filter?: Partial<QueryFilter>): Body[];
+  queryShape(form: Shape, position: Vec2, filter?: Partial<QueryFilter>): Body[];
+  /** The `count` nearest bodies, the nearest first. */
+  nearest(point: Vec2, distance: Fx, count: number, filter?: Partial<QueryFilter>): { body: Body; distance: Fx }[];
+  rayCast(from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): RayHit | null;
+  rayCastAll(from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): RayHit[];
+  sweep(form: Shape, from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): SweepHit | null;
+  sweepAll(form: Shape, from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): SweepHit[];
+}
+
+// ---- Lockstep
+
+export const WATCHER: number;
+export const NOBODY: number;
+export const NO_PEER: number;
+export const Phase: {
+  readonly LOBBY: 0; readonly RUNNING: 1; readonly ENDING: 2; readonly FINISHED: 3; readonly LEFT: 4; readonly FAILED: 5; readonly NONE: 255;
+};
+export const To: { readonly EVERYBODY: 256; readonly MIDDLE: 257 };
+/** Numbers of events: `EventKind.DESYNC` and so on, as in testudo.h. */
+export const EventKind: { readonly [name: string]: number };
+
+/** The game: what TestudoGame in testudo.h says of its functions holds here. What one throws comes out of the call that ran it. */
+export interface Game {
+  /** Greatest number of bits of an order, 1 to 4,096. */
+  actionBits: number;
+  /** Left out: every order has exactly `actionBits`. */
+  actionLength?(data: Uint8Array, bits: number): number;
+  apply(player: number, data: Uint8Array, bits: number): void;
+  step(framesPerSecond: number): void;
+  checksum(): bigint;
+  turnStarted?(turn: number, frames: number): void;
+  turnEnded?(turn: number, checksum: bigint): void;
+  playerGone?(player: number, turn: number): void;
+  playerSurrendered?(player: number, turn: number): void;
+  playerTakenOver?(player: number, turn: number): void;
+  playerReturned?(player: number, turn: number): void;
+  playFor?(player: number, turn: number): void;
+  /** Appends the whole state. False: it cannot. */
+  save?(buffer: Buffer): boolean | void;
+  /** The bytes are not trusted. False: they are no state of this game, and nothing has changed. */
+  load?(bytes: Uint8Array): boolean | void;
+  savePoint?(turn: number): void;
+  result?(): number | null | undefined;
+  isOver?(): boolean;
+}
+
+/** TestudoConfig in testudo.h. All but the number of players has a default. */
+export interface Settings {
+  session_id?: bigint; content_hash?: bigint; game_data?: Uint8Array; rules_version?: number; engine_version?: number; topology?: number;
+  sides: { players: number; host_player?: number; teams?: number[]; bots_take_over?: boolean; rotate_players?: boolean };
+  turns?: {
+    frames_per_second?: number; frames_per_turn?: number; turns_ahead?: number; count?: number; pace?: number; actions_max?: number; bytes_max?: number;
+    checksum_interval?: number;
+  };
+  controls?: { who?: number; pauses_max?: number; pause_max_ms?: number; speed_changes_max?: number };
+  arrivals?: {
+    watchers_max?: number; late_watchers?: number; late_joins_ms?: number; watch_delay_ms?: number; watchers_min?: number; state_bytes_max?: number;
+    state_rate?: number; join_timeout_ms?: number;
+  };
+  waits?: {
+    drop_after_ms?: number; connect_timeout_ms?: number; lobby_timeout_ms?: number; silence_timeout_ms?: number; waiting_notice_ms?: number;
+    linger_ms?: number;
+  };
+  own?: {
+    entropy?: ArrayLike<number>; place_secret?: ArrayLike<number>; saved?: Uint8Array; queue_max?: number; catch_up_frames?: number; playout_ms?: number;
+    records?: boolean;
+  };
+}
+
+export interface MatchEvent {
+  kind: number; turn: number; peer: number; player: number; other: number; players: number; number: bigint; values: bigint[];
+  /** The same in English. */
+  words: string;
+}
+
+/** One peer's part of a match. */
+export class Match {
+  private constructor();
+  /** Of one player alone, without a network. */
+  static single(settings: Settings, game: Game, nowUs?: bigint): Match;
+  static host(settings: Settings, game: Game, nowUs?: bigint): Match;
+  /** `peer`: the number that packets from the host have in `handlePacket`. */
+  static join(settings: Settings, game: Game, player: number, peer?: number, nowUs?: bigint): Match;
+  static watch(settings: Settings, game: Game, peer?: number, nowUs?: bigint): Match;
+  free(): void;
+
+  connect(peer: number): void;
+  handlePacket(peer: number, bytes: Uint8Array, nowUs?: bigint): void;
+  /** Runs the frames that are due. */
+  advance(nowUs?: bigint): { frames: number; turns: number; stalled: boolean };
+  /** The packets that are to be sent now. */
+  packets(nowUs?: bigint): { peer: number; bytes: Uint8Array }[];
+  /** When to run the next round unless a packet comes before. */
+  nextCall(): bigint | null;
+  events(): MatchEvent[];
+
+  submit(bytes: Uint8Array, bits: number): void;
+  maySubmit(): boolean;
+
+  readonly phase: number;
+  readonly isOver: boolean;
+  readonly player: number;
+  /** The next turn to run. */
+  readonly turn: number;
+  readonly frame: number;
+  readonly isPaused: boolean;
+  readonly isCatchingUp: boolean;
+  readonly missingPlayers: number[];
+  readonly presentPlayers: number[];
+  readonly readyPlayers: number[];
+  /** Between the last two frames, 0 to 65,536: for drawing. */
+  alpha(nowUs?: bigint): number;
+  /** TestudoMatchStats in testudo.h. */
+  stats(): { [name: string]: bigint };
+
+  pause(yes: boolean): void;
+  setSpeed(percent: number): void;
+  setReady(yes: boolean): void;
+  profile(player: number): Uint8Array;
+  setProfile(player: number, bytes: Uint8Array): void;
+  sendMessage(to: number, message: string | Uint8Array): void;
+  messages(): { from: number; bytes: Uint8Array; text: string }[];
+  voteOut(player: number, yes?: boolean): void;
+  kick(player: number): void;
+  resign(successor?: number): void;
+  leave(): void;
+  save(): void;
+  takeSaved(): Uint8Array;
+  takeReplay(): Uint8Array;
+  finishReplay(): void;
+}

@@ -1,0 +1,27 @@
+// Testudo for JavaScript, in browsers and in node: the library for WebAssembly behind classes. testudo.d.ts has the types, testudo.h the units and ranges.
+//
+//   import { init, World, Kind, circle, ONE } from "./testudo.mjs";
+//   await init(fetch("testudo.wasm"));          // in node: await init(readFile("testudo.wasm"))
+//
+// A fault of the library ends it (a WebAssembly trap): the page has to begin anew. Everything else that is refused throws a TestudoError.
+import { exports, start } from "./memory.mjs";
+
+export { Buffer, Events, Kind, NO_BODY, ONE, TestudoError, World, circle, fx, hash, rect, toNumber } from "./world.mjs";
+export { EventKind, Match, NOBODY, NO_PEER, Phase, To, WATCHER, now } from "./match.mjs";
+export { exports as functions } from "./memory.mjs";
+
+/** The interface of the library that these files were written for. */
+const INTERFACE = 1;
+
+/** Starts the library: once, before all else. `source`: its bytes, a Response of `fetch`, a compiled module, or a promise of one of these. */
+export async function init(source) {
+  await start(source);
+  const version = exports().testudo_interface_version();
+  if (version !== INTERFACE) throw new Error(`testudo.wasm has the interface ${version}, these files are for ${INTERFACE}`);
+}
+
+/** Versions of the bits of the simulation, of what worlds save, and of what peers say to each other. */
+export function versions() {
+  const { testudo_sim_version: sim, testudo_snapshot_version: snapshot, testudo_protocol_version: protocol } = exports();
+  return { sim: sim(), snapshot: snapshot(), protocol: protocol() };
+}
