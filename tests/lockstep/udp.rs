@@ -10,7 +10,7 @@ use testudo_lockstep::service::guest::{Guest, GuestError};
 use testudo_lockstep::service::invitation::Offers;
 use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
 use testudo_lockstep::{
-    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
+    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
     SessionPhase,
 };
 
@@ -204,6 +204,31 @@ fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
     let back = driver.unwrap();
     assert!(!back.simulation().loaded.is_empty(), "it came back with the state of the running match");
     assert!(back.session().next_turn().0 >= 140, "it plays on: {:?}", back.session().phase());
+}
+
+/// The version of the engines came with the agreement, like a setting of the match: a guest of another build was let in, and differed.
+#[test]
+fn a_guest_whose_engines_have_another_version_is_refused() {
+    let settings = SessionConfig::new(2).engine_version(1_000_000);
+    let agreement = Agreement::new::<Order>(&settings, b"").unwrap();
+    let mut now = Instant::ZERO;
+    let session = Session::host(agreement.config().simulated().session_id(7), now).unwrap();
+    let udp = UdpTransport::bind(loopback()).unwrap();
+    let code = JoinCode::unsealed(udp.local_address().unwrap());
+    let offers = Offers::new(&session, agreement);
+    let mut host = PlainHost { udp, offers, driver: Driver::new(Toy::default(), session), gone: 0 };
+    let mut guest = Guest::join(PlainDialer::new(99, false), code, [0; 16], now).unwrap();
+    let mut session: Option<Session<Order>> = None;
+    while session.as_ref().is_none_or(|session| !session.is_over()) {
+        host.round(now);
+        if let Some(arrival) = guest.round(session.as_mut().map(|session| &mut **session), now).unwrap() {
+            session = Some(arrival.session(arrival.config().simulated(), now).unwrap());
+        }
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(9_000));
+    }
+    let phase = session.unwrap().phase();
+    assert!(matches!(phase, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{phase:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::service::code::JoinCode;
 use crate::service::codes::Codes;
 use crate::service::greeting::{Answer, Greeting, Opened, Refused, Welcome};
 use crate::service::places::{Pass, Secret};
-use crate::session::config::{ConfigError, SessionConfig, Topology};
+use crate::session::config::{ConfigError, ENGINE_VERSION, SessionConfig, Topology};
 use crate::session::failure::Failure;
 use crate::session::{AnySession, Session, SessionPhase};
 use crate::signed::signed_before::SignedBefore;
@@ -156,14 +156,15 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// The settings of this peer's session, apart from its local choices: a key, random bytes ([`SessionConfig::entropy()`]). In a signed match the session
-    /// signs nothing that a former one has signed ([`SessionConfig::signed_before()`]).
+    /// The settings of this peer's session, apart from its local choices: a key, random bytes ([`SessionConfig::entropy()`]). The version of the engines is
+    /// that of this program, and not the one in the agreement: programs with other ones refuse each other. In a signed match the session signs nothing that a
+    /// former one has signed ([`SessionConfig::signed_before()`]).
     #[must_use]
     pub fn config(&self) -> SessionConfig {
         let Welcome { is_relayed, session_id, agreement, .. } = &self.welcome;
         let topology = if *is_relayed { Topology::Relay } else { Topology::Host };
         let config = agreement.config().topology(topology).session_id(*session_id);
-        let mut config = config.silence_timeout(SILENCE);
+        let mut config = config.engine_version(ENGINE_VERSION).silence_timeout(SILENCE);
         config.own.is_of_guest = true;
         config.own.signed_before = self.signed_before;
         if self.code.is_sealed() { config.place_secret(*self.code.secret()) } else { config }
