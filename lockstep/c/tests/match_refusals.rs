@@ -168,3 +168,40 @@ fn packets_of_any_bytes_change_nothing() {
     assert_eq!(peers[0].toy.checksums, peers[1].toy.checksums);
     assert!(fed > 500, "{fed}");
 }
+
+/// Where actions end for a changed program: it takes any number for an action.
+unsafe extern "C" fn any_number(_: *mut std::ffi::c_void, data: *const u8, _: u32) -> u32 {
+    // SAFETY: at least one bit is there.
+    if unsafe { *data } & 1 == 0 { 9 } else { 17 }
+}
+
+/// Who sends bits that are no action to the others is dropped, and they run nowhere.
+#[test]
+fn bits_that_are_no_action_run_nowhere() {
+    let mut config = config(3);
+    config.waits.drop_after_ms = 1_000;
+    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
+    let (mut toy, mut handle, mut now) = (Box::<Toy>::default(), null_mut(), 0);
+    let game = TestudoGame { action_length: Some(any_number), ..toy.game() };
+    // SAFETY: all of it is there.
+    let made = unsafe { testudo_match_join(&config, &game, 2, 0, 0, &mut handle) };
+    assert_eq!(made, TESTUDO_OK, "{}", words());
+    peers.push(Peer::around(toy, handle, 2));
+    let mut net = vec![VecDeque::new(); 3];
+    play(&mut peers, &mut net, &mut now, |peers| peers[2].turn() > 10);
+    // SAFETY: the bits are there.
+    let given = unsafe { testudo_match_submit(handle, [0xff, 0xff, 1].as_ptr(), 17) };
+    assert_eq!(given, TESTUDO_OK, "{}", words());
+    play(&mut peers, &mut net, &mut now, |peers| peers[..2].iter().all(Peer::is_over));
+    peers[..2].iter().for_each(Peer::assert_well);
+    assert_eq!(peers[0].toy.checksums, peers[1].toy.checksums);
+    let gone = peers[0].of(TESTUDO_EVENT_PLAYER_GONE)[0].0;
+    assert_eq!((gone.player, gone.number), (2, TESTUDO_GONE_DROPPED));
+    // SAFETY: any bits are such a structure, and it is written.
+    let invalid = unsafe {
+        let mut stats: TestudoMatchStats = std::mem::zeroed();
+        assert_eq!(testudo_match_stats(peers[0].handle, &mut stats), TESTUDO_OK);
+        stats.entries_invalid
+    };
+    assert!(invalid > 0);
+}
