@@ -123,7 +123,7 @@ for wanted in "$@"; do
   export PROPTEST_CASES=$cases
   if [[ $wanted == *:levels || $wanted == *:golden ]]; then
     # One command for both packages: two would build the engine twice, with different features.
-    some=(--test=physics --test=movement --lib) names=(golden:: levels:: simd:: broad_phase::)
+    some=(--test=physics --test=movement --lib) names=(golden:: conformance:: levels:: simd:: broad_phase::)
     if [[ $wanted == *:golden ]]; then some+=(--test=wire) names+=(golden_bytes); fi
     run=("${CARGO[@]}" test --locked --config tests/cross/golden.toml -p testudo-tests -p testudo-physics --target "$target" "${some[@]}" --)
     # A name that no program has would find nothing, and pass.

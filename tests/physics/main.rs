@@ -5,6 +5,7 @@
 
 mod build;
 mod calls;
+mod conformance;
 mod drawing;
 mod elastic;
 mod faults;

@@ -21,6 +21,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "query",
     "state",
     "draw",
+    "conformance",
 ];
 
 /// One import between two modules of a crate.
