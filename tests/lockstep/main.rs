@@ -14,6 +14,7 @@ mod foreseen;
 mod foresight;
 mod frame_objects;
 mod handshake;
+mod heavy;
 mod hostile;
 mod input_mode;
 mod invitations;

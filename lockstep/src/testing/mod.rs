@@ -1,5 +1,6 @@
 //! Tests for a game's own test suite. They check that the game is deterministic, that its walk shows all of its state, that its checksum
-//! covers all of it, and that its orders survive their encoding. `soak` (with the feature `simnet`) plays random matches that check themselves.
+//! covers all of it, and that its orders survive their encoding. [`Heavy`] checks a running match. `soak` (with the feature `simnet`) plays random matches
+//! that check themselves.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -29,11 +30,13 @@
 
 mod error;
 mod flips;
+mod heavy;
 mod orders;
 #[cfg(feature = "simnet")]
 pub mod soak;
 
 pub use error::{OrderFault, Run, TrialError, TrialFault};
+pub use heavy::{Heavy, HeavyError};
 
 use crate::drive::simulation::Simulation;
 use crate::state::{self, State};
