@@ -72,6 +72,11 @@ check "debug and release builds have the same checksum"
 run debug 0 "$DEBUG" "${MATCH[@]}" "${TERRIBLE[@]}"
 equal "debug build" "$(value final_checksum "$WORK/debug.out")" "$checksum"
 
+check "both builds compute the published bits"
+run conformance 0 "$RELEASE" conformance --json
+run conformance-debug 0 "$DEBUG" conformance --json
+equal "conformance of the debug build" "$(cat "$WORK/conformance-debug.out")" "$(cat "$WORK/conformance.out")"
+
 check "a corrupted client is told from the others"
 run corrupt 1 "$RELEASE" "${MATCH[@]}" "${PERFECT[@]}" \
   --corrupt-turn 100 --corrupt-player 2 --corrupt-body 5 --corrupt-field position.x --corrupt-bit 3

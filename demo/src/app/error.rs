@@ -3,6 +3,7 @@
 use core::fmt;
 use std::net::SocketAddr;
 
+use testudo_lockstep::testing::HeavyError;
 use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Refusal, SessionPhase};
 
 use crate::app::words::count;
@@ -25,6 +26,10 @@ pub(crate) enum MatchError {
     RoomClosed { turns: u32 },
     /// The network delivered too little: the match was given up after this much virtual time.
     TooSlow { after: Duration, turns: u32 },
+    /// A frame came to something else when it was simulated from the saved state.
+    Heavy(Box<HeavyError>),
+    /// The prediction of this player's client was not the truth when nothing was left to predict.
+    NotForeseen { player: u8 },
     /// No host let us in.
     Invitation(InvitationError),
     /// The socket could not be opened.
@@ -167,6 +172,10 @@ impl fmt::Display for MatchError {
                 count(*turns, "turn"),
                 after.as_millis() / 1_000
             ),
+            Self::Heavy(error) => write!(f, "{error}"),
+            Self::NotForeseen { player } => {
+                write!(f, "the prediction of player {}'s client did not come true", player + 1)
+            }
             Self::Invitation(error) => write!(f, "{error}"),
             Self::Bind { address, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
                 write!(
@@ -211,9 +220,10 @@ fn room_closed(turns: u32) -> String {
 /// The sentence for people, who count players from 1; the library counts them from 0.
 fn in_words(failure: &Failure) -> String {
     match failure {
-        Failure::PlayersMissing { players, watchers: 0 } if players.iter().next().is_some() => {
+        Failure::PlayersMissing { players, watchers } if players.iter().next().is_some() || *watchers > 0 => {
             let missing = players.iter().map(|player| format!("player {}", player.0 + 1));
-            format!("did not connect in time: {}", missing.collect::<Vec<_>>().join(", "))
+            let unseen = (*watchers > 0).then(|| count(*watchers, "watcher"));
+            format!("did not connect in time: {}", missing.chain(unseen).collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }

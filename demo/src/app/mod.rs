@@ -27,7 +27,9 @@ pub(crate) mod watch;
 pub(crate) mod words;
 
 pub(crate) use error::MatchError;
-pub(crate) use local::simulated::{SimulatedMatch, play};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use local::conformance::{PUBLISHED, compute};
+pub(crate) use local::simulated::{Checks, SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{Battle, SoakOutcome, soak};

@@ -1,5 +1,7 @@
 //! Options with their units and ranges. Values out of range are refused, not clamped.
 
+mod simulated;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -7,9 +9,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::app::online::network::GUEST_UNITS_MAX;
 use crate::app::{Pilot, TURNS_MAX};
+pub(crate) use crate::cli::args::simulated::{CorruptArgs, HeadlessArgs, NetworkArgs, SoakArgs};
 use crate::cli::value::{
-    FieldArg, Ground, PaceArg, TeamsArg, TopologyArg, bot, ground, name, page, probability, public, socket,
-    speed, teams, turn_and_body,
+    Ground, PaceArg, TeamsArg, bot, ground, name, page, probability, public, socket, speed, teams,
+    turn_and_body,
 };
 use crate::pair::FRAMES_MAX;
 use testudo_battle::{ARMIES_MAX, UNITS_MAX};
@@ -57,6 +60,11 @@ pub(crate) enum Command {
     Netbench(NetbenchArgs),
     /// Many random matches under random network conditions; every turn of every client is checked
     Soak(SoakArgs),
+    /// Does this build compute the same bits as all others of its version? Plays a fixed programme and compares its hash
+    #[command(
+        after_help = "Takes about a second. Exit code 0: the hash is the published one. 1: it is another one."
+    )]
+    Conformance,
     /// Play a replay again at full speed and compare every checksum
     Verify(VerifyArgs),
     /// Make a link of a replay: its settings, orders and last checksum, for verify and replay, and for a page
@@ -69,17 +77,20 @@ pub(crate) enum Command {
     Other(Vec<String>),
 }
 
-/// Exit code 0: complete, and every checksum is equal. 1: it diverges, the match's computers disagreed, or it was cut off and is sound up
-/// to there. 2: unreadable, or of another version.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Exit code 0: complete, and every checksum is equal. 1: it diverges, the match's computers disagreed, or it was cut off and is sound up to there. \
+    2: unreadable, or of another version.")]
 pub(crate) struct VerifyArgs {
     /// A replay, or a link to a battle
     #[arg(value_name = "FILE|LINK")]
     pub(crate) file: PathBuf,
 }
 
-/// Exit code 2: the match is too long for a link, was cut off, or its computers disagreed; then send the file.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 2: the match is too long for a link, was cut off, or its computers disagreed; then send the file."
+)]
 pub(crate) struct LinkArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -88,9 +99,10 @@ pub(crate) struct LinkArgs {
     pub(crate) page: Option<String>,
 }
 
-/// Start it before the match begins: the replay of a referee that comes later is not kept. Exit code 0: played to its end, and everything
-/// agreed. 1: a difference, or the match ended early; the judgement is written all the same.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Start it before the match begins: the replay of a referee that comes later is not kept. Exit code 0: played to its end, and everything agreed. 1: \
+    a difference, or the match ended early; the judgement is written all the same.")]
 pub(crate) struct RefereeArgs {
     /// The code after "referee:"; - reads it from the input, @FILE from a file
     #[arg(value_name = "CODE")]
@@ -103,8 +115,8 @@ pub(crate) struct RefereeArgs {
     pub(crate) units_max: u32,
 }
 
-/// Exit code 0: it holds. 1: it does not. 2: unreadable.
 #[derive(Debug, Args)]
+#[command(after_help = "Exit code 0: it holds. 1: it does not. 2: unreadable.")]
 pub(crate) struct VerdictArgs {
     /// The judgement; its replay is next to it
     #[arg(value_name = "FILE")]
@@ -122,9 +134,10 @@ pub(crate) struct DesyncArgs {
     pub(crate) b: PathBuf,
 }
 
-/// Exit code 0: everything compared before the window was closed is as recorded. 1: it diverges, or the file is incomplete. 2: unreadable,
-/// or of another version.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Exit code 0: everything compared before the window was closed is as recorded. 1: it diverges, or the file is incomplete. 2: unreadable, or of \
+    another version.")]
 pub(crate) struct ReplayArgs {
     /// A replay, or a link to a battle
     #[arg(value_name = "FILE|LINK")]
@@ -210,60 +223,11 @@ pub(crate) struct SkirmishArgs {
     pub(crate) window: WindowArgs,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct HeadlessArgs {
-    #[command(flatten)]
-    pub(crate) game: MatchArgs,
-    #[command(flatten)]
-    pub(crate) link: NetworkArgs,
-    /// Length of turns: constant, or as long as the network needs
-    #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
-    pub(crate) pace: PaceArg,
-    /// Level of each player's bot: easy, normal, hard, clumsy or idle; the last one applies to all further players
-    #[arg(long, value_name = "LEVEL,...", value_delimiter = ',', value_parser = bot, default_value = "normal")]
-    pub(crate) bot: Vec<Pilot>,
-    /// Team of each player, 1..8, 0 for none, as in 1,1,2,2 (default: everybody for themselves)
-    #[arg(long, value_name = "N,...", value_parser = teams)]
-    pub(crate) teams: Option<TeamsArg>,
-    /// Links: everybody to player 1, or everybody to everybody
-    #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
-    pub(crate) topology: TopologyArg,
-    /// If the clients' copies differ, write a report for people, with the JSON object at its end
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Write a replay of the match from player 1's client
-    #[arg(long, value_name = "FILE")]
-    pub(crate) replay: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) corrupt: CorruptArgs,
-    #[command(flatten)]
-    pub(crate) later: LaterArgs,
-}
-
-/// The simulated network: all links, in both directions.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct NetworkArgs {
-    /// Latency of one direction, in ms, 0..10000
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
-    pub(crate) latency_ms: u64,
-    /// Random addition to each packet's latency, from 0 to this, uniformly distributed, in ms, 0..10000
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
-    pub(crate) jitter_ms: u64,
-    /// Probability that a packet is lost, 0..1
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
-    pub(crate) loss: u32,
-    /// Probability that a packet arrives twice, 0..1
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
-    pub(crate) duplicate: u32,
-    /// Probability that a packet is held back, so that later ones overtake it, 0..1
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
-    pub(crate) reorder: u32,
-}
-
-/// Opens a window where you play the left side. With --headless, --json, --divergence, or without a display, an autopilot plays and the
-/// result is printed. Next to the fixed-point scene the same scene runs in floats on both sides, with the contacts in another order on the
-/// right. All four are compared in every frame.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+    Opens a window where you play the left side. With --headless, --json, --divergence, or without a display, an autopilot plays and the result is \
+    printed. Next to the fixed-point scene the same scene runs in floats on both sides, with the contacts in another order on the right. All four are \
+    compared in every frame.")]
 pub(crate) struct CubesArgs {
     /// Write a plot of the distance between left and right in each frame (SVG)
     #[arg(long, value_name = "FILE", conflicts_with = WINDOW)]
@@ -296,34 +260,6 @@ pub(crate) struct CubesArgs {
     pub(crate) window: WindowArgs,
 }
 
-/// Deliberate damage to one client's copy.
-#[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Fault injection (all five together)")]
-pub(crate) struct CorruptArgs {
-    /// Turn, from 0; the bit flips after its last frame
-    #[arg(long, value_name = "T", requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
-    pub(crate) corrupt_turn: Option<u32>,
-    /// Player whose copy is damaged, counted from 0 as in the JSON
-    #[arg(long, value_name = "P", requires = "corrupt_turn")]
-    pub(crate) corrupt_player: Option<u8>,
-    /// Slot index of a living body
-    #[arg(long, value_name = "B", requires = "corrupt_turn")]
-    pub(crate) corrupt_body: Option<u32>,
-    /// Field of the body
-    #[arg(long, value_enum, requires = "corrupt_turn")]
-    pub(crate) corrupt_field: Option<FieldArg>,
-    /// Bit of the raw value, 0 (least significant)..31
-    #[arg(long, value_name = "K", requires = "corrupt_turn", value_parser = clap::value_parser!(u32).range(0..=31))]
-    pub(crate) corrupt_bit: Option<u32>,
-}
-
-/// Options that parse but do not work yet.
-#[derive(Debug, Args)]
-pub(crate) struct LaterArgs {
-    #[arg(long, hide = true)]
-    pub(crate) spectators: Option<String>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Use only the instructions that every machine of this kind has; the results are the same, bit for bit
@@ -334,10 +270,11 @@ pub(crate) struct BenchArgs {
     pub(crate) drawing: bool,
 }
 
-/// Prints "relay at CODE" for `host --relay CODE`; whoever opens a room is told its codes. Players need a network that carries UDP payloads of
-/// 1,200 bytes. SIGTERM, SIGINT and SIGHUP: opens no more rooms,
-/// lets running matches finish (see --drain-s), then ends; a second SIGTERM or SIGINT ends at once.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Prints \"relay at CODE\" for `host --relay CODE`; whoever opens a room is told its codes. Players need a network that carries UDP payloads of \
+    1,200 bytes. SIGTERM, SIGINT and SIGHUP: opens no more rooms, lets running matches finish (see --drain-s), then ends; a second SIGTERM or SIGINT \
+    ends at once.")]
 pub(crate) struct RelayArgs {
     #[arg(
         help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:PORT, or [::]:PORT with IPv6",
@@ -388,8 +325,9 @@ pub(crate) struct RelayArgs {
     pub(crate) states_mib: u64,
 }
 
-/// Starts a relay in a process of its own (or takes one that runs), and plays many matches at ten turns per second through it. Linux only.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Starts a relay in a process of its own (or takes one that runs), and plays many matches at ten turns per second through it. Linux only.")]
 pub(crate) struct RelayLoadArgs {
     /// Load this relay instead of starting one; its processor time and memory are then not measured
     #[arg(long, value_name = "CODE")]
@@ -411,9 +349,10 @@ pub(crate) struct RelayLoadArgs {
     pub(crate) pin: bool,
 }
 
-/// The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off),
-/// and as a session's packets over UDP. The receiver plays each input 100 ms after its earliest possible arrival.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off), and as a \
+    session's packets over UDP. The receiver plays each input 100 ms after its earliest possible arrival.")]
 pub(crate) struct NetbenchArgs {
     /// Inputs over each link, 600..1000000
     #[arg(long, value_name = "N", default_value_t = 36_000, value_parser = clap::value_parser!(u32).range(600..=1_000_000))]
@@ -426,9 +365,11 @@ pub(crate) struct NetbenchArgs {
     pub(crate) plot: Option<PathBuf>,
 }
 
-/// Prints "join P: CODE" for each free place from 2 on, and "watch: CODE". A code opens one place; the same code brings its player back after a crash. With
-/// --relay also "back: CODE", which does the same for this player. Whoever joins needs a network that carries UDP payloads of 1,200 bytes.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+    Prints \"join P: CODE\" for each free place from 2 on, and \"watch: CODE\". A code opens one place; the same code brings its player back after a \
+    crash. With --relay also \"back: CODE\", which does the same for this player. Whoever joins needs a network that carries UDP payloads of 1,200 \
+    bytes.")]
 pub(crate) struct HostArgs {
     #[arg(
         help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6",
@@ -494,22 +435,6 @@ pub(crate) struct JoinArgs {
     pub(crate) units_max: u32,
     #[command(flatten)]
     pub(crate) player: PlayerArgs,
-}
-
-/// Each game's seed decides everything else: 2 to 16 players with at least 20 units each, star, relay or mesh, at least 100 turns, latency,
-/// jitter, loss, bursts, duplicates, reordering, damage, narrow links, bad clocks, storms, partitions, suspended machines, pauses, and
-/// players who leave or are lost.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct SoakArgs {
-    /// Number of games, 1..1000000
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub(crate) games: u64,
-    /// Seed of the first game; the next games use the numbers after it, so each can be played alone
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Let random peers show their own orders at once: nothing may change by that
-    #[arg(long)]
-    pub(crate) predict: bool,
 }
 
 /// The player's options.

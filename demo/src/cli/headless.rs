@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
 
-use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
+use crate::app::{Checks, Fault, Pilot, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{CorruptArgs, HeadlessArgs, MatchArgs, NetworkArgs};
 use crate::cli::report::Report;
 use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
@@ -14,12 +14,15 @@ use testudo_battle::{Setup, Teams};
 /// Default length of a match.
 const TURNS: u32 = 300;
 
+/// Length of a frame, ms.
+const FRAME_MS: u32 = 50;
+
 /// Delay of a packet that later ones overtake: two frames.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
 pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Failed> {
-    if options.later.spectators.is_some() {
-        return Err(Failed::usage("--spectators does not exist in this version yet"));
+    if options.spectators > 0 && options.topology == TopologyArg::Mesh {
+        return Err(Failed::usage("--spectators needs a star: nobody watches a mesh"));
     }
     let (report, recorded) = (options.report.as_deref(), options.replay.as_deref());
     check_files(&[("--report", report), ("--replay", recorded)])?;
@@ -38,6 +41,11 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
         fault: fault(&options.corrupt, &options.game)?,
         pilots: pilots(&options.bot, options.game.players)?,
         teams: teams(options.teams, options.game.players)?,
+        spectators: options.spectators,
+        checks: Checks {
+            is_heavy: options.heavy,
+            prediction: (options.prediction > 0).then(|| options.prediction.div_ceil(FRAME_MS)),
+        },
     };
     let outcome = run(&spec, recordings(options, &spec)?)?;
     print(&outcome, json, &format!("played over {}", in_words(&options.link)));

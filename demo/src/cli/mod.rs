@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod conformance;
 mod cubes;
 mod desync;
 mod headless;
@@ -120,6 +121,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::RelayLoad(options)) => relay::run_load(options),
         Some(Command::Bench(options)) => bench::bench(options, json),
         Some(Command::Netbench(options)) => netbench::netbench(options, json),
+        Some(Command::Conformance) => conformance::conformance(json),
         Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Verify(options)) => replay::verify(options, json),
         Some(Command::Replay(options)) => replay::replay(options, json),

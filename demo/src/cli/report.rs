@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::app::watch::outcome::{ClientOutcome, Doubts};
+use crate::app::watch::outcome::{ClientOutcome, Doubts, Simulated};
 use crate::app::words::count;
 use crate::app::{Desync, Diagnosis, Outcome};
 
@@ -29,12 +29,8 @@ pub(crate) struct Report {
     /// Their share of all frames, simulated or waited.
     stalled_fraction: f64,
     turn_ms_mean: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delivered_fraction: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_per_second_per_player: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host_bytes_per_second: Option<f64>,
+    #[serde(flatten)]
+    traffic: Traffic,
     step_ms_median: f64,
     step_ms_p99: f64,
     bodies: u32,
@@ -53,6 +49,8 @@ pub(crate) struct Report {
     players_lost: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     players_back: Option<u32>,
+    #[serde(flatten)]
+    checks: Checks,
     /// Why the match ended before its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
@@ -78,6 +76,65 @@ pub(crate) struct Report {
     /// Why no number is named.
     #[serde(skip)]
     unknown: Option<&'static str>,
+}
+
+/// What was sent, and what arrived.
+#[derive(Debug, Serialize)]
+struct Traffic {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered_fraction: Option<f64>,
+    /// The mean over all players but the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_second_per_player: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_bytes_per_second: Option<f64>,
+}
+
+/// What was compared besides the players' copies, where that was asked for.
+#[derive(Debug, Serialize)]
+struct Checks {
+    /// How many watched: their clients are the last ones of `client_checksums` and `client_steps`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spectators: Option<usize>,
+    /// Frames that came to the same when they were simulated from the saved state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames_restored: Option<u32>,
+    /// Of all players: turns that ran as they were first predicted, those that did not, and corrections of a prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_turns_right: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_turns_wrong: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction_corrections: Option<u64>,
+}
+
+impl Checks {
+    fn new(outcome: &Outcome) -> Self {
+        let spectators = outcome.clients.iter().filter(|client| client.watches).count();
+        let Simulated { frames_restored, predicted, .. } = outcome.simulated;
+        Self {
+            spectators: (spectators > 0).then_some(spectators),
+            frames_restored,
+            predicted_turns_right: predicted.map(|predicted| predicted.turns_right),
+            predicted_turns_wrong: predicted.map(|predicted| predicted.turns_wrong),
+            prediction_corrections: predicted.map(|predicted| predicted.corrections),
+        }
+    }
+
+    /// Name and text of a line for each check.
+    fn lines(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let restored = self.frames_restored.map(|frames| {
+            (
+                "restored",
+                format!("{}, each of them came to the same from the saved state", count(frames, "frame")),
+            )
+        });
+        let predicted = self.predicted_turns_right.zip(self.predicted_turns_wrong).map(|(right, wrong)| {
+            let turns = count(right + wrong, "predicted turn");
+            ("predicted", format!("{turns}, {wrong} of them ran otherwise, and the predictions followed"))
+        });
+        restored.into_iter().chain(predicted)
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -112,10 +169,10 @@ impl Report {
         let checksums: Vec<u64> = clients.iter().map(|client| client.checksum).collect();
         let seconds = outcome.timed.duration.as_micros() as f64 / 1e6;
         let per_second = |bytes: u64| if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 };
-        let stalled: u64 = clients.iter().map(|client| client.stalled_frames).sum();
-        let simulated: u64 = clients.iter().map(|client| u64::from(client.steps)).sum();
-        let (host, guests): (Vec<&ClientOutcome>, Vec<_>) =
-            clients.iter().partition(|client| client.forwards);
+        let played = || clients.iter().filter(|client| !client.watches);
+        let stalled: u64 = played().map(|client| client.stalled_frames).sum();
+        let simulated: u64 = played().map(|client| u64::from(client.steps)).sum();
+        let (host, guests): (Vec<&ClientOutcome>, Vec<_>) = played().partition(|client| client.forwards);
         let sent: u64 = guests.iter().map(|client| client.bytes_sent).sum();
         let (step_ms_median, step_ms_p99) = percentiles_ms(&outcome.step_nanos);
         let doubts = outcome.doubts.as_ref();
@@ -134,12 +191,15 @@ impl Report {
             stalled_frames: stalled,
             stalled_fraction: stalled as f64 / (stalled + simulated).max(1) as f64,
             turn_ms_mean: seconds * 1e3 / f64::from(outcome.timed.turns),
-            delivered_fraction: outcome
-                .packets
-                .map(|(sent, lost)| if sent == 0 { 1.0 } else { (sent - lost) as f64 / sent as f64 }),
-            bytes_per_second_per_player: (!guests.is_empty() || setup.players == 1)
-                .then(|| per_second(sent) / guests.len().max(1) as f64),
-            host_bytes_per_second: host.first().map(|host| per_second(host.bytes_sent)),
+            traffic: Traffic {
+                delivered_fraction: outcome
+                    .simulated
+                    .packets
+                    .map(|(sent, lost)| if sent == 0 { 1.0 } else { (sent - lost) as f64 / sent as f64 }),
+                bytes_per_second_per_player: (!guests.is_empty() || setup.players == 1)
+                    .then(|| per_second(sent) / guests.len().max(1) as f64),
+                host_bytes_per_second: host.first().map(|host| per_second(host.bytes_sent)),
+            },
             step_ms_median,
             step_ms_p99,
             bodies: outcome.bodies,
@@ -150,6 +210,7 @@ impl Report {
             winning_team: winning_team(outcome),
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
+            checks: Checks::new(outcome),
             error: trouble(outcome),
             save: shown(outcome.save.as_deref()),
             replay: shown(outcome.replay.as_deref()),
@@ -217,7 +278,8 @@ impl Report {
                 ),
             },
         );
-        line(&mut out, "traffic", self.traffic());
+        line(&mut out, "traffic", self.sent());
+        self.checks.lines().for_each(|(name, text)| line(&mut out, name, text));
         line(
             &mut out,
             "step",
@@ -318,9 +380,10 @@ impl Report {
         }
     }
 
-    fn traffic(&self) -> String {
-        let host = self.host_bytes_per_second.map(|rate| format!("{rate:.0} bytes/s sent by the host"));
-        let guests = self.bytes_per_second_per_player.map(|rate| match self.player {
+    fn sent(&self) -> String {
+        let Traffic { host_bytes_per_second: host, bytes_per_second_per_player: guests, .. } = self.traffic;
+        let host = host.map(|rate| format!("{rate:.0} bytes/s sent by the host"));
+        let guests = guests.map(|rate| match self.player {
             Some(_) => format!("{rate:.0} bytes/s sent"),
             None => format!("{rate:.0} bytes/s sent by each player"),
         });
@@ -424,8 +487,14 @@ mod tests {
         let setup = testudo_battle::Setup { players: 4, units: 5, seed: 1, map: None };
         let terms = crate::app::Terms { setup, turns: 9 };
         let mut outcome = Outcome::new(terms, &[], testudo_lockstep::Duration::from_secs(1));
-        let client =
-            ClientOutcome { forwards: true, checksum: 7, steps: 36, stalled_frames: 0, bytes_sent: 0 };
+        let client = ClientOutcome {
+            forwards: true,
+            watches: false,
+            checksum: 7,
+            steps: 36,
+            stalled_frames: 0,
+            bytes_sent: 0,
+        };
         outcome.clients = vec![client];
         (outcome.player, outcome.doubts) = (Some(0), Some(doubts));
         outcome

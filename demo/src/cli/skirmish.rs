@@ -3,7 +3,7 @@
 use testudo_lockstep::{Pace, Topology};
 
 use crate::app::{
-    NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
+    Checks, NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
 };
 use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
@@ -48,6 +48,8 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
         fault: None,
         pilots: vec![Pilot::Bot(Level::Normal), other],
         teams: Teams::default(),
+        spectators: 0,
+        checks: Checks::default(),
     };
     let report = run(&spec, Vec::new())?;
     print(&report, json, &format!("bot against bot over {}", in_words(&link)));

@@ -73,8 +73,8 @@ struct Class {
 
 pub(crate) fn run_soak(options: &SoakArgs, json: bool) -> Result<bool, Failed> {
     let bar = progress_bar("game", options.games);
-    let outcome = soak(options.games, options.seed, options.predict, |game| {
-        bar.suspend(|| explain(game, options.predict));
+    let outcome = soak(options.games, options.seed, options.prediction, |game| {
+        bar.suspend(|| explain(game, options.prediction));
         bar.inc(1);
     });
     bar.finish_and_clear();
@@ -94,7 +94,8 @@ fn explain(game: &GameReport, predicts: bool) {
     if game.findings.is_empty() {
         return;
     }
-    errln!("seed {} failed; to play it alone: {}", game.seed, alone(game.seed, predicts));
+    let again = alone(game.seed, predicts);
+    errln!("seed {} failed; to play it alone: {again} (here players are counted from 0)", game.seed);
     for finding in &game.findings {
         errln!("  {finding}");
     }
@@ -111,8 +112,8 @@ fn explain(game: &GameReport, predicts: bool) {
 
 /// The command that plays the game of a seed again.
 fn alone(seed: u64, predicts: bool) -> String {
-    let predict = if predicts { " --predict" } else { "" };
-    format!("testudo soak --games 1 --seed {seed}{predict}")
+    let prediction = if predicts { " --prediction" } else { "" };
+    format!("testudo soak --games 1 --seed {seed}{prediction}")
 }
 
 impl SoakReport {
@@ -282,6 +283,6 @@ mod tests {
     #[test]
     fn the_command_for_a_failing_seed_plays_the_same_game() {
         assert_eq!(alone(7, false), "testudo soak --games 1 --seed 7");
-        assert_eq!(alone(7, true), "testudo soak --games 1 --seed 7 --predict");
+        assert_eq!(alone(7, true), "testudo soak --games 1 --seed 7 --prediction");
     }
 }

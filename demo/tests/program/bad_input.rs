@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 50] = [
+const REFUSED: [(&str, &str); 53] = [
     ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
@@ -26,7 +26,10 @@ const REFUSED: [(&str, &str); 50] = [
     ("replay no-such-file --turn 3", "no-such-file"),
     ("headless --bot easy,hard,hard,hard", "--bot names 4 players, but the match has 2"),
     ("host --bot --headless --name abcdefghijklmnopqrstuvwxy", "25 bytes, 24 are allowed"),
-    ("headless --spectators 2", "--spectators"),
+    ("headless --spectators 17", "--spectators"),
+    ("headless --spectators 1 --topology mesh", "--spectators needs a star: nobody watches a mesh"),
+    ("headless --prediction 1001", "--prediction"),
+    ("headless --prediction", "--prediction"),
     ("headless --corrupt-turn 1", "--corrupt-player"),
     ("host", "--bot"),
     ("headless --players 3 --map ford", "a map is for two players, not for 3"),
@@ -127,4 +130,15 @@ fn help_and_version_are_no_errors() {
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments}");
         assert!(!ended.stdout.is_empty(), "{arguments}");
     }
+}
+
+/// What stood beside the options of a command was never printed.
+#[test]
+fn help_says_what_exit_codes_mean() {
+    for command in ["verify", "link", "replay", "referee", "verdict", "conformance"] {
+        let ended = run(&format!("{command} --help"));
+        assert!(ended.stdout.contains("Exit code"), "{command}: {}", ended.stdout);
+    }
+    let ended = run("host --help");
+    assert!(ended.stdout.contains("brings its player back after a crash"), "{}", ended.stdout);
 }

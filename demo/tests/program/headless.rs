@@ -65,6 +65,63 @@ fn the_network_changes_how_long_it_takes_but_not_what_happens() {
     assert_ne!(other_seed["final_checksum"], perfect["final_checksum"]);
 }
 
+/// Whoever watches changes nothing, and has a copy that is compared.
+#[test]
+fn spectators_have_copies_of_their_own() {
+    let alone = run_json(&format!("{MATCH} {TERRIBLE}"), 0);
+    let watched = run_json(&format!("{MATCH} {TERRIBLE} --spectators 2"), 0);
+    let checksum = alone["final_checksum"].as_str().unwrap();
+    assert_eq!(strings(&watched["client_checksums"]), [checksum; 5]);
+    assert_eq!(watched["client_steps"], serde_json::json!([240, 240, 240, 240, 240]));
+    assert_eq!((&watched["players"], &watched["spectators"]), (&3.into(), &2.into()));
+    assert_eq!(alone.get("spectators"), None);
+    // The others agree against the broken copy, also where there are only two players.
+    let broken = "headless --units 10 --turns 20 --pace fixed --spectators 1
+         --corrupt-turn 9 --corrupt-player 1 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 2";
+    let broken = run_json(broken, 1);
+    assert_eq!(broken["desync"]["values"].as_array().map(Vec::len), Some(3), "{broken}");
+    assert_eq!((&broken["desync"]["outlier"], &broken["first_divergent_turn"]), (&1.into(), &9.into()));
+    let missing = run_json("headless --spectators 1 --loss 1", 1);
+    assert!(
+        missing["error"].as_str().is_some_and(|error| error.contains("player 2, 1 watcher")),
+        "{missing}"
+    );
+}
+
+#[test]
+fn every_frame_comes_to_the_same_from_the_saved_state() {
+    let plain = run_json(MATCH, 0);
+    let heavy = run_json(&format!("{MATCH} --heavy"), 0);
+    assert_eq!(heavy["final_checksum"], plain["final_checksum"]);
+    assert_eq!((&heavy["frames_restored"], &heavy["frames"]), (&240.into(), &240.into()));
+    assert_eq!(plain.get("frames_restored"), None);
+    // A flipped bit is a difference between two clients, and none between a state and itself.
+    let fault =
+        "--corrupt-turn 20 --corrupt-player 0 --corrupt-body 5 --corrupt-bit 3 --corrupt-field position.x";
+    let broken = run_json(&format!("{MATCH} --heavy {fault}"), 1);
+    assert_eq!((&broken["first_divergent_turn"], &broken["frames_restored"]), (&20.into(), &240.into()));
+}
+
+#[test]
+fn predictions_change_nothing() {
+    let plain = run_json(&format!("{MATCH} {TERRIBLE}"), 0);
+    let predicting = run_json(&format!("{MATCH} {TERRIBLE} --prediction 500"), 0);
+    for key in ["final_checksum", "client_checksums", "client_steps", "stalled_frames", "delivered_fraction"]
+    {
+        assert_eq!(predicting[key], plain[key], "{key}");
+    }
+    let number = |key: &str| predicting[key].as_u64().unwrap_or_else(|| panic!("no {key} in {predicting}"));
+    let (right, wrong) = (number("predicted_turns_right"), number("predicted_turns_wrong"));
+    assert!(right > 0 && wrong > 0 && right + wrong <= 3 * 60, "{predicting}");
+    assert!(number("prediction_corrections") > 0, "{predicting}");
+    assert_eq!(plain.get("predicted_turns_right"), None);
+    assert_eq!(run_json(&format!("{MATCH} --prediction 0"), 0).get("prediction_corrections"), None, "off");
+    let fault =
+        "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 5 --corrupt-bit 3 --corrupt-field position.x";
+    let broken = run_json(&format!("{MATCH} --prediction 500 {fault}"), 1);
+    assert_eq!((&broken["first_divergent_turn"], &broken["desync"]["outlier"]), (&20.into(), &1.into()));
+}
+
 #[test]
 fn an_adaptive_pace_agrees_too() {
     let report = run_json(&format!("{MATCH} {TERRIBLE}").replace("--pace fixed", "--pace adaptive"), 0);

@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod codes;
+mod conformance;
 mod cubes;
 mod fleet;
 mod headless;

@@ -73,6 +73,15 @@ fn a_game_alone_is_the_game_of_the_run() {
     }
 }
 
+/// The option had another name, which scripts may still use.
+#[test]
+fn predictions_change_no_game() {
+    let plain = soak("soak --games 1 --seed 5");
+    for option in ["--prediction", "--predict"] {
+        assert_eq!(soak(&format!("soak --games 1 --seed 5 {option}")), plain, "{option}");
+    }
+}
+
 #[test]
 fn the_summary_is_for_people() {
     let ended = run("soak --games 2 --seed 3");

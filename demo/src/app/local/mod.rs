@@ -1,5 +1,7 @@
 //! Matches with all peers in this process, over a simulated network.
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod conformance;
 #[cfg(test)]
 mod look_back;
 #[cfg(test)]

@@ -11,9 +11,10 @@ use crate::app::error::MatchError;
 use crate::app::terms::{Terms, session_config};
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::game_copy::{Fault, GameCopy};
-use crate::app::watch::outcome::{ClientOutcome, Outcome};
+use crate::app::watch::outcome::{ClientOutcome, Outcome, Predicted, Simulated};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::Recording;
+use crate::app::watch::seer::Seer;
 use testudo_battle::{Command, Game, Order, Selection, Teams};
 
 /// A match may take so many times its undisturbed length in virtual time, and ...
@@ -21,6 +22,9 @@ const PATIENCE: u64 = 60;
 
 /// ... this much more, for the handshake and the end.
 const PATIENCE_EXTRA: Duration = Duration::from_secs(120);
+
+/// Frames that a prediction may simulate at once, as in a picture.
+const FORESEEN_AT_ONCE: u32 = 8;
 
 /// Everything that decides how the match runs.
 #[derive(Clone, Debug)]
@@ -34,6 +38,18 @@ pub(crate) struct SimulatedMatch {
     /// By player; where a person would play, nobody gives orders.
     pub(crate) pilots: Vec<Pilot>,
     pub(crate) teams: Teams,
+    /// How many watch, each with a copy of its own; none in a mesh.
+    pub(crate) spectators: u8,
+    pub(crate) checks: Checks,
+}
+
+/// What is checked besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Checks {
+    /// Every frame of player 0's client is saved, restored into a fresh battle, and simulated there, too.
+    pub(crate) is_heavy: bool,
+    /// Every player's client predicts, at most so many frames ahead.
+    pub(crate) prediction: Option<u32>,
 }
 
 /// Plays the match to its end. `recordings` are written by the players' clients; `progress` hears of each turn that player 0's client
@@ -62,6 +78,8 @@ struct Running {
     pilots: Vec<Pilot>,
     teams: Teams,
     virtual_match: VirtualMatch<GameCopy>,
+    /// By player, if they predict.
+    seers: Vec<Seer>,
     /// When the first client began turn 0.
     began: Option<Instant>,
     /// When the last frame of the last turn was over everywhere, and what each had sent by then.
@@ -74,15 +92,24 @@ impl Running {
         let config = session_config(&spec.terms, spec.terms.setup.seed)
             .simulated()
             .topology(spec.topology)
-            .pace(spec.pace);
+            .pace(spec.pace)
+            .watchers_min(spec.spectators.into());
         let game = Game::new(spec.terms.setup)?;
         let players = spec.terms.setup.players;
         let mut drivers = Vec::new();
-        for player in 0..players {
-            let fault = spec.fault.filter(|fault| fault.player == player);
-            let copy = GameCopy::new(game.clone(), fault, true);
-            drivers.push(Driver::new(copy, session(&config, player)?));
+        for node in 0..players + spec.spectators {
+            let fault = spec.fault.filter(|fault| fault.player == node);
+            let mut copy = GameCopy::new(game.clone(), fault, true);
+            if spec.checks.is_heavy && node == 0 {
+                copy.check_frames();
+            }
+            let session = if node < players { session(&config, node)? } else { watcher(&config)? };
+            drivers.push(Driver::new(copy, session));
         }
+        let seer = |driver: &Driver<GameCopy>| {
+            Some(Seer::new(driver.simulation().game()).depth_max(spec.checks.prediction?))
+        };
+        let seers = drivers[..players.into()].iter().filter_map(seer).collect();
         let mut net = SimNet::new(spec.terms.setup.seed);
         net.set_default(spec.link);
         Ok(Self {
@@ -90,6 +117,7 @@ impl Running {
             pilots: spec.pilots.clone(),
             teams: spec.teams,
             virtual_match: VirtualMatch::new(drivers, net),
+            seers,
             began: None,
             ended: None,
             comparison: Comparison::default(),
@@ -122,12 +150,29 @@ impl Running {
             if self.began.is_none() && self.turns_begun() > 0 {
                 self.began = Some(now);
             }
+            self.check(now)?;
             let agreed = self.comparison.desync().is_none();
             self.comparison.advance(self.virtual_match.drivers_mut())?;
             if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
                 self.note_divergence(turn);
             }
             self.note_end(now);
+        }
+        Ok(())
+    }
+
+    /// What a frame came to when it was restored, and what was predicted.
+    fn check(&mut self, now: Instant) -> Result<(), MatchError> {
+        let drivers = self.virtual_match.drivers();
+        if let Some(error) = drivers.first().and_then(|driver| driver.simulation().heavy_error()) {
+            return Err(MatchError::Heavy(Box::new(error.clone())));
+        }
+        for ((player, driver), seer) in (0..).zip(drivers).zip(&mut self.seers) {
+            // Nobody tells a prediction of a bit that flips in the copy.
+            seer.follow(driver, driver.simulation().seen(), now, FORESEEN_AT_ONCE);
+            if seer.was_wrong() {
+                return Err(MatchError::NotForeseen { player });
+            }
         }
         Ok(())
     }
@@ -179,15 +224,20 @@ impl Running {
         let clients: Vec<(&GameCopy, ClientOutcome)> = (0..)
             .zip(drivers)
             .zip(bytes)
-            .map(|((player, driver), bytes)| {
+            .map(|((node, driver), bytes)| {
                 let (copy, session) = (driver.simulation(), driver.session());
-                let forwards = player == 0 && session.config().topology == Topology::Host;
-                (copy, ClientOutcome { forwards, ..ClientOutcome::of(copy, session, bytes) })
+                let forwards = node == 0 && session.config().topology == Topology::Host;
+                let watches = node >= self.terms.setup.players;
+                (copy, ClientOutcome { forwards, watches, ..ClientOutcome::of(copy, session, bytes) })
             })
             .collect();
         let mut outcome = Outcome::new(self.terms, &clients, end.since(self.began.unwrap_or(end)));
         let stats = self.virtual_match.net().stats();
-        outcome.packets = Some((stats.sent, stats.lost));
+        outcome.simulated = Simulated {
+            packets: Some((stats.sent, stats.lost)),
+            frames_restored: drivers.first().and_then(|driver| driver.simulation().frames_checked()),
+            predicted: Predicted::of(self.seers.iter().map(Seer::stats)),
+        };
         outcome.unkept = clients.iter().find_map(|(copy, _)| copy.unkept()).map(ToString::to_string);
         outcome.desync = self.comparison.into_desync();
         let seen = outcome.desync.as_ref().map(|desync| desync.turn);
@@ -206,4 +256,43 @@ pub(crate) fn session(config: &SessionConfig, player: u8) -> Result<Session<Orde
         Topology::Host | Topology::Relay => {}
     }
     Ok(session)
+}
+
+/// The session of somebody who watches.
+fn watcher(config: &SessionConfig) -> Result<Session<Order>, MatchError> {
+    let mut session = Session::new(config.clone(), Identity::Watcher, Instant::ZERO)?;
+    session.connect(PeerId(0));
+    Ok(session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testudo_battle::bots::Level;
+    use testudo_battle::{BodyField, Setup};
+
+    fn damaged(client: u8) -> Outcome {
+        let spec = SimulatedMatch {
+            terms: Terms { setup: Setup { players: 2, units: 10, seed: 1, map: None }, turns: 10 },
+            link: LinkConfig::new(),
+            topology: Topology::Host,
+            pace: Pace::Fixed,
+            fault: Some(Fault { turn: 5, player: client, slot: 0, field: BodyField::PositionX, bit: 3 }),
+            pilots: vec![Pilot::Bot(Level::Normal); 2],
+            teams: Teams::default(),
+            spectators: 2,
+            checks: Checks::default(),
+        };
+        play(&spec, Vec::new(), |_| {}).expect("a match")
+    }
+
+    /// A client that only watches is compared like any other.
+    #[test]
+    fn a_damaged_copy_is_found_whoever_has_it() {
+        for client in 0..4 {
+            let outcome = damaged(client);
+            assert_eq!((outcome.divergent_turn, outcome.agrees()), (Some(5), false), "client {client}");
+            assert_eq!(outcome.desync.and_then(|desync| desync.outlier), Some(client));
+        }
+    }
 }

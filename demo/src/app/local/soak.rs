@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use testudo_lockstep::predict::Predictor;
 use testudo_lockstep::replay::{Recorded, ReplayHeader};
 use testudo_lockstep::testing::soak::{Finding, Plan, SoakGame, SoakReport, play, play_watched};
-use testudo_lockstep::{Driver, Instant, PlayerId, SessionPhase, Turn};
+use testudo_lockstep::{Driver, Instant, PlayerId, Turn};
 
 use crate::app::terms::Terms;
 use crate::app::watch::game_copy::GameCopy;
 use crate::app::watch::recording::header;
+use crate::app::watch::seer::Seer;
 use testudo_battle::bots;
 use testudo_battle::{Dice, Game, MAP_NAMES, Map, Order, Setup, SetupError};
 use testudo_render::clock::{Clock, ThreadClock};
@@ -72,31 +72,26 @@ impl SoakGame for Battle {
 struct Seers {
     dice: Dice,
     /// By node; none for a peer that does not predict.
-    predictors: BTreeMap<u32, Option<Predictor<Game>>>,
-    /// Peers whose prediction was not the truth when nothing was left to predict.
-    wrong: Vec<u32>,
+    seers: BTreeMap<u32, Option<Seer>>,
 }
 
 impl Seers {
     fn new(seed: u64) -> Self {
-        Self { dice: Dice::new(seed ^ SEERS), predictors: BTreeMap::new(), wrong: Vec::new() }
+        Self { dice: Dice::new(seed ^ SEERS), seers: BTreeMap::new() }
     }
 
     fn watch(&mut self, now: Instant, node: u32, driver: &Driver<Recorded<GameCopy>>) {
-        let Self { dice, predictors, wrong } = self;
+        let Self { dice, seers } = self;
         let game = driver.simulation().game().game();
-        let draw = || (dice.between(0, 1) == 0).then(|| Predictor::new(game));
-        let Some(predictor) = predictors.entry(node).or_insert_with(draw) else { return };
-        let followed = predictor.follow(driver, game, now, self.dice.between(0, 12) as u32);
-        let is_over = driver.session().phase() == SessionPhase::Finished;
-        if is_over
-            && followed.depth == 0
-            && !followed.is_behind
-            && predictor.simulation().world().checksum() != game.world().checksum()
-            && !wrong.contains(&node)
-        {
-            wrong.push(node);
-        }
+        let draw = || (dice.between(0, 1) == 0).then(|| Seer::new(game));
+        let Some(seer) = seers.entry(node).or_insert_with(draw) else { return };
+        seer.follow(driver, game, now, self.dice.between(0, 12) as u32);
+    }
+
+    /// Peers whose prediction was not the truth when nothing was left to predict.
+    fn wrong(&self) -> impl Iterator<Item = u32> {
+        let was_wrong = |seer: &Option<Seer>| seer.as_ref().is_some_and(Seer::was_wrong);
+        self.seers.iter().filter(move |(_, seer)| was_wrong(seer)).map(|(node, _)| *node)
     }
 }
 
@@ -119,7 +114,7 @@ pub(crate) struct SoakOutcome {
 fn play_foreseen(plan: &Plan, battle: &Battle) -> SoakReport {
     let mut seers = Seers::new(plan.seed());
     let mut report = play_watched(plan, battle, |now, node, driver| seers.watch(now, node, driver));
-    let wrong = seers.wrong.iter().map(|node| format!("the prediction of peer {node} did not come true"));
+    let wrong = seers.wrong().map(|node| format!("the prediction of peer {node} did not come true"));
     report.findings.extend(wrong.map(Finding::Unrecovered));
     report
 }

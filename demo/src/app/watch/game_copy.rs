@@ -10,6 +10,7 @@ use std::path::Path;
 use testudo_lockstep::replay::{Ending, Recorded};
 use testudo_lockstep::state::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::state::{State, StateError, Visit};
+use testudo_lockstep::testing::{Heavy, HeavyError};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::error::MatchError;
@@ -44,7 +45,7 @@ pub(crate) struct GameCopy {
 }
 
 struct Watched {
-    recorded: Recorded<Game>,
+    recorded: Recorded<Heavy<Game>>,
     /// The copy as it was before the fault and went on without it. The bot looks at this one: it stands for a player, and
     /// what players order must not depend on which copies are broken.
     whole: Option<Box<Game>>,
@@ -86,7 +87,7 @@ impl GameCopy {
     /// `keeps_records`: the caller takes the records of turns and compares them.
     pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
         let watched = Watched {
-            recorded: Recorded::unrecorded(game.stand_in(bots::order)),
+            recorded: Recorded::unrecorded(Heavy::off(game.stand_in(bots::order))),
             whole: None,
             fault,
             refused: None,
@@ -106,6 +107,22 @@ impl GameCopy {
         Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0, contacts_began: 0 }
     }
 
+    /// Saves and restores every frame from now on, before the first turn and before a replay begins.
+    pub(crate) fn check_frames(&mut self) {
+        self.watched.recorded = Recorded::unrecorded(Heavy::new(self.game().clone()));
+    }
+
+    /// How many frames came to the same from the saved state; none if that is not checked.
+    pub(crate) fn frames_checked(&self) -> Option<u32> {
+        let heavy = self.watched.recorded.game();
+        (heavy.frames() > 0).then_some(heavy.frames())
+    }
+
+    /// The first frame that came to something else from the saved state.
+    pub(crate) fn heavy_error(&self) -> Option<&HeavyError> {
+        self.watched.recorded.game().error()
+    }
+
     /// Writes a replay from now on, before the first turn.
     pub(crate) fn record(&mut self, recording: Recording) {
         self.record_from(recording, None);
@@ -114,7 +131,7 @@ impl GameCopy {
     /// Writes a replay from now on, before the first turn, or before this turn of a match that is resumed.
     pub(crate) fn record_from(&mut self, recording: Recording, resumed_at: Option<Turn>) {
         let watched = &mut self.watched;
-        let recorded = recording.recorded(watched.game().clone());
+        let recorded = recording.recorded(watched.recorded.game().clone());
         watched.recorded = match resumed_at {
             None => recorded,
             Some(turn) => recorded.starting_at(turn),
@@ -409,12 +426,12 @@ impl State for GameCopy {
 
 impl Watched {
     fn game(&self) -> &Game {
-        self.recorded.game()
+        self.recorded.game().game()
     }
 
     /// The state after the last frame, counted from 0.
     fn remember(&mut self) {
-        let game = self.recorded.game_mut();
+        let game = self.recorded.game_mut().game_mut();
         if let Some(moments) = &mut self.moments {
             moments.push_saved(self.frame - 1, |state| {
                 game.save_state(state);
@@ -432,7 +449,7 @@ impl Watched {
         if !game.load_state(bytes) {
             return false;
         }
-        (self.recorded, self.whole) = (Recorded::unrecorded(game), None);
+        (self.recorded, self.whole) = (Recorded::unrecorded(Heavy::off(game)), None);
         self.frames.clear();
         self.past_actions.clear();
         if self.moments.is_some() {
@@ -459,7 +476,7 @@ impl Watched {
 
     fn suffer(&mut self, fault: &Fault) {
         let whole = self.game().clone();
-        match self.recorded.game_mut().corrupt(fault.slot, fault.field, fault.bit) {
+        match self.recorded.game_mut().game_mut().corrupt(fault.slot, fault.field, fault.bit) {
             Ok(()) => self.whole = Some(Box::new(whole)),
             Err(error) => self.refused = Some(error),
         }

@@ -6,6 +6,7 @@ pub(crate) mod game_copy;
 pub(crate) mod outcome;
 pub(crate) mod pilot;
 pub(crate) mod recording;
+pub(crate) mod seer;
 pub(crate) mod spread;
 pub(crate) mod telemetry;
 pub(crate) mod turn_record;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use testudo_lockstep::predict::PredictionStats;
 use testudo_lockstep::{Duration, PlayerId, Simulation as _};
 
 use crate::app::terms::Terms;
@@ -44,7 +45,7 @@ pub(crate) struct Outcome {
     pub(crate) replay: Option<PathBuf>,
     /// Why the replay is not whole.
     pub(crate) unkept: Option<String>,
-    /// The clients in this process, by player.
+    /// The clients in this process, by player, and then those who watch.
     pub(crate) clients: Vec<ClientOutcome>,
     /// What was played here, and how long that took.
     pub(crate) timed: Timed,
@@ -54,8 +55,7 @@ pub(crate) struct Outcome {
     pub(crate) desync: Option<Desync>,
     /// Whose copies are wrong, and whose could not be compared, if the copies are in several processes.
     pub(crate) doubts: Option<Doubts>,
-    /// Packets given to the network and packets that it lost, if the network was simulated.
-    pub(crate) packets: Option<(u64, u64)>,
+    pub(crate) simulated: Simulated,
     /// Nanoseconds of each step of the first client in this process.
     pub(crate) step_nanos: Vec<u32>,
     pub(crate) contacts_mean: f64,
@@ -93,10 +93,48 @@ pub(crate) struct Doubts {
     pub(crate) diagnosis: Option<Diagnosis>,
 }
 
+/// What is known where the whole match is in this process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Simulated {
+    /// Packets given to the network, and packets that it lost.
+    pub(crate) packets: Option<(u64, u64)>,
+    /// Frames that came to the same when they were simulated from the saved state, if that was checked.
+    pub(crate) frames_restored: Option<u32>,
+    /// What the players' clients predicted, if they did.
+    pub(crate) predicted: Option<Predicted>,
+}
+
+/// Predictions of all players together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Predicted {
+    /// Turns that ran just as they were first predicted.
+    pub(crate) turns_right: u64,
+    /// Turns in which somebody ordered something else.
+    pub(crate) turns_wrong: u64,
+    /// How often what was predicted was exchanged for something else.
+    pub(crate) corrections: u64,
+}
+
+impl Predicted {
+    /// The sum; none if nobody predicts.
+    pub(crate) fn of(all: impl Iterator<Item = PredictionStats>) -> Option<Self> {
+        all.fold(None, |sum, stats| {
+            let sum: Self = sum.unwrap_or_default();
+            Some(Self {
+                turns_right: sum.turns_right + stats.turns_right,
+                turns_wrong: sum.turns_wrong + stats.turns_wrong,
+                corrections: sum.corrections + stats.corrections,
+            })
+        })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClientOutcome {
     /// It is the middle of the star.
     pub(crate) forwards: bool,
+    /// It gives no orders.
+    pub(crate) watches: bool,
     pub(crate) checksum: u64,
     /// Frames that this client simulated.
     pub(crate) steps: u32,
@@ -131,7 +169,7 @@ impl Outcome {
             divergent_turn: None,
             desync: None,
             doubts: None,
-            packets: None,
+            simulated: Simulated::default(),
             step_nanos: Vec::new(),
             contacts_mean: 0.0,
             bodies: 0,
@@ -158,6 +196,7 @@ impl ClientOutcome {
     pub(crate) fn of(copy: &GameCopy, session: &testudo_lockstep::Session<Order>, bytes_sent: u64) -> Self {
         Self {
             forwards: false,
+            watches: false,
             checksum: copy.game().checksum(),
             steps: copy.steps(),
             stalled_frames: session.stats().stalled_frames,

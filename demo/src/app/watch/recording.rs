@@ -4,13 +4,15 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use testudo_lockstep::Simulation;
 use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
+use testudo_lockstep::state::State;
 
 use crate::app::error::MatchError;
 use crate::app::files;
 use crate::app::maps;
 use crate::app::terms::{FRAMES_PER_TURN_MAX, TURNS_MAX, Terms};
-use testudo_battle::{Game, Setup};
+use testudo_battle::Setup;
 
 /// Largest file: hours of a large battle.
 pub(crate) const BYTES_MAX: u64 = 256 << 20;
@@ -211,7 +213,7 @@ impl Recording {
     }
 
     /// The battle, recorded from its first turn on.
-    pub(crate) fn recorded(&self, game: Game) -> Recorded<Game> {
+    pub(crate) fn recorded<S: Simulation + State>(&self, game: S) -> Recorded<S> {
         let bytes_max = if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX };
         Recorded::new(game, &self.header)
             .keyframe_every(KEYFRAME_EVERY)
@@ -360,10 +362,11 @@ fn terms(header: &ReplayHeader) -> Option<Terms> {
 
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::Turn;
     use testudo_lockstep::replay::{Ending, Recorder};
-    use testudo_lockstep::{Simulation as _, Turn};
 
     use super::*;
+    use testudo_battle::Game;
 
     const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
 
