@@ -302,6 +302,7 @@ fn the_program_in_the_readme_runs() {
 }
 
 #[test]
+#[cfg(all(feature = "udp", feature = "sealed"))]
 fn the_match_in_the_readme_is_played() {
     let said = readme("match", "testudo_match_host");
     let ends: Vec<_> = said.lines().filter(|line| line.starts_with("sums 7 and 5, checksum ")).collect();
