@@ -153,6 +153,96 @@ fn any_turn_can_be_reached_from_any_other() {
     assert_eq!(player.seek(TURNS + 1), Err(SeekError::Beyond { turns: TURNS }));
 }
 
+/// The same replay with one bit of one keyframe's state flipped, by a hand that knows how to compute the hashes.
+fn with_changed_keyframe(bytes: &[u8], ends: &[usize], keyframe: usize, bit: usize) -> Replay {
+    let mut file = bytes[..ends[0]].to_vec();
+    let mut chain = u64::from_le_bytes(*file.last_chunk().unwrap());
+    let mut keyframes = 0;
+    for pair in ends.windows(2) {
+        let start = file.len();
+        file.extend_from_slice(&bytes[pair[0]..pair[1] - 8]);
+        if bytes[pair[0] + 4] == 3 {
+            if keyframes == keyframe {
+                // Length, kind and turn come before the state.
+                file[start + 9 + bit / 8] ^= 1 << (bit % 8);
+            }
+            keyframes += 1;
+        }
+        chain = xxhash_rust::xxh3::xxh3_64_with_seed(&file[start..], chain);
+        file.extend_from_slice(&chain.to_le_bytes());
+    }
+    let replay = Replay::read(file, SIM_VERSION).unwrap();
+    assert!(replay.is_complete());
+    replay
+}
+
+/// The checksums before every turn and after the last one, of what the orders lead to.
+fn sums_of_the_orders() -> Vec<u64> {
+    let mut player = ReplayPlayer::new(Replay::read(whole().0, SIM_VERSION).unwrap(), Toy::default());
+    let mut sums = vec![player.checksum()];
+    while player.step_turn() {
+        sums.push(player.checksum());
+    }
+    sums
+}
+
+/// A jump loaded a keyframe and compared it with nothing: it showed a state that the orders do not lead to, without a word.
+#[test]
+fn a_changed_keyframe_is_noted_and_passed_over() {
+    let ((bytes, ends), sums) = (whole(), sums_of_the_orders());
+    let state_bits = {
+        let replay = Replay::read(bytes.clone(), SIM_VERSION).unwrap();
+        replay.keyframe(KEYFRAME_EVERY).unwrap().len() * 8
+    };
+    let bits = (0..state_bits).step_by(5).collect::<Vec<_>>();
+    for keyframe in [1, 2, 3] {
+        let at = keyframe * KEYFRAME_EVERY;
+        for bit in &bits {
+            let what = format!("keyframe of turn {at}, bit {bit}");
+            let replay = with_changed_keyframe(&bytes, &ends, keyframe as usize, *bit);
+            let mut player = ReplayPlayer::new(replay, Toy::default());
+            for turn in [at, TURNS, at + 3, at - 1, at + 1] {
+                player.seek(turn).unwrap();
+                assert_eq!((player.turn(), player.frame()), (turn, 0), "{what}");
+                assert_eq!(player.checksum(), sums[turn as usize], "{what}, turn {turn}");
+            }
+            assert_eq!(player.divergence(), Some(Divergence::Keyframe { turn: at }), "{what}");
+        }
+    }
+}
+
+/// A recording that went wrong in an early turn, as its later checksums and keyframes did. What a jump left out is not compared; once it is, no
+/// keyframe from beyond it is used.
+#[test]
+fn keyframes_beyond_a_divergence_or_a_disagreement_are_not_used() {
+    let (sums, broken) = (sums_of_the_orders(), 5);
+    let (bytes, _) = record(Some(broken), Some(Ending::Over));
+    let mut player = ReplayPlayer::new(Replay::read(bytes.clone(), SIM_VERSION).unwrap(), Toy::default());
+    player.seek(TURNS).unwrap();
+    assert_ne!(player.checksum(), sums[TURNS as usize], "the test needs a keyframe that went wrong, too");
+    player.seek(broken + 1).unwrap();
+    assert_eq!(player.divergence().map(|found| found.turn()), Some(broken));
+    for turn in [TURNS, 20, 50, broken, 17] {
+        player.seek(turn).unwrap();
+        assert_eq!(player.checksum(), sums[turn as usize], "turn {turn}");
+    }
+    // A file that says itself from where on the peers disagreed.
+    let mut marked = bytes[..bytes.len() - 18].to_vec();
+    let mut chain = u64::from_le_bytes(*marked.last_chunk().unwrap());
+    let end = bytes[bytes.len() - 18..bytes.len() - 8].to_vec();
+    let mark = [&4_u32.to_le_bytes(), &[4_u8][..], &broken.to_le_bytes()].concat();
+    for record in [mark, end] {
+        chain = xxhash_rust::xxh3::xxh3_64_with_seed(&record, chain);
+        marked.extend_from_slice(&record);
+        marked.extend_from_slice(&chain.to_le_bytes());
+    }
+    let replay = Replay::read(marked, SIM_VERSION).unwrap();
+    assert_eq!((replay.desync(), replay.is_complete()), (Some(broken), true));
+    let mut player = ReplayPlayer::new(replay, Toy::default());
+    player.seek(TURNS).unwrap();
+    assert_eq!(player.checksum(), sums[TURNS as usize]);
+}
+
 #[test]
 fn a_saved_state_is_a_place_to_come_back_to() {
     let (bytes, _) = whole();

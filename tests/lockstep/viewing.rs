@@ -47,12 +47,13 @@ fn record(plan: &Plan) -> Replay {
     let mut whole = game.clone();
     for turn in 0..plan.turns {
         let frames = if plan.paused.contains(&turn) { 0 } else { 4 };
-        for player in (0..2).map(PlayerId).filter(|_| frames > 0) {
+        for player in (0..2).map(PlayerId) {
             if plan.gone == Some((turn, player.0)) {
                 recorder.notice(player, Notice::Gone);
                 [&mut game, &mut whole].into_iter().for_each(|game| game.player_gone(player, Turn(turn)));
             }
-            if plan.gone.is_none_or(|(gone, absent)| turn < gone || absent != player.0)
+            if frames > 0
+                && plan.gone.is_none_or(|(gone, absent)| turn < gone || absent != player.0)
                 && let Some(order) = bot(whole.history, turn, player.0)
             {
                 recorder.action(player, &order);
@@ -234,6 +235,26 @@ fn the_number_that_was_recorded_differently_is_named_where_it_stands() {
         assert_eq!(viewer.difference(), None, "frame {frame}");
     }
     go(&mut viewer, 120, 50);
+    let (turn, difference) = viewer.difference().expect("the keyframe of turn 30 is there");
+    let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
+    assert_eq!((turn, recorded.kind, recorded.name), (29, "value", "value"));
+    assert_eq!(recorded.value ^ here.value, 1 << 11);
+}
+
+/// The frame between two turns is also the one after a pause between them, in which a player has gone here.
+#[test]
+fn a_difference_before_a_pause_is_that_of_its_turn() {
+    let plan = Plan {
+        broken: Some(29),
+        paused: 30..33,
+        gone: Some((31, 1)),
+        keyframe_every: Some(10),
+        ..Plan::default()
+    };
+    let mut viewer = viewer(&plan);
+    check_all(&mut viewer);
+    go(&mut viewer, 120, 50);
+    assert_eq!(viewer.turn(), 33, "it stands behind the pause");
     let (turn, difference) = viewer.difference().expect("the keyframe of turn 30 is there");
     let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
     assert_eq!((turn, recorded.kind, recorded.name), (29, "value", "value"));

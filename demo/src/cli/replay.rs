@@ -64,20 +64,15 @@ struct Moment {
     kills: Vec<u32>,
     /// Time of the jump from the last turn, ms.
     seek_ms: f64,
+    /// Where the recording differs from what its orders lead to. The values above are those of the orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
 }
 
 pub(crate) fn verify(options: &VerifyArgs, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
-    let bar = progress_bar("turn", player.replay().turns().into());
     let clock = Clock::start();
-    loop {
-        player.check_keyframe();
-        if !player.step_turn() || player.divergence().is_some() {
-            break;
-        }
-        bar.set_position(player.turn().into());
-    }
-    bar.finish_and_clear();
+    compare(&mut player, true);
     let seconds = clock.elapsed().as_micros() as f64 / 1e6;
     let about = about(player.replay(), &terms);
     let found = player.divergence();
@@ -105,6 +100,19 @@ pub(crate) fn verify(options: &VerifyArgs, json: bool) -> Result<bool, Failed> {
         }
     }
     Ok(is_good)
+}
+
+/// Plays to the end, or up to the first difference, and compares everything.
+fn compare(player: &mut ReplayPlayer<Game>, stops_at_difference: bool) {
+    let bar = progress_bar("turn", player.replay().turns().into());
+    loop {
+        player.check_keyframe();
+        if !player.step_turn() || (stops_at_difference && player.divergence().is_some()) {
+            break;
+        }
+        bar.set_position(player.turn().into());
+    }
+    bar.finish_and_clear();
 }
 
 /// Prints a link.
@@ -150,11 +158,13 @@ fn tell(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let turns = player.replay().turns();
     let turn = options.turn.unwrap_or(if options.speed.is_some() { 0 } else { turns });
+    if turn <= turns {
+        // What a recording says of itself may be wrong: the state that is told is the one to which the orders lead.
+        compare(&mut player, false);
+    }
     // From the end, so that it is a jump backwards, as a viewer would make it.
-    let refused = |error: testudo_lockstep::replay::SeekError| Failed::usage(error.to_string());
-    player.seek(turns).map_err(refused)?;
     let clock = Clock::start();
-    player.seek(turn).map_err(refused)?;
+    player.seek(turn).map_err(|error| Failed::usage(error.to_string()))?;
     let seek_ms = clock.elapsed().as_micros() as f64 / 1e3;
     if let Some(speed) = options.speed {
         watch(&mut player, &terms, speed);
@@ -168,6 +178,7 @@ fn tell(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
         living: armies.clone().map(|army| game.middle(army).map_or(0, |(living, _)| living)).collect(),
         kills: armies.map(|army| game.score(army).0).collect(),
         seek_ms,
+        difference: player.divergence().map(|found| found.to_string()),
     };
     if json {
         print_json(&moment);
@@ -180,8 +191,11 @@ fn tell(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
             moment.kills
         );
         outln!("                the jump back from the end took {seek_ms:.1} ms");
+        if let Some(difference) = &moment.difference {
+            outln!("DIVERGES        {difference}; what stands above is where its orders lead");
+        }
     }
-    Ok(moment.about.complete && moment.about.diverged_turn.is_none() && player.divergence().is_none())
+    Ok(moment.about.complete && moment.about.diverged_turn.is_none() && moment.difference.is_none())
 }
 
 /// Plays to the end at a speed and shows turn and armies.

@@ -63,9 +63,9 @@ pub enum SeekError {
         /// Number of turns that it has.
         turns: u32,
     },
-    /// The game refuses a keyframe. The player is at the first turn now.
+    /// The game refuses the state that [`ReplayPlayer::restore`] was given. The player is at the first turn now.
     Keyframe {
-        /// The turn of the keyframe.
+        /// The turn of the state.
         turn: u32,
         /// The reason.
         error: StateError,
@@ -170,24 +170,67 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         true
     }
 
-    /// Goes to the start of a turn, forwards or backwards: from the last keyframe before it, or from the present position if that is
+    /// Goes to the start of a turn, forwards or backwards: from the last sound keyframe before it, or from the present position if that is
     /// nearer.
     ///
+    /// A keyframe is sound if the game accepts it, and if it has the checksum that was recorded for the turn before it. Another one is noted as
+    /// a divergence and passed over: the player goes on from an earlier keyframe, or from the first turn. None is used beyond the first
+    /// divergence that is known, nor beyond [`Replay::desync`], where the recording is not what the orders lead to, or may not be.
+    ///
+    /// The turns that a jump leaves out are not compared. If the recording went wrong in one of them, and so did its later checksums and
+    /// keyframes, the state is the recorded one. Play from the first turn ([`Replay::verify`]) where that matters; [`crate::replay::ReplayViewer`]
+    /// does so in the background.
+    ///
     /// # Errors
-    /// [`SeekError`].
+    /// [`SeekError::Beyond`].
     pub fn seek(&mut self, turn: u32) -> Result<(), SeekError> {
         let turns = self.replay.turns();
         if turn > turns {
             return Err(SeekError::Beyond { turns });
         }
-        let (from, state) = self.replay.keyframe_before(turn).unwrap_or((0, &self.start));
         let is_ahead = self.turn > turn || (self.turn == turn && self.has_begun);
+        let from = self.keyframe_to_use(turn).unwrap_or(0);
         if is_ahead || from > self.turn {
-            let loaded = state::load(&mut self.game, state);
-            self.stand_at(from, loaded)?;
+            self.load_before(turn);
         }
         while self.turn < turn && self.step_turn() {}
         Ok(())
+    }
+
+    /// The turn of the last keyframe at or before a turn that is not known to be wrong. The state before the first turn is known without.
+    fn keyframe_to_use(&self, turn: u32) -> Option<u32> {
+        let sound = self.divergence.map_or(u32::MAX, |found| found.sound_until());
+        let agreed = self.replay.desync().unwrap_or(u32::MAX);
+        let last = self.replay.keyframe_before(turn.min(sound).min(agreed));
+        last.map(|(at, _)| at).filter(|at| *at > 0)
+    }
+
+    /// Loads the last sound keyframe at or before a turn, or the start.
+    fn load_before(&mut self, turn: u32) {
+        let mut last = turn;
+        while let Some(at) = self.keyframe_to_use(last) {
+            if self.load_keyframe(at) {
+                (self.turn, self.frame, self.has_begun) = (at, 0, false);
+                return;
+            }
+            self.note(Divergence::Keyframe { turn: at });
+            last = at - 1;
+        }
+        self.to_start();
+    }
+
+    /// Whether the game accepts the keyframe of a turn that is not the first one, and has the checksum recorded for the turn before. A brief
+    /// replay, which has no such checksum, has no keyframes.
+    fn load_keyframe(&mut self, turn: u32) -> bool {
+        let Some(state) = self.replay.keyframe(turn) else { return false };
+        let recorded = self.replay.turn(turn - 1).and_then(|(_, checksum)| checksum);
+        state::load(&mut self.game, state).is_ok() && recorded == Some(self.game.checksum())
+    }
+
+    fn to_start(&mut self) {
+        // The game cannot refuse its own state.
+        let _ = state::load(&mut self.game, &self.start);
+        (self.turn, self.frame, self.has_begun) = (0, 0, false);
     }
 
     /// Writes the present state into `out`, which is cleared first.
@@ -205,19 +248,12 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         if turn > turns {
             return Err(SeekError::Beyond { turns });
         }
-        let loaded = state::load(&mut self.game, state);
-        self.stand_at(turn, loaded)
-    }
-
-    /// Sets the position to the start of the turn whose state was loaded, or to the first turn if loading failed.
-    fn stand_at(&mut self, turn: u32, loaded: Result<(), StateError>) -> Result<(), SeekError> {
+        if let Err(error) = state::load(&mut self.game, state) {
+            self.to_start();
+            return Err(SeekError::Keyframe { turn, error });
+        }
         (self.turn, self.frame, self.has_begun) = (turn, 0, false);
-        loaded.map_err(|error| {
-            // The game cannot refuse its own state.
-            let _ = state::load(&mut self.game, &self.start);
-            self.turn = 0;
-            SeekError::Keyframe { turn, error }
-        })
+        Ok(())
     }
 
     /// Compares the state with the keyframe of this turn, if there is one; a difference is noted as a divergence.
@@ -269,6 +305,15 @@ impl Divergence {
             Self::Checksum { turn, .. } | Self::Keyframe { turn } | Self::Action { turn, .. } => turn,
         }
     }
+
+    /// Keyframes of later turns than this one differ from what the orders lead to, or come after a state that does.
+    pub(crate) fn sound_until(&self) -> u32 {
+        match *self {
+            Self::Keyframe { turn } => turn.saturating_sub(1),
+            // The state after that turn already differs.
+            Self::Checksum { turn, .. } | Self::Action { turn, .. } => turn,
+        }
+    }
 }
 
 impl fmt::Display for Divergence {
@@ -291,7 +336,7 @@ impl fmt::Display for SeekError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Beyond { turns } => write!(f, "the replay has {turns} turns"),
-            Self::Keyframe { turn, error } => write!(f, "the keyframe of turn {turn}: {error}"),
+            Self::Keyframe { turn, error } => write!(f, "the state before turn {turn}: {error}"),
         }
     }
 }

@@ -207,7 +207,8 @@ impl<S: Simulation + State + Clone> ReplayViewer<S> {
     }
 
     /// At the end of the first turn that differs from the recording, if the file has that state: the turn, and the first number that
-    /// differs, with the recorded value first. None at other frames.
+    /// differs, with the recorded value first. None at other frames. A pause that follows has the same frame, and changes nothing of it: the states
+    /// right after that turn are compared.
     #[must_use]
     pub fn difference(&self) -> Option<(u32, Difference)> {
         let Divergence::Checksum { turn, .. } = self.divergence()? else { return None };
@@ -219,6 +220,7 @@ impl<S: Simulation + State + Clone> ReplayViewer<S> {
         let recorded = evidence.map(|(_, state)| state).or_else(|| self.replay.keyframe(after))?;
         let (mut there, mut here) = (self.simulation().clone(), self.simulation().clone());
         state::load(&mut there, recorded).ok()?;
+        state::load(&mut here, self.checking.differing()?).ok()?;
         state::first_difference(&mut there, &mut here).map(|difference| (turn, difference))
     }
 
@@ -257,12 +259,8 @@ impl<S: Simulation + State + Clone> ReplayViewer<S> {
     }
 
     fn file_keyframe(&self, turn: u32) -> Option<(u32, &[u8])> {
-        let last = match self.checking.divergence() {
-            None => Some(turn),
-            Some(Divergence::Keyframe { turn: first }) => first.checked_sub(1).map(|last| last.min(turn)),
-            Some(found) => Some(turn.min(found.turn())),
-        };
-        last.filter(|_| self.uses_file).and_then(|last| self.replay.keyframe_before(last))
+        let last = self.checking.divergence().map_or(turn, |found| turn.min(found.sound_until()));
+        self.replay.keyframe_before(last).filter(|_| self.uses_file)
     }
 
     /// Loads the last saved state at or before a turn. Of equal ones, the file's come last.

@@ -13,13 +13,15 @@ pub(super) struct Checking<S> {
     player: ReplayPlayer<S>,
     /// The turn after which the match was decided, and what [`Simulation::result`] said.
     decided: Option<(u32, u32)>,
+    /// The state right after the first turn whose checksum differs from the recorded one.
+    differing: Option<Vec<u8>>,
     is_over: bool,
 }
 
 impl<S: Simulation + State> Checking<S> {
     /// `game` is the match before its first turn.
     pub(super) fn new(replay: Arc<Replay>, game: S) -> Self {
-        Self { player: ReplayPlayer::new(replay, game), decided: None, is_over: false }
+        Self { player: ReplayPlayer::new(replay, game), decided: None, differing: None, is_over: false }
     }
 
     /// Continues, by so many frames at most. Its states follow from the orders, so they are kept as targets of jumps.
@@ -33,9 +35,21 @@ impl<S: Simulation + State> Checking<S> {
             }
             let turn = self.player.turn();
             self.is_over = !self.player.step_frame();
-            if self.decided.is_none() && self.player.turn() > turn {
-                self.decided = self.player.simulation().result().map(|result| (turn, result));
+            if self.player.turn() > turn {
+                self.end_turn(turn);
             }
+        }
+    }
+
+    fn end_turn(&mut self, turn: u32) {
+        if self.decided.is_none() {
+            self.decided = self.player.simulation().result().map(|result| (turn, result));
+        }
+        if self
+            .divergence()
+            .is_some_and(|found| matches!(found, Divergence::Checksum { turn: first, .. } if first == turn))
+        {
+            self.player.save(self.differing.insert(Vec::new()));
         }
     }
 
@@ -69,6 +83,11 @@ impl<S: Simulation + State> Checking<S> {
         self.player.divergence()
     }
 
+    /// The state right after the first turn whose checksum differs from the recorded one.
+    pub(super) fn differing(&self) -> Option<&[u8]> {
+        self.differing.as_deref()
+    }
+
     /// The turn after which the match was decided, and [`Simulation::result`], within the compared turns.
     pub(super) fn decided(&self) -> Option<(u32, u32)> {
         self.decided
@@ -76,12 +95,7 @@ impl<S: Simulation + State> Checking<S> {
 
     /// Whether no difference in the file's keyframe of a turn is known.
     pub(super) fn trusts(&self, turn: u32) -> bool {
-        match self.divergence() {
-            None => true,
-            Some(Divergence::Keyframe { turn: first }) => turn < first,
-            // The state after that turn already differs.
-            Some(found) => turn <= found.turn(),
-        }
+        self.divergence().is_none_or(|found| turn <= found.sound_until())
     }
 
     /// Whether the file's keyframe of a turn is the state that follows from the orders.
