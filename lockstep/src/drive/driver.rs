@@ -4,14 +4,12 @@ use core::num::NonZeroU32;
 
 use crate::drive::begun::{BegunTurn, BegunTurns, TurnDigest};
 use crate::drive::simulation::Simulation;
+use crate::drive::work::{FRAMES_PER_CALL_MAX, Work};
 use crate::pace::playout::Playout;
 use crate::session::{Session, TurnStatus};
 use crate::value::entry::EndReason;
 use crate::value::ids::{Frame, Turn};
-use crate::value::time::{FrameRate, Instant};
-
-/// Greatest number of frames that one call of [`Driver::advance`] simulates.
-const FRAMES_PER_CALL_MAX: u32 = 4;
+use crate::value::time::{Duration, FrameRate, Instant};
 
 /// Default number of frames that one call simulates at most while it catches up with a running match.
 const CATCH_UP_FRAMES_MAX: u32 = 16;
@@ -58,6 +56,7 @@ pub struct Driver<S: Simulation> {
     /// The last frame that passed was not simulated: what is drawn stands still until the next one.
     stands: bool,
     begun: BegunTurns,
+    work: Work,
 }
 
 impl<S: Simulation> Driver<S> {
@@ -78,6 +77,7 @@ impl<S: Simulation> Driver<S> {
             catch_up_frames: CATCH_UP_FRAMES_MAX,
             stands: false,
             begun: BegunTurns::new(),
+            work: Work::default(),
         }
     }
 
@@ -126,6 +126,7 @@ impl<S: Simulation> Driver<S> {
         let frames_max = if behind { self.catch_up_frames } else { FRAMES_PER_CALL_MAX };
         self.pass_time(now);
         if behind {
+            self.work.spoil_round();
             self.accumulated = u64::from(frames_max) * FRAME;
         }
         while self.accumulated >= FRAME && advance.frames < frames_max {
@@ -157,6 +158,25 @@ impl<S: Simulation> Driver<S> {
         advance
     }
 
+    /// Tells how long this round of the program's loop kept the machine at work: `simulated` is the time in [`Driver::advance`], `drawn` that of
+    /// everything else, drawing first of all. Waiting for the screen, for the network, or in sleep is no work. Call it once per round, at its end.
+    ///
+    /// From this follows whether the machine keeps up. A frame must last as long as it takes to simulate one, and a quarter of a picture: one call
+    /// simulates up to four frames, so a machine that draws slowly shows fewer pictures, and nobody need wait for it. If that is longer than
+    /// a frame lasts, the others are told: with [`Pace::Adaptive`](crate::Pace::Adaptive) everybody's frames take longer, and with every pace
+    /// [`PlayerReport::blame`](crate::PlayerReport::blame) says who it is. With [`Pace::Article`](crate::Pace::Article) the frames become as long, but
+    /// never shorter than they were set.
+    ///
+    /// It is the mean of the last second or two, in which a frame counts as two at most: that much a player's machine can cost the others for good, and a
+    /// single hiccup, however long, slows nobody. Rounds without frames are left out, and rounds that run frames of a pause, catch up with the match, or
+    /// load its state. A watcher's machine delays nobody, and is not told of.
+    pub fn note_work(&mut self, simulated: Duration, drawn: Duration) {
+        let needed = self.work.end_round(simulated, drawn, self.session.config());
+        if let Some(needed) = needed.filter(|_| self.session.player().is_some()) {
+            self.session.note_frame_time(needed);
+        }
+    }
+
     /// When [`Driver::advance`] has something to do, unless a packet arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let session = self.session.poll_timeout();
@@ -167,11 +187,9 @@ impl<S: Simulation> Driver<S> {
             None => FRAME.saturating_sub(self.accumulated),
         };
         let rate = self.rate();
-        let mut frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
+        let mut frame = last + Duration::from_micros(missing.div_ceil(rate));
         if let (Some(playout), None) = (&self.playout, self.stalled) {
-            frame = playout
-                .due_at(self.passed)
-                .map_or(frame, |due| due.max(last + crate::Duration::from_micros(1)));
+            frame = playout.due_at(self.passed).map_or(frame, |due| due.max(last + Duration::from_micros(1)));
         }
         Some(session.map_or(frame, |session| session.min(frame)))
     }
@@ -255,6 +273,7 @@ impl<S: Simulation> Driver<S> {
         (self.frames, self.frames_left) = (joined.frame, 0);
         (self.accumulated, self.stalled, self.stands) = (0, None, false);
         self.begun.forget();
+        self.work.spoil_round();
     }
 
     /// Frames in 1,000 seconds. With a playout buffer turns are here long before they are due, so a watcher that has many is not late.
@@ -369,9 +388,12 @@ impl<S: Simulation> Driver<S> {
 
     fn run_frame(&mut self, now: Instant) {
         self.stands = self.session.is_paused();
-        if !self.stands {
+        if self.stands {
+            self.work.spoil_round();
+        } else {
             self.simulation.step(self.session.plan().frames_per_second);
             self.frames += 1;
+            self.work.frame();
         }
         self.passed += 1;
         self.accumulated -= FRAME;

@@ -5,3 +5,4 @@ pub(crate) mod driver;
 pub(crate) mod frame_objects;
 pub(crate) mod search;
 pub(crate) mod simulation;
+mod work;

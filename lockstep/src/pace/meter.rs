@@ -112,9 +112,10 @@ impl Meter {
         self.slowest_frame = Duration::ZERO;
     }
 
-    /// Whether a frame takes longer to simulate than it lasts.
+    /// Whether a frame takes longer than it lasts, or the others have been told so last.
     pub(crate) fn is_too_slow(&self, frames_per_second: u32) -> bool {
-        u64::from(self.runtime_us.get()) * u64::from(frames_per_second) > 1_000_000
+        let told_us = u32::from(self.sent.1) * 1_000;
+        u64::from(self.runtime_us.get().max(told_us)) * u64::from(frames_per_second) > 1_000_000
     }
 
     /// The averages in milliseconds, if they differ enough from those sent last: any rise, or a fall by an eighth.

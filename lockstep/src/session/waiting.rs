@@ -267,7 +267,8 @@ impl AnySession {
         }
     }
 
-    /// Notes how long a frame took, drawing included. The slowest frame of a turn counts for the runtime average.
+    /// Notes how long a frame took. The slowest frame of a turn counts for the runtime average. [`Driver::note_work`](crate::Driver::note_work) does this,
+    /// and knows which rounds count.
     pub fn note_frame_time(&mut self, span: Duration) {
         self.pace.meter.frame_took(span);
     }

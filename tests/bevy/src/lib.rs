@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{AnySession, Driver, Event as SessionEvent, Instant, Simulation, SubmitError};
+use testudo_lockstep::{AnySession, Driver, Duration, Event as SessionEvent, Instant, Simulation, SubmitError};
 use testudo_physics::{BodyId, World as Physics};
 
 /// A simulation whose bodies are mirrored.
@@ -51,6 +51,16 @@ impl<G: Game> Match<G> {
 #[derive(Resource, Default)]
 pub struct Now(pub Instant);
 
+/// How long the last round kept this machine at work. Measure it with your clock, from a system before [`LockstepSystems`] to one after it and to the end of the
+/// picture, so that the others slow down for a machine that cannot keep up. Zero, as at first, says that it can.
+#[derive(Resource, Default)]
+pub struct Work {
+    /// The match.
+    pub simulated: Duration,
+    /// Everything else, but no wait for the screen.
+    pub drawn: Duration,
+}
+
 /// An order of the local player. It runs some turns later, on every machine.
 #[derive(Message)]
 pub struct Give<A: Send + Sync + 'static>(pub A);
@@ -78,6 +88,7 @@ pub struct LockstepSystems;
 /// The plugin: `app.add_plugins(lockstep::<MyGame>)`. It runs the [`Match`] from when this is inserted as a resource.
 pub fn lockstep<G: Game>(app: &mut App) {
     app.init_resource::<Now>()
+        .init_resource::<Work>()
         .add_message::<Give<G::Action>>()
         .add_message::<Refused>()
         .add_message::<Told>();
@@ -85,15 +96,17 @@ pub fn lockstep<G: Game>(app: &mut App) {
     app.add_systems(Update, systems.run_if(resource_exists::<Match<G>>));
 }
 
-/// One round: packets in, orders in, the frames that are due, packets out, events.
+/// One round: what the last one cost, packets in, orders in, the frames that are due, packets out, events.
 fn advance<G: Game>(
     mut game: ResMut<Match<G>>,
     now: Res<Now>,
+    work: Res<Work>,
     mut orders: MessageReader<Give<G::Action>>,
     mut refused: MessageWriter<Refused>,
     mut told: MessageWriter<Told>,
 ) {
     let Match { driver, link, .. } = &mut *game;
+    driver.note_work(work.simulated, work.drawn);
     link.pump(driver.session_mut(), now.0);
     for Give(order) in orders.read() {
         if let Err(error) = driver.session_mut().submit(order) {

@@ -80,6 +80,8 @@ pub(crate) struct NetworkMatch {
     has_compared: bool,
     /// What is shown ahead of the seat's copy, if that is wanted.
     foresight: Option<Box<Foresight>>,
+    /// How long the frames of the last step took.
+    simulated: Duration,
 }
 
 /// Whether this process has its seat yet.
@@ -157,8 +159,17 @@ impl NetworkMatch {
     }
 
     fn at(phase: NetworkPhase, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {
-        let news = VecDeque::new();
-        Self { options, request, clock, phase, news, former: None, has_compared: false, foresight: None }
+        Self {
+            options,
+            request,
+            clock,
+            phase,
+            news: VecDeque::new(),
+            former: None,
+            has_compared: false,
+            foresight: None,
+            simulated: Duration::ZERO,
+        }
     }
 
     /// Does everything that is due.
@@ -172,6 +183,15 @@ impl NetworkMatch {
                 Ok(())
             }
             advanced => advanced,
+        }
+    }
+
+    /// The round of the last step is over, which kept this machine at work for so long: the step, and a picture if there was one. Waiting for the
+    /// screen is no work. The others wait for a machine that cannot keep up, and are told why.
+    pub(crate) fn note_work(&mut self, all: Duration) {
+        let simulated = core::mem::take(&mut self.simulated);
+        if let NetworkPhase::Seated(seat) = &mut self.phase {
+            seat.note_work(simulated, all - simulated);
         }
     }
 
@@ -192,7 +212,7 @@ impl NetworkMatch {
             NetworkPhase::Seated(mut seat) => {
                 let stepped = seat.step();
                 self.phase = NetworkPhase::Seated(seat);
-                stepped?;
+                self.simulated = stepped?;
                 self.compare()?;
                 self.come_back();
             }
@@ -368,8 +388,10 @@ impl NetworkMatch {
     ) -> Result<Option<Outcome>, MatchError> {
         let mut farewell = None;
         loop {
+            let begun = self.clock.now();
             self.step()?;
             round(&mut self);
+            self.note_work(self.clock.now().since(begun));
             if interrupt::is_asked() && farewell.is_none() {
                 farewell = Some(Clock::start());
                 self.leave();

@@ -109,13 +109,15 @@ impl Drop for Seat {
 }
 
 impl Seat {
-    /// Does everything that is due: packets both ways, frames, events.
+    /// Does everything that is due: packets both ways, frames, events. Returns how long the frames took.
     ///
     /// # Errors
     /// The socket broke, or the replay could not be written.
-    pub(crate) fn step(&mut self) -> Result<(), MatchError> {
+    pub(crate) fn step(&mut self) -> Result<Duration, MatchError> {
         self.pump()?;
+        let begun = self.clock.now();
         self.advance();
+        let simulated = self.clock.now().since(begun);
         self.pump()?;
         let now = self.clock.now();
         self.take_events();
@@ -127,7 +129,12 @@ impl Seat {
         if self.is_over() {
             self.finish_recording();
         }
-        Ok(())
+        Ok(simulated)
+    }
+
+    /// After a round: for how long its frames, and everything else, kept this machine at work.
+    pub(crate) fn note_work(&mut self, simulated: Duration, other: Duration) {
+        self.driver.note_work(simulated, other);
     }
 
     /// Ends the replay. The last turns of a player whom the others dropped may have run nowhere else.

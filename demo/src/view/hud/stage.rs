@@ -5,6 +5,7 @@ use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested};
 use macroquad::math::Rect;
 use macroquad::miniquad::window::order_quit;
 use macroquad::time::get_frame_time;
+use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
 use crate::view::command::order_log::OrderLog;
@@ -16,6 +17,7 @@ use crate::view::widgets::keys;
 use crate::view::widgets::ui::Ui;
 use testudo_render::battle::debug::Layers;
 use testudo_render::battle::scene::Marks;
+use testudo_render::clock::Clock;
 
 /// What screens draw with, read, and hand on to the next one.
 pub(crate) struct Stage {
@@ -48,6 +50,9 @@ pub(crate) trait Screen {
     /// Draws one picture and asks its widgets.
     fn draw(&mut self);
 
+    /// The picture is drawn; all of it, from the mouse on, has kept the machine at work for so long.
+    fn note_work(&mut self, _work: Duration) {}
+
     /// The person closes the window.
     fn close(&mut self) {
         order_quit();
@@ -56,6 +61,7 @@ pub(crate) trait Screen {
 
 /// One picture of a screen, from its beginning to its end.
 pub(crate) fn show_picture(screen: &mut impl Screen) {
+    let clock = Clock::start();
     let seconds = get_frame_time().min(PICTURE_MAX);
     let stage = screen.stage();
     stage.seconds += seconds;
@@ -69,8 +75,12 @@ pub(crate) fn show_picture(screen: &mut impl Screen) {
     screen.draw();
     let stage = screen.stage();
     stage.pictures.end(&stage.ui.pen, &mut stage.log);
+    screen.note_work(clock.elapsed());
     #[cfg(not(target_arch = "wasm32"))]
-    stage.pictures.rest(stage.fps_max);
+    {
+        let stage = screen.stage();
+        stage.pictures.rest(stage.fps_max);
+    }
     if keys::wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
         screen.close();
     }

@@ -188,6 +188,10 @@ impl Screen for NetworkDesk {
         }
     }
 
+    fn note_work(&mut self, work: Duration) {
+        self.game.note_work(work);
+    }
+
     /// Asked again, it closes at once.
     fn close(&mut self) {
         let is_asked_here = keys::wants_to_quit() || is_quit_requested();
