@@ -216,7 +216,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
             self.note(Divergence::Keyframe { turn: at });
             last = at - 1;
         }
-        self.to_start();
+        self.go_to_start();
     }
 
     /// Whether the game accepts the keyframe of a turn that is not the first one, and has the checksum recorded for the turn before. A brief
@@ -227,7 +227,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         state::load(&mut self.game, state).is_ok() && recorded == Some(self.game.checksum())
     }
 
-    fn to_start(&mut self) {
+    fn go_to_start(&mut self) {
         // The game cannot refuse its own state.
         let _ = state::load(&mut self.game, &self.start);
         (self.turn, self.frame, self.has_begun) = (0, 0, false);
@@ -249,7 +249,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
             return Err(SeekError::Beyond { turns });
         }
         if let Err(error) = state::load(&mut self.game, state) {
-            self.to_start();
+            self.go_to_start();
             return Err(SeekError::Keyframe { turn, error });
         }
         (self.turn, self.frame, self.has_begun) = (turn, 0, false);

@@ -51,8 +51,8 @@ impl<G: Game> Match<G> {
 #[derive(Resource, Default)]
 pub struct Now(pub Instant);
 
-/// How long the last round kept this machine at work. Measure it with your clock, from a system before [`LockstepSystems`] to one after it and to the end of the
-/// picture, so that the others slow down for a machine that cannot keep up. Zero, as at first, says that it can.
+/// How long the last round kept this machine at work. Measure it with your clock, from a system before [`LockstepSystems`] to one after it and to
+/// the end of the picture, so that the others slow down for a machine that cannot keep up. Zero, as at first, says that it can.
 #[derive(Resource, Default)]
 pub struct Work {
     /// The match.

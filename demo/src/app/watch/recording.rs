@@ -244,8 +244,10 @@ impl Recording {
     /// Removes the file: this peer was not there from the beginning. One of before stays: it may be that of this match up to a crash.
     pub(crate) fn discard(self) {
         if let Store::File(Target { path, file, is_new, has_begun }) = self.store {
+            // A device is nobody's to remove.
+            let is_file = file.get_ref().metadata().is_ok_and(|about| about.is_file());
             drop(file);
-            if is_new || has_begun {
+            if is_file && (is_new || has_begun) {
                 // If that fails, an empty replay stays.
                 let _ = fs::remove_file(path);
             }
