@@ -57,6 +57,9 @@ impl ActionFormat {
     /// The bits of the next action; none if what is left does not begin with one.
     pub(crate) fn next<'a>(&self, reader: &mut BitReader<'a>) -> Option<BitReader<'a>> {
         let most = self.bits_max.min(reader.bits_left());
+        if most == 0 {
+            return None;
+        }
         let length = match &self.length {
             None => self.bits_max,
             Some(length) => {
