@@ -132,7 +132,8 @@ impl Order {
         let whom = match &self.units {
             Selection::All => "everybody".into(),
             Selection::Group(group) => format!("group {group}"),
-            Selection::Area(_) => "units in an area".into(),
+            // In which rectangle, no reader knows.
+            Selection::Area(_) => "some units".into(),
             Selection::Units(ranges) => {
                 format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
             }
@@ -223,6 +224,14 @@ mod tests {
 
     fn ranges(list: &[(u32, u32)]) -> Selection {
         Selection::Units(Ranges::new(list.iter().copied()).unwrap())
+    }
+
+    /// The head of a replay said "units in an area".
+    #[test]
+    fn an_order_is_said_in_plain_words() {
+        let area = Selection::Area(Area::between(Point::from_units(-5, 7), Point::ZERO));
+        let order = Order::new(area, Command::Strike(Foe::Building(1)));
+        assert_eq!(order.in_words(), "some units: attack a building");
     }
 
     fn samples() -> Vec<Order> {

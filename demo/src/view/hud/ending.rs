@@ -26,6 +26,16 @@ pub(crate) fn told(sentence: &str) -> String {
     told
 }
 
+/// What becomes of the match if this person leaves it.
+pub(crate) fn of_leaving(is_host: bool) -> Lines {
+    let becomes = if is_host {
+        "You host the match: it ends for everybody. What was saved can be resumed."
+    } else {
+        "A bot plays on for you. With the same code you can come back."
+    };
+    vec![("", becomes.into()), ("", "Esc: stay. Ctrl Q again: leave.".into())]
+}
+
 /// A card about the others' copies: which differ, and which cannot be compared. None: all is well.
 pub(crate) fn of_copies(seat: &Seat) -> Option<(String, Lines)> {
     let doubts = seat.doubts();

@@ -130,7 +130,7 @@ pub(crate) const NETWORK: Help = Help {
             ("M, F9", "sound off or on, text size"),
             LAYERS,
             #[cfg(not(target_arch = "wasm32"))]
-            ("F12, Ctrl Q", "save a picture, leave: a bot plays on"),
+            ("F12, Ctrl Q", "save a picture, leave: it asks first"),
             #[cfg(target_arch = "wasm32")]
             ("close the tab", "leave: a bot plays on for you"),
         ],

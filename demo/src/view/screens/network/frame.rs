@@ -198,8 +198,21 @@ impl NetworkDesk {
         }
     }
 
+    /// Asks whether the person wants to leave the match, and the program. True: they do.
+    fn draw_question(&mut self, around: Rect) -> bool {
+        let lines = ending::of_leaving(self.game.seat().is_some_and(Seat::is_host));
+        let choices = [("stay", "Stay", 110.0), ("leave match", "Leave", 120.0)];
+        let card = Card { title: "Leave the match?", color: WARN, lines: &lines, choices: &choices };
+        let pressed = card.draw(&mut self.stage.ui, around);
+        self.asks &= pressed.is_none();
+        let leaves = pressed == Some("leave match");
+        self.quits |= leaves;
+        leaves
+    }
+
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
+        let asks = self.asks && self.is_playing();
         let (around, ui) = (self.board.eye.layout.views[0], &mut self.stage.ui);
         // Whoever leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
@@ -212,6 +225,8 @@ impl NetworkDesk {
             leaves = card.draw(ui, around).is_some();
         } else if let Some(host) = self.game.asked() {
             leaves = lobby::draw_asking(ui, around, host, self.stage.seconds);
+        } else if asks {
+            leaves = self.draw_question(around);
         } else if let Some(seat) = self.game.seat() {
             let session = seat.session();
             if session.phase() == SessionPhase::Lobby && session.is_joining() {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
-use testudo_lockstep::{Duration, PlayerId, SessionPhase};
+use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::online::codes::Codes;
 use crate::app::playback::Course;
@@ -71,6 +71,8 @@ struct NetworkDesk {
     /// When the person began to leave, and whether they leave the program, too.
     leaving: Option<f32>,
     quits: bool,
+    /// The person is asked whether they want to leave.
+    asks: bool,
     /// Whether the end is in the log.
     is_noted: bool,
 }
@@ -150,7 +152,7 @@ impl Screen for NetworkDesk {
             self.board.toggle_prediction(&mut self.stage, &mut self.game, 0);
         }
         if is_key_pressed(KeyCode::Escape) {
-            self.stage.shows_help = false;
+            (self.stage.shows_help, self.asks) = (false, false);
             self.board.sides.iter_mut().for_each(Side::let_go);
         }
         if is_key_pressed(KeyCode::Space) {
@@ -192,14 +194,27 @@ impl Screen for NetworkDesk {
         self.game.note_work(work);
     }
 
-    /// Asked again, it closes at once.
+    /// A key may be hit by mistake, so it asks whoever plays. Asked again, it closes at once.
     fn close(&mut self) {
         let is_asked_here = keys::wants_to_quit() || is_quit_requested();
+        let is_decided = self.game.game(0).is_some_and(|game| game.result().is_some());
+        let is_bound = self.is_playing() && !self.game.is_watching() && !is_decided;
+        let plays = is_bound && self.leaving.is_none();
+        if asks_first(keys::wants_to_quit() && !is_quit_requested(), plays, self.asks) {
+            self.asks = true;
+            self.stage.log.note("asks", true);
+            return;
+        }
         if is_asked_here || self.leaving.is_none() {
             self.quits = true;
             self.leave();
         }
     }
+}
+
+/// Whether Ctrl Q, and nothing else, first asks whether the person wants to leave.
+fn asks_first(is_by_key: bool, plays: bool, has_asked: bool) -> bool {
+    is_by_key && plays && !has_asked
 }
 
 impl NetworkDesk {
@@ -225,6 +240,7 @@ impl NetworkDesk {
             hidden_since: None,
             leaving: None,
             quits: false,
+            asks: false,
             is_noted: false,
         }
     }
@@ -367,6 +383,15 @@ impl NetworkDesk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One wrong key beside Ctrl A and Ctrl 1, and a bot played on.
+    #[test]
+    fn the_key_that_leaves_asks_whoever_plays_once() {
+        assert!(asks_first(true, true, false));
+        assert!(!asks_first(true, true, true), "pressed again it leaves");
+        assert!(!asks_first(false, true, false), "the button of the window, or a signal");
+        assert!(!asks_first(true, false, false), "nobody plays on for a watcher");
+    }
 
     #[test]
     fn on_a_phone_the_panel_is_folded_at_first() {
