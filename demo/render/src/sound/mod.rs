@@ -17,6 +17,10 @@ pub use cue::Cue;
 /// Initial volume, 0..=1.
 const VOLUME: f32 = 0.6;
 
+/// Time after which a sound server that is not there is looked for again.
+#[cfg(target_os = "linux")]
+const AGAIN_SECONDS: f32 = 5.0;
+
 /// Where sounds go.
 enum Output {
     #[cfg_attr(any(target_os = "linux", target_arch = "wasm32"), allow(dead_code))]
@@ -36,6 +40,9 @@ pub struct Sounds {
     /// The mixer has heard of both.
     #[cfg(target_os = "linux")]
     is_gain_sent: bool,
+    /// When the server was looked for last, seconds.
+    #[cfg(target_os = "linux")]
+    looked: f32,
     /// Real time since the start, and when each cue was played last, seconds.
     seconds: f32,
     played: [f32; cue::CUES],
@@ -62,6 +69,8 @@ impl Sounds {
             is_muted: false,
             #[cfg(target_os = "linux")]
             is_gain_sent: true,
+            #[cfg(target_os = "linux")]
+            looked: 0.0,
             seconds: 0.0,
             played: [f32::NEG_INFINITY; cue::CUES],
             count: 0,
@@ -85,8 +94,23 @@ impl Sounds {
     pub fn pass(&mut self, seconds: f32) {
         self.seconds += seconds;
         #[cfg(target_os = "linux")]
+        self.look_for_server();
+        #[cfg(target_os = "linux")]
         if !self.is_gain_sent {
             self.send_gain();
+        }
+    }
+
+    /// The sound server may have been started again.
+    #[cfg(target_os = "linux")]
+    fn look_for_server(&mut self) {
+        if let Output::Pulse(speaker) = &mut self.output
+            && speaker.is_over()
+            && self.seconds - self.looked >= AGAIN_SECONDS
+        {
+            self.looked = self.seconds;
+            speaker.again();
+            self.is_gain_sent = false;
         }
     }
 

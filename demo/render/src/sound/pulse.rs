@@ -1,6 +1,8 @@
 //! Linux: the sound server of the desktop (PulseAudio, or PipeWire in its place), by its protocol on a socket. Nothing is linked, and without
 //! a server there is silence.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -20,18 +22,44 @@ const EVENTS_MAX: usize = 256;
 const AHEAD_MS: u32 = 50;
 const SAMPLE: usize = 2;
 
+/// Finds the server.
+type Connect = dyn Fn() -> Result<Client, ClientError> + Send + Sync;
+
 /// The way to the server.
 pub(super) struct Speaker {
+    connect: Arc<Connect>,
     events: SyncSender<Event>,
     thread: JoinHandle<()>,
-    /// Closes the stream when it is dropped.
-    _open: Sender<()>,
+    /// There is a server, or the first one has not answered yet.
+    is_there: Arc<AtomicBool>,
+    /// Closes the stream.
+    _end: Bell,
+}
+
+/// Rings when it is dropped: with the window's end of the way, or with the server's.
+struct Bell(Sender<()>);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        // Both may ring.
+        let _ = self.0.send(());
+    }
 }
 
 impl Speaker {
-    /// Whether there is a server, or it has not answered yet.
+    /// Whether there is a server, or the first one has not answered yet.
     pub(super) fn is_connected(&self) -> bool {
-        !self.thread.is_finished()
+        !self.is_over() && self.is_there.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is no server, or none any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Looks for a server again.
+    pub(super) fn again(&mut self) {
+        *self = begin(Arc::clone(&self.connect), false);
     }
 
     /// Returns whether the mixer will hear it. If not, there is no server, or it does not listen.
@@ -45,22 +73,30 @@ pub(super) fn start() -> Speaker {
     start_with(|| Client::from_env(c"Testudo"))
 }
 
-fn start_with(connect: impl FnOnce() -> Result<Client, ClientError> + Send + 'static) -> Speaker {
-    let (events, heard) = sync_channel(EVENTS_MAX);
-    let (open, is_open) = channel::<()>();
-    let thread = thread::spawn(move || {
-        if let Ok(client) = connect()
-            && let Ok(_stream) = play(&client, heard)
-        {
-            // Until the window is closed.
-            let _ = is_open.recv();
-        }
-    });
-    Speaker { events, thread, _open: open }
+fn start_with(connect: impl Fn() -> Result<Client, ClientError> + Send + Sync + 'static) -> Speaker {
+    begin(Arc::new(connect), true)
 }
 
-/// Opens a stream, whose samples come from a mixer that hears the events.
-fn play(client: &Client, events: Receiver<Event>) -> Result<PlaybackStream, ClientError> {
+/// `is_there`: what is believed until the server has answered.
+fn begin(connect: Arc<Connect>, is_there: bool) -> Speaker {
+    let (events, heard) = sync_channel(EVENTS_MAX);
+    let (rung, rings) = channel::<()>();
+    let is_there = Arc::new(AtomicBool::new(is_there));
+    let (ask, server, at_server) = (Arc::clone(&connect), Arc::clone(&is_there), Bell(rung.clone()));
+    let thread = thread::spawn(move || {
+        if let Ok(client) = ask()
+            && let Ok(_stream) = play(&client, heard, at_server)
+        {
+            server.store(true, Ordering::Relaxed);
+            // Until the window is closed, or the server ends.
+            let _ = rings.recv();
+        }
+    });
+    Speaker { connect, events, thread, is_there, _end: Bell(rung) }
+}
+
+/// Opens a stream, whose samples come from a mixer that hears the events. The bell rings when nobody asks for samples any more.
+fn play(client: &Client, events: Receiver<Event>, bell: Bell) -> Result<PlaybackStream, ClientError> {
     let length = RATE * SAMPLE as u32 * AHEAD_MS / 1_000;
     let params = PlaybackStreamParams {
         sample_spec: SampleSpec { format: SampleFormat::S16Le, channels: 1, sample_rate: RATE },
@@ -73,6 +109,7 @@ fn play(client: &Client, events: Receiver<Event>) -> Result<PlaybackStream, Clie
     };
     let (mut mixer, mut samples) = (Mixer::new(), Vec::new());
     let source = move |bytes: &mut [u8]| {
+        let _ = &bell;
         for event in events.try_iter() {
             mixer.hear(event);
         }
@@ -89,8 +126,10 @@ fn play(client: &Client, events: Receiver<Event>) -> Result<PlaybackStream, Clie
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::io::{BufReader, Cursor, Read as _};
     use std::os::unix::net::UnixStream;
+    use std::sync::Mutex;
 
     use pulseaudio::protocol::{
         AuthReply, Command, CommandReply, CreatePlaybackStreamReply, MAX_VERSION, Request,
@@ -100,7 +139,7 @@ mod tests {
 
     use super::*;
     use crate::sound::cue::Cue;
-    use crate::sound::{Output, Sounds};
+    use crate::sound::{AGAIN_SECONDS, Output, Sounds};
 
     /// A server that takes one stream and hands out what it is sent.
     struct Server(BufReader<UnixStream>);
@@ -162,11 +201,23 @@ mod tests {
         }
     }
 
+    /// Servers that come up one after the other.
+    fn servers<const N: usize>(
+        sockets: [UnixStream; N],
+    ) -> impl Fn() -> Result<Client, ClientError> + Send + Sync + 'static {
+        let sockets = Mutex::new(VecDeque::from(sockets));
+        move || {
+            let socket = sockets.lock().expect("nobody has panicked").pop_front();
+            let socket = socket.ok_or(ClientError::ServerUnavailable)?;
+            Client::new_unix(c"test", socket, None::<&[u8]>)
+        }
+    }
+
     #[test]
     fn a_server_hears_a_horn_and_nothing_when_muted() {
         const BYTES: u32 = 12_800;
         let (here, there) = UnixStream::pair().expect("two sockets");
-        let speaker = start_with(move || Client::new_unix(c"test", here, None::<&[u8]>));
+        let speaker = start_with(servers([here]));
         let mut server = Server::greet(there, BYTES);
         assert_eq!(server.peak(BYTES as usize), 0, "nothing has happened yet");
         speaker.send(Event::Play { cue: Cue::Horn, variant: 0, loudness: 1.0 });
@@ -183,7 +234,7 @@ mod tests {
     fn whoever_is_muted_while_the_server_stands_still_is_silent_when_it_goes_on() {
         const BYTES: u32 = 12_800;
         let (here, there) = UnixStream::pair().expect("two sockets");
-        let speaker = start_with(move || Client::new_unix(c"test", here, None::<&[u8]>));
+        let speaker = start_with(servers([here]));
         let mut server = Server::greet(there, BYTES);
         assert_eq!(server.peak(BYTES as usize), 0, "nothing has happened yet");
         let mut sounds = Sounds::to(Output::Pulse(speaker));
@@ -197,6 +248,33 @@ mod tests {
         sounds.pass(0.02);
         server.ask(BYTES);
         assert_eq!(server.peak(BYTES as usize), 0);
+    }
+
+    /// There was silence from then on, and the button said "Sound".
+    #[test]
+    fn a_server_that_starts_again_is_found() {
+        const BYTES: u32 = 12_800;
+        let [(here, there), (again, back)] = [(); 2].map(|()| UnixStream::pair().expect("two sockets"));
+        let mut sounds = Sounds::to(Output::Pulse(start_with(servers([here, again]))));
+        let server = Server::greet(there, BYTES);
+        assert!(sounds.is_heard());
+        sounds.set_muted(true);
+        drop(server);
+        while sounds.is_heard() {
+            thread::yield_now();
+        }
+        // It answers as soon as it is asked.
+        let server = thread::spawn(move || Server::greet(back, BYTES));
+        sounds.pass(AGAIN_SECONDS);
+        let mut server = server.join().expect("it was asked");
+        assert_eq!(server.peak(BYTES as usize), 0, "it is still muted");
+        while !sounds.is_heard() {
+            thread::yield_now();
+        }
+        sounds.set_muted(false);
+        assert!(sounds.play(Cue::Horn, 1.0));
+        server.ask(BYTES);
+        assert!(server.peak(BYTES as usize) > 3_000);
     }
 
     #[test]
