@@ -20,6 +20,8 @@ pub(crate) enum Remark {
     Silent { is_relayed: bool },
     /// The others have waited for the player again and again.
     OftenLate { player: PlayerId, drop_in: Duration },
+    /// The player's machine is so slow that everybody plays at so many percent of the speed. What can be done about it.
+    Slow { player: PlayerId, percent: u8, remedy: Remedy },
     /// A player has asked for a pause, or for its end.
     Paused { player: PlayerId, paused: bool },
     /// A player has asked for another speed.
@@ -50,6 +52,31 @@ pub(crate) enum Remark {
     Lost { events: u64 },
 }
 
+/// Who can do something against a slow machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Remedy {
+    /// It is this program's own.
+    Own,
+    Host,
+    Votes,
+    HostOrVotes,
+    /// It is that of the host, of whom the match depends.
+    Nobody,
+}
+
+impl Remedy {
+    /// The rest of a sentence.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Own => "; other programs on this machine cost time",
+            Self::Host => "; the host can remove it",
+            Self::Votes => "; the others can vote it out",
+            Self::HostOrVotes => "; the host can remove it, or the others vote it out",
+            Self::Nobody => "; it is the host's",
+        }
+    }
+}
+
 impl Remark {
     /// A name for logs and scripts.
     pub(crate) fn name(&self) -> &'static str {
@@ -57,6 +84,7 @@ impl Remark {
             Self::Waits { .. } => "waits",
             Self::Silent { .. } => "silent",
             Self::OftenLate { .. } => "often late",
+            Self::Slow { .. } => "slow",
             Self::Paused { .. } => "paused",
             Self::Speed { .. } => "speed",
             Self::Outlier { .. } => "outlier",
@@ -79,6 +107,7 @@ impl Remark {
         match self {
             Self::Waits { players, .. } => players.first().copied(),
             Self::OftenLate { player, .. }
+            | Self::Slow { player, .. }
             | Self::Paused { player, .. }
             | Self::Speed { player, .. }
             | Self::Outlier { player, .. }
@@ -110,6 +139,11 @@ impl Remark {
                 let left = seconds(*drop_in);
                 format!("{} is often late; after {left} more of waiting it is dropped", called(*player))
             }
+            Self::Slow { player, percent, remedy } => format!(
+                "the machine of {} is slow: everybody plays at {percent} % of the speed{}",
+                called(*player),
+                remedy.words()
+            ),
             Self::Paused { player, paused: true } => format!("{} pauses the match", called(*player)),
             Self::Paused { player, paused: false } => format!("{} continues the match", called(*player)),
             Self::Speed { player, percent } => {
@@ -239,6 +273,7 @@ mod tests {
         let all = [
             Remark::Waits { players: vec![player], drop_in: Some(drop_in) },
             Remark::OftenLate { player, drop_in },
+            Remark::Slow { player, percent: 50, remedy: Remedy::HostOrVotes },
             Remark::Paused { player, paused: true },
             Remark::Speed { player, percent: 10 },
             Remark::Outlier { player, turn: 9 },

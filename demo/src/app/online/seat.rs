@@ -8,6 +8,7 @@ mod leaving;
 mod lineup;
 mod removing;
 mod saving;
+mod slowness;
 mod span;
 pub(crate) mod start;
 mod told;
@@ -32,6 +33,7 @@ use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::Saving;
+use crate::app::online::seat::slowness::Slowness;
 use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
@@ -98,6 +100,7 @@ pub(crate) struct Seat {
     attendance: Attendance,
     saving: Saving,
     span: Span,
+    slowness: Slowness,
 }
 
 /// A match may be left at any time; its recording is complete up to then.
@@ -124,6 +127,7 @@ impl Seat {
         self.tell_new_codes();
         self.take_messages(now);
         self.watch_wait(now);
+        self.watch_pace(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {

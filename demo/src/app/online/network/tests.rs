@@ -8,6 +8,7 @@ use super::*;
 use crate::app::Terms;
 use crate::app::error::Fate;
 use crate::app::online::name::Name;
+use crate::app::online::remark::Remedy;
 use crate::app::{Pilot, Remark, ReplayFile};
 use testudo_battle::{Command, Order, Selection, Setup, Teams};
 
@@ -156,6 +157,35 @@ fn a_guest_whose_host_is_gone_blames_nobody() {
     assert!(pair.seat(1).silence().is_some());
     let blames = |news: &News| matches!(news, News::Remark { remark: Remark::Waits { .. }, .. });
     assert!(!pair.has_heard(1, blames), "{:?}", pair.news[1]);
+}
+
+/// The panel of a window alone showed it.
+#[test]
+fn whose_machine_is_slow_is_told_once_on_every_screen() {
+    let mut pair = Pair::new(false);
+    let slow = |news: &&News| matches!(news, News::Remark { remark: Remark::Slow { .. }, .. });
+    let has_started =
+        |pair: &Pair| (0..2).all(|player| pair.has_heard(player, |news| *news == News::Started));
+    pair.until("everybody is here", has_started);
+    let told_in = |pair: &Pair| pair.news.iter().map(|news| news.iter().filter(slow).count()).min();
+    let mut turns = u32::MAX;
+    // Some turns after the line, it has not been said again.
+    while pair.seat(0).compared().0 < turns {
+        pair.seat(1).note_frame_time(Duration::from_millis(100));
+        let begun = Clock::start();
+        pair.until("a moment", |_| begun.elapsed() > Duration::from_millis(5));
+        if turns == u32::MAX && told_in(&pair) == Some(1) {
+            turns = pair.seat(0).compared().0 + 10;
+        }
+    }
+    let told = |player: usize| pair.news[player].iter().filter(slow).cloned().collect::<Vec<News>>();
+    let remedies = [0, 1].map(|player| match &told(player)[..] {
+        [News::Remark { remark: Remark::Slow { player: PlayerId(1), percent: 50..=60, remedy }, .. }] => {
+            *remedy
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(remedies, [Remedy::Host, Remedy::Own]);
 }
 
 #[test]
