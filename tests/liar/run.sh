@@ -369,17 +369,17 @@ match_damaged_files() {
         >"$dir/whole.json" 2>"$dir/whole.log" </dev/null &
     process[whole]=$!
     for ((tries = 0; tries < 600; tries++)); do
-        [[ -s $dir/match.save ]] && break
+        [[ -s $dir/match.replay.save ]] && break
         sleep 0.1
     done
     kill -TERM "${process[whole]}"
     ended whole 0
-    [[ -s $dir/match.save ]] || fail "there is no save"
+    [[ -s $dir/match.replay.save ]] || fail "there is no save"
     "$PROGRAM" verify "$replay" >/dev/null || fail "the replay does not verify"
     for seed in $(seq 24); do
-        "$LIAR" damage "$dir/match.save" "$seed" >/dev/null || fail "no damage"
+        "$LIAR" damage "$dir/match.replay.save" "$seed" >/dev/null || fail "no damage"
         exit=0
-        timeout 10 "$PROGRAM" host --resume "$dir/match.save.$seed" --bot --headless --no-replay \
+        timeout 10 "$PROGRAM" host --resume "$dir/match.replay.save.$seed" --bot --headless --no-replay \
             >/dev/null 2>"$dir/resumed.log" </dev/null || exit=$?
         ((exit == 1 || exit == 2)) || fail "damage $seed of a save: exit $exit: $(tail -1 "$dir/resumed.log")"
         "$LIAR" damage "$replay" "$seed" >/dev/null || fail "no damage"

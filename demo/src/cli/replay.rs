@@ -22,6 +22,8 @@ struct About {
     players: u8,
     units: u32,
     seed: u64,
+    /// The turn of the match with which the recording begins.
+    first_turn: u32,
     turns: u32,
     frames: u64,
     /// At the speed of the match, without pauses.
@@ -237,6 +239,7 @@ fn about(replay: &Replay, terms: &Terms) -> About {
         players: terms.setup.players,
         units: terms.setup.units,
         seed: terms.setup.seed,
+        first_turn: replay.start().map_or(0, |(turn, _)| turn),
         turns,
         frames,
         seconds,
@@ -261,6 +264,12 @@ impl About {
             count(self.bytes as u64, "byte"),
             self.bytes_per_minute
         );
+        if self.first_turn > 0 {
+            let first = self.first_turn;
+            text.push_str(&format!(
+                "begins          with turn {first} of the match; turns count from there\n"
+            ));
+        }
         if let Some(turn) = self.diverged_turn {
             text.push_str(&format!("peers disagreed from turn {turn} on\n"));
         }

@@ -300,12 +300,18 @@ fn a_name_leads_to_the_host_as_its_address_does() {
 }
 
 #[test]
-fn a_match_leaves_a_replay_by_default() {
+fn a_match_leaves_a_replay_by_default_and_none_if_that_is_asked() {
     let folder = std::env::temp_dir().join(format!("testudo-default-replay-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let mut command = program("host --players 1 --units 3 --turns 4 --bot --headless --json");
-    let output = command.current_dir(&folder).output().expect("it starts");
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let play = |option: &str| {
+        // Long enough for a save.
+        let game = "host --players 1 --units 3 --turns 15 --bot --headless --json";
+        let output = program(&format!("{game} {option}")).current_dir(&folder).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        std::fs::read_dir(&folder).expect("the folder").count()
+    };
+    assert_eq!(play("--no-replay"), 0, "no file and no folder");
+    play("");
     let replays: Vec<_> = std::fs::read_dir(folder.join("replays")).expect("the folder").collect();
     let [Ok(replay)] = &replays[..] else { panic!("one replay: {replays:?}") };
     assert_eq!(run(&format!("verify {}", replay.path().display())).code, 0);

@@ -17,7 +17,7 @@ impl Files {
     }
 
     fn save(&self) -> PathBuf {
-        self.0.with_extension("save")
+        PathBuf::from(format!("{}.save", self.0.display()))
     }
 
     fn wait_for_save(&self) {
@@ -68,7 +68,9 @@ fn kill_and_return(plain: &str, turns: u32) {
         host.wait_for("is lost");
     }
     let back = join(0);
-    let watcher = Process::start(&format!("join {plain} {watch} --watch"));
+    let late = Files::new(&format!("watcher{plain}"));
+    let watcher =
+        Process::with_replay(&format!("join {plain} {watch} --watch --replay {}", late.0.display()));
     let line = host.wait_for("is back");
     assert!(line.contains("(Ada)"), "{line}");
     let (code, hosted) = host.end();
@@ -80,7 +82,10 @@ fn kill_and_return(plain: &str, turns: u32) {
     let [killed, other] = guests;
     drop(killed);
     assert!(hosted["host_bytes_per_second"].is_number(), "{hosted}");
-    for process in [back, other, watcher] {
+    let before = files[0].0.display().to_string();
+    let after = Files(PathBuf::from(before.replace(".replay", "-2.replay")));
+    let recorded_in = [&after, &files[1], &late];
+    for (process, file) in [back, other, watcher].into_iter().zip(recorded_in) {
         let (code, report) = process.end();
         // A watcher's bytes were called the host's.
         assert!(report["bytes_per_second_per_player"].is_number(), "{report}");
@@ -92,6 +97,12 @@ fn kill_and_return(plain: &str, turns: u32) {
         );
         assert_eq!(checksum(&report), checksum(&hosted));
         assert_eq!(report["checksums_agree"], true);
+        // Whoever came in the middle recorded nothing.
+        let verified = run(&format!("verify --json {}", file.0.display()));
+        let about: Value = serde_json::from_str(&verified.stdout).expect("a JSON object");
+        let (first, played) = (about["first_turn"].as_u64().unwrap(), about["turns"].as_u64().unwrap());
+        assert_eq!((verified.code, first + played), (0, u64::from(turns)), "{verified:?}");
+        assert_eq!(first > 0, file.0 != files[1].0, "{verified:?}");
     }
     // It was emptied when the same command began, and removed when the state had come.
     assert!(recorded() == before_the_crash, "the replay up to the crash has changed");

@@ -247,12 +247,8 @@ impl NetworkMatch {
                 return Err(MatchError::Invitation(InvitationError::ChangedSave { path }));
             }
         };
-        let turn = saved.turn();
         self.has_compared = true;
         self.news.push_back(News::Resumes { is_own });
-        if let NetworkPhase::Seated(seat) = &mut self.phase {
-            seat.record_from(turn, &self.options.replay)?;
-        }
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn compare(
     replay: &ReplayFile,
 ) -> Compared {
     let folder = match replay {
-        ReplayFile::At(path) => path.parent().map(PathBuf::from),
+        ReplayFile::At(path) | ReplayFile::Beside(path) => path.parent().map(PathBuf::from),
         ReplayFile::In(folder) => Some(folder.clone()),
         ReplayFile::None | ReplayFile::Memory => None,
     };

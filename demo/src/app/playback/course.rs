@@ -42,9 +42,10 @@ impl Course {
     /// Settings out of range.
     pub(crate) fn new(replay: Replay, terms: Terms) -> Result<Self, MatchError> {
         let story = Story::of(&replay);
-        let game = Game::new(terms.setup)?;
-        let curve = Curve::new(replay.turns(), &game);
-        Ok(Self { viewer: ReplayViewer::new(replay, game), terms, story, curve, page: None })
+        // A recording may begin in the middle of a match.
+        let viewer = ReplayViewer::new(replay, Game::new(terms.setup)?);
+        let curve = Curve::new(viewer.replay().turns(), viewer.simulation());
+        Ok(Self { viewer, terms, story, curve, page: None })
     }
 
     /// Its link leads to a page at this address.

@@ -129,12 +129,15 @@ impl GameCopy {
     }
 
     /// Writes a replay from now on, before the first turn, or before this turn of a match that is resumed.
-    pub(crate) fn record_from(&mut self, recording: Recording, resumed_at: Option<Turn>) {
+    pub(crate) fn record_from(&mut self, mut recording: Recording, resumed_at: Option<Turn>) {
         let watched = &mut self.watched;
         let recorded = recording.recorded(watched.recorded.game().clone());
         watched.recorded = match resumed_at {
             None => recorded,
-            Some(turn) => recorded.starting_at(turn),
+            Some(turn) => {
+                recording.begin_anew();
+                recorded.starting_at(turn)
+            }
         };
         // Nothing is stored before the first turn has ended: this peer may come late, or not at all.
         watched.recording = Some(recording);
@@ -174,7 +177,7 @@ impl GameCopy {
         self.watched.save_point.as_ref().filter(|(at, _)| *at == turn).map(|(_, state)| state.as_slice())
     }
 
-    /// Goes on from a saved state. A replay that was begun is given up.
+    /// Goes on from a saved state. A replay begins anew with it.
     ///
     /// Returns false if the bytes are not a state of this match.
     pub(crate) fn resume(&mut self, bytes: &[u8]) -> bool {
@@ -442,21 +445,22 @@ impl Watched {
         }
     }
 
-    /// Puts another state in the place of this one.
+    /// Puts another state in the place of this one. A replay begins with it.
     fn take_state(&mut self, bytes: &[u8]) -> bool {
         // The bytes are not trusted, and a refused state may be loaded in part.
-        let mut game = self.game().clone();
-        if !game.load_state(bytes) {
+        let before = self.recorded.game().clone();
+        if !self.recorded.load_state(bytes) {
+            *self.recorded.game_mut() = before;
             return false;
         }
-        (self.recorded, self.whole) = (Recorded::unrecorded(Heavy::off(game)), None);
+        self.whole = None;
         self.frames.clear();
         self.past_actions.clear();
         if self.moments.is_some() {
             self.moments = Some(Moments::default());
         }
-        if let Some(recording) = self.recording.take() {
-            recording.discard();
+        if let Some(recording) = &mut self.recording {
+            recording.begin_anew();
         }
         true
     }

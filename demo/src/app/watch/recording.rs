@@ -1,7 +1,10 @@
 //! Replays: written while a client plays, into a file or into memory, and read to be played again.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use testudo_lockstep::Simulation;
@@ -27,8 +30,8 @@ const KEYFRAME_EVERY: u32 = 150;
 const RECENT_TURNS: usize = 64;
 const RECENT_BYTES: usize = 64 << 20;
 
-/// Greatest number of matches that begin in one second in one folder.
-const FILES_PER_SECOND_MAX: u32 = 1_000;
+/// Greatest number of names that are tried for a new file.
+const NAMES_MAX: u32 = 1_000;
 
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
@@ -44,12 +47,22 @@ pub(crate) enum ReplayFile {
     At(PathBuf),
     /// In a new file in this folder, if that is possible.
     In(PathBuf),
+    /// In a new file beside this one, which has what came before, if that is possible.
+    Beside(PathBuf),
     /// In memory: a browser page has no files.
     #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
     Memory,
 }
 
 impl ReplayFile {
+    /// Where a player records who comes back to a match: what was recorded before stays.
+    pub(crate) fn later(&self) -> Self {
+        match self {
+            Self::At(path) => Self::Beside(path.clone()),
+            other => other.clone(),
+        }
+    }
+
     /// The newest replay in this folder beside the one that is being written.
     pub(crate) fn newest(&self, own: Option<&Path>) -> Option<PathBuf> {
         let Self::In(folder) = self else { return None };
@@ -86,7 +99,7 @@ enum Store {
     Memory(Vec<u8>),
 }
 
-/// A file that is written. What was there stays until there is something to write: this peer may not have been there from the beginning.
+/// A file that is written. What was there stays until there is something to write: this peer may come late, or not at all.
 struct Target {
     path: PathBuf,
     file: BufWriter<File>,
@@ -96,11 +109,56 @@ struct Target {
 }
 
 impl Target {
+    fn new(path: PathBuf, file: File, is_new: bool) -> Self {
+        Self { path, file: BufWriter::new(file), is_new, has_begun: false }
+    }
+
+    /// A new file that has the first of these names that is free.
+    fn create_new(name: impl Fn(u32) -> PathBuf) -> io::Result<Self> {
+        let mut number = 0;
+        loop {
+            let path = name(number);
+            match File::create_new(&path) {
+                Ok(file) => return Ok(Self::new(path, file, true)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
+                    number += 1
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// `a-2.replay` beside `a.replay`, or the next number.
+    fn beside(path: &Path) -> io::Result<Self> {
+        Self::create_new(|number| {
+            let mut name = path.file_stem().unwrap_or_default().to_owned();
+            name.push(format!("-{}", number + 2));
+            if let Some(ending) = path.extension() {
+                name.push(".");
+                name.push(ending);
+            }
+            path.with_file_name(name)
+        })
+    }
+
+    /// A device has no length, and holds nothing.
+    fn is_file(&self) -> io::Result<bool> {
+        Ok(self.file.get_ref().metadata()?.is_file())
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        if !self.is_new && !self.has_begun && self.is_file()? {
+            *self = Self::beside(&self.path)?;
+        }
+        self.is_new |= core::mem::take(&mut self.has_begun);
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let is_first = !core::mem::replace(&mut self.has_begun, true);
-        // A device has no length.
-        if is_first && self.file.get_ref().metadata()?.is_file() {
+        if is_first && self.is_file()? {
             self.file.get_ref().set_len(0)?;
+            self.file.rewind()?;
         }
         self.file.write_all(bytes)?;
         self.file.flush()
@@ -133,8 +191,7 @@ impl Recording {
             let what = "another program writes this file".into();
             return Err(MatchError::Replay { path: path.to_owned(), what });
         }
-        let target = Target { path: path.to_owned(), file: BufWriter::new(file), is_new, has_begun: false };
-        Ok(Self::begin(Store::File(target), terms))
+        Ok(Self::begin(Store::File(Target::new(path.to_owned(), file, is_new)), terms))
     }
 
     /// Creates a new file in a folder, named after the time.
@@ -142,27 +199,18 @@ impl Recording {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn create_in(folder: &Path, terms: &Terms) -> Result<Self, MatchError> {
-        let unwritable = |error| MatchError::Replay { path: folder.to_owned(), what: format!("{error}") };
-        fs::create_dir_all(folder).map_err(unwritable)?;
         let seconds = seconds_since_1970();
-        let mut number = 0;
-        loop {
-            let name =
-                if number == 0 { format!("{seconds}.replay") } else { format!("{seconds}-{number}.replay") };
-            let path = folder.join(name);
-            match File::create_new(&path) {
-                Ok(file) => {
-                    let target = Target { path, file: BufWriter::new(file), is_new: true, has_begun: false };
-                    return Ok(Self::begin(Store::File(target), terms));
-                }
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && number < FILES_PER_SECOND_MAX =>
-                {
-                    number += 1
-                }
-                Err(error) => return Err(unwritable(error)),
-            }
-        }
+        let name = |number| match number {
+            0 => folder.join(format!("{seconds}.replay")),
+            number => folder.join(format!("{seconds}-{number}.replay")),
+        };
+        let target = fs::create_dir_all(folder).and_then(|()| Target::create_new(name));
+        Self::in_new_file(folder, target, terms)
+    }
+
+    fn in_new_file(at: &Path, target: io::Result<Target>, terms: &Terms) -> Result<Self, MatchError> {
+        let unwritable = |error| MatchError::Replay { path: at.to_owned(), what: format!("{error}") };
+        Ok(Self::begin(Store::File(target.map_err(unwritable)?), terms))
     }
 
     /// Writes into memory.
@@ -179,6 +227,7 @@ impl Recording {
             ReplayFile::None => Ok(None),
             ReplayFile::At(path) => Self::create(path, terms).map(Some),
             ReplayFile::In(folder) => Self::create_in(folder, terms).map(Some),
+            ReplayFile::Beside(path) => Self::in_new_file(path, Target::beside(path), terms).map(Some),
             ReplayFile::Memory => Ok(Some(Self::in_memory(terms))),
         }
     }
@@ -241,13 +290,25 @@ impl Recording {
         }
     }
 
-    /// Removes the file: this peer was not there from the beginning. One of before stays: it may be that of this match up to a crash.
+    /// A recording begins anew, in the middle of a match. It overwrites none of before: that may be of this match up to a crash.
+    pub(crate) fn begin_anew(&mut self) {
+        match &mut self.store {
+            Store::Memory(bytes) => bytes.clear(),
+            Store::File(target) => {
+                if let Err(error) = target.begin_anew() {
+                    self.error.get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// Nothing was recorded: a new file is removed, one of before stays.
     pub(crate) fn discard(self) {
-        if let Store::File(Target { path, file, is_new, has_begun }) = self.store {
+        if let Store::File(Target { path, file, is_new, .. }) = self.store {
             // A device is nobody's to remove.
             let is_file = file.get_ref().metadata().is_ok_and(|about| about.is_file());
             drop(file);
-            if is_file && (is_new || has_begun) {
+            if is_file && is_new {
                 // If that fails, an empty replay stays.
                 let _ = fs::remove_file(path);
             }
@@ -360,134 +421,4 @@ fn terms(header: &ReplayHeader) -> Option<Terms> {
         && setup.players == header.players
         && (1..=TURNS_MAX).contains(&terms.turns);
     is_valid.then_some(terms)
-}
-
-#[cfg(test)]
-mod tests {
-    use testudo_lockstep::Turn;
-    use testudo_lockstep::replay::{Ending, Recorder};
-
-    use super::*;
-    use testudo_battle::Game;
-
-    const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
-
-    fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
-        opened(&Recorder::new(header), name)
-    }
-
-    fn opened(recorder: &Recorder, name: &str) -> Result<(Replay, Terms), MatchError> {
-        let path = std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id()));
-        fs::write(&path, recorder.bytes()).unwrap();
-        let opened = open(&path);
-        fs::remove_file(path).unwrap();
-        opened
-    }
-
-    #[test]
-    fn the_header_says_what_was_played() {
-        let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
-        assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
-    }
-
-    /// A player who came back with the same command lost the replay of the time before the crash.
-    #[test]
-    fn what_was_recorded_before_stays_until_something_is_recorded() {
-        let path = std::env::temp_dir().join(format!("testudo-before-{}.replay", std::process::id()));
-        fs::write(&path, b"before").unwrap();
-        Recording::create(&path, &TERMS).unwrap().discard();
-        assert_eq!(fs::read(&path).unwrap(), b"before");
-        let mut recording = Recording::create(&path, &TERMS).unwrap();
-        assert_eq!(recording.so_far(), Kept::Memory(Vec::new()));
-        recording.store(b"now");
-        assert_eq!(
-            (fs::read(&path).unwrap(), recording.so_far()),
-            (b"now".to_vec(), Kept::File(path.clone()))
-        );
-        recording.discard();
-        assert!(!path.exists());
-        Recording::create(&path, &TERMS).unwrap().discard();
-        assert!(!path.exists(), "nothing was there");
-    }
-
-    /// Both wrote into it, said that it is kept, and neither replay could be played.
-    #[test]
-    #[cfg(unix)]
-    fn a_file_that_is_being_written_is_no_second_replay() {
-        let path = std::env::temp_dir().join(format!("testudo-twice-{}.replay", std::process::id()));
-        let mut first = Recording::create(&path, &TERMS).unwrap();
-        first.store(b"first");
-        let refused = Recording::create(&path, &TERMS).err().map(|error| error.to_string());
-        assert_eq!(refused, Some(format!("{}: another program writes this file", path.display())));
-        assert_eq!(fs::read(&path).unwrap(), b"first");
-        drop(first);
-        Recording::create(&path, &TERMS).unwrap().discard();
-        fs::remove_file(&path).unwrap();
-    }
-
-    /// A page has no files, and had no replay.
-    #[test]
-    fn a_replay_in_memory_is_the_one_in_a_file() {
-        let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));
-        let play = |file: &ReplayFile| {
-            let mut recording = Recording::wanted(file, &TERMS).unwrap().unwrap();
-            let mut game = recording.recorded(Game::new(TERMS.setup).unwrap());
-            for turn in 0..3 {
-                game.step(20);
-                game.turn_ended(Turn(turn), 7);
-                recording.store(&game.take_bytes());
-            }
-            game.finish(Ending::Over);
-            recording.store(&game.take_bytes());
-            recording.finish().unwrap()
-        };
-        let (here, there) = (play(&ReplayFile::Memory), play(&ReplayFile::At(path.clone())));
-        assert_eq!(there, Kept::File(path.clone()));
-        assert_eq!(here, Kept::Memory(fs::read(&path).unwrap()));
-        let (replay, terms) = here.open().unwrap();
-        fs::remove_file(path).unwrap();
-        assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
-    }
-
-    #[test]
-    fn turns_are_as_long_as_in_a_match() {
-        let with = |frames: u32| {
-            let mut game = Recorded::new(Game::new(TERMS.setup).unwrap(), &header(&TERMS));
-            for turn in 0..2 {
-                (0..if turn == 1 { frames } else { 1 }).for_each(|_| game.step(20));
-                game.turn_ended(Turn(turn), 7);
-            }
-            let path = std::env::temp_dir().join(format!("testudo-long-{}.replay", std::process::id()));
-            fs::write(&path, game.take_bytes()).unwrap();
-            let opened = open(&path);
-            fs::remove_file(path).unwrap();
-            opened
-        };
-        assert_eq!(with(FRAMES_PER_TURN_MAX).unwrap().0.turns(), 2);
-        let sentence = with(FRAMES_PER_TURN_MAX + 1).unwrap_err().to_string();
-        assert!(sentence.contains("turn 1 has 251 frames"), "{sentence}");
-    }
-
-    #[test]
-    fn a_map_comes_with_the_replay() {
-        let ford = maps::named("ford");
-        let text = ford.unwrap().text.replace('^', ".");
-        let own = maps::keep(&text).unwrap();
-        assert_eq!(maps::number_of(own), None);
-        for map in [ford, Some(own)] {
-            let terms = Terms { setup: Setup { map, ..TERMS.setup }, ..TERMS };
-            assert_eq!(written(&header(&terms), "map").unwrap().1, terms);
-        }
-    }
-
-    #[test]
-    fn a_replay_of_other_rules_is_refused_with_a_sentence() {
-        let older = ReplayHeader { sim_version: Setup::sim_version() - 1, ..header(&TERMS) };
-        let sentence = written(&older, "older").unwrap_err().to_string();
-        assert!(sentence.contains("the same orders would lead to another match"), "{sentence}");
-        let foreign = ReplayHeader { content_hash: 1, ..header(&TERMS) };
-        assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
-        let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
-        assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
-    }
 }

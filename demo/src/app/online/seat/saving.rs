@@ -15,14 +15,9 @@ pub(super) struct Saving {
     is_unsaved: bool,
 }
 
-/// The file of the save that belongs to a replay: `a.save` beside `a.replay`, and `a.b.save` beside `a.b`.
+/// The file of the save that belongs to a replay: `a.replay.save` beside `a.replay`. It keeps the whole name, as `a` and `a.replay` are two replays.
 pub(super) fn beside(replay: &Path) -> PathBuf {
-    let name = if replay.extension().is_some_and(|ending| ending == "replay") {
-        replay.with_extension("")
-    } else {
-        replay.to_owned()
-    };
-    let mut name = name.into_os_string();
+    let mut name = replay.as_os_str().to_owned();
     name.push(".save");
     name.into()
 }
@@ -65,10 +60,10 @@ impl Saving {
 mod tests {
     use super::*;
 
-    /// Both wrote `a.save`, and each took the other's for its own.
+    /// Those of `a` and `a.replay` wrote `a.save`, and each took the other's for its own.
     #[test]
     fn replays_that_differ_in_the_ending_have_a_save_each() {
-        let saves = ["x/a.replay", "x/a.one", "x/a.two", "x/a.b.replay"].map(|name| beside(Path::new(name)));
-        assert_eq!(saves, ["x/a.save", "x/a.one.save", "x/a.two.save", "x/a.b.save"].map(PathBuf::from));
+        let saves = ["x/a", "x/a.replay", "x/a.one"].map(|name| beside(Path::new(name)));
+        assert_eq!(saves, ["x/a.save", "x/a.replay.save", "x/a.one.save"].map(PathBuf::from));
     }
 }

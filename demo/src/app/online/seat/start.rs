@@ -15,6 +15,7 @@ use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::{self, Saving};
+use crate::app::online::seat::slowness::Slowness;
 use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::Wire;
@@ -42,7 +43,7 @@ pub(crate) struct Start<'a> {
 }
 
 impl Seat {
-    /// A guest's. `former`: its seat before the connection was lost, whose replay stays as it is.
+    /// A guest's. `former`: its seat before the connection was lost, whose replay stays as it is; another one begins.
     ///
     /// # Errors
     /// Settings out of range, a replay that cannot be written.
@@ -56,21 +57,12 @@ impl Seat {
             seat.show_profile(options, &[]);
             return Ok(seat);
         };
-        let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
+        let options = SeatOptions { replay: options.replay.later(), pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
         (seat.saving, seat.attendance) = (former.saving.clone(), former.attendance.clone());
         seat.codes = former.codes.clone();
         seat.show_profile(&options, former.session().profile(former.player()));
         Ok(seat)
-    }
-
-    /// Begins a replay with the host's save, which has just been loaded. One that was begun before it is gone.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub(crate) fn record_from(&mut self, turn: Turn, file: &ReplayFile) -> Result<(), MatchError> {
-        self.saving = Saving::at(record(self.driver.simulation_mut(), &self.terms, file, Some(turn))?);
-        Ok(())
     }
 
     pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
@@ -112,6 +104,7 @@ impl Seat {
             attendance: Attendance::default(),
             saving,
             span: Span::default(),
+            slowness: Slowness::default(),
         };
         seat.news.extend(seat.codes.clone().map(News::Listening));
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });
@@ -210,7 +203,7 @@ fn record(
 ) -> Result<Option<PathBuf>, MatchError> {
     let recording = match (Recording::wanted(file, terms), file) {
         // A folder that cannot be written is no reason not to play.
-        (Err(_), ReplayFile::In(_)) => None,
+        (Err(_), ReplayFile::In(_) | ReplayFile::Beside(_)) => None,
         (recording, _) => recording?,
     };
     let path = recording.as_ref().and_then(Recording::path).map(saving::beside);

@@ -115,24 +115,31 @@ fn a_replay_says_who_was_taken_over_and_plays_on() {
     assert_eq!((course.divergence(), course.checksum()), (None, copy.game().checksum()));
 }
 
+/// A copy of a battle with this recording, and one turn of it in which bots play.
+const JOINED: Setup = Setup { players: 2, units: 20, seed: 3, map: None };
+
+fn joined_copy() -> GameCopy {
+    let mut copy = GameCopy::new(Game::new(JOINED).unwrap(), None, false);
+    copy.keep_moments();
+    copy
+}
+
+fn play(copy: &mut GameCopy, number: u32) -> u64 {
+    copy.turn_started(Turn(number), 4);
+    (0..2).for_each(|player| copy.play_for(PlayerId(player), Turn(number)));
+    turn(copy, number)
+}
+
+/// A file in a folder of its own.
+fn joiners_file(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join("a.replay")
+}
+
 #[test]
 fn who_gets_the_state_goes_on_as_everybody_else() {
-    let setup = Setup { players: 2, units: 20, seed: 3, map: None };
-    let copy = || {
-        let mut copy = GameCopy::new(Game::new(setup).unwrap(), None, false);
-        copy.keep_moments();
-        copy
-    };
-    let play = |copy: &mut GameCopy, number| {
-        copy.turn_started(Turn(number), 4);
-        (0..2).for_each(|player| copy.play_for(PlayerId(player), Turn(number)));
-        turn(copy, number)
-    };
-    let (mut here, mut joiner) = (copy(), copy());
-    let path = std::env::temp_dir().join(format!("testudo-joiner-{}.replay", std::process::id()));
-    // The replay up to a crash, before which this player was here.
-    std::fs::write(&path, b"before").unwrap();
-    joiner.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
+    let (mut here, mut joiner) = (joined_copy(), joined_copy());
     for number in 0..30 {
         play(&mut here, number);
     }
@@ -143,9 +150,6 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
     assert_eq!(joiner.game().checksum(), before, "a state that is cut off changes nothing");
     assert!(joiner.load_state(&state));
     assert_eq!(joiner.checksum(), here.game().checksum(), "the driver asks for it");
-    joiner.finish_recording();
-    assert_eq!(std::fs::read(&path).unwrap(), b"before", "a replay begins with the first turn");
-    std::fs::remove_file(&path).unwrap();
     for number in 30..60 {
         assert_eq!(play(&mut here, number), play(&mut joiner, number), "turn {number}");
     }
@@ -156,6 +160,63 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
             .map(|action| (action.turn, action.frame))
             .eq(joiner.iter().map(|action| (action.turn, action.frame)))
     );
+}
+
+/// Whoever came back after a crash, or came late, recorded nothing.
+#[test]
+fn who_gets_the_state_records_from_there_and_overwrites_nothing() {
+    let path = joiners_file("joiner");
+    let part = path.with_file_name("a-2.replay");
+    let (mut here, mut joiner) = (joined_copy(), joined_copy());
+    // The replay up to a crash, before which this player was here.
+    std::fs::write(&path, b"before").unwrap();
+    joiner.record(Recording::create(&path, &Terms { setup: JOINED, turns: 60 }).unwrap());
+    for number in 0..30 {
+        play(&mut here, number);
+    }
+    let mut state = Vec::new();
+    assert!(here.save_state(&mut state) && joiner.load_state(&state));
+    let first = joiner.game().checksum();
+    (30..35).for_each(|number| _ = play(&mut joiner, number));
+    // Another source has a later state, and that counts.
+    (30..40).for_each(|number| _ = play(&mut here, number));
+    state.clear();
+    assert!(here.save_state(&mut state) && joiner.load_state(&state));
+    (40..60).for_each(|number| _ = play(&mut joiner, number));
+    joiner.finish_recording();
+    assert_eq!(joiner.replay_file(), Some(part.as_path()));
+    assert_eq!(std::fs::read(&path).unwrap(), b"before");
+
+    let (replay, terms) = open_replay(&part).unwrap();
+    assert_eq!((replay.start().unwrap().0, replay.turns(), replay.is_complete()), (40, 20, true));
+    let verified = replay.clone().verify(Game::new(terms.setup).unwrap());
+    assert!(verified.is_sound() && verified.start == Some(40), "{verified}");
+    let mut course = Course::new(replay, terms).unwrap();
+    assert_ne!(course.checksum(), first);
+    for frame in [80, 7, 41] {
+        course.seek(frame);
+        course.spend(&mut Budget::frames(200));
+        assert_eq!(course.frame(), frame);
+    }
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn who_is_lost_again_before_the_first_turn_leaves_no_file() {
+    let path = joiners_file("joiner-lost");
+    let files = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    let mut state = Vec::new();
+    assert!(joined_copy().save_state(&mut state));
+    for before in [None, Some(b"before")] {
+        before.into_iter().for_each(|bytes| std::fs::write(&path, bytes).unwrap());
+        let mut joiner = joined_copy();
+        joiner.record(Recording::create(&path, &Terms { setup: JOINED, turns: 60 }).unwrap());
+        assert!(joiner.load_state(&state));
+        joiner.finish_recording();
+        assert_eq!((joiner.replay_file(), files()), (None, usize::from(before.is_some())));
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), b"before");
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
 #[test]

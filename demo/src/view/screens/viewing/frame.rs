@@ -155,6 +155,10 @@ impl Viewing {
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }
+        if let Some((turn, _)) = replay.start().filter(|(turn, _)| *turn > 0) {
+            let text = format!("The recording begins with turn {turn} of the match. Turns count from there.");
+            notes.push((text, TEXT));
+        }
         if let Some(turn) = replay.desync() {
             notes.push((format!("The peers disagreed from turn {turn} on."), WARN));
         }

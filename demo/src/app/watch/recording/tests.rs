@@ -1,0 +1,128 @@
+//! Replays as files and in memory: what is kept, and what is refused.
+
+use testudo_lockstep::Turn;
+use testudo_lockstep::replay::{Ending, Recorder};
+
+use super::*;
+use testudo_battle::Game;
+
+const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
+
+fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
+    opened(&Recorder::new(header), name)
+}
+
+fn opened(recorder: &Recorder, name: &str) -> Result<(Replay, Terms), MatchError> {
+    let path = std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id()));
+    fs::write(&path, recorder.bytes()).unwrap();
+    let opened = open(&path);
+    fs::remove_file(path).unwrap();
+    opened
+}
+
+#[test]
+fn the_header_says_what_was_played() {
+    let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
+    assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
+}
+
+/// A player who came back with the same command lost the replay of the time before the crash.
+#[test]
+fn what_was_recorded_before_stays_until_something_is_recorded() {
+    let path = std::env::temp_dir().join(format!("testudo-before-{}.replay", std::process::id()));
+    fs::write(&path, b"before").unwrap();
+    Recording::create(&path, &TERMS).unwrap().discard();
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+    let mut recording = Recording::create(&path, &TERMS).unwrap();
+    assert_eq!(recording.so_far(), Kept::Memory(Vec::new()));
+    recording.store(b"now");
+    assert_eq!((fs::read(&path).unwrap(), recording.so_far()), (b"now".to_vec(), Kept::File(path.clone())));
+    recording.begin_anew();
+    recording.store(b"on");
+    assert_eq!(fs::read(&path).unwrap(), b"on", "it was its own");
+    drop(recording);
+    fs::remove_file(&path).unwrap();
+    Recording::create(&path, &TERMS).unwrap().discard();
+    assert!(!path.exists(), "nothing was there");
+}
+
+/// Both wrote into it, said that it is kept, and neither replay could be played.
+#[test]
+#[cfg(unix)]
+fn a_file_that_is_being_written_is_no_second_replay() {
+    let path = std::env::temp_dir().join(format!("testudo-twice-{}.replay", std::process::id()));
+    let mut first = Recording::create(&path, &TERMS).unwrap();
+    first.store(b"first");
+    let refused = Recording::create(&path, &TERMS).err().map(|error| error.to_string());
+    assert_eq!(refused, Some(format!("{}: another program writes this file", path.display())));
+    assert_eq!(fs::read(&path).unwrap(), b"first");
+    drop(first);
+    Recording::create(&path, &TERMS).unwrap().discard();
+    fs::remove_file(&path).unwrap();
+}
+
+/// A page has no files, and had no replay.
+#[test]
+fn a_replay_in_memory_is_the_one_in_a_file() {
+    let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));
+    let play = |file: &ReplayFile| {
+        let mut recording = Recording::wanted(file, &TERMS).unwrap().unwrap();
+        let mut game = recording.recorded(Game::new(TERMS.setup).unwrap());
+        for turn in 0..3 {
+            game.step(20);
+            game.turn_ended(Turn(turn), 7);
+            recording.store(&game.take_bytes());
+        }
+        game.finish(Ending::Over);
+        recording.store(&game.take_bytes());
+        recording.finish().unwrap()
+    };
+    let (here, there) = (play(&ReplayFile::Memory), play(&ReplayFile::At(path.clone())));
+    assert_eq!(there, Kept::File(path.clone()));
+    assert_eq!(here, Kept::Memory(fs::read(&path).unwrap()));
+    let (replay, terms) = here.open().unwrap();
+    fs::remove_file(path).unwrap();
+    assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
+}
+
+#[test]
+fn turns_are_as_long_as_in_a_match() {
+    let with = |frames: u32| {
+        let mut game = Recorded::new(Game::new(TERMS.setup).unwrap(), &header(&TERMS));
+        for turn in 0..2 {
+            (0..if turn == 1 { frames } else { 1 }).for_each(|_| game.step(20));
+            game.turn_ended(Turn(turn), 7);
+        }
+        let path = std::env::temp_dir().join(format!("testudo-long-{}.replay", std::process::id()));
+        fs::write(&path, game.take_bytes()).unwrap();
+        let opened = open(&path);
+        fs::remove_file(path).unwrap();
+        opened
+    };
+    assert_eq!(with(FRAMES_PER_TURN_MAX).unwrap().0.turns(), 2);
+    let sentence = with(FRAMES_PER_TURN_MAX + 1).unwrap_err().to_string();
+    assert!(sentence.contains("turn 1 has 251 frames"), "{sentence}");
+}
+
+#[test]
+fn a_map_comes_with_the_replay() {
+    let ford = maps::named("ford");
+    let text = ford.unwrap().text.replace('^', ".");
+    let own = maps::keep(&text).unwrap();
+    assert_eq!(maps::number_of(own), None);
+    for map in [ford, Some(own)] {
+        let terms = Terms { setup: Setup { map, ..TERMS.setup }, ..TERMS };
+        assert_eq!(written(&header(&terms), "map").unwrap().1, terms);
+    }
+}
+
+#[test]
+fn a_replay_of_other_rules_is_refused_with_a_sentence() {
+    let older = ReplayHeader { sim_version: Setup::sim_version() - 1, ..header(&TERMS) };
+    let sentence = written(&older, "older").unwrap_err().to_string();
+    assert!(sentence.contains("the same orders would lead to another match"), "{sentence}");
+    let foreign = ReplayHeader { content_hash: 1, ..header(&TERMS) };
+    assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
+    let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
+    assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
+}
