@@ -139,11 +139,7 @@ impl Remark {
                 let left = seconds(*drop_in);
                 format!("{} is often late; after {left} more of waiting it is dropped", called(*player))
             }
-            Self::Slow { player, percent, remedy } => format!(
-                "the machine of {} is slow: everybody plays at {percent} % of the speed{}",
-                called(*player),
-                remedy.words()
-            ),
+            Self::Slow { player, percent, remedy } => slow(&called(*player), *percent, *remedy),
             Self::Paused { player, paused: true } => format!("{} pauses the match", called(*player)),
             Self::Paused { player, paused: false } => format!("{} continues the match", called(*player)),
             Self::Speed { player, percent } => {
@@ -162,13 +158,7 @@ impl Remark {
                     "nothing signed comes from {whose} (turn {turn}): it or whoever forwards withholds it"
                 )
             }
-            Self::ShownAnother { player, turn, since } => {
-                let whose = called(*player);
-                let given = since.map_or(String::new(), |since| {
-                    format!("; it came back in turn {since}, perhaps with a wrong state")
-                });
-                format!("{whose} has signed another match up to turn {turn} than was shown here{given}")
-            }
+            Self::ShownAnother { player, turn, since } => shown_another(&called(*player), *turn, *since),
             Self::TooFarAhead { player } => {
                 let whose = called(*player);
                 format!("{whose} has a changed program: it sends orders for turns that nobody is at")
@@ -192,6 +182,17 @@ impl Remark {
             Self::Lost { events } => format!("this program is too slow: {} lost", count(*events, "remark")),
         }
     }
+}
+
+fn slow(whose: &str, percent: u8, remedy: Remedy) -> String {
+    let rest = remedy.words();
+    format!("the machine of {whose} is slow: everybody plays at {percent} % of the speed{rest}")
+}
+
+fn shown_another(whose: &str, turn: u32, since: Option<u32>) -> String {
+    let given = since
+        .map_or(String::new(), |since| format!("; it came back in turn {since}, perhaps with a wrong state"));
+    format!("{whose} has signed another match up to turn {turn} than was shown here{given}")
 }
 
 /// Those who can have changed a state.

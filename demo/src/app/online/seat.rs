@@ -33,7 +33,6 @@ use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::Saving;
-use crate::app::online::seat::slowness::Slowness;
 use crate::app::online::seat::span::Span;
 use crate::app::online::wire::{Dialer, Wire};
 use crate::app::terms::Terms;
@@ -100,7 +99,6 @@ pub(crate) struct Seat {
     attendance: Attendance,
     saving: Saving,
     span: Span,
-    slowness: Slowness,
 }
 
 /// A match may be left at any time; its recording is complete up to then.

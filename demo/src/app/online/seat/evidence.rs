@@ -8,6 +8,7 @@ use testudo_lockstep::{
 use crate::app::online::news::News;
 use crate::app::online::remark::{Remark, Remarks};
 use crate::app::online::seat::Seat;
+use crate::app::online::seat::slowness::Slowness;
 use crate::app::watch::diagnosis::{Again, Desync, Diagnosis, repeat};
 use crate::app::watch::game_copy::PastAction;
 use crate::app::watch::outcome::Doubts;
@@ -44,6 +45,8 @@ pub(crate) struct Evidence {
     unsigned: Vec<PlayerId>,
     wait: Option<Wait>,
     remarks: Remarks,
+    /// Whose machine is slow.
+    pub(super) slowness: Slowness,
     /// Finds the number that differs.
     search: Search<Game>,
     /// What ran in the frames that are kept.

@@ -47,7 +47,7 @@ impl Seat {
         }
         for player in (0..self.terms.setup.players).map(PlayerId) {
             let percent = self.pace_of(player);
-            if self.slowness.note(player, percent, now) {
+            if self.evidence.slowness.note(player, percent, now) {
                 let (percent, remedy) = (percent as u8, self.remedy(player));
                 self.remark(Remark::Slow { player, percent, remedy });
             }

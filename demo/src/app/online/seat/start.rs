@@ -15,7 +15,6 @@ use crate::app::online::seat::attendance::Attendance;
 use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::lineup::Shown;
 use crate::app::online::seat::saving::{self, Saving};
-use crate::app::online::seat::slowness::Slowness;
 use crate::app::online::seat::span::Span;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::Wire;
@@ -104,7 +103,6 @@ impl Seat {
             attendance: Attendance::default(),
             saving,
             span: Span::default(),
-            slowness: Slowness::default(),
         };
         seat.news.extend(seat.codes.clone().map(News::Listening));
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });

@@ -212,7 +212,6 @@ impl NetworkDesk {
 
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
-        let asks = self.asks && self.is_playing();
         let (around, ui) = (self.board.eye.layout.views[0], &mut self.stage.ui);
         // Whoever leaves after the battle is decided breaks nothing.
         let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
@@ -225,7 +224,7 @@ impl NetworkDesk {
             leaves = card.draw(ui, around).is_some();
         } else if let Some(host) = self.game.asked() {
             leaves = lobby::draw_asking(ui, around, host, self.stage.seconds);
-        } else if asks {
+        } else if self.asks {
             leaves = self.draw_question(around);
         } else if let Some(seat) = self.game.seat() {
             let session = seat.session();

@@ -177,6 +177,7 @@ impl Screen for NetworkDesk {
         let stands = self.game.seat().is_some_and(|seat| seat.session().is_paused() || seat.is_over());
         self.board.see(&mut self.stage, &self.game, if stands { 0.0 } else { seconds }, seconds);
         self.log_progress();
+        self.asks &= self.is_playing();
         if self.game.seat().is_some_and(Seat::is_over) {
             self.note_end();
         }
