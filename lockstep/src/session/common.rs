@@ -158,10 +158,14 @@ impl Common {
 
     /// Joining peers that were getting a state wait for another one: delayed watchers, who have a state of their own, or all others.
     pub(super) fn take_back_states(&mut self, delayed: bool) {
+        let front = self.front();
         for index in 0..self.links.len() {
-            let link = &self.links[index];
-            let is_fed = link.arrival.as_deref().is_some_and(|arrival| arrival.stage == ArrivalStage::Fed);
-            if is_fed && self.is_delayed(link) == delayed {
+            if self.is_delayed(&self.links[index]) != delayed {
+                continue;
+            }
+            let arrival = self.links[index].arrival.as_deref_mut();
+            if let Some(arrival) = arrival.filter(|arrival| arrival.stage == ArrivalStage::Fed) {
+                arrival.take_back(front);
                 self.links.wait_for_state(index, &self.streams);
             }
         }

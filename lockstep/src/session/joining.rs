@@ -204,7 +204,7 @@ impl AnySession {
             Transfer::Refuse { turn } => self.arrival_refuses(index, turn),
             Transfer::Here => self.arrival_is_here(index),
             Transfer::Ask { not_before } if from_middle => {
-                self.transfers.asked_for_state(&self.common, index, not_before);
+                self.transfers.asked_for_state(&mut self.common, index, not_before);
             }
             _ => return false,
         }
@@ -228,12 +228,17 @@ impl AnySession {
         if is_known || !self.transfers.joiner.can_use(manifest.turn) {
             return;
         }
+        // Copies of former manifests come late, and nothing in them says so. A state that was given up sends nothing more, and the manifest of the next one is
+        // repeated.
+        if self.transfers.blob.is_some() && self.transfers.joiner.gets_on(self.common.now) {
+            return;
+        }
         let (bytes, max) = (manifest.total, self.common.config().arrivals.state_bytes_max);
         if bytes > max {
             self.fail(Failure::StateTooLarge { bytes, max });
             return;
         }
-        self.transfers.joiner.expect(manifest.source);
+        self.transfers.joiner.expect(manifest.source, self.common.now);
         self.transfers.resuming = Resuming::None;
         tracing::debug!(turn = manifest.turn, bytes, "a state is promised");
         self.transfers.blob = Some(Blob::promised(manifest));
@@ -249,6 +254,9 @@ impl AnySession {
         }
         let is_getting = self.transfers.joiner.is_getting();
         let Some(blob) = self.transfers.blob.as_ref().filter(|_| is_getting) else { return };
+        if taken == Taken::New {
+            self.transfers.joiner.note_new_chunk(self.common.now);
+        }
         self.transfers.joiner.renew(blob.received(), self.common.now);
         if self.transfers.joiner.note_chunks(blob.received(), blob.chunks()) {
             let total = blob.manifest().total;

@@ -9,7 +9,7 @@ use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer,
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
-    SessionPhase, Successor, Topology, VirtualMatch,
+    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 #[test]
@@ -273,5 +273,202 @@ fn a_state_that_is_too_large_is_neither_given_nor_taken() {
             (phase, expected) => assert_eq!(phase, SessionPhase::Failed(expected)),
         }
         assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+    }
+}
+
+/// A manifest that nobody has sent, of a state before this turn.
+fn late_manifest(turn: u32, source: u8) -> Transfer {
+    Transfer::Manifest(Manifest {
+        turn,
+        source: PlayerId(source),
+        total: 100_000,
+        hash: 1,
+        blocks: vec![0; 2],
+    })
+}
+
+/// How many bytes of a state a node was told to have, one report after the other.
+fn progress(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<u32> {
+    let received = |event| match event {
+        Event::StateProgress { received, .. } => Some(received),
+        _ => None,
+    };
+    events(game, node).into_iter().filter_map(received).collect()
+}
+
+/// A match of four in which player 3 is in the middle of getting its state.
+fn getting(config: &SessionConfig) -> VirtualMatch<Toy> {
+    let mut game = without(config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    come_back(&mut game, config, 3);
+    while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
+        assert!(game.now() < Instant::from_millis(30_000));
+        step(&mut game);
+    }
+    game
+}
+
+fn assert_back(game: &mut VirtualMatch<Toy>, node: usize, what: &str) {
+    assert!(play(game, 200_000), "{what}");
+    let toy = game.drivers()[node].simulation();
+    assert_eq!((toy.loaded.len(), toy.returned.len()), (1, 1), "{what}");
+    assert_agreed(game, what);
+}
+
+/// A copy of the manifest of a former state, which its source had not given in the end, came late. Who joined wanted that one from then on, and nobody said
+/// anything of the present one again.
+#[test]
+fn a_late_copy_of_a_former_manifest_takes_nothing_from_the_present_state() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).state_rate(20_000);
+        let mut game = getting(&config);
+        for _ in 0..10 {
+            deliver(&mut game, 3, middle_of(&config), late_manifest(3, 1));
+            step(&mut game);
+            assert!(!progress(&mut game, 3).contains(&0), "{topology:?}: it begins again");
+        }
+        assert_back(&mut game, 3, &format!("{topology:?}"));
+    }
+}
+
+/// The same after a second in which nothing came. Nothing of the present state is left then, but it is told of it again.
+#[test]
+fn after_a_pause_a_late_copy_of_a_former_manifest_costs_the_transfer_and_not_the_return() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).state_rate(20_000);
+        let mut game = getting(&config);
+        game.net_mut().set_partition(&[3]);
+        let now = game.now().as_micros() / 1_000;
+        play(&mut game, now + 1_500);
+        deliver(&mut game, 3, middle_of(&config), late_manifest(3, 1));
+        assert!(progress(&mut game, 3).contains(&0), "{topology:?}: it begins again");
+        game.net_mut().set_partition(&[]);
+        assert_back(&mut game, 3, &format!("{topology:?}"));
+    }
+}
+
+/// The manifest was sent to it instead of chunks.
+#[test]
+fn who_goes_on_to_want_a_former_state_gets_the_present_one() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).state_rate(20_000);
+        let mut game = getting(&config);
+        let want = Want { turn: 3, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };
+        while game.drivers()[3].simulation().loaded.is_empty() {
+            assert!(game.now() < Instant::from_millis(25_000), "{topology:?}");
+            deliver(&mut game, middle_of(&config) as usize, 3, Transfer::Want(want.clone()));
+            step(&mut game);
+        }
+        assert_back(&mut game, 3, &format!("{topology:?}"));
+    }
+}
+
+/// It had its former state still, whose manifest was known, and said nothing for as long as it kept it: 10 s.
+#[test]
+fn a_source_that_was_given_up_and_is_asked_again_answers_at_once() {
+    let config = config(4, Topology::Relay).state_rate(50_000).drop_after(Duration::from_secs(20));
+    let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    play(&mut game, 25_000);
+    // Nobody else has a state to give.
+    [1, 2].into_iter().for_each(|node| game.drivers_mut()[node].simulation_mut().gives_state = false);
+    come_back(&mut game, &config, 3);
+    while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
+        assert!(game.now() < Instant::from_millis(40_000));
+        step(&mut game);
+    }
+    let silent = game.now();
+    game.net_mut().set_partition(&[0]);
+    play(&mut game, silent.as_micros() / 1_000 + 3_500);
+    game.net_mut().set_partition(&[]);
+    // It is asked again 2 s after the others have refused.
+    while game.drivers()[3].simulation().loaded.is_empty() {
+        let passed = game.now().since(silent);
+        assert!(passed < Duration::from_secs(11), "{passed:?} {:?}", game.drivers()[3].session().phase());
+        step(&mut game);
+    }
+    println!("{:?}", game.now().since(silent));
+    assert_back(&mut game, 3, "asked again");
+}
+
+/// A late copy of what it had given before made it a source that fails.
+#[test]
+fn a_late_manifest_from_a_source_is_not_its_answer() {
+    let config = config(4, Topology::Relay);
+    let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    come_back(&mut game, &config, 3);
+    let begun = game.now();
+    while game.drivers()[3].simulation().loaded.is_empty() {
+        assert!(
+            game.now().since(begun) < Duration::from_secs(5),
+            "{:?}",
+            game.drivers()[3].session().phase()
+        );
+        (0..3).for_each(|source| deliver(&mut game, 4, source, late_manifest(3, source as u8)));
+        step(&mut game);
+    }
+    assert_back(&mut game, 3, "late manifest");
+}
+
+/// A source announces a state and is gone. What the joining peer said of that one was taken for a word about the next one, where that was of the same turn, and
+/// its parts were put together with this one's: an honest source was refused.
+#[test]
+fn no_two_states_that_one_peer_gets_are_of_one_turn() {
+    let config = config(3, Topology::Relay).drop_after(Duration::from_secs(20));
+    for ahead in 0..20 {
+        let mut game = without(&config, 2, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+        play(&mut game, 25_000);
+        come_back(&mut game, &config, 2);
+        let turn = game.drivers()[0].session().next_turn().0 + ahead;
+        let mut told = Vec::new();
+        // The one that is asked first is asleep, and somebody lies in its name.
+        game.put_to_sleep(0, game.now() + Duration::from_millis(4_000));
+        let until = game.now() + Duration::from_millis(500);
+        while game.now() < until {
+            deliver(&mut game, 3, 0, late_manifest(turn, 0));
+            step(&mut game);
+        }
+        // The first manifests of the next one are lost.
+        let latency = LinkConfig::new().latency(Duration::from_millis(20));
+        game.net_mut().set_link(3, 2, latency.loss_ppm(1_000_000));
+        let until = game.now().as_micros() / 1_000 + 6_000;
+        play(&mut game, until);
+        game.net_mut().set_link(3, 2, latency);
+        while game.drivers()[2].simulation().loaded.is_empty() {
+            assert!(game.now() < Instant::from_millis(60_000), "{ahead}: {told:?}");
+            step(&mut game);
+            told.extend(events(&mut game, 2));
+        }
+        let is_refused = |event: &Event| matches!(event, Event::StateRefused { .. });
+        assert!(!told.iter().any(is_refused), "{ahead}: {told:?}");
+    }
+}
+
+/// As long as anybody got a state, nobody else was asked for another one: a watcher that took its time kept out who had refused that state.
+#[test]
+fn who_has_refused_a_state_waits_for_no_watcher_who_gets_it() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).late_watchers(true).turns(400);
+        let mut game = without(&config, 3, 1, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+        let (middle, watcher) = (middle_of(&config), game.drivers().len() - 1);
+        // The watcher's state would take 50 s.
+        game.net_mut().set_link(middle, watcher as u32, LinkConfig::new().bytes_per_second(4_000));
+        restart(&mut game, &config, watcher as u32, Identity::Watcher, secret(9));
+        come_back(&mut game, &config, 3);
+        let mut given = None;
+        while given.is_none() {
+            let until = game.now().as_micros() / 1_000 + 1;
+            super::play_watched(&mut game, until, |_, to, packet| match packet {
+                Packet::Transfer(Transfer::Manifest(manifest)) if to == 3 => given = Some(manifest.turn),
+                _ => {}
+            });
+            assert!(game.now() < Instant::from_millis(30_000), "{topology:?}");
+        }
+        deliver(&mut game, middle as usize, 3, Transfer::Refuse { turn: given.unwrap_or_default() });
+        let begun = game.now();
+        while game.drivers()[3].simulation().loaded.is_empty() {
+            assert!(game.now().since(begun) < Duration::from_secs(10), "{topology:?}");
+            step(&mut game);
+        }
+        game.net_mut().set_link(middle, watcher as u32, LinkConfig::new());
+        assert_back(&mut game, 3, &format!("{topology:?}"));
     }
 }

@@ -65,6 +65,13 @@ impl Arrival {
         true
     }
 
+    /// The state that it gets is given up. The next one is newer, so that nothing said of this one is taken for a word about that one.
+    pub(in crate::session) fn take_back(&mut self, front: u32) {
+        // A source may have announced any turn.
+        let given = self.given.map_or(0, |(turn, _)| turn.min(front));
+        (self.stage, self.not_before) = (ArrivalStage::Waiting, self.not_before.max(given.saturating_add(1)));
+    }
+
     /// Whether a joining peer that acknowledges these entries has its state.
     fn has_state(&self, acks: &[u32], streams: &Streams) -> bool {
         let turn = self.given.map_or(u32::MAX, |(turn, _)| turn);

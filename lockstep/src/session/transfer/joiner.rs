@@ -14,6 +14,9 @@ const PROGRESS_PARTS: u32 = 20;
 /// The entries that follow a state must arrive within one part in this many of the time for joining.
 const CHECKING: u64 = 4;
 
+/// So long after the last new chunk of a state another one may take its place.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// Number of due turns, a second or more each, within which most players' statements must confirm a state.
 const ALONE_MAX: u8 = 4;
 
@@ -44,6 +47,8 @@ struct Joining {
     doubters: u16,
     /// When its bytes were here.
     got: Instant,
+    /// When the manifest of the state that comes was here, or its last new chunk.
+    came: Instant,
     /// Number of due turns in a row without most players' statements, and the last of them.
     alone: (u8, u32),
 }
@@ -115,6 +120,7 @@ impl Joiner {
             trust: Trust::Open,
             doubters: 0,
             got: now,
+            came: now,
             alone: (0, 0),
         };
         self.0.get_or_insert_with(start);
@@ -176,11 +182,21 @@ impl Joiner {
         self.is_getting() && self.refused() != Some(turn)
     }
 
+    /// Whether something of the state that was announced has come lately.
+    pub(in crate::session) fn gets_on(&self, now: Instant) -> bool {
+        self.0.as_ref().is_some_and(|joining| now.since(joining.came) < QUIET)
+    }
+
     /// A state of this source is expected now.
-    pub(in crate::session) fn expect(&mut self, source: PlayerId) {
+    pub(in crate::session) fn expect(&mut self, source: PlayerId, now: Instant) {
         if let Some(joining) = &mut self.0 {
-            (joining.refused, joining.told, joining.source) = (None, 0, source);
+            (joining.refused, joining.told, joining.source, joining.came) = (None, 0, source, now);
         }
+    }
+
+    /// A new chunk of it is here.
+    pub(in crate::session) fn note_new_chunk(&mut self, now: Instant) {
+        self.0.iter_mut().for_each(|joining| joining.came = now);
     }
 
     /// So many of so many chunks are here. Returns whether to report it.
@@ -420,6 +436,7 @@ impl Joiner {
         if let Some(joining) = &mut self.0 {
             joining.since = (joining.since + jump).min(now);
             joining.got = (joining.got + jump).min(now);
+            joining.came = (joining.came + jump).min(now);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::session::lateness::Lateness;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::stream::Stream;
 use crate::session::transfer::Transfers;
-use crate::session::transfer::arrival::ArrivalStage;
+use crate::session::transfer::arrival::{Arrival, ArrivalStage};
 use crate::session::transfer::blob::Blob;
 use crate::session::transfer::horizon::Horizon;
 use crate::session::transfer::player_places::PlayerPlaces;
@@ -186,6 +186,49 @@ impl Middle {
     }
 }
 
+/// A state that has to be asked for.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    /// Only delayed watchers wait for it.
+    by_delayed: bool,
+    /// A player waits for it, and it may come. Watchers who get another state do not keep it waiting; a player does.
+    by_player: bool,
+    /// Sources whose state was refused, bit n for player n.
+    refused: u16,
+    /// It is of use to all who wait.
+    not_before: u32,
+}
+
+impl Wanted {
+    fn of(common: &Common, delayed: &Delayed) -> Option<Self> {
+        let waiting = || {
+            let links = common.links.values().filter(|link| delayed.wants_new_state(common, link));
+            links.filter_map(|link| {
+                Some((common.is_delayed(link), link.is_player(), link.arrival.as_deref()?))
+            })
+        };
+        let order = |(is_delayed, is_player, _): &(bool, bool, &Arrival)| (*is_delayed, !*is_player);
+        let (by_delayed, by_player, Arrival { refused, .. }) = waiting().min_by_key(order)?;
+        let alike = waiting().filter(|(is_delayed, ..)| *is_delayed == by_delayed);
+        Some(Self {
+            by_delayed,
+            by_player: by_player && Self::may_come(common, *refused),
+            refused: *refused,
+            not_before: alike.map(|(.., arrival)| arrival.not_before).max().unwrap_or_default(),
+        })
+    }
+
+    /// Whether there is a source whose state was not refused.
+    fn may_come(common: &Common, refused: u16) -> bool {
+        let is_other = |player: PlayerId| refused & (1 << player.0) == 0;
+        let gives = |link: &Link| match link.identity {
+            Some(Identity::Player(player)) => link.may_be_source() && is_other(player),
+            _ => false,
+        };
+        common.setup.player().is_some_and(is_other) || common.links.values().any(gives)
+    }
+}
+
 impl Transfers {
     /// Replaces a source that leaves or sends nothing.
     pub(in crate::session) fn check_source(&mut self, common: &mut Common, turn: Duration) {
@@ -229,20 +272,22 @@ impl Transfers {
         }
         feed(common, self.blob.as_ref(), false);
         feed(common, delayed.visible_state(), true);
-        let arrivals = || common.links.values().filter_map(|link| Some((link, link.arrival.as_deref()?)));
-        let is_fed =
-            arrivals().any(|(link, arrival)| arrival.stage == ArrivalStage::Fed && !common.is_delayed(link));
-        let waiting = arrivals().filter(|(link, _)| delayed.wants_new_state(common, link));
-        let waiting =
-            waiting.map(|(link, arrival)| (common.is_delayed(link), arrival.refused, arrival.not_before));
-        let waiting = waiting.min_by_key(|(is_delayed, _, _)| *is_delayed);
-        let Some((is_delayed, refused, not_before)) = waiting.filter(|_| !is_fed) else { return };
+        let Some(wanted) = Wanted::of(common, delayed) else { return };
+        let is_first = |link: &Link| link.is_player() || !wanted.by_player;
+        let is_fed = |link: &Link| {
+            let arrival = link.arrival.as_deref().filter(|_| !common.is_delayed(link) && is_first(link));
+            arrival.is_some_and(|arrival| arrival.stage == ArrivalStage::Fed)
+        };
+        if common.links.values().any(is_fed) {
+            return;
+        }
         // A delayed watcher gets nothing of a state that is still on its way. One that is whole and was not put aside is of no use.
-        let is_useless = |blob: &Blob| !is_delayed || blob.is_whole();
+        let is_useless = |blob: &Blob| !wanted.by_delayed || blob.is_whole();
         let comes = self.middle.source.is_some() && !self.blob.as_ref().is_some_and(is_useless);
         if !comes {
             (self.blob, self.middle.source) = (None, None);
-            self.choose_source(common, delayed, load, (refused, not_before));
+            common.take_back_states(false);
+            self.choose_source(common, delayed, load, (wanted.refused, wanted.not_before));
         }
     }
 

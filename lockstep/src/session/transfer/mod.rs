@@ -35,6 +35,7 @@ use joiner::Joiner;
 use middle::Middle;
 use resuming::Resuming;
 use sender::{RateLimit, Sender};
+use source::StateSource;
 
 /// Time between two messages of a peer that receives a state.
 const CONTROL_EVERY: Duration = Duration::from_millis(50);
@@ -81,10 +82,12 @@ impl Transfers {
     }
 
     /// The middle of the star asks for this peer's state.
-    pub(super) fn asked_for_state(&mut self, common: &Common, index: usize, not_before: u32) {
+    pub(super) fn asked_for_state(&mut self, common: &mut Common, index: usize, not_before: u32) {
         let has_newer = self.blob.as_ref().is_some_and(|blob| blob.turn() >= not_before);
-        let gives_it = has_newer && common.links[index].sender.is_some();
-        if !gives_it && !self.joiner.lacks_state() {
+        if let Some(sender) = common.links[index].sender.as_mut().filter(|_| has_newer) {
+            // It may have given this one up meanwhile.
+            sender.remind();
+        } else if !self.joiner.lacks_state() {
             self.giver.asked(common, not_before);
         }
     }
@@ -94,12 +97,11 @@ impl Transfers {
     /// A remote reports what it has of the state that it gets from here.
     pub(super) fn note_want(&self, common: &mut Common, delayed: &Delayed, index: usize, want: &Want) {
         let (rate, now) = (common.state_rate(), common.now);
-        let blob = self.blob_for(common, delayed, &common.links[index]);
-        let Some(blob) = blob.filter(|blob| blob.turn() == want.turn) else { return };
-        if want.next > blob.chunks() {
-            return;
-        }
-        if let Some(sender) = &mut common.links[index].sender {
+        let Some(blob) = self.blob_for(common, delayed, &common.links[index]) else { return };
+        let Some(sender) = &mut common.links[index].sender else { return };
+        if blob.turn() != want.turn {
+            sender.remind();
+        } else if want.next <= blob.chunks() {
             sender.heard(want, rate, now);
         }
     }
@@ -182,11 +184,10 @@ impl Transfers {
     fn next_chunk(&self, common: &Common, delayed: &Delayed) -> Option<(usize, Option<u32>, Instant)> {
         let due = |(index, link): (usize, &Link)| {
             let sender = link.sender.as_ref().filter(|_| link.is_connected())?;
-            let (chunk, at) = match sender.due(self.blob_for(common, delayed, link)?) {
-                None if sender.is_known => return None,
-                None => (None, sender.promise_at()),
-                Some((chunk, at)) => (Some(chunk), at.max(self.limit.free_at())),
-            };
+            let blob = self.blob_for(common, delayed, link)?;
+            let chunk = sender.due(blob).map(|(chunk, at)| (Some(chunk), at.max(self.limit.free_at())));
+            let promise = sender.promise_at().map(|at| (None, at));
+            let (chunk, at) = [promise, chunk].into_iter().flatten().min_by_key(|(_, at)| *at)?;
             // Several wait for the common rate at the same time: they share it. A match that runs lacks its players, and no watcher.
             let watches = common.phase != SessionPhase::Lobby && link.identity == Some(Identity::Watcher);
             Some(((at.max(common.now), watches, at, sender.served()), (index, chunk, at)))
@@ -268,9 +269,12 @@ impl Transfers {
 
     /// The source announces its state.
     pub(super) fn source_promised(&mut self, common: &mut Common, delayed: &Delayed, manifest: Manifest) {
-        let Some(source) = self.middle.source() else { return };
-        let config = common.config();
-        if manifest.total > config.arrivals.state_bytes_max || manifest.turn < source.not_before {
+        // An older one than it was asked for is a late copy of what it has given before. One of a turn for which nobody has made an entry yet comes again
+        // if it is no lie. Who gives nothing else is given up in time.
+        let is_reached = manifest.turn <= common.front() || common.streams.live() == 0;
+        let is_asked_for = |source: &StateSource| manifest.turn >= source.not_before && is_reached;
+        let Some(source) = self.middle.source().filter(is_asked_for) else { return };
+        if manifest.total > common.config().arrivals.state_bytes_max {
             self.source_failed(common);
         } else if self.middle.may_hold(delayed.state_bytes() + u64::from(manifest.total))
             && self.blob.is_none()

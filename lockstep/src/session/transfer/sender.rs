@@ -72,6 +72,8 @@ pub(crate) struct Sender {
     quickest: Duration,
     adapted: Instant,
     promised: Option<Instant>,
+    /// The remote wants another state, or asks for one: it has lost the manifest of this one, or got a late copy of another one's.
+    reminds: bool,
 }
 
 impl Sender {
@@ -91,12 +93,13 @@ impl Sender {
             quickest: Duration::from_secs(60),
             adapted: now,
             promised: None,
+            reminds: false,
         }
     }
 
     /// The remote reports what it has.
     pub(crate) fn heard(&mut self, want: &Want, rate_max: u32, now: Instant) {
-        self.is_known = true;
+        (self.is_known, self.reminds) = (true, false);
         if want.received > self.received || want.next > self.next {
             self.progress = now;
         }
@@ -151,14 +154,20 @@ impl Sender {
         self.served
     }
 
-    /// When the manifest is sent (again).
-    pub(crate) fn promise_at(&self) -> Instant {
-        self.promised.map_or(Instant::ZERO, |at| at + PROMISE_EVERY)
+    /// The remote knows no more of this state: the manifest is sent once more, beside the chunks.
+    pub(crate) fn remind(&mut self) {
+        self.reminds = self.is_known;
+    }
+
+    /// When the manifest is sent (again). None: the remote knows it.
+    pub(crate) fn promise_at(&self) -> Option<Instant> {
+        let is_due = !self.is_known || self.reminds;
+        is_due.then(|| self.promised.map_or(Instant::ZERO, |at| at + PROMISE_EVERY))
     }
 
     /// The manifest was sent.
     pub(crate) fn note_promised(&mut self, now: Instant) {
-        self.promised = Some(now);
+        (self.promised, self.reminds) = (Some(now), false);
     }
 
     /// A chunk was sent.
