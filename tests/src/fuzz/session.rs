@@ -16,7 +16,8 @@ const BYTES_MAX: usize = 4_096;
 const PLAYERS: u8 = 3;
 const TURNS: u32 = 16;
 
-/// The number of a packet with turns (`lockstep/WIRE.md`).
+/// Numbers of kinds of packets (`lockstep/WIRE.md`).
+const HELLO_KIND: u8 = 0;
 const TURNS_KIND: u8 = 4;
 const SESSION_ID: u64 = 7;
 
@@ -109,18 +110,28 @@ fn step(game: &mut VirtualMatch<Game>) {
 
 /// The packets arrive during the match; afterwards it goes on to its end.
 pub fn session(bytes: &[u8]) {
-    let Some((choice, mut rest)) = first(bytes) else { return };
+    let Some((choice, rest)) = first(bytes) else { return };
     if rest.len() > BYTES_MAX {
         return;
     }
     let attack = ATTACKS[usize::from(choice) % ATTACKS.len()];
     let has_keys = usize::from(choice) / ATTACKS.len() % 2 == 1;
+    let hostile = attack.node();
+    let (mut game, delivered, _) = attacked(attack, has_keys, rest);
+    while !all_over(&game, hostile) && game.now() < END {
+        step(&mut game);
+    }
+    check(&mut game, attack, hostile, delivered);
+}
+
+/// A match in which these records were played, how many packets they were, and how many of them were understood and no hello.
+fn attacked(attack: Attack, has_keys: bool, mut rest: &[u8]) -> (VirtualMatch<Game>, u64, u64) {
     let mut game = warmed_up(attack, has_keys);
     let hostile = attack.node();
     if let Some(node) = hostile {
         game.put_to_sleep(node, END + Duration::from_secs(1_000));
     }
-    let mut delivered = 0;
+    let (mut delivered, mut understood) = (0, 0);
     while let [what, low, tail @ ..] = rest {
         if what % 8 == TIME {
             rest = tail;
@@ -134,31 +145,40 @@ pub fn session(bytes: &[u8]) {
         let length = usize::from(u16::from_le_bytes([*low, *high]));
         let (body, tail) = tail.split_at(length.min(tail.len()));
         rest = tail;
-        deliver(&mut game, attack, *what, body);
+        understood += u64::from(deliver(&mut game, attack, *what, body));
         delivered += 1;
     }
-    while !all_over(&game, hostile) && game.now() < END {
-        step(&mut game);
-    }
-    check(&mut game, attack, hostile, delivered);
+    (game, delivered, understood)
 }
 
-fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8]) {
-    let (to, from) = match attack {
+/// Who gets the packet of a record of this kind, and from whom.
+fn way(attack: Attack, what: u8) -> (usize, u32) {
+    match attack {
         Attack::Stranger => (usize::from(what % 2), 100 + u32::from(what / 8)),
         Attack::Player => (0, 2),
         Attack::Host => (1, 0),
         Attack::MeshPlayer => (usize::from(what % 2), 2),
         Attack::Lobby | Attack::MeshLobby => (usize::from(what % 3), u32::from(what / 8)),
-    };
+    }
+}
+
+/// Returns whether it was understood and no hello.
+fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8]) -> bool {
+    let (to, from) = way(attack, what);
     let now = game.now();
     let session = game.drivers_mut()[to].session_mut();
     // The key that a member knows; a hello has none.
-    let is_hello = body.first().is_some_and(|first| first & 15 == 0);
+    let is_hello = body.first().is_some_and(|first| first & 15 == HELLO_KIND);
     let key = if is_hello { 0 } else { session.packet_key(PeerId(from)).unwrap_or(SESSION_ID) };
     let bytes = sealed(body, key);
+    let refused = |session: &Session<Act>| {
+        let stats = session.stats();
+        stats.packets_malformed + stats.packets_unexpected
+    };
+    let before = refused(session);
     session.handle_packet(now, PeerId(from), &bytes);
     assert!(session.link_count() <= usize::from(PLAYERS) + 64, "{} links", session.link_count());
+    !is_hello && refused(session) == before
 }
 
 fn all_over(game: &VirtualMatch<Game>, hostile: Option<usize>) -> bool {
@@ -221,29 +241,37 @@ pub(super) fn session_seeds() -> Vec<Vec<u8>> {
     (0..2 * attacks).map(seed).collect()
 }
 
-/// What a peer sends in a match from that moment on, with some time in between.
+/// What a peer sends in a match from that moment on, with some time in between. What goes to somebody whom no record reaches is left out.
 fn recorded(attack: Attack, has_keys: bool) -> Vec<u8> {
     let mut game = warmed_up(attack, has_keys);
     let author = attack.node().unwrap_or(2);
+    // A stranger sends what a player sends, from another address.
+    let is_way = |what: u8, to: PeerId| {
+        let (receiver, sender) = way(attack, what);
+        receiver == to.0 as usize && (attack == Attack::Stranger || sender == author as u32)
+    };
     let (mut records, mut packet) = (Vec::new(), Vec::new());
     let mut has_turns = false;
     while records.len() < BYTES_MAX - 2_500 && !game.is_over() {
         step(&mut game);
         // Whatever is due a moment later; the network sees it again.
         let later = game.now() + Duration::from_millis(60);
-        let mut taken = 0;
-        while taken < 2
-            && game.drivers_mut()[author].session_mut().poll_transmit(later, &mut packet).is_some()
-        {
-            taken += 1;
+        for _ in 0..2 {
+            let session = game.drivers_mut()[author].session_mut();
+            let Some(to) = session.poll_transmit(later, &mut packet) else { break };
+            let what = (0..=u8::MAX).find(|what| what % 8 != TIME && is_way(*what, to));
+            let Some(what) = what else { continue };
             let body = &packet[..packet.len() - 4];
             has_turns |= body[0] & 15 == TURNS_KIND;
-            records.push(0);
+            records.push(what);
             records.extend_from_slice(&(body.len() as u16).to_le_bytes());
             records.extend_from_slice(body);
         }
         records.extend_from_slice(&[TIME, 5]);
     }
     assert!(attack.is_in_lobby() || has_turns, "{attack:?}: the match is not played");
+    let understood = attacked(attack, has_keys, &records).2;
+    let enough = if attack == Attack::Stranger { 0..1 } else { 5..u64::MAX };
+    assert!(enough.contains(&understood), "{attack:?}: {understood} packets are understood");
     records
 }
