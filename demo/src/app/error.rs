@@ -156,7 +156,10 @@ impl fmt::Display for MatchError {
                 "this player began the match with another key: come back from the same machine, as the same user"
             ),
             Self::Failed { failure: Failure::NoState, .. } => {
-                write!(f, "the match has ended, or nobody who has its state is there any more")
+                write!(
+                    f,
+                    "the match has ended, or nobody who is there has a state of it that this player can use"
+                )
             }
             Self::Failed { failure: Failure::Refused(Refusal::VotedOut), .. } => {
                 write!(f, "the others have voted you out of the match")
@@ -408,6 +411,9 @@ mod tests {
     #[test]
     fn a_match_without_a_state_may_be_over() {
         let told = MatchError::Failed { failure: Failure::NoState, turns: 0 }.to_string();
-        assert_eq!(told, "the match has ended, or nobody who has its state is there any more");
+        assert_eq!(
+            told,
+            "the match has ended, or nobody who is there has a state of it that this player can use"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Bytes per second between a player and the host, UDP payload: sealed against plain UDP, in real time at 50 ms one way.
 //!
-//! `cargo run --release -p testudo-sealed-tests --features measure --example sealed_bytes -- [seconds]`
+//! `cargo run --profile dist -p testudo-sealed-tests --features measure --example sealed_bytes -- [seconds]`
 
 use std::time::Duration as StdDuration;
 

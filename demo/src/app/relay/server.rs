@@ -88,7 +88,8 @@ impl Relay {
         let config = SealedConfig::new()
             .connections_max(connections)
             .connections_per_address_max(options.connections_per_address_max);
-        let sealed = SealedServer::bind(options.bind, &config).map_err(failed(options.bind))?;
+        let sealed = SealedServer::bind(options.bind, &config);
+        let sealed = sealed.map_err(|error| bind_failure(options.bind, error))?;
         let mut agones =
             if options.agones { Some(Agones::find().map_err(MatchError::Socket)?) } else { None };
         let mut addresses = options.public.clone();
@@ -165,7 +166,8 @@ impl Relay {
         if !self.sealed.rooms().is_empty() && now < self.renew_at + self.drain {
             return Ok(());
         }
-        self.sealed.renew_certificate().map_err(MatchError::Socket)?;
+        let renewed = self.sealed.renew_certificate();
+        renewed.map_err(|error| failure(self.sealed.server().check(), &error))?;
         self.code = code(&self.sealed).map_err(MatchError::Socket)?;
         teller.tell(RelayNews::At(self.code.clone()));
         if let Some(agones) = &self.agones {
@@ -211,7 +213,16 @@ fn code(sealed: &SealedRelay) -> std::io::Result<String> {
     Ok(code.to_string())
 }
 
-/// Why a round has failed: the socket is lost, or else the system gives no randomness.
+/// Why nothing listens. What the system says of the address has a number; a certificate without randomness has none.
+fn bind_failure(address: SocketAddr, error: std::io::Error) -> MatchError {
+    if error.raw_os_error().is_none() && error.kind() == std::io::ErrorKind::Other {
+        MatchError::Randomness(error.to_string())
+    } else {
+        MatchError::Bind { address, error }
+    }
+}
+
+/// Why a round or another certificate has failed: the socket is lost, or else the system gives no randomness.
 fn failure(socket: std::io::Result<()>, error: &std::io::Error) -> MatchError {
     match socket {
         Err(lost) => MatchError::Socket(lost),
@@ -230,5 +241,11 @@ mod tests {
         assert!(matches!(failure(Ok(()), &error), MatchError::Randomness(what) if what == "no entropy"));
         let lost = || std::io::Error::other("lost");
         assert!(matches!(failure(Err(lost()), &lost()), MatchError::Socket(_)));
+        let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = other.local_addr().unwrap();
+        assert!(matches!(bind_failure(address, error), MatchError::Randomness(_)));
+        let taken = SealedServer::bind(address, &SealedConfig::new());
+        let told = taken.map(drop).map_err(|error| bind_failure(address, error));
+        assert!(matches!(told, Err(MatchError::Bind { .. })), "{told:?}");
     }
 }
