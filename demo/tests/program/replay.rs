@@ -42,6 +42,23 @@ fn a_match_that_was_recorded_is_verified() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
+/// The state at the end was that of a keyframe behind the flipped bit.
+#[test]
+fn what_is_told_of_a_recording_that_went_wrong_is_where_its_orders_lead() {
+    let folder = folder("wrong");
+    let file = folder.join("match.replay");
+    let long = MATCH.replace("--turns 60", "--turns 170");
+    let whole = run_json(&long, 0);
+    let fault =
+        "--corrupt-turn 20 --corrupt-player 0 --corrupt-body 5 --corrupt-field position.x --corrupt-bit 12";
+    let broken = run_json(&format!("{long} {fault} --replay {}", file.display()), 1);
+    assert_ne!(broken["client_checksums"][0], broken["client_checksums"][1]);
+    let told = run_json(&format!("replay {}", file.display()), 1);
+    assert_eq!(told["checksum"], whole["final_checksum"]);
+    assert!(told["difference"].as_str().is_some_and(|what| what.contains("turn 20:")), "{told}");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
 /// A match without a window as a link: `verify` and `replay` come to the same checksum, and a changed link is refused.
 #[test]
 fn a_link_is_the_whole_match() {

@@ -138,6 +138,24 @@ fn play_pause_and_part(is_sealed: bool) {
     assert!(guest.terms.turns <= host.terms.turns && guest.divergent_turn.is_none(), "{guest:?}");
 }
 
+/// A full disk was told at the end of the match, when the rest of the replay was lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_while_the_match_runs() {
+    let options = SeatOptions { replay: ReplayFile::At("/dev/full".into()), ..options() };
+    let mut pair = Pair::with(false, &options);
+    let is_it = |news: &News| matches!(news, News::DiskTrouble(why) if why.starts_with("/dev/full: "));
+    pair.until("the disk is full", |pair| pair.has_heard(1, is_it));
+    let frame = pair.seat(1).frame();
+    assert!(frame <= 20, "told in frame {frame}, with the first turns");
+    pair.until("the match goes on", |pair| {
+        pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.frame() > frame + 20))
+    });
+    assert_eq!(pair.seat(1).session().phase(), SessionPhase::Running);
+    assert_eq!(pair.news[1].iter().filter(|news| is_it(news)).count(), 1, "once");
+    assert!(!pair.has_heard(0, |news| matches!(news, News::DiskTrouble(_))), "the other disk has room");
+}
+
 /// Everything passes through the host: guests named whoever else they waited for, and counted down to a drop that never came.
 #[test]
 fn a_guest_whose_host_is_gone_blames_nobody() {
