@@ -189,6 +189,7 @@ namespace Testudo
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_stats(Match handle, out MatchStats to);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_handle_packet(Match handle, ulong nowUs, uint peer, byte[] data, UIntPtr length);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_advance(Match handle, ulong nowUs, out Advance to);
+        [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_note_work(Match handle, ulong simulatedUs, ulong drawnUs);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_poll_packet(Match handle, ulong nowUs, Buffer packet, out uint peer);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_match_next_call(Match handle, out ulong atUs);
         [DllImport(Library, CallingConvention = C)] public static extern ulong testudo_match_checksum(Match handle);

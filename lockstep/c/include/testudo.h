@@ -15,6 +15,8 @@
 #define TESTUDO_ONE ((int64_t)65536)
 /// A quarter of a turn.
 #define TESTUDO_QUARTER_TURN ((uint32_t)1073741824)
+/// No speed limit of a body's own.
+#define TESTUDO_NO_LIMIT ((int64_t)-1)
 
 /// Version of this header: functions, structures, numbers. A program whose header has another one than its library has
 /// (`testudo_interface_version`) must not go on.
@@ -778,11 +780,18 @@ typedef struct TestudoConfig {
 /// A game: its state behind `context`, and functions that the library calls in the thread that called the library.
 ///
 /// The library copies this structure when it makes a match or a replay's player of it. `context` must stay valid as long as
-/// that. A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
+/// that. No function fills in its defaults: write `TestudoGame game = {0}` and then what the game has, so that all else is NULL.
+///
+/// A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
+/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
+/// `_submit` and `_checksum`, the rounds and pumps of transports, `testudo_replay_verify`, and `testudo_replay_player_step` and `_seek`.
+///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
-/// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, and a getter what it has for a bad handle.
+/// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`
+/// does nothing. Whatever a world answers in `step` must be looked at: a call that one peer's world refuses (`TESTUDO_BUSY`, because another thread
+/// draws it) is a desync.
 ///
 /// Bits of actions: the first one is the lowest of the first byte, and unused high bits of the last byte are zero.
 typedef struct TestudoGame {
@@ -816,7 +825,7 @@ typedef struct TestudoGame {
   /// Plays a turn for a player who was taken over. What the bot does follows from the state alone, because every peer computes it.
   void (*play_for)(void *context, uint32_t player, uint32_t turn);
   /// Writes the whole state into `out`, which is empty. Needed to let somebody into a running match, and to jump in replays.
-  /// Returns whether it did.
+  /// Returns whether it did; if not, what it has written is dropped.
   TestudoBool (*save)(void *context, struct TestudoBuffer *out);
   /// Goes to a saved state, whose bytes are not trusted. Returns whether they are a state of this game; if not, the game stays as it is. Needed to
   /// come to a running match.
@@ -956,9 +965,6 @@ typedef struct TestudoAdvance {
 
 /// No body.
 #define TESTUDO_NO_BODY UINT64_MAX
-
-/// No speed limit of a body's own.
-#define TESTUDO_NO_LIMIT -1
 
 #ifdef __cplusplus
 extern "C" {
@@ -1137,7 +1143,7 @@ TestudoStatus testudo_world_from_bytes(const uint8_t *data, size_t length, struc
 TestudoStatus testudo_world_validate(const struct TestudoWorld *world);
 
 /// Whether two worlds differ: 0 or 1. If they do, `words` (may be NULL) gets the first number in which they do, as UTF-8 text
-/// without an end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
+/// with a 0 at its end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
 int32_t testudo_world_first_difference(const struct TestudoWorld *here,
                                        const struct TestudoWorld *there,
                                        struct TestudoBuffer *words);
@@ -1307,7 +1313,8 @@ int32_t testudo_world_terrain_points(const struct TestudoWorld *world,
                                      uint32_t capacity);
 
 /// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
-/// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
+/// (`testudo_match_alpha`). These numbers are for drawing: no rule of a game may read them. Call it in the thread that runs the match of this world: while this
+/// call runs, `testudo_world_step` in another thread is refused, and that is a desync.
 int32_t testudo_world_interpolated(const struct TestudoWorld *world,
                                    uint32_t alpha,
                                    struct TestudoDrawn *out,
@@ -1437,7 +1444,8 @@ TestudoStatus testudo_guest_join(const char *code,
                                  uint64_t now_us,
                                  struct TestudoGuest **out);
 
-/// Closes the connection. Free the match by itself. NULL is allowed.
+/// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
+/// happens then.
 void testudo_guest_free(struct TestudoGuest *guest);
 
 /// A round: packets in, frames, packets out. `handle`: the match of the newest arrival; NULL before the first one.
@@ -1491,7 +1499,8 @@ TestudoStatus testudo_host_open(const struct TestudoConfig *config,
                                 struct TestudoHost **host,
                                 struct TestudoMatch **handle);
 
-/// Closes the socket. Free the match by itself. NULL is allowed.
+/// Closes the socket. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
+/// happens then.
 void testudo_host_free(struct TestudoHost *host);
 
 /// The code that opens a place, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`). Give each
@@ -1518,7 +1527,7 @@ TestudoStatus testudo_host_wait(const struct TestudoHost *host, uint32_t ms);
 TestudoStatus testudo_udp_bind(const char *address,
                                struct TestudoUdp **out);
 
-/// Closes a socket. NULL is allowed.
+/// Closes a socket. NULL is allowed. A callback of a game in its round cannot: nothing happens then.
 void testudo_udp_free(struct TestudoUdp *udp);
 
 /// The socket's address, as text with a 0 at its end. It replaces the content of the buffer.
@@ -1551,26 +1560,29 @@ TestudoStatus testudo_replay_info(const struct TestudoReplay *replay, struct Tes
 /// `TestudoConfig.game_data` of the match. It replaces the content of the buffer.
 TestudoStatus testudo_replay_game_data(const struct TestudoReplay *replay, struct TestudoBuffer *out);
 
-/// Plays the whole replay with a game in its state before the first turn, and compares every checksum. If `words` is not NULL, it
-/// gets the finding as text, without a 0 at its end.
+/// Plays the whole replay with a game in its state before the first turn, and compares every checksum, and every recorded state if the game has
+/// `save` and `load`. If `words` is not NULL, it gets the finding as text with a 0 at its end.
 TestudoStatus testudo_replay_verify(const struct TestudoReplay *replay,
                                     const struct TestudoGame *game,
                                     struct TestudoBuffer *words,
                                     struct TestudoVerification *out);
 
-/// A player of a replay, with a game in its state before the first turn. Free it with `testudo_replay_player_free`.
+/// A player of a replay, with a game in its state before the first turn. It goes forwards without `save` and `load` of the game, too. Free it with
+/// `testudo_replay_player_free`.
 TestudoStatus testudo_replay_player_new(const struct TestudoReplay *replay,
                                         const struct TestudoGame *game,
                                         struct TestudoReplayPlayer **out);
 
-/// Frees a player. NULL is allowed.
+/// Frees a player. NULL is allowed. A callback of its own game cannot: nothing happens then, and `testudo_error()` says so.
 void testudo_replay_player_free(struct TestudoReplayPlayer *player);
 
 /// Runs one frame; of a pause the whole turn. Returns whether there was one: 0 or 1.
 int32_t testudo_replay_player_step(struct TestudoReplayPlayer *player);
 
-/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game.
-TestudoStatus testudo_replay_player_seek(struct TestudoReplayPlayer *player, uint32_t turn);
+/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
+/// they are missing or refuse, it is `TESTUDO_GAME_FAILED`, and the player stays where it was.
+TestudoStatus testudo_replay_player_seek(struct TestudoReplayPlayer *player,
+                                         uint32_t turn);
 
 /// The turn that is running, or runs next.
 uint32_t testudo_replay_player_turn(const struct TestudoReplayPlayer *player);
@@ -1609,7 +1621,8 @@ TestudoStatus testudo_match_watch(const struct TestudoConfig *config,
                                   uint64_t now_us,
                                   struct TestudoMatch **out);
 
-/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed.
+/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed. A callback of its own game cannot: nothing happens then, and
+/// `testudo_error()` says so.
 void testudo_match_free(struct TestudoMatch *handle);
 
 /// Opens a link to a peer and asks to be let in. In a mesh everybody does so for all others.
@@ -1693,8 +1706,8 @@ TestudoStatus testudo_match_stats(const struct TestudoMatch *handle, struct Test
 /// Takes a packet that has come over the link `peer`. Any bytes are allowed: bad ones change nothing but a counter.
 ///
 /// Call in every round of the program's loop: this for every packet, `testudo_match_advance`, `testudo_match_poll_packet` until there
-/// is none, `testudo_match_poll_event` until there is none; then sleep until `testudo_match_next_call` or the next packet. The functions
-/// of the transports (`testudo_udp_round`, ...) do all but the events.
+/// is none, `testudo_match_poll_event` until there is none, `testudo_match_note_work`; then sleep until `testudo_match_next_call` or the next
+/// packet. The functions of the transports (`testudo_udp_round`, ...) do all but the events and `testudo_match_note_work`.
 TestudoStatus testudo_match_handle_packet(struct TestudoMatch *handle,
                                           uint64_t now_us,
                                           uint32_t peer,
@@ -1705,6 +1718,13 @@ TestudoStatus testudo_match_handle_packet(struct TestudoMatch *handle,
 TestudoStatus testudo_match_advance(struct TestudoMatch *handle,
                                     uint64_t now_us,
                                     struct TestudoAdvance *out);
+
+/// Tells how long this round kept the machine at work, in microseconds: `simulated_us` in `testudo_match_advance` or the transport's round,
+/// `drawn_us` in everything else, drawing first of all; no waits. Call it at the end of each round. From this the others learn that a machine cannot
+/// keep up: with `TESTUDO_PACE_ADAPTIVE` everybody's frames take longer then.
+TestudoStatus testudo_match_note_work(struct TestudoMatch *handle,
+                                      uint64_t simulated_us,
+                                      uint64_t drawn_us);
 
 /// Whether there is a packet to send: 0 or 1. If so, it replaces the content of `packet`, and is for the link `*peer`. Call it until
 /// it returns 0, also for a moment after the match is over.

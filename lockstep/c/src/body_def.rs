@@ -18,7 +18,10 @@ pub const TESTUDO_CIRCLE: u32 = 0;
 /// An axis-aligned rectangle.
 pub const TESTUDO_RECT: u32 = 1;
 
+// As `TESTUDO_ONE`.
 /// No speed limit of a body's own.
+///
+/// cbindgen:ignore
 pub const TESTUDO_NO_LIMIT: TestudoFx = -1;
 
 /// A shape. `testudo_circle` and `testudo_rect` fill it in.

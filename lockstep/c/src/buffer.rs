@@ -82,3 +82,12 @@ fn make_room(bytes: &mut Vec<u8>, more: usize) -> Outcome<()> {
     let refusal = |_| Failure::new(TESTUDO_OUT_OF_RANGE, format!("there is no memory for {more} bytes more"));
     bytes.try_reserve(more).map_err(refusal)
 }
+
+/// Puts a text with a 0 at its end into a buffer.
+///
+/// # Safety
+/// As [`change`].
+pub(crate) unsafe fn put(out: *mut TestudoBuffer, text: impl std::fmt::Display) -> Outcome<()> {
+    // SAFETY: the caller's promise.
+    unsafe { change(out, |bytes| *bytes = format!("{text}\0").into_bytes()) }
+}

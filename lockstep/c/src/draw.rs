@@ -22,7 +22,8 @@ pub struct TestudoDrawn {
 }
 
 /// Where to draw every body, oldest first. `alpha`: 0 is the position before the last step, 65,536 the present one
-/// (`testudo_match_alpha_at`). These numbers are for drawing: no rule of a game may read them.
+/// (`testudo_match_alpha`). These numbers are for drawing: no rule of a game may read them. Call it in the thread that runs the match of this world: while this
+/// call runs, `testudo_world_step` in another thread is refused, and that is a desync.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_world_interpolated(
     world: *const TestudoWorld,

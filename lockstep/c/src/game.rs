@@ -16,11 +16,18 @@ type OnPlayer = unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u3
 /// A game: its state behind `context`, and functions that the library calls in the thread that called the library.
 ///
 /// The library copies this structure when it makes a match or a replay's player of it. `context` must stay valid as long as
-/// that. A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
+/// that. No function fills in its defaults: write `TestudoGame game = {0}` and then what the game has, so that all else is NULL.
+///
+/// A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
+/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
+/// `_submit` and `_checksum`, the rounds and pumps of transports, `testudo_replay_verify`, and `testudo_replay_player_step` and `_seek`.
+///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
-/// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, and a getter what it has for a bad handle.
+/// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`
+/// does nothing. Whatever a world answers in `step` must be looked at: a call that one peer's world refuses (`TESTUDO_BUSY`, because another thread
+/// draws it) is a desync.
 ///
 /// Bits of actions: the first one is the lowest of the first byte, and unused high bits of the last byte are zero.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +63,7 @@ pub struct TestudoGame {
     /// Plays a turn for a player who was taken over. What the bot does follows from the state alone, because every peer computes it.
     pub play_for: Option<unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u32)>,
     /// Writes the whole state into `out`, which is empty. Needed to let somebody into a running match, and to jump in replays.
-    /// Returns whether it did.
+    /// Returns whether it did; if not, what it has written is dropped.
     pub save: Option<unsafe extern "C" fn(context: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool>,
     /// Goes to a saved state, whose bytes are not trusted. Returns whether they are a state of this game; if not, the game stays as it is. Needed to
     /// come to a running match.
@@ -148,16 +155,29 @@ impl Game {
         unsafe { function(self.game.context, player.0.into(), turn.0) }
     }
 
-    /// Adds the state. Returns whether the game did.
+    /// Whether the game has just saved its state, and could load it.
+    pub(crate) fn keeps_state(&self) -> bool {
+        let mut state = Vec::new();
+        self.has_state() && self.write_state(&mut state) && !state.is_empty()
+    }
+
+    /// Whether it loads states, but has none for others to load.
+    pub(crate) fn only_loads(&self) -> bool {
+        self.game.load.is_some() && self.game.save.is_none()
+    }
+
+    /// Adds the state, or nothing. Returns whether the game did.
     fn write_state(&self, out: &mut Vec<u8>) -> bool {
         let Some(save) = self.game.save else { return false };
         let buffer: *mut TestudoBuffer = hold(Vec::new());
         // SAFETY: the promise of `read`; the buffer is one, and freed after all uses.
         unsafe {
-            let is_saved = save(self.game.context, buffer) != 0;
-            let taken = change(buffer, |bytes| out.append(bytes));
+            let mut is_saved = save(self.game.context, buffer) != 0;
+            if is_saved {
+                is_saved = change(buffer, |bytes| out.append(bytes)).is_ok();
+            }
             free(buffer);
-            is_saved && taken.is_ok()
+            is_saved
         }
     }
 
@@ -262,8 +282,13 @@ impl Part for Game {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let refused = StateError::Part { what: "the game refuses the state, or has no function `load`" };
-        if self.read_state(bytes) { Ok(()) } else { Err(refused) }
+        let what = match (bytes, self.game.load) {
+            (_, None) => "the game has no function `load`",
+            ([], _) => "the game has saved no state, or an empty one",
+            _ if self.read_state(bytes) => return Ok(()),
+            _ => "the game refuses the state",
+        };
+        Err(StateError::Part { what })
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {

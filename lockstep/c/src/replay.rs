@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use testudo_lockstep::replay::{Replay, ReplayPlayer};
+use testudo_lockstep::replay::{Replay, ReplayPlayer, SeekError};
 
-use crate::buffer::TestudoBuffer;
+use crate::buffer::{TestudoBuffer, put};
 use crate::config::TESTUDO_NEVER;
-use crate::failure::{Failure, TESTUDO_REFUSED, TestudoStatus, count, status, value};
+use crate::failure::{Failure, TESTUDO_GAME_FAILED, TESTUDO_REFUSED, TestudoStatus, count, status, value};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{TestudoBool, bytes, write};
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn testudo_replay_game_data(
     status(|| unsafe { with(replay, data) })
 }
 
-/// Plays the whole replay with a game in its state before the first turn, and compares every checksum. If `words` is not NULL, it
-/// gets the finding as text, without a 0 at its end.
+/// Plays the whole replay with a game in its state before the first turn, and compares every checksum, and every recorded state if the game has
+/// `save` and `load`. If `words` is not NULL, it gets the finding as text with a 0 at its end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_verify(
     replay: *const TestudoReplay,
@@ -129,27 +129,36 @@ pub unsafe extern "C" fn testudo_replay_verify(
     out: *mut TestudoVerification,
 ) -> TestudoStatus {
     status(|| {
+        // Before a whole match is played in vain.
+        if out.is_null() {
+            return Err(Failure::null("out"));
+        }
         // SAFETY: the contract of pointers.
         let game = unsafe { Game::read(game) }?;
         // SAFETY: as above.
-        let replay = unsafe { with(replay, |replay| Ok(Replay::clone(replay))) }?;
-        let found = replay.verify(game);
+        let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
+        let found = Replay::clone(&for_game(replay, &game)).verify(game);
         let verification = TestudoVerification {
             turns: found.turns,
             first_difference: found.divergence.map_or(TESTUDO_NEVER, |found| found.turn()),
             sound: found.is_sound().into(),
         };
         if !words.is_null() {
-            let text = found.to_string().into_bytes();
             // SAFETY: as above.
-            unsafe { change(words, |bytes| *bytes = text) }?;
+            unsafe { put(words, &found) }?;
         }
         // SAFETY: as above.
         unsafe { write(out, verification, "out") }
     })
 }
 
-/// A player of a replay, with a game in its state before the first turn. Free it with `testudo_replay_player_free`.
+/// The replay as a game can play it: whoever cannot save and load has no use for the states in it.
+fn for_game(replay: Arc<Replay>, game: &Game) -> Arc<Replay> {
+    if game.keeps_state() { replay } else { Arc::new(Replay::clone(&replay).without_keyframes()) }
+}
+
+/// A player of a replay, with a game in its state before the first turn. It goes forwards without `save` and `load` of the game, too. Free it with
+/// `testudo_replay_player_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_new(
     replay: *const TestudoReplay,
@@ -162,11 +171,11 @@ pub unsafe extern "C" fn testudo_replay_player_new(
         // SAFETY: as above.
         let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
         // SAFETY: as above.
-        unsafe { give(out, || Ok(ReplayPlayer::new(replay, game))) }
+        unsafe { give(out, || Ok(ReplayPlayer::new(for_game(replay, &game), game))) }
     })
 }
 
-/// Frees a player. NULL is allowed.
+/// Frees a player. NULL is allowed. A callback of its own game cannot: nothing happens then, and `testudo_error()` says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_free(player: *mut TestudoReplayPlayer) {
     // SAFETY: the contract of pointers.
@@ -180,14 +189,18 @@ pub unsafe extern "C" fn testudo_replay_player_step(player: *mut TestudoReplayPl
     count(|| unsafe { with(player, |player| Ok(player.step_frame().into())) })
 }
 
-/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game.
+/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
+/// they are missing or refuse, it is `TESTUDO_GAME_FAILED`, and the player stays where it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_seek(
     player: *mut TestudoReplayPlayer,
     turn: u32,
 ) -> TestudoStatus {
-    let refused =
-        |error: testudo_lockstep::replay::SeekError| Failure::new(TESTUDO_REFUSED, error.to_string());
+    let refused = |error: SeekError| {
+        let status =
+            if matches!(error, SeekError::Start { .. }) { TESTUDO_GAME_FAILED } else { TESTUDO_REFUSED };
+        Failure::new(status, error.to_string())
+    };
     // SAFETY: the contract of pointers.
     status(|| unsafe { with(player, |player| player.seek(turn).map_err(refused)) })
 }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use testudo_physics::{BodyField, World};
 
-use crate::buffer::TestudoBuffer;
+use crate::buffer::{TestudoBuffer, put};
 use crate::failure::{Failure, TestudoStatus, count, status, value};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{bytes, read, read_if, write};
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn testudo_world_validate(world: *const TestudoWorld) -> T
 }
 
 /// Whether two worlds differ: 0 or 1. If they do, `words` (may be NULL) gets the first number in which they do, as UTF-8 text
-/// without an end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
+/// with a 0 at its end: "bodies: body 0.0, position.x: 0 here, 16 there". It replaces what the buffer held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_world_first_difference(
     here: *const TestudoWorld,
@@ -204,9 +204,8 @@ pub unsafe extern "C" fn testudo_world_first_difference(
         let difference = unsafe { with(here, |here| if same { Ok(None) } else { compare(here) }) }?;
         let Some(difference) = difference else { return Ok(0) };
         if !words.is_null() {
-            let text = difference.to_string().into_bytes();
             // SAFETY: the contract of pointers.
-            unsafe { change(words, |bytes| *bytes = text) }?;
+            unsafe { put(words, difference) }?;
         }
         Ok(1)
     })

@@ -58,6 +58,10 @@ fn settings_and_games_that_cannot_be_are_refused_with_words() {
             (TESTUDO_NULL, "apply, step or checksum of the game is NULL".to_owned())
         );
     }
+    let mut records = config(2);
+    records.own.records = 1;
+    let only_loads = refused(&records, &TestudoGame { save: None, ..game });
+    assert_eq!(only_loads, (TESTUDO_REFUSED, "a replay of a game with `load` needs `save`, too".to_owned()));
     assert_eq!(testudo_config(9).sides.players, 9);
 }
 
@@ -88,6 +92,7 @@ fn null_is_a_status_everywhere() {
             testudo_match_may_submit(none),
             testudo_match_pause(none, 1),
             testudo_match_leave(none),
+            testudo_match_note_work(none, 0, 0),
             testudo_match_save(none),
             testudo_match_take_saved(none, null_mut()),
             testudo_match_take_replay(none, null_mut()),
@@ -98,7 +103,7 @@ fn null_is_a_status_everywhere() {
             testudo_replay_player_new(null(), &game, null_mut()),
             -testudo_replay_player_step(null_mut()),
         ];
-        assert_eq!(made, [TESTUDO_NULL; 28]);
+        assert_eq!(made, [TESTUDO_NULL; 29]);
         testudo_match_free(none);
         testudo_replay_free(null_mut());
         testudo_replay_player_free(null_mut());
@@ -110,6 +115,9 @@ fn null_is_a_status_everywhere() {
         assert_eq!(testudo_match_poll_packet(peer.handle, 0, null_mut(), null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_poll_event(peer.handle, null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_stats(peer.handle, null_mut()), TESTUDO_NULL);
+        for us in [0, 9_000, u64::MAX] {
+            assert_eq!(testudo_match_note_work(peer.handle, us, us), TESTUDO_OK);
+        }
         assert_eq!(testudo_match_handle_packet(peer.handle, 0, 0, null(), 3), TESTUDO_NULL);
         peer.after();
     }
@@ -130,7 +138,10 @@ fn actions_of_wrong_lengths_are_refused_and_run_nowhere() {
     {
         assert_eq!(submit(&data, bits), (TESTUDO_OUT_OF_RANGE, no_action.to_owned()), "{data:?} {bits}");
     }
-    assert_eq!(submit(&[0; 3], 0).0, TESTUDO_OUT_OF_RANGE);
+    for bits in [0, 4_097, u32::MAX] {
+        let words = format!("an action has 1 to 4096 bits, not {bits}");
+        assert_eq!(submit(&[0; 3], bits), (TESTUDO_OUT_OF_RANGE, words));
+    }
     let long = "an action of 18 bits, but action_bits of the game is 17".to_owned();
     assert_eq!(submit(&[0; 3], 18), (TESTUDO_OUT_OF_RANGE, long));
     let filled = (0..).find(|_| submit(&[0, 0], 9).0 == TESTUDO_FULL);

@@ -70,6 +70,11 @@ pub enum SeekError {
         /// The reason.
         error: StateError,
     },
+    /// The game refuses its own state before the first turn: it cannot save or load. The player stays where it was, if the game did.
+    Start {
+        /// The reason.
+        error: StateError,
+    },
 }
 
 impl<S: Simulation + State> ReplayPlayer<S> {
@@ -182,7 +187,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
     /// does so in the background.
     ///
     /// # Errors
-    /// [`SeekError::Beyond`].
+    /// [`SeekError::Beyond`], and [`SeekError::Start`] of a game that cannot load what it has saved.
     pub fn seek(&mut self, turn: u32) -> Result<(), SeekError> {
         let turns = self.replay.turns();
         if turn > turns {
@@ -191,7 +196,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         let is_ahead = self.turn > turn || (self.turn == turn && self.has_begun);
         let from = self.keyframe_to_use(turn).unwrap_or(0);
         if is_ahead || from > self.turn {
-            self.load_before(turn);
+            self.load_before(turn)?;
         }
         while self.turn < turn && self.step_turn() {}
         Ok(())
@@ -206,17 +211,17 @@ impl<S: Simulation + State> ReplayPlayer<S> {
     }
 
     /// Loads the last sound keyframe at or before a turn, or the start.
-    fn load_before(&mut self, turn: u32) {
+    fn load_before(&mut self, turn: u32) -> Result<(), SeekError> {
         let mut last = turn;
         while let Some(at) = self.keyframe_to_use(last) {
             if self.load_keyframe(at) {
                 (self.turn, self.frame, self.has_begun) = (at, 0, false);
-                return;
+                return Ok(());
             }
             self.note(Divergence::Keyframe { turn: at });
             last = at - 1;
         }
-        self.go_to_start();
+        self.go_to_start()
     }
 
     /// Whether the game accepts the keyframe of a turn that is not the first one, and has the checksum recorded for the turn before. A brief
@@ -227,10 +232,10 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         state::load(&mut self.game, state).is_ok() && recorded == Some(self.game.checksum())
     }
 
-    fn go_to_start(&mut self) {
-        // The game cannot refuse its own state.
-        let _ = state::load(&mut self.game, &self.start);
+    fn go_to_start(&mut self) -> Result<(), SeekError> {
+        state::load(&mut self.game, &self.start).map_err(|error| SeekError::Start { error })?;
         (self.turn, self.frame, self.has_begun) = (0, 0, false);
+        Ok(())
     }
 
     /// Writes the present state into `out`, which is cleared first.
@@ -249,7 +254,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
             return Err(SeekError::Beyond { turns });
         }
         if let Err(error) = state::load(&mut self.game, state) {
-            self.go_to_start();
+            self.go_to_start()?;
             return Err(SeekError::Keyframe { turn, error });
         }
         (self.turn, self.frame, self.has_begun) = (turn, 0, false);
@@ -337,6 +342,7 @@ impl fmt::Display for SeekError {
         match self {
             Self::Beyond { turns } => write!(f, "the replay has {turns} turns"),
             Self::Keyframe { turn, error } => write!(f, "the state before turn {turn}: {error}"),
+            Self::Start { error } => write!(f, "the state before the first turn: {error}"),
         }
     }
 }

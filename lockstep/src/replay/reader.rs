@@ -259,6 +259,13 @@ impl Replay {
         self.brief_bytes.unwrap_or(self.bytes.len())
     }
 
+    /// The same without its keyframes: for a game that cannot save and load its state, so that they are neither used nor compared.
+    #[must_use]
+    pub fn without_keyframes(mut self) -> Self {
+        self.keyframes.clear();
+        self
+    }
+
     /// The state before a turn, if there is a keyframe of it.
     #[must_use]
     pub fn keyframe(&self, turn: u32) -> Option<&[u8]> {

@@ -8,8 +8,8 @@ use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
 use testudo_lockstep::transport::sealed::SealedDialer;
 
-use super::{put, text};
-use crate::buffer::TestudoBuffer;
+use super::text;
+use crate::buffer::{TestudoBuffer, put};
 use crate::config::{self, TestudoConfig};
 use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, count, status, value};
 use crate::game::{Game, TestudoGame};
@@ -77,7 +77,8 @@ pub unsafe extern "C" fn testudo_guest_join(
     })
 }
 
-/// Closes the connection. Free the match by itself. NULL is allowed.
+/// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
+/// happens then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_free(guest: *mut TestudoGuest) {
     // SAFETY: the contract of pointers.

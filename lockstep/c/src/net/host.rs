@@ -9,8 +9,8 @@ use testudo_lockstep::service::host::Host;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random};
 use testudo_lockstep::{Duration, Identity, Instant, Session};
 
-use super::{address, put, text};
-use crate::buffer::TestudoBuffer;
+use super::{address, text};
+use crate::buffer::{TestudoBuffer, put};
 use crate::config::{TestudoConfig, player};
 use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, status};
 use crate::game::{Game, TestudoGame};
@@ -104,7 +104,8 @@ pub unsafe extern "C" fn testudo_host_open(
     })
 }
 
-/// Closes the socket. Free the match by itself. NULL is allowed.
+/// Closes the socket. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
+/// happens then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_host_free(host: *mut TestudoHost) {
     // SAFETY: the contract of pointers.

@@ -10,9 +10,7 @@ mod udp;
 use std::ffi::{CStr, c_char};
 use std::net::SocketAddr;
 
-use crate::buffer::TestudoBuffer;
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE};
-use crate::handle::change;
 
 #[cfg(feature = "sealed")]
 pub use guest::*;
@@ -38,13 +36,4 @@ unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Outcome<&'a str> {
 fn address(text: &str) -> Outcome<SocketAddr> {
     let words = || format!("\"{text}\" is not an address as 127.0.0.1:4000 or [::1]:4000");
     text.trim().parse().map_err(|_| Failure::new(TESTUDO_OUT_OF_RANGE, words()))
-}
-
-/// Puts a text with a 0 at its end into a buffer.
-///
-/// # Safety
-/// As [`change`].
-unsafe fn put(out: *mut TestudoBuffer, text: impl std::fmt::Display) -> Outcome<()> {
-    // SAFETY: the caller's promise.
-    unsafe { change(out, |bytes| *bytes = format!("{text}\0").into_bytes()) }
 }

@@ -5,8 +5,8 @@ use std::ffi::c_char;
 use testudo_lockstep::Instant;
 use testudo_lockstep::transport::udp::UdpTransport;
 
-use super::{address, put, text};
-use crate::buffer::TestudoBuffer;
+use super::{address, text};
+use crate::buffer::{TestudoBuffer, put};
 use crate::failure::{Outcome, TestudoStatus, status};
 use crate::handle::{Handle, free, give, opaque, with};
 use crate::pointer::write;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn testudo_udp_bind(
     })
 }
 
-/// Closes a socket. NULL is allowed.
+/// Closes a socket. NULL is allowed. A callback of a game in its round cannot: nothing happens then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_udp_free(udp: *mut TestudoUdp) {
     // SAFETY: the contract of pointers.

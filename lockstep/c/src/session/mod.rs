@@ -75,6 +75,13 @@ impl Match {
             if resumed.is_some() && !game.has_state() {
                 return Err(Failure::new(TESTUDO_REFUSED, "a replay from here on needs `save` and `load`"));
             }
+            if game.only_loads() {
+                // It would begin anew with a loaded state that is not in the file.
+                return Err(Failure::new(
+                    TESTUDO_REFUSED,
+                    "a replay of a game with `load` needs `save`, too",
+                ));
+            }
             let header = ReplayHeader {
                 sim_version: own.rules_version,
                 content_hash: own.content_hash,
@@ -222,7 +229,8 @@ pub unsafe extern "C" fn testudo_match_watch(
     status(|| unsafe { give(out, || make((config, game), Identity::Watcher, peer, now_us)) })
 }
 
-/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed.
+/// Frees a match; the others are told nothing (`testudo_match_leave`). NULL is allowed. A callback of its own game cannot: nothing happens then, and
+/// `testudo_error()` says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_free(handle: *mut TestudoMatch) {
     // SAFETY: the contract of pointers.

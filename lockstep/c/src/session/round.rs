@@ -1,6 +1,6 @@
 //! A round: packets in, frames, packets out.
 
-use testudo_lockstep::{Advance, Instant, PeerId};
+use testudo_lockstep::{Advance, Duration, Instant, PeerId};
 
 use super::{Match, TestudoMatch, with_session};
 use crate::buffer::TestudoBuffer;
@@ -34,8 +34,8 @@ impl Match {
 /// Takes a packet that has come over the link `peer`. Any bytes are allowed: bad ones change nothing but a counter.
 ///
 /// Call in every round of the program's loop: this for every packet, `testudo_match_advance`, `testudo_match_poll_packet` until there
-/// is none, `testudo_match_poll_event` until there is none; then sleep until `testudo_match_next_call` or the next packet. The functions
-/// of the transports (`testudo_udp_round`, ...) do all but the events.
+/// is none, `testudo_match_poll_event` until there is none, `testudo_match_note_work`; then sleep until `testudo_match_next_call` or the next
+/// packet. The functions of the transports (`testudo_udp_round`, ...) do all but the events and `testudo_match_note_work`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_handle_packet(
     handle: *mut TestudoMatch,
@@ -72,6 +72,20 @@ pub unsafe extern "C" fn testudo_match_advance(
         // SAFETY: as above.
         if out.is_null() { Ok(()) } else { unsafe { write(out, done, "out") } }
     })
+}
+
+/// Tells how long this round kept the machine at work, in microseconds: `simulated_us` in `testudo_match_advance` or the transport's round,
+/// `drawn_us` in everything else, drawing first of all; no waits. Call it at the end of each round. From this the others learn that a machine cannot
+/// keep up: with `TESTUDO_PACE_ADAPTIVE` everybody's frames take longer then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_match_note_work(
+    handle: *mut TestudoMatch,
+    simulated_us: u64,
+    drawn_us: u64,
+) -> TestudoStatus {
+    let (simulated, drawn) = (Duration::from_micros(simulated_us), Duration::from_micros(drawn_us));
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { change(handle, |game| game.driver.note_work(simulated, drawn)) })
 }
 
 /// Whether there is a packet to send: 0 or 1. If so, it replaces the content of `packet`, and is for the link `*peer`. Call it until

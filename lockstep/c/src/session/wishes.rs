@@ -1,6 +1,6 @@
 //! What the local player wants.
 
-use testudo_lockstep::{AnyAction, AnySession, Successor};
+use testudo_lockstep::{ACTION_BITS_MAX, AnyAction, AnySession, Successor};
 
 use super::{TestudoMatch, with_session};
 use crate::config::player;
@@ -36,11 +36,17 @@ pub unsafe extern "C" fn testudo_match_submit(
     bits: u32,
 ) -> TestudoStatus {
     status(|| {
+        let refused = || {
+            let words = format!("an action has 1 to {ACTION_BITS_MAX} bits, not {bits}");
+            Failure::new(TESTUDO_OUT_OF_RANGE, words)
+        };
+        // Before so many bytes are taken to be there.
+        if !(1..=ACTION_BITS_MAX).contains(&bits) {
+            return Err(refused());
+        }
         // SAFETY: the contract of pointers.
         let data = unsafe { bytes(data, bits.div_ceil(8) as usize) }?;
-        let action = AnyAction::new(data, bits);
-        let action =
-            action.ok_or_else(|| Failure::new(TESTUDO_OUT_OF_RANGE, format!("an action of {bits} bits")))?;
+        let action = AnyAction::new(data, bits).ok_or_else(refused)?;
         // SAFETY: as above.
         unsafe { with(handle, |game| Ok(game.driver.session_mut().submit(&action)?)) }
     })

@@ -1,0 +1,120 @@
+//! Replays of games that cannot save or load, or will not.
+
+mod toy;
+
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use testudo::*;
+
+use toy::{Peer, TURNS, Toy, bytes_of, config, play_to_end, words};
+
+/// It says that it failed, and has written something all the same.
+unsafe extern "C" fn no_save(_: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
+    // SAFETY: the buffer is one, and the bytes are there.
+    unsafe { testudo_buffer_append(out, b"half".as_ptr(), 4) };
+    0
+}
+
+unsafe extern "C" fn any_load(_: *mut c_void, _: *const u8, _: usize) -> TestudoBool {
+    1
+}
+
+unsafe extern "C" fn no_load(_: *mut c_void, _: *const u8, _: usize) -> TestudoBool {
+    0
+}
+
+/// A recorded match of two, with a state of every 300th turn.
+fn recorded(turns: u32) -> Vec<u8> {
+    let mut config = config(2);
+    (config.own.records, config.turns.count) = (1, turns);
+    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
+    play_to_end(&mut peers, &mut vec![VecDeque::new(); 2], &mut 0);
+    peers[1].replay.clone()
+}
+
+fn read(file: &[u8]) -> *mut TestudoReplay {
+    let mut replay = null_mut();
+    // SAFETY: all of it is there.
+    let status = unsafe { testudo_replay_read(file.as_ptr(), file.len(), 3, &mut replay) };
+    assert_eq!(status, TESTUDO_OK, "{}", words());
+    replay
+}
+
+/// Plays a file with a toy that `change` has taken functions from: forwards to turn 310, and back, which it cannot.
+fn goes_forwards_only(file: &[u8], change: fn(TestudoGame) -> TestudoGame, reason: &str) {
+    let (replay, mut toy, mut player) = (read(file), Toy::default(), null_mut());
+    // SAFETY: all of it is there, and freed after all uses.
+    unsafe {
+        assert_eq!(testudo_replay_player_new(replay, &change(toy.game()), &mut player), TESTUDO_OK);
+        assert_eq!(testudo_replay_player_seek(player, 310), TESTUDO_OK, "{}", words());
+        assert_eq!(testudo_replay_player_difference(player), TESTUDO_NEVER);
+        let (history, frames) = (toy.history, toy.frames);
+        assert_eq!(frames, 620, "played, not jumped");
+        assert_eq!(testudo_replay_player_seek(player, 20), TESTUDO_GAME_FAILED);
+        assert_eq!(words(), format!("the state before the first turn: {reason}"));
+        assert_eq!((testudo_replay_player_turn(player), toy.history, toy.frames), (310, history, frames));
+        // It can still go on.
+        assert_eq!(testudo_replay_player_seek(player, 320), TESTUDO_OK);
+        assert_eq!((toy.frames, testudo_replay_player_difference(player)), (640, TESTUDO_NEVER));
+        testudo_replay_player_free(player);
+        testudo_replay_free(replay);
+    }
+}
+
+#[test]
+fn a_game_that_cannot_go_back_says_so_and_goes_forwards() {
+    let file = recorded(330);
+    let none = "the game has no function `load`";
+    goes_forwards_only(&file, |game| TestudoGame { save: None, load: None, ..game }, none);
+    goes_forwards_only(&file, |game| TestudoGame { load: None, ..game }, none);
+    let empty = "the game has saved no state, or an empty one";
+    goes_forwards_only(&file, |game| TestudoGame { save: None, load: Some(any_load), ..game }, empty);
+    goes_forwards_only(&file, |game| TestudoGame { save: Some(no_save), ..game }, empty);
+
+    let (replay, mut toy, mut player) = (read(&file), Toy::default(), null_mut());
+    let game = TestudoGame { load: Some(no_load), ..toy.game() };
+    // SAFETY: all of it is there, and freed after all uses.
+    unsafe {
+        assert_eq!(testudo_replay_player_new(replay, &game, &mut player), TESTUDO_OK);
+        testudo_replay_player_step(player);
+        assert_eq!(testudo_replay_player_seek(player, 0), TESTUDO_GAME_FAILED);
+        assert_eq!(words(), "the state before the first turn: the game refuses the state");
+        assert_eq!((testudo_replay_player_turn(player), testudo_replay_player_frame(player)), (0, 1));
+        testudo_replay_player_free(player);
+        testudo_replay_free(replay);
+    }
+}
+
+#[test]
+fn a_replay_is_verified_without_states_and_the_words_end() {
+    let (replay, buffer) = (read(&recorded(TURNS)), testudo_buffer_new());
+    let verify = |change: fn(TestudoGame) -> TestudoGame, wrong_at| {
+        let mut toy = Toy { wrong_at, ..Toy::default() };
+        let mut found = TestudoVerification { turns: 0, first_difference: 0, sound: 0 };
+        // SAFETY: all of it is there.
+        let status = unsafe { testudo_replay_verify(replay, &change(toy.game()), buffer, &mut found) };
+        let text = String::from_utf8(bytes_of(buffer)).expect("UTF-8");
+        (status, found.turns, found.first_difference, found.sound, text)
+    };
+    let well = "60 turns, every checksum reproduced\0".to_owned();
+    for change in [
+        |game| game,
+        |game| TestudoGame { save: None, load: None, ..game },
+        |game| TestudoGame { save: Some(no_save), ..game },
+    ] {
+        assert_eq!(verify(change, u32::MAX), (TESTUDO_OK, TURNS, TESTUDO_NEVER, 1, well.clone()));
+    }
+    let (.., turn, sound, text) = verify(|game| TestudoGame { save: None, ..game }, 21);
+    assert_eq!((turn, sound), (10, 0));
+    assert!(text.starts_with("differs from the recording: turn 10") && text.ends_with('\0'), "{text}");
+    let mut toy = Toy::default();
+    // SAFETY: NULL is refused; the replay and the buffer are used no more.
+    unsafe {
+        assert_eq!(testudo_replay_verify(replay, &toy.game(), null_mut(), null_mut()), TESTUDO_NULL);
+        assert_eq!((words().as_str(), toy.frames), ("out is NULL", 0), "it plays nothing");
+        testudo_replay_free(replay);
+        testudo_buffer_free(buffer);
+    }
+}
