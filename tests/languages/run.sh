@@ -62,6 +62,7 @@ else
     node tests/languages/layout.mjs >"$out/layout.js"
     layout JavaScript "$out/layout.js"
   fi
+  TESTUDO_WASM=$target/$wasm/debug/testudo.wasm node tests/languages/mistakes.mjs || fail "mistakes in JavaScript"
   command_js=(env "TESTUDO_WASM=$target/$wasm/debug/testudo.wasm" node "$package/examples/tug.mjs") languages+=(js)
 fi
 if command -v mcs >/dev/null && command -v mono >/dev/null; then

@@ -12,7 +12,8 @@ namespace Testudo
         public Type Type { get; }
     }
 
-    /// <summary>The game: derive from it. What TestudoGame in testudo.h says of its functions holds here.</summary>
+    /// <summary>The game: derive from it. What TestudoGame in testudo.h says of its functions holds here. An exception of one comes out of the call that
+    /// ran it, within an InvalidOperationException.</summary>
     public abstract class Game
     {
         /// <summary>Greatest number of bits of an order, 1 to 4,096.</summary>
@@ -29,7 +30,9 @@ namespace Testudo
         public virtual void PlayerTakenOver(uint player, uint turn) => PlayerGone(player, turn);
         public virtual void PlayerReturned(uint player, uint turn) { }
         public virtual void PlayFor(uint player, uint turn) { }
-        /// <summary>Appends the whole state. False: this game cannot.</summary>
+        /// <summary>Whether it has Save and Load. Asked once, when a match is made.</summary>
+        public virtual bool HasState => false;
+        /// <summary>Appends the whole state to a buffer, which is of no use afterwards. False: it could not.</summary>
         public virtual bool Save(Buffer to) => false;
         /// <summary>The bytes are not trusted. False: they are no state of this game, and nothing has changed.</summary>
         public virtual bool Load(byte[] data) => false;
@@ -40,6 +43,14 @@ namespace Testudo
 
         /// <summary>An exception does not pass through the library: it waits here until the call is over.</summary>
         internal Exception Thrown;
+
+        /// <summary>Throws what one of the functions has thrown meanwhile. The state may be half changed then.</summary>
+        internal void Rethrow()
+        {
+            var thrown = Thrown;
+            Thrown = null;
+            if (thrown != null) throw new InvalidOperationException("the game has failed; give up the match", thrown);
+        }
 
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate uint LengthCall(IntPtr context, IntPtr data, uint bits);
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate void ApplyCall(IntPtr context, uint player, IntPtr data, uint bits);
@@ -71,7 +82,8 @@ namespace Testudo
             ActionLength = Pointer(actionLength), Apply = Pointer(apply), Step = Pointer(step), Checksum = Pointer(checksum),
             TurnStarted = Pointer(turnStarted), TurnEnded = Pointer(turnEnded), PlayerGone = Pointer(playerGone),
             PlayerSurrendered = Pointer(playerSurrendered), PlayerTakenOver = Pointer(playerTakenOver), PlayerReturned = Pointer(playerReturned),
-            PlayFor = Pointer(playFor), Save = Pointer(save), Load = Pointer(load), SavePoint = Pointer(savePoint), Result = Pointer(result),
+            PlayFor = Pointer(playFor), Save = game.HasState ? Pointer(save) : IntPtr.Zero, Load = game.HasState ? Pointer(load) : IntPtr.Zero,
+            SavePoint = Pointer(savePoint), Result = Pointer(result),
             IsOver = Pointer(isOver),
         };
         static IntPtr Pointer(Delegate function) => Marshal.GetFunctionPointerForDelegate(function);
@@ -105,7 +117,7 @@ namespace Testudo
         [MonoPInvokeCallback(typeof(TwoCall))] static void OnPlayerTakenOver(IntPtr context, uint player, uint turn) => Do(context, game => game.PlayerTakenOver(player, turn));
         [MonoPInvokeCallback(typeof(TwoCall))] static void OnPlayerReturned(IntPtr context, uint player, uint turn) => Do(context, game => game.PlayerReturned(player, turn));
         [MonoPInvokeCallback(typeof(TwoCall))] static void OnPlayFor(IntPtr context, uint player, uint turn) => Do(context, game => game.PlayFor(player, turn));
-        [MonoPInvokeCallback(typeof(SaveCall))] static byte OnSave(IntPtr context, IntPtr buffer) => On(context, game => Yes(game.Save(new Buffer(buffer))));
+        [MonoPInvokeCallback(typeof(SaveCall))] static byte OnSave(IntPtr context, IntPtr buffer) => On(context, game => { using (var to = new Buffer(buffer)) return Yes(game.Save(to)); });
         [MonoPInvokeCallback(typeof(LoadCall))] static byte OnLoad(IntPtr context, IntPtr data, UIntPtr length) => On(context, game => Yes(game.Load(Numbers.Copy(data, (int)length))));
         [MonoPInvokeCallback(typeof(NumberCall))] static void OnSavePoint(IntPtr context, uint turn) => Do(context, game => game.SavePoint(turn));
         [MonoPInvokeCallback(typeof(OverCall))] static byte OnIsOver(IntPtr context) => On(context, game => Yes(game.IsOver()));

@@ -63,13 +63,19 @@ namespace Testudo
         public Buffer() : base(Native.testudo_buffer_new()) { }
         internal Buffer(IntPtr handle) : base(handle) { borrowed = true; }
         protected override bool ReleaseHandle() { if (!borrowed) Native.testudo_buffer_free(handle); return true; }
-        public byte[] Bytes() => Numbers.Copy(Native.testudo_buffer_data(this), (int)Native.testudo_buffer_length(this));
+        public byte[] Bytes()
+        {
+            var bytes = Numbers.Copy(Native.testudo_buffer_data(this), checked((int)Native.testudo_buffer_length(this)));
+            GC.KeepAlive(this); // nobody frees what is being copied
+            return bytes;
+        }
         /// <summary>Text without the zero at its end, if it has one.</summary>
         public string Text() => Encoding.UTF8.GetString(Bytes()).TrimEnd('\0');
         public void Append(byte[] bytes) => TestudoException.Check(Native.testudo_buffer_append(this, bytes, (UIntPtr)bytes.Length));
     }
 
-    /// <summary>A world of the physics. What is not here: Native has all functions.</summary>
+    /// <summary>A world of the physics. What is not here: Native has all functions. One of a match belongs to the thread that runs the match: a call in
+    /// another thread at the same time is refused, and a refused Step is a desync.</summary>
     public sealed class World : Owner
     {
         public delegate int Fill<T>(T[] to, uint capacity);
@@ -88,7 +94,14 @@ namespace Testudo
         public void Remove(ulong body) => TestudoException.Check(Native.testudo_world_remove_body(this, body));
         public void Step(uint framesPerSecond) => TestudoException.Check(Native.testudo_world_step(this, framesPerSecond));
         public ulong Frame => Native.testudo_world_frame(this);
-        public ulong Checksum() => Native.testudo_world_checksum(this);
+        public ulong Checksum()
+        {
+            ulong sum = Native.testudo_world_checksum(this);
+            if (sum != 0) return sum;
+            // It was refused: no world has this one.
+            int reason = -Native.testudo_world_has_body(this, Numbers.NoBody);
+            throw new TestudoException(reason > 0 ? reason : 8); // TESTUDO_BUSY
+        }
         public BodyState State(ulong body) { TestudoException.Check(Native.testudo_world_body_state(this, body, out var state)); return state; }
         public Vec2 PositionOf(ulong body) { TestudoException.Check(Native.testudo_world_position(this, body, out var position)); return position; }
         public Vec2 VelocityOf(ulong body) { TestudoException.Check(Native.testudo_world_velocity(this, body, out var velocity)); return velocity; }
@@ -134,17 +147,27 @@ namespace Testudo
 
         internal delegate int Maker(ref GameTable table, out IntPtr handle);
         /// <summary>What is made of a game, which is kept until then.</summary>
-        internal static IntPtr Begin(Game game, out GCHandle kept, Maker make)
+        internal static IntPtr Begin(Game game, out GCHandle kept, Maker make, Action<IntPtr> free)
         {
+            var made = IntPtr.Zero;
             kept = GCHandle.Alloc(game);
-            var table = Game.Table(game, GCHandle.ToIntPtr(kept));
-            int status = make(ref table, out var handle);
-            if (status != 0) kept.Free();
-            return Made(status, handle);
+            try
+            {
+                var table = Game.Table(game, GCHandle.ToIntPtr(kept));
+                int status = make(ref table, out made);
+                game.Rethrow();
+                return Made(status, made);
+            }
+            catch
+            {
+                free(made);
+                kept.Free();
+                throw;
+            }
         }
         internal static Match Make(Game game, Maker make)
         {
-            var handle = Begin(game, out var kept, make);
+            var handle = Begin(game, out var kept, make, Native.testudo_match_free);
             return new Match(handle, game, kept);
         }
         /// <summary>NULL, for a guest who has no match yet.</summary>
@@ -161,12 +184,26 @@ namespace Testudo
         /// <summary>Runs the frames that are due. A transport's Round does it, too.</summary>
         public Advance Advance(ulong nowUs) { Done(Native.testudo_match_advance(this, nowUs, out var advance)); return advance; }
         public void HandlePacket(ulong nowUs, uint peer, byte[] packet) => Done(Native.testudo_match_handle_packet(this, nowUs, peer, packet, (UIntPtr)packet.Length));
-        public bool PollPacket(ulong nowUs, Buffer packet, out uint peer) => World.Counted(Native.testudo_match_poll_packet(this, nowUs, packet, out peer)) == 1;
-        public void Submit(byte[] data, uint bits) => TestudoException.Check(Native.testudo_match_submit(this, data, bits));
+        public bool PollPacket(ulong nowUs, Buffer packet, out uint peer) => Counted(Native.testudo_match_poll_packet(this, nowUs, packet, out peer)) == 1;
+        /// <summary>At the end of a round: microseconds of work in it, without waits.</summary>
+        public void NoteWork(ulong simulatedUs, ulong drawnUs) => TestudoException.Check(Native.testudo_match_note_work(this, simulatedUs, drawnUs));
+        public void Submit(byte[] data, uint bits)
+        {
+            if (bits > 8L * data.Length) throw new ArgumentOutOfRangeException(nameof(bits), "there are fewer bits of this order");
+            Done(Native.testudo_match_submit(this, data, bits));
+        }
         public bool MaySubmit => Native.testudo_match_may_submit(this) == 0;
-        public bool PollEvent(out Event happened) => World.Counted(Native.testudo_match_poll_event(this, out happened)) == 1;
+        public bool PollEvent(out Event happened) => Counted(Native.testudo_match_poll_event(this, out happened)) == 1;
         /// <summary>The last event in English.</summary>
-        public string EventWords => Numbers.Text(Native.testudo_match_event_words(this));
+        public string EventWords
+        {
+            get
+            {
+                var words = Numbers.Text(Native.testudo_match_event_words(this));
+                GC.KeepAlive(this);
+                return words;
+            }
+        }
         public uint Phase => Native.testudo_match_phase(this);
         public bool IsOver => Native.testudo_match_is_over(this) != 0;
         public uint Player => Native.testudo_match_player(this);
@@ -182,11 +219,10 @@ namespace Testudo
         /// <summary>Throws what the game has thrown meanwhile, or what the library says.</summary>
         internal void Done(int status)
         {
-            var thrown = game.Thrown;
-            game.Thrown = null;
-            if (thrown != null) throw new InvalidOperationException("the game has failed; give up the match", thrown);
+            game.Rethrow();
             TestudoException.Check(status);
         }
+        int Counted(int count) { Done(Math.Min(count, 0) * -1); return count; }
     }
 
     /// <summary>Plain UDP.</summary>
@@ -217,7 +253,15 @@ namespace Testudo
         public static Host Open(Config config, Game game, string bind, string addresses, ulong nowUs, out Match match)
         {
             var host = IntPtr.Zero;
-            match = Match.Make(game, (ref GameTable table, out IntPtr made) => Native.testudo_host_open(ref config, ref table, bind, addresses, nowUs, out host, out made));
+            try
+            {
+                match = Match.Make(game, (ref GameTable table, out IntPtr made) => Native.testudo_host_open(ref config, ref table, bind, addresses, nowUs, out host, out made));
+            }
+            catch
+            {
+                Native.testudo_host_free(host);
+                throw;
+            }
             return new Host(host);
         }
         /// <summary>The code for a player's place, or for Numbers.Watcher.</summary>
@@ -275,16 +319,32 @@ namespace Testudo
         public ReplayInfo Info() { TestudoException.Check(Native.testudo_replay_info(this, out var info)); return info; }
     }
 
-    /// <summary>Plays a replay: Native.testudo_replay_player_step and so on.</summary>
+    /// <summary>Plays a replay.</summary>
     public sealed class ReplayPlayer : Owner
     {
+        readonly Game game;
         readonly GCHandle kept;
-        ReplayPlayer(IntPtr handle, GCHandle kept) : base(handle) { this.kept = kept; }
+        ReplayPlayer(IntPtr handle, Game game, GCHandle kept) : base(handle) { this.game = game; this.kept = kept; }
         protected override bool ReleaseHandle() { Native.testudo_replay_player_free(handle); kept.Free(); return true; }
         public static ReplayPlayer Of(Replay replay, Game game)
         {
-            var handle = Match.Begin(game, out var kept, (ref GameTable table, out IntPtr player) => Native.testudo_replay_player_new(replay, ref table, out player));
-            return new ReplayPlayer(handle, kept);
+            var handle = Match.Begin(game, out var kept, (ref GameTable table, out IntPtr player) => Native.testudo_replay_player_new(replay, ref table, out player), Native.testudo_replay_player_free);
+            return new ReplayPlayer(handle, game, kept);
         }
+        /// <summary>Runs one frame. Whether there was one.</summary>
+        public bool Step()
+        {
+            int count = Native.testudo_replay_player_step(this);
+            game.Rethrow();
+            return World.Counted(count) == 1;
+        }
+        /// <summary>Goes to the start of a turn.</summary>
+        public void Seek(uint turn)
+        {
+            int status = Native.testudo_replay_player_seek(this, turn);
+            game.Rethrow();
+            TestudoException.Check(status);
+        }
+        public uint Turn => Native.testudo_replay_player_turn(this);
     }
 }

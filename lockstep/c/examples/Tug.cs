@@ -58,6 +58,7 @@ public sealed class Tug : Game
 
     public override ulong Checksum() => Numbers.Hash(ToBytes(Own().Concat(new[] { World.Checksum() })));
 
+    public override bool HasState => true;
     public override bool Save(Testudo.Buffer to)
     {
         to.Append(ToBytes(Own()));

@@ -52,6 +52,7 @@ public:
         return testudo_hash(bytes.data(), bytes.size());
     }
 
+    bool has_state() const override { return true; }
     bool save(TestudoBuffer *out) override {
         const auto bytes = numbers();
         check(testudo_buffer_append(out, bytes.data(), bytes.size()));

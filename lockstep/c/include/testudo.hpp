@@ -73,11 +73,16 @@ public:
     const uint8_t *data() const { return testudo_buffer_data(*this); }
     size_t size() const { return testudo_buffer_length(*this); }
     std::vector<uint8_t> bytes() const { return {data(), data() + size()}; }
-    /// Of a text that ends with a zero.
-    std::string text() const { return size() == 0 ? std::string() : std::string(reinterpret_cast<const char *>(data())); }
+    /// As a text: without the zero at its end.
+    std::string text() const {
+        std::string text(reinterpret_cast<const char *>(data()), size());
+        if (!text.empty() && text.back() == 0) text.pop_back();
+        return text;
+    }
 };
 
-/// A world of the physics.
+/// A world of the physics. One of a match belongs to the thread that runs the match: a call in another thread at the same time is refused, and a refused
+/// `step` is a desync.
 class World : public Owner<TestudoWorld, testudo_world_free> {
 public:
     World() : World(nullptr) {}
@@ -89,7 +94,13 @@ public:
         return body;
     }
     void step(uint32_t frames_per_second) { check(testudo_world_step(*this, frames_per_second)); }
-    uint64_t checksum() const { return testudo_world_checksum(*this); }
+    uint64_t checksum() const {
+        const uint64_t sum = testudo_world_checksum(*this);
+        if (sum != 0) return sum;
+        // It was refused: no world has this one.
+        const int32_t reason = -testudo_world_has_body(*this, TESTUDO_NO_BODY);
+        throw Error(reason > 0 ? reason : TESTUDO_BUSY);
+    }
     TestudoVec2 position(TestudoBody body) const {
         TestudoVec2 out{};
         check(testudo_world_position(*this, body, &out));
@@ -124,7 +135,8 @@ inline TestudoBodyDef body_def(uint32_t kind, const TestudoShape &shape) {
 }
 
 /// The game: derive from it. What TestudoGame of testudo.h says of its functions holds here. It must live longer than the matches that are made of it.
-/// An exception does not pass through the library: `rethrow` throws it after the call.
+/// None of its functions may destroy its match or its player of a replay, nor the transport whose round runs it: they would stay for ever.
+/// An exception does not pass through the library: the call of `Match` that ran the function throws it. After other calls `rethrow` does.
 class Game {
 public:
     Game() = default;
@@ -145,6 +157,8 @@ public:
     virtual void player_taken_over(uint32_t player, uint32_t turn) { player_gone(player, turn); }
     virtual void player_returned(uint32_t, uint32_t) {}
     virtual void play_for(uint32_t, uint32_t) {}
+    /// Whether it has `save` and `load`. Asked once, when a match is made.
+    virtual bool has_state() const { return false; }
     virtual bool save(TestudoBuffer *) { return false; }
     virtual bool load(const uint8_t *, size_t) { return false; }
     virtual void save_point(uint32_t) {}
@@ -172,8 +186,8 @@ public:
         table.player_taken_over = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_taken_over(player, turn); }); };
         table.player_returned = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_returned(player, turn); }); };
         table.play_for = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.play_for(player, turn); }); };
-        table.save = [](void *it, TestudoBuffer *out) -> TestudoBool { return call(it, [&](Game &game) { return game.save(out); }); };
-        table.load = [](void *it, const uint8_t *data, size_t length) -> TestudoBool { return call(it, [&](Game &game) { return game.load(data, length); }); };
+        if (has_state()) table.save = [](void *it, TestudoBuffer *out) -> TestudoBool { return call(it, [&](Game &game) { return game.save(out); }); };
+        if (has_state()) table.load = [](void *it, const uint8_t *data, size_t length) -> TestudoBool { return call(it, [&](Game &game) { return game.load(data, length); }); };
         table.save_point = [](void *it, uint32_t turn) { call(it, [&](Game &game) { game.save_point(turn); }); };
         table.result = [](void *it, uint32_t *out) -> TestudoBool {
             const auto result = call(it, [](Game &game) { return game.result(); });
@@ -224,12 +238,19 @@ public:
     }
 
     void advance(uint64_t now_us) { done(testudo_match_advance(*this, now_us, nullptr)); }
+    /// At the end of a round: microseconds of work in it, without waits.
+    void note_work(uint64_t simulated_us, uint64_t drawn_us) { check(testudo_match_note_work(*this, simulated_us, drawn_us)); }
     bool is_over() const { return testudo_match_is_over(*this) != 0; }
     uint32_t turn() const { return testudo_match_turn(*this); }
-    void submit(const std::vector<uint8_t> &data, uint32_t bits) { check(testudo_match_submit(*this, data.data(), bits)); }
+    void submit(const std::vector<uint8_t> &data, uint32_t bits) {
+        if (bits > 8 * data.size()) throw std::out_of_range("there are fewer than " + std::to_string(bits) + " bits of this action");
+        done(testudo_match_submit(*this, data.data(), bits));
+    }
     std::optional<TestudoEvent> poll_event() {
         TestudoEvent event{};
-        return testudo_match_poll_event(*this, &event) == 1 ? std::optional(event) : std::nullopt;
+        const int32_t count = testudo_match_poll_event(*this, &event);
+        done(count < 0 ? -count : TESTUDO_OK);
+        return count == 1 ? std::optional(event) : std::nullopt;
     }
     std::string event_words() const { return testudo_match_event_words(*this); }
     Game &game() const { return *game_; }
@@ -242,7 +263,11 @@ public:
 private:
     template <class Make> static Match make(Game &game, Make make) {
         const TestudoGame table = game.table();
-        return {made<TestudoMatch>([&](auto **out) { return make(&table, out); }), game};
+        TestudoMatch *handle = nullptr;
+        const TestudoStatus status = make(&table, &handle);
+        Match match(handle, game);
+        match.done(status);
+        return match;
     }
 
     Game *game_;

@@ -1,5 +1,5 @@
 // Lockstep: the game as an object that the library calls, and one peer's part of a match. What each function means: testudo.h.
-import { array, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
+import { array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
 import { Buffer, check, counted, filled, out } from "./world.mjs";
 
 /** Who somebody is, where it is no player. */
@@ -70,7 +70,14 @@ const callbacks = {
   player_taken_over: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerTakenOver(player, natural(turn))],
   player_returned: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerReturned(player, natural(turn))],
   play_for: [["i32", "i32", "i32"], null, (game, player, turn) => game.playFor(player, natural(turn))],
-  save: [["i32", "i32"], "i32", (game, buffer) => (game.save(wrapped(buffer)) === false ? 0 : 1)],
+  save: [["i32", "i32"], "i32", (game, pointer) => {
+    const buffer = wrapped(pointer);
+    try {
+      return game.save(buffer) === false ? 0 : 1;
+    } finally {
+      buffer.pointer = 0; // it is the library's, and goes with this call
+    }
+  }],
   load: [["i32", "i32", "i32"], "i32", (game, data, length) => (game.load(bytesAt(data, length)) === false ? 0 : 1)],
   save_point: [["i32", "i32"], null, (game, turn) => game.savePoint(natural(turn))],
   result: [["i32", "i32"], "i32", (game, to) => {
@@ -88,15 +95,19 @@ const table = struct({ context: pointer, action_bits: u32, ...Object.fromEntries
 const places = {};
 function place(name) {
   const [parameters, result, run] = callbacks[name];
-  const nothing = result === "i64" ? 0n : 0;
+  const convert = result === "i64" ? (value) => BigInt.asIntN(64, BigInt(value ?? 0n)) : (value) => Number(value ?? 0) | 0;
   places[name] ??= callback(parameters, result, (context, ...values) => {
     const entry = games.get(context);
+    if (!entry) return convert();
+    entry.depth++;
     try {
-      return run(entry.game, ...values) ?? nothing;
+      return convert(run(entry.game, ...values));
     } catch (error) {
       // It must not fly through the library: whoever called gets it after the call.
       entry.thrown ??= { error };
-      return nothing;
+      return convert();
+    } finally {
+      entry.depth--;
     }
   });
   return places[name];
@@ -136,7 +147,7 @@ export class Match {
    * arrays: `game_data`, `own: { saved }`.
    */
   constructor({ game_data: data = [], own: { saved = [], ...local } = {}, ...settings }, game, make) {
-    games.set(this.#context, { game, thrown: null });
+    games.set(this.#context, { game, thrown: null, depth: 0 });
     const fill = (at) => {
       check(exports().testudo_config_default(settings.sides.players, at));
       // Random and secret, new for each match.
@@ -149,13 +160,18 @@ export class Match {
       });
     try {
       this.pointer = withBytes(data, (at, length) => withBytes(saved, (bytes, count) => begin(at, length, bytes, count)));
-    } catch (error) {
+      this.#done(0);
+    } catch (failure) {
+      const error = games.get(this.#context).thrown?.error ?? failure;
+      if (this.pointer) exports().testudo_match_free(this.pointer);
       games.delete(this.#context);
       this.#events.free();
       throw error;
     }
   }
+  /** Not from within a function of its own game. */
   free() {
+    if (games.get(this.#context)?.depth > 0) throw new Error("a function of the game cannot free the match that has called it");
     exports().testudo_match_free(this.pointer);
     this.#events.free();
     games.delete(this.#context);
@@ -183,11 +199,15 @@ export class Match {
     const packets = [];
     call((c) => {
       const peer = room(4);
-      while (counted(c.testudo_match_poll_packet(this.pointer, nowUs, this.#events.pointer, peer)) === 1) {
+      while (this.#counted(c.testudo_match_poll_packet(this.pointer, nowUs, this.#events.pointer, peer)) === 1) {
         packets.push({ peer: u32.read(peer), bytes: this.#events.bytes() });
       }
     });
     return packets;
+  }
+  /** At the end of a round: microseconds of work in it, without waits. */
+  noteWork(simulatedUs, drawnUs) {
+    check(exports().testudo_match_note_work(this.pointer, BigInt(simulatedUs), BigInt(drawnUs)));
   }
   /** When to run the next round unless a packet comes before: microseconds, or null. */
   nextCall() {
@@ -201,7 +221,7 @@ export class Match {
     const events = [];
     call((c) => {
       const at = room(event.size);
-      while (counted(c.testudo_match_poll_event(this.pointer, at)) === 1) {
+      while (this.#counted(c.testudo_match_poll_event(this.pointer, at)) === 1) {
         events.push({ ...event.read(at), words: textAt(c.testudo_match_event_words(this.pointer)) });
       }
     });
@@ -211,7 +231,9 @@ export class Match {
   // ---- Orders of the local player
 
   submit(bytes, bits) {
-    withBytes(bytes, (at) => check(exports().testudo_match_submit(this.pointer, at, bits)));
+    const data = asBytes(bytes);
+    if (!(bits <= 8 * data.length)) throw new RangeError(`${data.length} bytes do not have ${bits} bits`);
+    this.#done(withBytes(data, (at) => exports().testudo_match_submit(this.pointer, at, bits)));
   }
   maySubmit() {
     return exports().testudo_match_may_submit(this.pointer) === 0;
@@ -325,12 +347,16 @@ export class Match {
   /** What the game has thrown meanwhile, or what the library says. */
   #done(status) {
     const entry = games.get(this.#context);
-    if (entry.thrown) {
+    if (entry?.thrown) {
       const { error } = entry.thrown;
       entry.thrown = null;
       throw error;
     }
     check(status);
+  }
+  #counted(count) {
+    this.#done(Math.max(-count, 0));
+    return count;
   }
 }
 

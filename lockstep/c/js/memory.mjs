@@ -57,20 +57,29 @@ export function bytesAt(pointer, length) {
   return new Uint8Array(wasm.memory.buffer, pointer, length).slice();
 }
 
+/** Bytes as an array of numbers: they may come as an ArrayBuffer or a DataView, too. */
+export function asBytes(bytes) {
+  if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
+  if (bytes instanceof DataView) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (typeof bytes !== "object" || typeof bytes?.length !== "number") {
+    throw new TypeError(`bytes must be a Uint8Array, an ArrayBuffer or an array, not ${bytes === null ? "null" : typeof bytes}`);
+  }
+  return bytes;
+}
+
 /** Calls `run(pointer, length)` with bytes of any length at a place of their own. */
-export function withBytes(bytes, run) {
-  const pointer = wasm.testudo_alloc(bytes.length);
-  try {
+export function withBytes(given, run) {
+  const bytes = asBytes(given);
+  return withRoom(bytes.length, (pointer) => {
     new Uint8Array(wasm.memory.buffer, pointer, bytes.length).set(bytes);
     return run(pointer, bytes.length);
-  } finally {
-    wasm.testudo_dealloc(pointer, bytes.length);
-  }
+  });
 }
 
 /** Calls `run(pointer)` with room for `bytes` at a place of its own. */
 export function withRoom(bytes, run) {
-  const pointer = wasm.testudo_alloc(bytes);
+  const pointer = exports().testudo_alloc(bytes);
+  if (pointer === 0) throw new RangeError(`there is no memory for ${bytes} bytes`);
   try {
     return run(pointer);
   } finally {

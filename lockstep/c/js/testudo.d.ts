@@ -4,10 +4,15 @@
 export type Fx = bigint;
 /** The handle of a body. */
 export type Body = bigint;
+/** Bytes that go in. */
+export type Bytes = Uint8Array | ArrayBuffer | DataView | number[];
 export interface Vec2 { x: Fx; y: Fx }
 export interface Box { min: Vec2; max: Vec2 }
 
-/** Starts the library: once, before all else. In a page `init(fetch("testudo.wasm"))`, in node `init(readFile("testudo.wasm"))`. */
+/**
+ * Starts the library, before all else; a second call gets the promise of the first one.
+ * In a page `init(fetch("testudo.wasm"))`, in node `init(readFile("testudo.wasm"))`.
+ */
 export function init(source: BufferSource | Response | WebAssembly.Module | Promise<BufferSource | Response | WebAssembly.Module>): Promise<void>;
 /** All functions of testudo.h that a page has, with pointers as numbers, and `memory`. */
 export function functions(): WebAssembly.Exports;
@@ -22,7 +27,7 @@ export function fx(number: number): Fx;
 /** For drawing only. */
 export function toNumber(fixed: Fx): number;
 /** Hash of bytes, for the checksum of a game's own numbers. */
-export function hash(bytes: Uint8Array): bigint;
+export function hash(bytes: Bytes): bigint;
 
 /** A call was refused. */
 export class TestudoError extends Error {
@@ -34,7 +39,7 @@ export class Buffer {
   constructor();
   bytes(): Uint8Array;
   text(): string;
-  append(bytes: Uint8Array): void;
+  append(bytes: Bytes): void;
   clear(): void;
   free(): void;
 }
@@ -94,7 +99,7 @@ export class World {
   saveTo(buffer: Buffer): void;
   save(): Uint8Array;
   /** Bytes of any origin. If they are refused, the world stays as it was. */
-  load(bytes: Uint8Array): void;
+  load(bytes: Bytes): void;
   /** In words; "" if both worlds are in the same state. */
   firstDifference(other: World): string;
 
@@ -187,7 +192,7 @@ export interface Game {
   playerTakenOver?(player: number, turn: number): void;
   playerReturned?(player: number, turn: number): void;
   playFor?(player: number, turn: number): void;
-  /** Appends the whole state. False: it cannot. */
+  /** Appends the whole state to a buffer, which is of no use afterwards. False: it could not. */
   save?(buffer: Buffer): boolean | void;
   /** The bytes are not trusted. False: they are no state of this game, and nothing has changed. */
   load?(bytes: Uint8Array): boolean | void;
@@ -198,7 +203,7 @@ export interface Game {
 
 /** TestudoConfig in testudo.h. All but the number of players has a default. */
 export interface Settings {
-  session_id?: bigint; content_hash?: bigint; game_data?: Uint8Array; rules_version?: number; engine_version?: number; topology?: number;
+  session_id?: bigint; content_hash?: bigint; game_data?: Bytes; rules_version?: number; engine_version?: number; topology?: number;
   sides: { players: number; host_player?: number; teams?: number[]; bots_take_over?: boolean; rotate_players?: boolean };
   turns?: {
     frames_per_second?: number; frames_per_turn?: number; turns_ahead?: number; count?: number; pace?: number; actions_max?: number; bytes_max?: number;
@@ -214,7 +219,7 @@ export interface Settings {
     linger_ms?: number;
   };
   own?: {
-    entropy?: ArrayLike<number>; place_secret?: ArrayLike<number>; saved?: Uint8Array; queue_max?: number; catch_up_frames?: number; playout_ms?: number;
+    entropy?: ArrayLike<number>; place_secret?: ArrayLike<number>; saved?: Bytes; queue_max?: number; catch_up_frames?: number; playout_ms?: number;
     records?: boolean;
   };
 }
@@ -234,19 +239,22 @@ export class Match {
   /** `peer`: the number that packets from the host have in `handlePacket`. */
   static join(settings: Settings, game: Game, player: number, peer?: number, nowUs?: bigint): Match;
   static watch(settings: Settings, game: Game, peer?: number, nowUs?: bigint): Match;
+  /** Throws within a function of its own game. */
   free(): void;
 
   connect(peer: number): void;
-  handlePacket(peer: number, bytes: Uint8Array, nowUs?: bigint): void;
+  handlePacket(peer: number, bytes: Bytes, nowUs?: bigint): void;
   /** Runs the frames that are due. */
   advance(nowUs?: bigint): { frames: number; turns: number; stalled: boolean };
   /** The packets that are to be sent now. */
   packets(nowUs?: bigint): { peer: number; bytes: Uint8Array }[];
+  /** At the end of a round: microseconds of work in it, without waits. */
+  noteWork(simulatedUs: number | bigint, drawnUs: number | bigint): void;
   /** When to run the next round unless a packet comes before. */
   nextCall(): bigint | null;
   events(): MatchEvent[];
 
-  submit(bytes: Uint8Array, bits: number): void;
+  submit(bytes: Bytes, bits: number): void;
   maySubmit(): boolean;
 
   readonly phase: number;
@@ -269,8 +277,8 @@ export class Match {
   setSpeed(percent: number): void;
   setReady(yes: boolean): void;
   profile(player: number): Uint8Array;
-  setProfile(player: number, bytes: Uint8Array): void;
-  sendMessage(to: number, message: string | Uint8Array): void;
+  setProfile(player: number, bytes: Bytes): void;
+  sendMessage(to: number, message: string | Bytes): void;
   messages(): { from: number; bytes: Uint8Array; text: string }[];
   voteOut(player: number, yes?: boolean): void;
   kick(player: number): void;

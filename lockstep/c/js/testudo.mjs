@@ -13,8 +13,21 @@ export { exports as functions } from "./memory.mjs";
 /** The interface of the library that these files were written for. */
 const INTERFACE = 1;
 
-/** Starts the library: once, before all else. `source`: its bytes, a Response of `fetch`, a compiled module, or a promise of one of these. */
-export async function init(source) {
+let started = null;
+
+/**
+ * Starts the library, before all else. `source`: its bytes, a Response of `fetch`, a compiled module, or a promise of one of these. There is one library:
+ * a second call gets the promise of the first one, unless that failed.
+ */
+export function init(source) {
+  started ??= begin(source).catch((error) => {
+    started = null;
+    throw error;
+  });
+  return started;
+}
+
+async function begin(source) {
   await start(source);
   const version = exports().testudo_interface_version();
   if (version !== INTERFACE) throw new Error(`testudo.wasm has the interface ${version}, these files are for ${INTERFACE}`);

@@ -160,7 +160,10 @@ export class World {
     return exports().testudo_world_frame(this.pointer);
   }
   checksum() {
-    return BigInt.asUintN(64, exports().testudo_world_checksum(this.pointer));
+    const sum = BigInt.asUintN(64, exports().testudo_world_checksum(this.pointer));
+    // 0 if it was refused: no world has this one.
+    if (sum === 0n) throw new TestudoError(-exports().testudo_world_has_body(this.pointer, NO_BODY));
+    return sum;
   }
   get bodyCount() {
     return exports().testudo_world_body_count(this.pointer);
@@ -196,7 +199,7 @@ export class World {
     const bytes = Buffer.of((buffer) => {
       counted(exports().testudo_world_first_difference(this.pointer, other.pointer, buffer.pointer));
     });
-    return fromUtf8(bytes);
+    return fromUtf8(bytes).replace(/\0$/, "");
   }
 
   // ---- Bodies
