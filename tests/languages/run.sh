@@ -2,6 +2,8 @@
 # One match between programs in C, C++, C#, JavaScript and Rust, over UDP on loopback (lockstep/c/examples/TUG.md has the rules). In the middle a watcher in
 # each language comes and gets the state from a player. All must come to the same state. In a second match one bit of one copy is wrong: all must see it.
 #
+# Before, a program in C++, C# and JavaScript tries what the classes of that language do when a game or a caller is wrong.
+#
 #   tests/languages/run.sh      every language that this machine has the tools for, two at least
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -46,6 +48,8 @@ fi
 if command -v c++ >/dev/null; then
   # Against the static one.
   c++ -std=c++17 "${strict[@]}" "$package/examples/tug.cpp" "$library/libtestudo.a" -lpthread -ldl -lm -o "$out/tug-cpp"
+  c++ -std=c++17 "${strict[@]}" tests/languages/mistakes.cpp "$library/libtestudo.a" -lpthread -ldl -lm -o "$out/mistakes"
+  "$out/mistakes" || fail "mistakes in C++"
   command_cpp=("$out/tug-cpp") languages+=(cpp)
 else
   echo "languages: without C++: no c++"
@@ -72,6 +76,8 @@ if command -v mcs >/dev/null && command -v mono >/dev/null; then
     mono "$out/layout.exe" >"$out/layout.cs"
     layout C# "$out/layout.cs"
   fi
+  mcs -langversion:7.2 -warnaserror -out:"$out/mistakes.exe" "$package"/csharp/*.cs tests/languages/Mistakes.cs
+  LD_LIBRARY_PATH=$library mono "$out/mistakes.exe" || fail "mistakes in C#"
   missing=$(comm -23 <(grep -o 'testudo_[a-z_0-9]*(' "$package/include/testudo.h" | sort -u) <(grep -o 'testudo_[a-z_0-9]*(' "$package/csharp/Functions.cs" | sort -u))
   [[ -z $missing ]] || fail "Functions.cs lacks functions of testudo.h: $missing"
   command_cs=(env "LD_LIBRARY_PATH=$library" mono "$out/tug.exe") languages+=(cs)

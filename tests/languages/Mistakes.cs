@@ -1,0 +1,91 @@
+// What the classes for C# do when a game or a caller is wrong.
+using System;
+using Testudo;
+
+public static class Mistakes
+{
+    sealed class Mine : Exception { }
+
+    sealed class Toy : Game
+    {
+        public uint Size = 9;
+        public bool InStep, InLength, InBits;
+        public Action Within;
+        public override uint ActionBits => InBits ? throw new Mine() : Size;
+        public override void Apply(uint player, byte[] data, uint bits) { }
+        public override void Step(uint framesPerSecond)
+        {
+            Within?.Invoke();
+            if (InStep) throw new Mine();
+        }
+        public override ulong Checksum() => 1;
+        public override uint ActionLength(byte[] data, uint bits) => InLength ? throw new Mine() : 9u;
+    }
+
+    static void Must(bool holds, string what) { if (!holds) throw new Exception("Mistakes.cs: " + what); }
+
+    /// <summary>Whether a call throws such an exception, or one around it.</summary>
+    static bool Throws<T>(Action run) where T : Exception
+    {
+        try { run(); }
+        catch (Exception thrown) { return thrown is T || thrown.InnerException is T; }
+        return false;
+    }
+
+    static Match Begin(Toy game)
+    {
+        var config = Config.Default(1);
+        config.Turns.Count = 4;
+        return Match.Single(config, game, 0);
+    }
+
+    static void Run(Match match)
+    {
+        for (ulong now = 0; !match.IsOver; now += 10000)
+        {
+            match.Advance(now);
+            match.NoteWork(100, ulong.MaxValue);
+            while (match.PollEvent(out var happened)) Must(match.EventWords != "", "words of " + happened.Kind);
+        }
+    }
+
+    public static void Main()
+    {
+        var game = new Toy();
+        using (var match = Begin(game))
+        {
+            Must(Throws<ArgumentOutOfRangeException>(() => match.Submit(new byte[1], 9)), "bits that are not there");
+            Must(Throws<TestudoException>(() => match.Submit(new byte[2], 8)), "a wrong length");
+            match.Submit(new byte[2], 9);
+            game.InLength = true;
+            Must(Throws<Mine>(() => match.Submit(new byte[2], 9)), "an exception in Submit");
+            game.InStep = true;
+            Must(Throws<Mine>(() => Run(match)), "an exception in Advance");
+            game.InLength = game.InStep = false;
+            Run(match);
+        }
+        game.InBits = true;
+        Must(Throws<Mine>(() => Begin(game)), "an exception in a maker");
+        game.InBits = false;
+        game.Size = 0;
+        Must(Throws<TestudoException>(() => Begin(game)), "a game without bits");
+
+        // It is freed when the call is over.
+        var own = new Toy();
+        var freed = Begin(own);
+        own.Within = () => freed.Dispose();
+        Must(Throws<ObjectDisposedException>(() => Run(freed)), "a match that frees itself");
+
+        var world = new World();
+        Must(world.Checksum() != 0, "a checksum");
+        using (var words = new Testudo.Buffer())
+        using (var other = new World())
+        {
+            other.Step(60);
+            Must(Native.testudo_world_first_difference(world, other, words) == 1, "a difference");
+            Must(words.Text().Length + 1 == words.Bytes().Length, "a text with an end");
+        }
+        world.Dispose();
+        Must(Throws<ObjectDisposedException>(() => world.Checksum()), "a world that is freed");
+    }
+}

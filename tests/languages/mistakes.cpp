@@ -1,0 +1,97 @@
+// What the classes for C++ do when a game or a caller is wrong.
+#include <cstdio>
+#include <cstdlib>
+
+#include "testudo.hpp"
+
+namespace {
+
+void must(bool holds, int line) {
+    if (holds) return;
+    std::fprintf(stderr, "mistakes.cpp: line %d does not hold\n", line);
+    std::exit(1);
+}
+#define MUST(what) must((what), __LINE__)
+
+/// Whether a call throws such an exception.
+template <class E, class Run> bool throws(Run run) {
+    try {
+        run();
+    } catch (const E &) {
+        return true;
+    }
+    return false;
+}
+
+struct Mine {};
+
+struct Game : testudo::Game {
+    uint32_t bits = 9;
+    bool throws_in_step = false, throws_in_length = false, throws_in_bits = false;
+    uint32_t action_bits() const override { return throws_in_bits ? throw Mine() : bits; }
+    void apply(uint32_t, const uint8_t *, uint32_t) override {}
+    void step(uint32_t) override {
+        if (throws_in_step) throw Mine();
+    }
+    uint64_t checksum() override { return 1; }
+    uint32_t action_length(const uint8_t *, uint32_t) const override { return throws_in_length ? throw Mine() : 9; }
+};
+
+testudo::Match begin(Game &game) {
+    auto config = testudo::config(1);
+    config.turns.count = 4;
+    return testudo::Match::single(config, game, 0);
+}
+
+void run(testudo::Match &match) {
+    for (uint64_t now = 0; !match.is_over(); now += 10'000) {
+        match.advance(now);
+        match.note_work(100, UINT64_MAX);
+        while (match.poll_event()) {}
+    }
+}
+
+void matches() {
+    Game game;
+    MUST(game.table().save == nullptr && game.table().load == nullptr);
+    auto match = begin(game);
+    MUST(throws<std::out_of_range>([&] { match.submit({1}, 9); }));
+    MUST(throws<testudo::Error>([&] { match.submit({1, 0}, 8); }));
+    match.submit({1, 0}, 9);
+    game.throws_in_length = true;
+    MUST(throws<Mine>([&] { match.submit({1, 0}, 9); }));
+    game.throws_in_step = true;
+    MUST(throws<Mine>([&] { run(match); }));
+    game.throws_in_step = game.throws_in_length = false;
+    run(match);
+    auto moved = std::move(match);
+    MUST(throws<testudo::Error>([&] { match.poll_event(); }));
+    game.throws_in_bits = true;
+    MUST(throws<Mine>([&] { begin(game); }));
+    game.throws_in_bits = false, game.bits = 0;
+    MUST(throws<testudo::Error>([&] { begin(game); }));
+}
+
+void worlds() {
+    testudo::World world, other;
+    other.step(60);
+    testudo::Buffer words;
+    MUST(words.text().empty());
+    MUST(testudo_world_first_difference(world, other, words) == 1);
+    const auto text = words.text();
+    MUST(text.size() + 1 == words.size() && text.find('\0') == std::string::npos);
+    testudo::check(testudo_buffer_resize(words, 3));
+    MUST(words.text() == text.substr(0, 3));
+    MUST(world.checksum() != other.checksum());
+    auto moved = std::move(world);
+    MUST(throws<testudo::Error>([&] { world.checksum(); }));
+    MUST(TESTUDO_NO_LIMIT == -TESTUDO_ONE / TESTUDO_ONE);
+}
+
+} // namespace
+
+int main() {
+    matches();
+    worlds();
+    return 0;
+}
