@@ -3,7 +3,7 @@
 use testudo_lockstep::transport::memory::MemoryHub;
 use testudo_lockstep::{
     Action as _, ActionFormat, AnyAction, BitReader, BitWriter, Driver, Duration, Event, Identity, Instant,
-    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology,
+    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError, Topology,
 };
 
 use crate::toy::{Order, Toy};
@@ -91,6 +91,7 @@ fn play(config: &SessionConfig, foreign_player: u8) -> (Toy, Toy) {
         round(&mut hub, &mut foreign, now, |order, session| session.submit(&as_bits(order)).unwrap());
         round(&mut hub, &mut typed, now, |order, session| session.submit(&order).unwrap());
         now += Duration::from_millis(10);
+        assert!(now < Instant::from_millis(120_000), "the match does not end");
     }
     for (phase, stats) in [
         (foreign.session().phase(), foreign.session().stats()),
@@ -133,4 +134,19 @@ fn another_longest_action_is_another_game() {
     let relay = config.topology(Topology::Relay);
     assert!(Session::of_format(relay.clone(), Identity::Relay, ActionFormat::fixed(0), now).is_err());
     assert!(Session::of_format(relay, Identity::Relay, ActionFormat::fixed(4_097), now).is_err());
+}
+
+/// Actions that take what follows them for a part of themselves were accepted, and two in one turn ran as one.
+#[test]
+fn an_action_that_does_not_end_itself_is_refused_where_another_may_follow() {
+    let identity = Identity::Player(PlayerId(0));
+    let action = AnyAction::new(&[7], 8).unwrap();
+    for (most, expected) in [(1, Ok(())), (2, Err(SubmitError::NotCanonical))] {
+        let config = SessionConfig::new(2).simulated().actions_per_turn_max(most).turn_bytes_max(512);
+        let greedy = ActionFormat::variable(24, |_, left| left);
+        let mut session = Session::of_format(config.clone(), identity, greedy, Instant::ZERO).unwrap();
+        assert_eq!(session.submit(&action), expected, "{most} actions");
+        let mut session = Session::<AnyAction>::new(config, identity, Instant::ZERO).unwrap();
+        assert_eq!(session.submit(&action), expected, "{most} actions, without a format");
+    }
 }

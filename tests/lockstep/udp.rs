@@ -7,6 +7,7 @@ use crate::toy::{Order, Toy, bot, key_of};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Guest, GuestError};
+use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::invitation::Offers;
 use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
 use testudo_lockstep::{
@@ -229,6 +230,10 @@ fn a_guest_whose_engines_have_another_version_is_refused() {
     }
     let phase = session.unwrap().phase();
     assert!(matches!(phase, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{phase:?}");
+    // A host goes by its own engines, too, if the agreement is that of an old save.
+    let [old, own] =
+        [settings, SessionConfig::new(2)].map(|settings| Agreement::new::<Order>(&settings, b""));
+    assert_eq!(Host::config(&old.unwrap(), 7), Host::config(&own.unwrap(), 7));
 }
 
 #[test]

@@ -52,7 +52,9 @@ impl Work {
             sums.into_iter().for_each(|sum| *sum /= 2);
         }
         // A player's machine can cost the others two frames for each one, for good; a single hiccup, however long, next to nothing.
+        // In whole milliseconds, as it travels: rounded up it would count as more than two.
         let most = config.frame_length().times(RUNTIME_VOTE_FRAMES.into());
+        let most = Duration::from_millis(most.as_millis());
         let picture = u64::from(FRAMES_PER_CALL_MAX);
         self.rounds += ONE;
         self.frames += frames * ONE;

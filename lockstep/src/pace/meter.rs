@@ -114,7 +114,8 @@ impl Meter {
 
     /// Whether a frame takes longer than it lasts, or the others have been told so last.
     pub(crate) fn is_too_slow(&self, frames_per_second: u32) -> bool {
-        let told_us = u32::from(self.sent.1) * 1_000;
+        // It was rounded up.
+        let told_us = u32::from(self.sent.1).saturating_sub(1) * 1_000 + 1;
         u64::from(self.runtime_us.get().max(told_us)) * u64::from(frames_per_second) > 1_000_000
     }
 

@@ -287,8 +287,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
                     Notice::Returned => self.game.player_returned(player, turn),
                 },
                 Err(error) => {
-                    let turn = self.turn;
-                    self.divergence.get_or_insert(Divergence::Action { turn, error });
+                    self.note(Divergence::Action { turn: self.turn, error });
                     return;
                 }
             }

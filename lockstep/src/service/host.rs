@@ -3,7 +3,7 @@
 use crate::service::agreement::Agreement;
 use crate::service::greeting::{Answer, Greeting, Refused, Secrets, Welcome};
 use crate::service::places::{Places, Secret};
-use crate::session::config::SessionConfig;
+use crate::session::config::{ENGINE_VERSION, SessionConfig};
 use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -48,10 +48,11 @@ impl Reply {
 
 impl Host {
     /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
-    /// `session_id` is random. The host waits ten minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
+    /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
     #[must_use]
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
-        agreement.config().session_id(session_id).lobby_timeout(LOBBY).bound_peers_only()
+        let config = agreement.config().engine_version(ENGINE_VERSION);
+        config.session_id(session_id).lobby_timeout(LOBBY).bound_peers_only()
     }
 
     /// The places of a session that was made with [`Host::config`]. Each secret opens one place, but for the host's own. Watchers have all

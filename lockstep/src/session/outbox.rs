@@ -26,7 +26,7 @@ pub enum SubmitError {
         /// Bits allowed.
         max: u32,
     },
-    /// The decoded action encodes to other bits, or to another number of bits.
+    /// The decoded action encodes to other bits, or to another number of bits; or, where several actions may share a turn, what follows it changes it.
     NotCanonical,
     /// `decode` refuses what `encode` wrote.
     Refused(DecodeError),
@@ -116,6 +116,9 @@ impl Outbox {
         if codec.refuses(&payload, 1, &mut self.recoded) {
             let decoded = A::decode(&mut BitReader::with_bit_count(payload.bytes(), bits));
             return Err(decoded.map_or_else(SubmitError::Refused, |_| SubmitError::NotCanonical));
+        }
+        if self.per_turn_max > 1 && !codec.ends_itself(&payload, &mut self.recoded) {
+            return Err(SubmitError::NotCanonical);
         }
         self.check_end(bits, room)?;
         self.queue.push_back(payload);

@@ -246,7 +246,9 @@ impl AnySession {
         let (delayed_turns, delayed) =
             (self.waiting.turns[player.index()], self.waiting.time[player.index()]);
         let slack_tenths = self.pace.alignment.slack_of(player);
-        let too_slow = u32::from(runtime_ms) * self.common.setup.config.frames_per_second > 1_000;
+        // Averages travel as whole milliseconds, rounded up.
+        let least_ms = u32::from(runtime_ms).saturating_sub(1);
+        let too_slow = least_ms * self.common.setup.config.frames_per_second >= 1_000;
         let blame = match (too_slow, delayed_turns) {
             (true, _) => Some(Blame::Processor),
             (false, 0) => None,

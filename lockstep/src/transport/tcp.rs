@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_types, reason = "the sockets of the package")]
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 
 use indexmap::IndexMap;
 
@@ -14,6 +14,9 @@ use crate::value::time::{Duration, Instant};
 
 /// Greatest number of connections that the session has not let in.
 const STRANGERS_MAX: usize = 64;
+
+/// Of these an address has at most so many. One more takes the place of its oldest: who reconnects is not kept out by connections of its own.
+const STRANGERS_OF_ADDRESS_MAX: usize = 8;
 
 /// A connection that the session has not let in is closed after this time.
 const STRANGER_WAIT: Duration = Duration::from_secs(10);
@@ -47,8 +50,8 @@ pub struct TcpStats {
 #[derive(Debug)]
 struct Connection {
     stream: TcpStream,
-    /// When it came, for those that others have opened.
-    since: Option<Instant>,
+    /// From where and when it came, for those that others have opened.
+    origin: Option<(IpAddr, Instant)>,
     /// The beginning of a message.
     received: Vec<u8>,
     /// What the stream has not taken yet.
@@ -62,10 +65,10 @@ enum End {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, since: Option<Instant>) -> io::Result<Self> {
+    fn new(stream: TcpStream, origin: Option<(IpAddr, Instant)>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, since, received: Vec::new(), waiting: Vec::new() })
+        Ok(Self { stream, origin, received: Vec::new(), waiting: Vec::new() })
     }
 
     /// The next whole packet that has arrived, if there is one.
@@ -214,8 +217,8 @@ impl TcpTransport {
     fn accept(&mut self, session: &AnySession, now: Instant) {
         for _ in 0..MESSAGES_MAX {
             let Some(accepted) = self.listener.as_ref().map(TcpListener::accept) else { return };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (stream, from) = match accepted {
+                Ok((stream, from)) => (stream, from.ip().to_canonical()),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 // It has gone already, or the system has no room for it.
                 Err(_) => {
@@ -223,13 +226,27 @@ impl TcpTransport {
                     continue;
                 }
             };
+            self.close_oldest(session, from);
             let strangers = self.connections.keys().filter(|peer| !session.knows(**peer)).count();
-            match Connection::new(stream, Some(now)) {
+            match Connection::new(stream, Some((from, now))) {
                 Ok(connection) if session.is_open() && strangers < STRANGERS_MAX => {
                     self.add(connection);
                 }
                 _ => self.stats.refused += 1,
             }
+        }
+    }
+
+    /// Makes room for one more connection from an address.
+    fn close_oldest(&mut self, session: &AnySession, from: IpAddr) {
+        let strangers = self.connections.iter().filter(|(peer, connection)| {
+            connection.origin.is_some_and(|(address, _)| address == from) && !session.knows(**peer)
+        });
+        // In the order in which they came.
+        let strangers: Vec<PeerId> = strangers.map(|(peer, _)| *peer).collect();
+        if strangers.len() >= STRANGERS_OF_ADDRESS_MAX {
+            self.connections.shift_remove(&strangers[0]);
+            self.stats.unknown_closed += 1;
         }
     }
 
@@ -258,7 +275,7 @@ impl TcpTransport {
     fn close_strangers(&mut self, session: &AnySession, now: Instant) {
         let stats = &mut self.stats;
         self.connections.retain(|peer, connection| {
-            let is_late = connection.since.is_some_and(|since| now.since(since) >= STRANGER_WAIT);
+            let is_late = connection.origin.is_some_and(|(_, since)| now.since(since) >= STRANGER_WAIT);
             let is_kept = !is_late || session.knows(*peer);
             stats.unknown_closed += u64::from(!is_kept);
             is_kept
@@ -306,12 +323,16 @@ mod tests {
                 read += 1;
             }
         }
-        while read < given {
+        for _ in 0..10_000_000 {
+            if read == given {
+                break;
+            }
             if let Ok(Some(arrived)) = far.receive() {
                 assert_eq!(arrived, packet(read));
                 read += 1;
             }
         }
+        assert_eq!(read, given, "some never arrived");
         assert!(!near.give(&[0; WAITING_MAX]), "longer than all that may wait");
     }
 }

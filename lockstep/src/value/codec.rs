@@ -11,6 +11,7 @@ use crate::value::entry::Payload;
 pub(crate) struct Codec {
     validate: fn(&Payload, u32, &mut BitWriter) -> Result<(), DecodeError>,
     count: fn(&Payload) -> u32,
+    first: fn(&mut BitReader<'_>),
     /// Greatest number of bits of an action.
     bits_max: u32,
     /// Where actions end, if their type does not know it.
@@ -22,6 +23,7 @@ impl Codec {
         Self {
             validate: validate::<A>,
             count: |payload| actions::<A>(payload).count() as u32,
+            first: |reader| drop(A::decode(reader)),
             bits_max: A::MAX_BITS,
             format: None,
         }
@@ -42,6 +44,21 @@ impl Codec {
             None => (self.validate)(payload, actions_max, scratch).is_err(),
             Some(format) => format.count(payload, actions_max).is_none(),
         }
+    }
+
+    /// Whether the bits of an action end it, whatever follows: another one may stand behind it in the same entry.
+    pub(crate) fn ends_itself(&self, action: &Payload, scratch: &mut BitWriter) -> bool {
+        [0x00, 0xff].into_iter().all(|beyond| {
+            scratch.clear();
+            scratch.write_slice(action.bytes(), action.bit_count());
+            (0..=self.bits_max / 8).for_each(|_| scratch.write_bits(beyond, 8));
+            let mut reader = BitReader::with_bit_count(scratch.bytes(), scratch.bit_count());
+            match &self.format {
+                None => (self.first)(&mut reader),
+                Some(format) => drop(format.next(&mut reader)),
+            }
+            scratch.bit_count() - reader.bits_left() == action.bit_count()
+        })
     }
 
     /// The number of actions of a payload that has been validated.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use testudo_lockstep::PlayerId;
+use testudo_lockstep::{EndReason, PlayerId};
 
 use crate::app::{Diagnosis, MatchError, Seat};
 
@@ -27,11 +27,13 @@ pub(crate) fn told(sentence: &str) -> String {
 }
 
 /// What becomes of the match if this person leaves it.
-pub(crate) fn of_leaving(is_host: bool) -> Lines {
-    let becomes = if is_host {
+pub(crate) fn of_leaving(seat: &Seat) -> Lines {
+    let becomes = if seat.is_host() {
         "You host the match: it ends for everybody. What was saved can be resumed."
-    } else {
+    } else if seat.session().config().is_played_on(EndReason::Left) {
         "A bot plays on for you. With the same code you can come back."
+    } else {
+        "Nobody plays on for you. With the same code you can come back."
     };
     vec![("", becomes.into()), ("", "Esc: stay. Ctrl Q again: leave.".into())]
 }

@@ -200,7 +200,7 @@ impl NetworkDesk {
 
     /// Asks whether the person wants to leave the match, and the program. True: they do.
     fn draw_question(&mut self, around: Rect) -> bool {
-        let lines = ending::of_leaving(self.game.seat().is_some_and(Seat::is_host));
+        let lines = self.game.seat().map(ending::of_leaving).unwrap_or_default();
         let choices = [("stay", "Stay", 110.0), ("leave match", "Leave", 120.0)];
         let card = Card { title: "Leave the match?", color: WARN, lines: &lines, choices: &choices };
         let pressed = card.draw(&mut self.stage.ui, around);
