@@ -222,7 +222,7 @@ fn a_guest_whose_engines_have_another_version_is_refused() {
     let mut session: Option<Session<Order>> = None;
     while session.as_ref().is_none_or(|session| !session.is_over()) {
         host.round(now);
-        if let Some(arrival) = guest.round(session.as_mut().map(|session| &mut **session), now).unwrap() {
+        if let Some(arrival) = guest.round(session.as_deref_mut(), now).unwrap() {
             session = Some(arrival.session(arrival.config().simulated(), now).unwrap());
         }
         now += Duration::from_millis(5);

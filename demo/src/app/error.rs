@@ -151,23 +151,7 @@ impl fmt::Display for MatchError {
             Self::Config(error) => write!(f, "{error}"),
             Self::Agreement(error) => write!(f, "{error}"),
             Self::Fault(error) => write!(f, "{error}"),
-            Self::Failed { failure: Failure::OtherKey, .. } => write!(
-                f,
-                "this player began the match with another key: come back from the same machine, as the same user"
-            ),
-            Self::Failed { failure: Failure::NoState, .. } => {
-                write!(
-                    f,
-                    "the match has ended, or nobody who is there has a state of it that this player can use"
-                )
-            }
-            Self::Failed { failure: Failure::Refused(Refusal::VotedOut), .. } => {
-                write!(f, "the others have voted you out of the match")
-            }
-            Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {}", in_words(failure)),
-            Self::Failed { failure, turns } => {
-                write!(f, "the match ended early, in turn {turns}: {}", in_words(failure))
-            }
+            Self::Failed { failure, turns } => f.write_str(&failed(failure, *turns)),
             Self::RoomClosed { turns } => write!(f, "{}", room_closed(*turns)),
             Self::TooSlow { after, turns } => write!(
                 f,
@@ -210,6 +194,22 @@ impl fmt::Display for MatchError {
 }
 
 impl std::error::Error for MatchError {}
+
+/// Why a match failed, as a sentence.
+fn failed(failure: &Failure, turns: u32) -> String {
+    match (failure, turns) {
+        (Failure::OtherKey, _) => {
+            "this player began the match with another key: come back from the same machine, as the same user"
+                .into()
+        }
+        (Failure::NoState, _) => {
+            "the match has ended, or nobody who is there has a state of it that this player can use".into()
+        }
+        (Failure::Refused(Refusal::VotedOut), _) => "the others have voted you out of the match".into(),
+        (failure, 0) => format!("the match did not start: {}", in_words(failure)),
+        (failure, turns) => format!("the match ended early, in turn {turns}: {}", in_words(failure)),
+    }
+}
 
 /// Why a relay ends a room. It does not say which it was.
 fn room_closed(turns: u32) -> String {

@@ -48,7 +48,8 @@ impl Reply {
 
 impl Host {
     /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
-    /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
+    /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten
+    /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
     #[must_use]
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
         let config = agreement.config().engine_version(ENGINE_VERSION);
