@@ -101,7 +101,7 @@ fn the_judgement_of_a_resumed_match_can_be_checked() {
     ));
     let (_, code) = host.invitation();
     let guest = Process::start(&format!("join {code}"));
-    let save = replay.with_extension("save");
+    let save = replay.with_extension("replay.save");
     wait_until(|| save.exists());
     host.signal("-TERM");
     let _ = (host.end(), guest.end());

@@ -177,7 +177,7 @@ fn a_match_at_a_relay_outlives_whoever_opened_it() {
     let relay = Relay::start("");
     let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 110 --seed 5");
     let replay = std::env::temp_dir().join(format!("testudo-outlived-{}.replay", std::process::id()));
-    let save = replay.with_extension("save");
+    let save = replay.with_extension("replay.save");
     let mut keeper = Process::with_replay(&format!("join {} --replay {}", codes[0], replay.display()));
     let other = join(&codes[1]);
     host.wait_for("everybody is here");
