@@ -85,6 +85,11 @@ fn three_peers_finish_a_match_beside_strangers() {
     // The match takes 12 s.
     assert_eq!(peers[0].tcp.stats().unknown_closed, 1, "who says nothing is shown out after 10 s");
     assert_eq!(peers[0].driver.session().link_count(), 2);
+    // After the match nobody is taken.
+    let late: Vec<_> = (0..9).map(|_| TcpStream::connect(at).unwrap()).collect();
+    let Peer { tcp, driver } = &mut peers[0];
+    tcp.pump(driver.session_mut(), Instant::from_millis(60_000));
+    assert_eq!((peers[0].tcp.stats().refused, peers[0].tcp.stats().unknown_closed), (9, 1), "{late:?}");
 }
 
 /// A network may cut what is written wherever it likes: here after each byte, in both directions.

@@ -22,11 +22,17 @@ pub(crate) fn program(arguments: &str) -> Command {
     command
 }
 
-/// Waits until something is so. It looks every few milliseconds, because a loop without a pause takes a core from the programs that it waits for.
+/// Waits until something is so, for some five minutes at most. It looks every few milliseconds, because a loop without a pause takes a core from the
+/// programs that it waits for.
+#[track_caller]
 pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
-    while !is_so() {
+    for _ in 0..60_000 {
+        if is_so() {
+            return;
+        }
         std::thread::park_timeout(std::time::Duration::from_millis(5));
     }
+    panic!("what the test waits for never comes");
 }
 
 /// Runs the program to its end.

@@ -226,10 +226,14 @@ impl TcpTransport {
                     continue;
                 }
             };
+            if !session.is_open() {
+                self.stats.refused += 1;
+                continue;
+            }
             self.close_oldest(session, from);
             let strangers = self.connections.keys().filter(|peer| !session.knows(**peer)).count();
             match Connection::new(stream, Some((from, now))) {
-                Ok(connection) if session.is_open() && strangers < STRANGERS_MAX => {
+                Ok(connection) if strangers < STRANGERS_MAX => {
                     self.add(connection);
                 }
                 _ => self.stats.refused += 1,
