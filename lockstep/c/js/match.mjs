@@ -1,5 +1,5 @@
 // Lockstep: the game as an object that the library calls, and one peer's part of a match. What each function means: testudo.h.
-import { array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
+import { address, array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
 import { Buffer, check, counted, filled, out } from "./world.mjs";
 
 /** Who somebody is, where it is no player. */
@@ -83,7 +83,7 @@ const callbacks = {
   result: [["i32", "i32"], "i32", (game, to) => {
     const result = game.result();
     if (result === null || result === undefined) return 0;
-    view().setUint32(to, result, true);
+    view().setUint32(address(to), result, true);
     return 1;
   }],
   is_over: [["i32"], "i32", (game) => (game.isOver() ? 1 : 0)],
@@ -327,7 +327,7 @@ export class Match {
     check(exports().testudo_match_resign(this.pointer, successor));
   }
   leave() {
-    check(exports().testudo_match_leave(this.pointer));
+    this.#done(exports().testudo_match_leave(this.pointer));
   }
   /** Asks for a save; `takeSaved` after the event `SAVED`. */
   save() {

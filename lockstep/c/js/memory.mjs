@@ -16,7 +16,7 @@ export async function start(source) {
   }
   if (!(module instanceof WebAssembly.Module)) module = await WebAssembly.compile(module);
   wasm = (await WebAssembly.instantiate(module, {})).exports;
-  stack = wasm.testudo_alloc(STACK_BYTES);
+  stack = address(wasm.testudo_alloc(STACK_BYTES));
   top = stack;
   return wasm;
 }
@@ -52,9 +52,12 @@ export function room(bytes) {
   return at;
 }
 
+/** A pointer of the library as a place in its memory: WebAssembly hands it over with a sign, negative from 2 GiB on. */
+export const address = (pointer) => pointer >>> 0;
+
 /** A copy of bytes of the library. */
 export function bytesAt(pointer, length) {
-  return new Uint8Array(wasm.memory.buffer, pointer, length).slice();
+  return new Uint8Array(wasm.memory.buffer, address(pointer), length).slice();
 }
 
 /** Bytes as an array of numbers: they may come as an ArrayBuffer or a DataView, too. */
@@ -78,7 +81,7 @@ export function withBytes(given, run) {
 
 /** Calls `run(pointer)` with room for `bytes` at a place of its own. */
 export function withRoom(bytes, run) {
-  const pointer = exports().testudo_alloc(bytes);
+  const pointer = address(exports().testudo_alloc(bytes));
   if (pointer === 0) throw new RangeError(`there is no memory for ${bytes} bytes`);
   try {
     return run(pointer);
@@ -92,7 +95,7 @@ const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() };
 /** A text of the library, which ends with a zero. */
 export function textAt(pointer) {
   if (pointer === 0) return "";
-  const bytes = new Uint8Array(wasm.memory.buffer, pointer);
+  const bytes = new Uint8Array(wasm.memory.buffer, address(pointer));
   return utf8.decoder.decode(bytes.slice(0, bytes.indexOf(0)));
 }
 
