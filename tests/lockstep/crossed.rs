@@ -109,7 +109,7 @@ fn a_watcher_who_leaves_the_lobby_leaves_its_place() {
     assert!(table.until(2_000, |table| table.phase(second) == SessionPhase::Running));
 }
 
-/// The place of who comes again was counted as another one's, so a referee that started again was refused.
+/// The place of a watcher that comes again was counted as another one's, so a referee that started again was refused.
 #[test]
 fn a_watcher_who_comes_again_takes_its_own_place() {
     let config = two(0, 1);

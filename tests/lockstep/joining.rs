@@ -189,7 +189,7 @@ fn who_crashes_again_and_again_gets_a_state_each_time() {
     }
 }
 
-/// Who joins waits for two checksums. With more turns between them than the settings allow now, nobody came back.
+/// A joining peer waits for two checksums. With more turns between them than the settings allow now, nobody came back.
 #[test]
 fn a_player_comes_back_where_checksums_are_as_rare_as_they_may_be() {
     for topology in [Topology::Host, Topology::Relay] {
@@ -452,7 +452,7 @@ fn who_comes_back_through_turns_that_it_has_signed_is_no_liar() {
     }
 }
 
-/// Who joins runs the turns that came with the state at once. Where these are many and long, it lost patience before the others had signed any of them,
+/// A joining peer runs the turns that came with the state at once. If these were many and long, it stopped waiting before the others had signed any of them,
 /// took the state for false, and named honest players.
 #[test]
 fn in_a_signed_match_of_long_turns_a_player_comes_back() {

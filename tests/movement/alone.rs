@@ -78,7 +78,7 @@ fn five_hundred_paths_at_once_are_found_one_after_the_other() {
     println!("waiting: {waiting:?}");
 }
 
-/// They are sent one by one, each to the goal itself, as those who come to somebody's aid. (Each looked for a path of its own, one after the other.)
+/// They are sent one by one, each to the goal itself, like units that come to another's aid. Each looked for a path of its own, one after the other.
 #[test]
 fn two_hundred_units_with_one_goal_share_a_field() {
     let mut world = World::new(WorldDef::new()).unwrap();
@@ -119,7 +119,7 @@ fn who_goes_alone_goes_on_while_the_ground_changes() {
     }
 }
 
-/// Two that go to one goal behind a wall, while another group uses the only field. (They waited for ever.)
+/// Two units go to one goal behind a wall, while another group uses the only field. They waited for ever.
 #[test]
 fn who_gets_no_field_finds_a_path_without() {
     let mut world = World::new(WorldDef::new()).unwrap();
@@ -129,7 +129,7 @@ fn who_gets_no_field_finds_a_path_without() {
     assert_eq!((arrived, gave_up), (2, 0));
 }
 
-/// The path is longer than a search may be: a hall of walls with a door at each end in turn. (They waited for ever.)
+/// The path is longer than a search may be: a hall of walls with a door at each end in turn. The units waited for ever.
 #[test]
 fn who_gets_no_field_and_has_a_long_way_gives_up() {
     let mut world = World::new(WorldDef::new()).unwrap();

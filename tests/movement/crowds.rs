@@ -130,7 +130,7 @@ fn an_army_marches_as_wide_as_it_will_stand() {
     assert!(scene.frame / RATE < 65, "{} s", scene.frame / RATE);
 }
 
-/// Who was pushed past its aim turned back to it, against all who came after it.
+/// Units that were pushed past their aim turned back to it, against all that came after them.
 #[test]
 fn a_crowd_flows_past_rocks() {
     let mut world = open_world();
@@ -238,7 +238,7 @@ fn two_groups_pass_each_other() {
     }
 }
 
-/// A unit that stood looked no further than its own speed took it, and touched those in its way in 121 of these 180 starts. (Three begin too near.)
+/// A unit that stood looked no further than its own speed took it, and touched those in its way in 121 of these 180 starts. Three of the starts are too near.
 #[test]
 fn who_sets_out_goes_around_one_that_stands_near() {
     let mut touched = 0;
@@ -304,7 +304,7 @@ fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
     assert_eq!(scene.arrived.len(), 4);
 }
 
-/// Of two units with a field one is gone. (A group was refused, because the other one used the only field.)
+/// Of two units with a field one is gone. A group was refused, because the other unit used the only field.
 #[test]
 fn an_order_takes_the_field_of_a_single_unit() {
     let mut world = open_world();

@@ -64,7 +64,7 @@ fn hunt(scene: &mut Scene, pairs: &[(BodyId, BodyId)], frames: u32) -> Vec<Optio
     after
 }
 
-/// (It pressed at the wall for ever.)
+/// The pursuer pushed against the wall for ever.
 #[test]
 fn a_pursuer_comes_around_a_long_wall() {
     let mut world = world();

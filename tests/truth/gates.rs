@@ -53,7 +53,7 @@ fn the_wall_ends_beside_a_gate_that_is_open_for_a_body() {
     }
 }
 
-/// Who can pass a segment moves as if that were disabled, whatever opens it.
+/// A body that can pass a segment moves as if the segment were disabled, whatever lets it pass.
 #[test]
 fn an_open_gate_is_none() {
     let source = "brute force: the gate is disabled";

@@ -532,8 +532,8 @@ fn keep_the_laws(seeds: impl IntoIterator<Item = u64>) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Heaps with masses of 1:30 and 1:100 that once shook after [`REST`] seconds: those of the first ten thousand scenes, and some that shook while that
-/// was mended.
+/// Heaps with masses of 1:30 and 1:100 that once shook after [`REST`] seconds: those of the first ten thousand scenes, and some that shook with earlier
+/// attempts at the mend.
 #[test]
 fn heaps_of_masses_to_1_to_100_come_to_rest() {
     let seeds =

@@ -1,4 +1,4 @@
-//! Who reads the output may go: a closed pipe, a full disk. The program plays on and ends with one of its exit codes.
+//! The reader of the output may go away: a closed pipe, a full disk. The program plays on and ends with one of its exit codes.
 
 use std::process::Stdio;
 

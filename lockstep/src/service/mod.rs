@@ -6,9 +6,9 @@
 //! - [`places`]: which secret opens which place.
 //! - `code`, `codes`: join codes, one for each place.
 //! - [`host`]: the middle of a star that plays itself.
-//! - `household`: whom a limit per address is for.
-//! - [`invitation`]: the way to a place without a seal.
-//! - `relay`: the rooms of a relay, and its limits. `removal`: who has opened a room removes a player.
+//! - `household`: which addresses count as one for a limit per address.
+//! - [`invitation`]: how a guest gets a place over plain UDP.
+//! - `relay`: the rooms of a relay, and its limits. `removal`: the guest that has opened a room removes a player.
 //! - `machine`: the keys and marks that follow from a machine's one secret. `save_file`: a match that can be resumed, as bytes.
 //! - `guest`: a peer that joins by a code, loses its connection and comes back, or opens a room at a relay.
 //!

@@ -1,8 +1,8 @@
-//! The memory of a player's place: a player who has made the others stand, or comes and goes all the time, waits before it comes back.
+//! The memory of a player's place: a player who has made the others wait, or comes and goes all the time, waits before it comes back.
 //!
-//! The place owes the time for which the others stood before a drop, and a little for each arrival. A tenth of all time is forgiven, so in the
-//! long run nobody makes the others stand for more than a tenth of the time by leaving and coming back. A place may owe some of it at
-//! first: an honest player whose program crashes comes back at once.
+//! The place owes the time for which the others waited before a drop, and a little for each arrival. A tenth of all time is forgiven, so in the long run nobody
+//! makes the others wait for more than a tenth of the time by leaving and coming back. A place may owe some of it at first: an honest player whose program
+//! crashes comes back at once.
 
 use crate::packet::Refusal;
 use crate::session::common::Common;
@@ -13,15 +13,15 @@ use crate::value::time::{Duration, Instant};
 /// One part in this many of all time is forgiven.
 const FORGIVING: u64 = 10;
 
-/// What an arrival costs: more than the others stand while a player comes back.
+/// What an arrival costs: more than the others wait while a player comes back.
 const ARRIVAL: Duration = Duration::from_secs(2);
 
 /// What a place may owe: four drops, and at least this much. Then its player waits.
 const FREE_DROPS: u64 = 4;
 const FREE_MIN: Duration = Duration::from_secs(30);
 
-/// A place owes at most this much more: six drop times, which is twice what a player has cost who is dropped again and again for being late. So nobody
-/// waits for more than sixty drop times.
+/// A place owes at most this much more: six drop times, which is twice what being dropped for repeated lateness costs. So nobody waits for more than sixty drop
+/// times.
 const OWED_MAX_DROPS: u64 = 6;
 
 /// What the places owe.

@@ -170,8 +170,8 @@ impl AnySession {
     }
 
     /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the
-    /// host leaves, the match ends for all. After the last turn it ends as without this call, or who left would take the end from others. Returns the
-    /// number of cancelled actions.
+    /// host leaves, the match ends for all. After the last turn it ends as without this call, because others may still need this peer's entries to finish.
+    /// Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign(Successor::AsConfigured);
         self.local.leaving.get_or_insert(self.common.now);

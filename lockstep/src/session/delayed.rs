@@ -110,8 +110,8 @@ impl Delayed {
         waits && !(common.is_delayed(link) && self.state.is_some())
     }
 
-    /// Puts a state in transfer that is whole aside for delayed watchers. Forgets it when it is of use to none of them: who refuses it takes it from nobody
-    /// who gets it. Returns whether it was put aside now.
+    /// Puts a state in transfer that is whole aside for delayed watchers. Forgets it when it is of use to none of them. A watcher that refuses the state does
+    /// not take it away from others that get it. Returns whether it was put aside now.
     pub(super) fn keep_state(&mut self, common: &mut Common, transferred: &mut Option<Blob>) -> bool {
         if self.state.take_if(|blob| !is_of_use(common, blob)).is_some() {
             common.take_back_states(true);

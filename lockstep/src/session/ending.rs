@@ -140,7 +140,7 @@ impl AnySession {
             Bye::Left if is_watcher => {
                 link.phase = LinkPhase::Closed;
                 self.common.emit(Event::WatcherGone(peer));
-                // The place becomes free: the start does not wait for who has gone.
+                // The place becomes free: the start does not wait for a watcher that has gone.
                 if self.common.phase == SessionPhase::Lobby {
                     self.common.links.shift_remove_index(index);
                 }
@@ -212,7 +212,7 @@ impl AnySession {
                 .common
                 .links
                 .values()
-                // Who has finished has everything, and acknowledges nothing more.
+                // A peer that has finished has everything, and acknowledges nothing more.
                 .filter(|link| self.common.counts(link) && !link.progress.finished)
                 .map(|link| link.progress.acked[player.index()]);
             let safe = acks.min().unwrap_or(self.common.gate.turn);

@@ -22,9 +22,9 @@ const SHARE_MAX: u64 = 6;
 /// the drop time.
 const FREE: u64 = 8;
 
-/// The short waits of a player count as far as they are longer than those of half of the others: one second of waiting outweighs this many
-/// without. A player that makes the others stand for more than a third of the time, which slows the match by half, owes more and more. What half
-/// of the players owe is the settings' fault, or the network's in the middle.
+/// The short waits of a player count as far as they are longer than those of half of the others: one second of waiting outweighs this many without. A player
+/// that makes the others wait for more than a third of the time, which slows the match by half, owes more and more. What half of the players owe is the
+/// settings' fault, or the network's in the middle.
 const SHARE_FORGIVING: u64 = 2;
 
 /// How long the others have waited for each player, less the forgiven part.

@@ -171,7 +171,7 @@ impl DropAgreement {
     /// cannot take it back, also if a vote was the reason: without the others' agreement it would go on without that player's own packets.
     pub(super) fn voted_out(&self, common: &Common, votes: u16) -> u16 {
         let live = common.streams.live();
-        // Who has left or resigned has no say.
+        // A player who has left or resigned has no vote.
         let votes = if common.own() & live == 0 { 0 } else { votes | self.frozen };
         let votes = |player: &PlayerId| {
             let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);

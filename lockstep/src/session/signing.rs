@@ -248,7 +248,7 @@ impl Signing {
         let opening = Opening(shown.collect());
         let view =
             View { turn, live, all: opening.all(turn, live), opening, checksum: self.checksum, agreed };
-        // Who comes back is a watcher up to its return: it may pass turns that its former self has signed.
+        // A player who comes back is a watcher until its return: it may pass turns that its former self has signed.
         if let (Some(player), Some(key), Some(roster)) =
             (parts.common.streams.author(), &parts.common.setup.config.own.key, &self.roster)
             && live & (1 << player.0) != 0

@@ -207,7 +207,7 @@ fn who_confirms_nothing_is_dropped() {
     }
 }
 
-/// Who gives no more entries was measured by them, and could take nothing for ever.
+/// A player who gives no more entries was measured by its entries, and so could confirm nothing for ever.
 #[test]
 fn who_has_resigned_and_confirms_nothing_is_sent_away() {
     for topology in [Topology::Host, Topology::Relay] {

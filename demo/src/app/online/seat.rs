@@ -280,7 +280,7 @@ impl Seat {
         self.wire.is_cut_off()
     }
 
-    /// The player who hosts; behind a relay, who has opened the room.
+    /// The player who hosts; behind a relay, the player who has opened the room.
     pub(crate) fn host_player(&self) -> PlayerId {
         if self.is_relayed { PlayerId(0) } else { self.agreement.host }
     }

@@ -63,7 +63,7 @@ impl Course {
         &self.terms
     }
 
-    /// Who left and came back, whose keep fell, and who has won.
+    /// The players who left and came back, the keeps that fell, and the winner.
     pub(crate) fn milestones(&self) -> Vec<Milestone> {
         let mut all: Vec<Milestone> = self.story.departures().iter().map(Departure::milestone).collect();
         for (turn, army) in self.curve.fallen() {

@@ -242,8 +242,8 @@ impl Joiner {
 
     // ---- loading
 
-    /// Whether most of the players who say something of the turn before the state say what it says. (Nobody says anything: nobody plays any
-    /// more.) None: some have not arrived yet, or there is no state.
+    /// Whether the state agrees with most of the players who say something of the turn before it; also true if nobody says anything, because nobody plays any
+    /// more. None: some answers have not arrived yet, or there is no state.
     pub(in crate::session) fn confirm(&mut self, common: &Common) -> Option<bool> {
         let joining = self.0.as_mut()?;
         let JoinStage::Checking(header, _) = &joining.stage else { return None };

@@ -171,8 +171,8 @@ impl Middle {
         }
     }
 
-    /// Nobody has given a state: everybody is asked once more, because some give theirs last. Who waits has been welcomed by then, and knows for what it
-    /// waited.
+    /// Nobody has given a state: everybody is asked once more, because some give theirs last. The peers that wait have been welcomed by then, so they know for
+    /// what they waited.
     fn ask_again(&mut self, common: &mut Common, delayed: &Delayed) {
         match self.round {
             Round::First => self.round = Round::Pause(common.now + ASK_AGAIN_AFTER),

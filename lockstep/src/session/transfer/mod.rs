@@ -269,8 +269,8 @@ impl Transfers {
 
     /// The source announces its state.
     pub(super) fn source_promised(&mut self, common: &mut Common, delayed: &Delayed, manifest: Manifest) {
-        // An older one than it was asked for is a late copy of what it has given before. One of a turn for which nobody has made an entry yet comes again
-        // if it is no lie. Who gives nothing else is given up in time.
+        // An older one than it was asked for is a late copy of what it has given before. One of a turn for which nobody has made an entry yet comes again if it
+        // is no lie. A source that gives nothing else is given up in time.
         let is_reached = manifest.turn <= common.front() || common.streams.live() == 0;
         let is_asked_for = |source: &StateSource| manifest.turn >= source.not_before && is_reached;
         let Some(source) = self.middle.source().filter(is_asked_for) else { return };

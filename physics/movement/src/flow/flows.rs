@@ -388,9 +388,9 @@ impl Flows {
         }
     }
 
-    /// Where a unit goes that keeps beside the path of its group, and how long its own path is: as its leader would, who is `beside` away from it and goes to
-    /// the goal itself. So a group stays as wide as it will stand. `None` where the unit sees the goal, does not see the leader's place or where it would
-    /// come to itself, or where that is less than three quarters as good as its own path.
+    /// Where a unit goes that keeps beside the path of its group, and how long its own path is. It goes as an imagined leader would, which is `beside` away
+    /// from it and goes to the goal itself. So a group stays as wide as it will stand. `None` if the unit sees the goal, does not see the leader's place or the
+    /// place where it would come to itself, or if that way is less than three quarters as good as its own path.
     pub(crate) fn beside(
         &self,
         ground: &Ground,

@@ -43,9 +43,9 @@ impl Party {
 pub(crate) struct Plain {
     /// Its own group.
     pub(crate) group: u32,
-    /// Who keeps to its right for at most so long, ms.
+    /// Neighbours that keep to its right for at most so long, ms.
     pub(crate) right_ms: u16,
-    /// Who has waited for at least so long, ms.
+    /// Neighbours that have waited for at least so long, ms.
     pub(crate) stalled_ms: u16,
 }
 
