@@ -16,10 +16,11 @@ mod paths;
 mod prose;
 mod rooms;
 mod sizes;
+mod spread;
 mod test_code;
 mod tree;
 
-use exceptions::LARGE;
+use exceptions::{LARGE, WIDE};
 use tree::{Finding, Tree, assert_clean};
 
 /// Each rule is a test: its name, what it says, and what finds the places that break it.
@@ -45,6 +46,7 @@ rules! {
     files_of_the_cubes_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/cubes/src/", rooms::DEEPEST);
     files_of_the_pictures_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/render/src/", rooms::DEEPEST);
     files_of_the_benchmarks_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/bench/src/", rooms::DEEPEST);
+    types_are_in_few_files: "a type is one noun, and its methods are near each other", |tree| spread::types_are_in_few_files(tree, WIDE);
     functions_and_structures_are_small: "a function fits a screen, and a structure is one noun", |tree| sizes::functions_and_structures_are_small(tree, LARGE);
     demo_has_no_import_cycles: "the demo's folders, rooms and files import each other without a cycle", rooms::demo_has_no_cycles;
     the_page_repeats_the_programs_constants: "the page's script and the program have the same constants", page::the_page_repeats_the_programs_constants;

@@ -12,6 +12,18 @@ const ARGUMENTS_MAX: usize = 6;
 /// Most fields of a structure.
 const FIELDS_MAX: usize = 20;
 
+/// The sources that are measured.
+pub(crate) const PRODUCT: [&str; 8] = [
+    "physics/src/",
+    "physics/movement/src/",
+    "lockstep/src/",
+    "demo/src/",
+    "demo/battle/src/",
+    "demo/cubes/src/",
+    "demo/render/src/",
+    "demo/bench/src/",
+];
+
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
@@ -48,17 +60,7 @@ pub(crate) type Exception = (&'static str, &'static str, Size, usize, &'static s
 pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut needed = vec![false; exceptions.len()];
-    let product = [
-        "physics/src/",
-        "physics/movement/src/",
-        "lockstep/src/",
-        "demo/src/",
-        "demo/battle/src/",
-        "demo/cubes/src/",
-        "demo/render/src/",
-        "demo/bench/src/",
-    ];
-    for (path, _) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
+    for (path, _) in tree.rust_files("").filter(|(path, _)| PRODUCT.iter().any(|p| path.starts_with(p))) {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;
         }
@@ -136,7 +138,7 @@ fn items<'a>(tokens: &[Token<'a>]) -> Vec<Item<'a>> {
 }
 
 /// The token after `<...>`, if there is one at `at`.
-fn after_generics(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+pub(crate) fn after_generics(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     let mut depth = 0_i32;
     for (here, token) in tokens.iter().enumerate().skip(at) {
         let is_arrow = here > 0 && tokens[here - 1].is_sign("-");

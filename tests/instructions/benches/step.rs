@@ -87,8 +87,8 @@ fn whole_step(mut world: World) -> World {
 #[bench::c_find_contacts(args = (10_000), config = phase("*World>::find_contacts"))]
 #[bench::c_of_which_pairs(args = (10_000), config = phase("*Path::join"))]
 #[bench::d_solve(args = (10_000), config = phase("*Stepper::solve"))]
-#[bench::e_keep_contacts(args = (10_000), config = phase("*World>::keep_contacts"))]
-#[bench::f_move_bodies(args = (10_000), config = phase("*World>::move_bodies"))]
+#[bench::e_keep_contacts_and_move(args = (10_000), config = phase("*World>::keep_contacts_and_move"))]
+#[bench::e_of_which_move_bodies(args = (10_000), config = phase("*World>::move_bodies"))]
 fn phases_of_21_steps(mut world: World) -> World {
     world.step(black_box(20)).expect("in range");
     world
