@@ -57,8 +57,6 @@ pub(crate) struct FastMovers {
     pub(crate) crossings: Crossings,
     /// Pairs of a sensor and a body beside it, also those of slow bodies: they are tested when the bodies have moved.
     pub(crate) sensors: Vec<WorkingPair>,
-    /// Pairs that meet, and the contacts that they get, in the order in which they meet.
-    pub(crate) met: Vec<(u64, Hit)>,
     /// Whether there may be a pile-up.
     // not state: of this step
     pub(crate) in_pile_up: bool,

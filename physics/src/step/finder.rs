@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::body::working_index::WorkingPair;
-use crate::collide::narrow_phase::Hits;
+use crate::collide::narrow_phase::{Hit, Hits};
 use crate::math::boxes::LANES;
 use crate::step::broad_phase::{Join, WINDOW};
 use crate::step::crew::Crew;
@@ -25,6 +25,8 @@ pub(crate) struct Finder {
     terrain: TerrainPairs,
     /// Moving bodies with bodies at rest.
     pairs: Vec<WorkingPair>,
+    /// When the pairs with a fast body meet, and how.
+    met: Vec<(u64, Hit)>,
 }
 
 impl Finder {
@@ -38,11 +40,11 @@ impl Finder {
         found.fast.find_stops(input);
         self.find_between_movers(input, found, crew);
         // All contacts between moving bodies come before those with walls, which have the last word in each pass.
-        add_passages(input, found);
+        add_passages(input, found, &mut self.met);
         found.contacts.batches.end_movers();
         self.find_at_rest(input, found);
         self.terrain.add(input, found);
-        add_passages(input, found);
+        add_passages(input, found, &mut self.met);
     }
 
     /// Contacts between moving bodies.

@@ -1,56 +1,61 @@
 //! Closer tests: contacts of pairs of which a body is fast.
 
+use alloc::vec::Vec;
+
 use crate::body::record::flag;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::collide::narrow_phase::{Hit, Manifold, separation};
 use crate::collide::passage::{Passage, passage};
 use crate::collide::seams::FLUSH;
 use crate::math::axes::both;
-use crate::step::fast::{TOUCH_SLOP, is_seam_at};
+use crate::step::fast::{FastMovers, TOUCH_SLOP, is_seam_at};
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::near::NearPair;
 use crate::step::scene::Scene;
 
 /// Adds contacts of the pairs that were set aside until now, in the order in which they meet: what is met first is struck first.
-pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>) {
+/// `met` is scratch.
+pub(crate) fn add_passages(input: &ContactInput<'_>, found: &mut Found<'_>, met: &mut Vec<(u64, Hit)>) {
     if found.fast.pairs.is_empty() {
         return;
     }
     let scene = input.phase.scene;
     let all_meet = input.working.any_flags & flag::SPECIAL == 0 && !scene.has_ignored_pairs();
-    let mut pairs = core::mem::take(&mut found.fast.pairs);
-    let mut met = core::mem::take(&mut found.fast.met);
-    for &pair in &pairs {
-        if all_meet || meet_at_all(pair, scene, input, found) {
-            met.extend(passage_of(pair, input, found));
+    for &pair in &found.fast.pairs {
+        if all_meet || meet_at_all(pair, scene, input, &mut found.fast.sensors) {
+            met.extend(passage_of(pair, input, found.fast));
         }
     }
     met.sort_unstable_by_key(|&(time, hit)| (time, hit.a, hit.b));
     met.drain(..).for_each(|(_, hit)| found.add_solid(&hit, input));
-    found.coloring.end_window(&pairs, &mut found.contacts.batches);
-    pairs.clear();
-    (found.fast.met, found.fast.pairs) = (met, pairs);
+    found.coloring.end_window(&found.fast.pairs, &mut found.contacts.batches);
+    found.fast.pairs.clear();
 }
 
 /// Whether a pair can have a contact at all; notes those with a sensor.
-fn meet_at_all(pair: WorkingPair, scene: Scene<'_>, input: &ContactInput<'_>, found: &mut Found<'_>) -> bool {
+fn meet_at_all(
+    pair: WorkingPair,
+    scene: Scene<'_>,
+    input: &ContactInput<'_>,
+    sensors: &mut Vec<WorkingPair>,
+) -> bool {
     let [a, b] = both(pair, |index| input.working.shells[index].slot);
     if !scene.interact(a, b) {
         return false;
     }
     let sensor = [a, b].into_iter().any(|slot| scene.bodies[slot].has(flag::SENSOR));
     if sensor {
-        found.fast.sensors.push(pair);
+        sensors.push(pair);
     }
     !sensor
 }
 
 /// When two bodies meet, and how.
-fn passage_of([a, b]: WorkingPair, input: &ContactInput<'_>, found: &Found<'_>) -> Option<(u64, Hit)> {
+fn passage_of([a, b]: WorkingPair, input: &ContactInput<'_>, fast: &FastMovers) -> Option<(u64, Hit)> {
     let near = if b < input.dummy() { &[][..] } else { input.near.pairs_of(a) };
     let mut best: Option<(u64, Passage)> = None;
-    for (legs, since) in found.fast.paths([a, b], input) {
+    for (legs, since) in fast.paths([a, b], input) {
         // The usual path counts if they meet on it.
         if let Some(met) = pass([a, b], legs, near, input)
             && best.is_none_or(|(_, best)| best.nearest > TOUCH_SLOP && met.nearest < best.nearest)

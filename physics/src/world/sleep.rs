@@ -183,7 +183,7 @@ impl World {
     /// Bodies that met in this frame and are apart at its end are not still: at rest they would keep a contact with a body far away, which a restored
     /// world does not know. Only fast bodies do so, in a frame that is long enough to stop and to fall asleep in.
     fn keep_parted_awake(&mut self) {
-        let Self { activity, bodies, settings, stepper, .. } = self;
+        let Self { activity, bodies, settings, stepper, contacts, scratch: parted, .. } = self;
         if settings.sleep_ms == 0 {
             return;
         }
@@ -191,20 +191,19 @@ impl World {
         if !activity.active.iter().any(|&slot| may_doze(slot)) {
             return;
         }
-        let reach = resting_reach(&self.settings);
-        let mut parted = core::mem::take(&mut self.scratch);
+        let reach = resting_reach(settings);
+        let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
         parted.clear();
-        for contact in self.contacts.moving_contacts() {
+        for contact in contacts.moving_contacts() {
             let slots = [contact.owner, contact.other];
-            let is_tired = slots.iter().any(|&slot| self.bodies[slot].still_ms != 0);
-            if is_tired && !self.scene().are_within(contact.owner, contact.other, reach) {
+            let is_tired = slots.iter().any(|&slot| scene.bodies[slot].still_ms != 0);
+            if is_tired && !scene.are_within(contact.owner, contact.other, reach) {
                 parted.extend(slots);
             }
         }
-        for &slot in &parted {
-            self.bodies[slot].still_ms = 0;
+        for &slot in &*parted {
+            bodies[slot].still_ms = 0;
         }
-        self.scratch = parted;
     }
 
     /// Puts islands that were still for long enough to sleep, and kinematic bodies that stood still. Each other body gets at most the time

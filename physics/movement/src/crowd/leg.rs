@@ -199,33 +199,35 @@ impl Crowd {
         self.paths_left = self.settings.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.settings.cells_per_frame);
         self.pack.begin(self.settings.cells_per_frame);
-        let mut seekers = core::mem::take(&mut self.seekers);
-        let errand = |movers: &[Mover], number: u32| movers[number as usize].seeks();
-        seekers.sort_unstable_by_key(|&number| (errand(&self.movers, number), number));
-        for pair in seekers.windows(2) {
-            if errand(&self.movers, pair[0]) == errand(&self.movers, pair[1]) {
-                pair.iter().for_each(|&number| self.movers[number as usize].shares_goal());
-            }
-        }
         let scatter = u64::from(self.frame().wrapping_mul(SCATTER));
-        for equals in seekers.chunk_by_mut(|&a, &b| errand(&self.movers, a).0 == errand(&self.movers, b).0) {
-            let first = (scatter * equals.len() as u64) >> 32;
-            equals.rotate_left(first as usize);
+        line_up(&mut self.seekers, &mut self.movers, scatter);
+        for at in 0..self.seekers.len() {
+            self.find_course(world, self.seekers[at] as usize, rate, true);
         }
-        let turns_before =
-            |turn: u8| seekers.partition_point(|&number| errand(&self.movers, number).0 < turn);
-        // Other bits than those above, or some would never be first.
-        let first = match scatter >> 13 & 7 {
-            0 | 1 => turns_before(1),
-            2 => turns_before(2),
-            _ => 0,
-        };
-        seekers.rotate_left(first);
-        for &number in &seekers {
-            self.find_course(world, number as usize, rate, true);
-        }
-        self.seekers = seekers;
     }
+}
+
+/// Puts those who look for a path into the order of [`Crowd::seek`], and tells those with the same goal so. `scatter`: 32 bits, others in each frame.
+fn line_up(seekers: &mut [u32], movers: &mut [Mover], scatter: u64) {
+    let errand = |movers: &[Mover], number: u32| movers[number as usize].seeks();
+    seekers.sort_unstable_by_key(|&number| (errand(movers, number), number));
+    for pair in seekers.windows(2) {
+        if errand(movers, pair[0]) == errand(movers, pair[1]) {
+            pair.iter().for_each(|&number| movers[number as usize].shares_goal());
+        }
+    }
+    for equals in seekers.chunk_by_mut(|&a, &b| errand(movers, a).0 == errand(movers, b).0) {
+        let first = (scatter * equals.len() as u64) >> 32;
+        equals.rotate_left(first as usize);
+    }
+    let turns_before = |turn: u8| seekers.partition_point(|&number| errand(movers, number).0 < turn);
+    // Other bits than those above, or some would never be first.
+    let first = match scatter >> 13 & 7 {
+        0 | 1 => turns_before(1),
+        2 => turns_before(2),
+        _ => 0,
+    };
+    seekers.rotate_left(first);
 }
 
 /// The way to the last of the next corners of a path that is in sight.

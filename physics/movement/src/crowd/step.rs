@@ -52,11 +52,11 @@ impl Crowd {
         self.events.clear();
         self.events.extend(self.replaced.drain(..).map(MoveEvent::Gone));
         let largest = self.look(world, rate);
-        let thinkers = core::mem::take(&mut self.thinkers);
         // Looked at one after the other at once, these come from memory in a third of the time.
-        let going = thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
+        let going = self.thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
         self.seekers.clear();
-        for &number in &thinkers {
+        for at in 0..self.thinkers.len() {
+            let number = self.thinkers[at];
             if !self.find_course(world, number as usize, rate, false) {
                 self.seekers.push(number);
             }
@@ -68,10 +68,10 @@ impl Crowd {
             let there = units.map(|walker| (&walker.sight, walker.stalled_ms));
             self.squares.sort(there, largest.saturating_mul(SQUARE_RADII));
         }
-        for &number in &thinkers {
-            self.decide(world, number as usize, largest, rate);
+        for at in 0..self.thinkers.len() {
+            self.decide(world, self.thinkers[at] as usize, largest, rate);
         }
-        for &number in &thinkers {
+        for &number in &self.thinkers {
             self.hashes[number as usize] = CHANGED;
             let (mover, walker) = (&self.movers[number as usize], &mut self.walkers[number as usize]);
             // From the next frame on the others see what it has decided.
@@ -79,7 +79,6 @@ impl Crowd {
             (walker.sight.right_ms, walker.stalled_ms) = (mover.right_ms, mover.stalled_ms());
             walker.drive(world, rate);
         }
-        self.thinkers = thinkers;
         // Paths of units without a field leave half of it at least.
         let cells = self.paths_left.max(self.settings.cells_per_frame.div_ceil(2));
         self.flows.search(&self.ground, cells);
