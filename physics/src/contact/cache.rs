@@ -10,7 +10,6 @@
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
-use core::ops::Range;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
@@ -18,7 +17,7 @@ use fearless_simd::{i32x8, u32x8};
 use crate::body::record::{Body, Shell, flag};
 use crate::body::slot::{Slot, SlotPair};
 use crate::body::working_index::WorkingIndex;
-use crate::contact::cached::{CachedContacts, Owned, Owner, RestingContact, look_up, merge_into};
+use crate::contact::cached::{CachedContacts, Looked, Owned, Owner, RestingContact, look_up, merge_into};
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{each, each_lane};
@@ -46,8 +45,10 @@ pub(crate) struct ContactCache {
     unsure: bool,
     /// Whether a contact of the last frame (old, then woken) still touches.
     matched: Vec<bool>,
-    /// Contacts per owner by working index, then the index of the owner's next contact.
-    cursors: Vec<u32>,
+    /// Contacts per owner, by working index.
+    counts: Vec<u32>,
+    /// The next contact of an owner, by working index; anything if it has none.
+    cursors: Vec<Cached>,
     /// The lanes of each batch whose contacts are kept, one bit each.
     kept_lanes: Vec<u8>,
     pub(crate) began: Vec<SlotPair>,
@@ -59,7 +60,7 @@ pub(crate) struct ContactCache {
 
 clone_in_place!(
     ContactCache: owners, contacts, resting, ranges, stirred, unsure, began, stayed, lists_stayed, ended;
-    not old_owners, old_contacts, woken, matched, cursors, kept_lanes
+    not old_owners, old_contacts, woken, matched, counts, cursors, kept_lanes
 );
 
 impl ContactCache {
@@ -153,23 +154,25 @@ impl ContactCache {
         ranges: [Owned; LANES],
     ) -> ([Cached; LANES], [i32; LANES]) {
         let near = self.old_contacts.near();
-        let (mut places, mut missing) = ([0; LANES], [0; LANES]);
+        let (mut found, mut missing) = ([Cached::NONE; LANES], [0; LANES]);
         let mut most = 0;
         for lane in 0..LANES {
-            (places[lane], missing[lane]) = look_up(simd, near, ranges[lane], others[lane]);
-            most = most.max(ranges[lane].end - ranges[lane].start);
+            let looked = look_up(simd, near, ranges[lane], others[lane]);
+            (found[lane], missing[lane]) = (looked.contact, looked.missing);
+            most = most.max(ranges[lane].count());
         }
         if most > LANES as u32 {
             for lane in 0..LANES {
-                (places[lane], missing[lane]) =
-                    self.look_further((places[lane], missing[lane]), ranges[lane], others[lane]);
+                let looked = Looked { contact: found[lane], missing: missing[lane] };
+                let looked = self.look_further(looked, ranges[lane], others[lane]);
+                (found[lane], missing[lane]) = (looked.contact, looked.missing);
             }
         }
         // Apart from the search: beside it, compilers make a branch of whether a contact was found.
-        let impulses = each(places, |place| near.1.get(place as usize).copied().unwrap_or_default());
+        let impulses = each(found, |found| near.1.get(found.at()).copied().unwrap_or_default());
         let missing = u32x8::load_array(simd, missing);
         let none: i32x8<S> = missing.bitcast();
-        let found = (u32x8::load_array(simd, places) | missing).to_array();
+        let found = (u32x8::load_array(simd, bytemuck::cast(found)) | missing).to_array();
         let mut found: [Cached; LANES] = bytemuck::cast(found);
         let mut impulses = (i32x8::load_array(simd, impulses) & !none).to_array();
         if !self.woken.is_empty() {
@@ -187,35 +190,37 @@ impl ContactCache {
     fn find_at<S: Simd>(&self, simd: S, range: Owned, other: Slot) -> (Cached, i32) {
         let near = self.old_contacts.near();
         match self.look_further(look_up(simd, near, range, other), range, other) {
-            (place, 0) => (Cached(place), near.1.get(place as usize).copied().unwrap_or_default()),
+            Looked { contact, missing: 0 } => {
+                (contact, near.1.get(contact.at()).copied().unwrap_or_default())
+            }
             _ => (Cached::NONE, 0),
         }
     }
 
     /// [`look_up`], also among the contacts that one look-up does not compare.
     #[inline]
-    fn look_further(&self, found: (u32, u32), range: Owned, other: Slot) -> (u32, u32) {
-        let Range { start, end } = range.range();
-        let first = start + LANES;
-        if found.1 == 0 || first >= end {
-            return found;
+    fn look_further(&self, looked: Looked, owned: Owned, other: Slot) -> Looked {
+        let range = owned.range();
+        let first = range.start + LANES;
+        if looked.missing == 0 || first >= range.end {
+            return looked;
         }
-        let at = self.old_contacts.others[first..end].iter().position(|&slot| slot == other);
-        at.map_or(found, |at| ((first + at) as u32, 0))
+        let at = self.old_contacts.others[first..range.end].iter().position(|&slot| slot == other);
+        at.map_or(looked, |at| Looked { contact: Cached::new(first + at), missing: 0 })
     }
 
     /// [`Self::find`] among the contacts that rested until now.
     #[inline]
     fn find_woken(&self, owner: Slot, other: Slot) -> (Cached, i32) {
         match self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)) {
-            Ok(at) => (Cached((self.matched.len() - self.woken.len() + at) as u32), self.woken[at].impulse),
+            Ok(at) => (Cached::new(self.matched.len() - self.woken.len() + at), self.woken[at].impulse),
             Err(_) => (Cached::NONE, 0),
         }
     }
 
     /// Friction impulse of the last frame's contact; `cached` is what [`Self::find`] gave.
     pub(crate) fn slide(&self, cached: Cached) -> i32 {
-        let cached = cached.0 as usize;
+        let cached = cached.at();
         match cached.checked_sub(self.matched.len() - self.woken.len()) {
             None => self.old_contacts.slides.get(cached).copied().unwrap_or(0),
             Some(woken) => self.woken.get(woken).map_or(0, |contact| contact.slide),
@@ -261,9 +266,9 @@ impl ContactCache {
         shells: &[Shell],
         touch: &dyn Fn(WorkingIndex, WorkingIndex) -> bool,
     ) {
-        let Self { cursors, kept_lanes, began, stayed, lists_stayed, matched, .. } = self;
-        cursors.clear();
-        cursors.resize(shells.len(), 0);
+        let Self { counts, kept_lanes, began, stayed, lists_stayed, matched, .. } = self;
+        counts.clear();
+        counts.resize(shells.len(), 0);
         kept_lanes.clear();
         began.clear();
         stayed.clear();
@@ -297,8 +302,8 @@ impl ContactCache {
             // All lanes: how many are kept is hard to predict for a branch.
             for lane in 0..LANES {
                 let (is_kept, is_known) = (kept >> lane & 1, known >> lane & 1);
-                cursors[origins.owner[lane].at()] += is_kept;
-                let at = origins.cached[lane].0 as usize;
+                counts[origins.owner[lane].at()] += is_kept;
+                let at = origins.cached[lane].at();
                 matched[select_unpredictable(is_kept & is_known != 0, at, last)] = true;
             }
             list_pairs(began, kept & !known, origins, shells);
@@ -312,29 +317,31 @@ impl ContactCache {
     /// Gives each owner its range.
     #[inline(never)]
     fn lay_out_owners(&mut self, shells: &[Shell]) {
-        let Self { owners, ranges, cursors, .. } = self;
+        let Self { owners, ranges, counts, cursors, .. } = self;
+        cursors.resize(shells.len(), Cached::default());
         owners.resize(shells.len(), Owner { slot: Slot::NONE, count: 0 });
         // Without branches: who owns contacts is hard to predict.
-        let (mut end, mut kept) = (0, 0);
-        for (shells, cursors) in shells.chunks(LANES).zip(cursors.chunks_mut(LANES)) {
+        let (mut end, mut kept) = (Cached::default(), 0);
+        let cursors = cursors.chunks_mut(LANES);
+        for ((shells, counts), cursors) in shells.chunks(LANES).zip(counts.chunks(LANES)).zip(cursors) {
             // In worlds with few contacts most blocks own none.
-            if cursors.iter().all(|&count| count == 0) {
+            if counts.iter().all(|&count| count == 0) {
                 continue;
             }
-            for (shell, cursor) in shells.iter().zip(cursors) {
-                let count = core::mem::replace(cursor, end);
+            for ((shell, &count), cursor) in shells.iter().zip(counts).zip(cursors) {
+                *cursor = end;
                 owners[kept] = Owner { slot: shell.slot, count };
                 kept += usize::from(count > 0);
-                end += count;
+                end = end.behind(count);
             }
         }
         owners.truncate(kept);
-        let mut start = 0;
+        let mut start = Cached::default();
         for owner in owners {
-            ranges[owner.slot] = Owned { start, end: start + owner.count };
-            start += owner.count;
+            let owned = Owned::new(start, owner.count);
+            (ranges[owner.slot], start) = (owned, owned.end);
         }
-        self.contacts.resize(end as usize);
+        self.contacts.resize(end.at());
     }
 
     /// Writes the contacts into their owners' ranges, in the order of solving; those that are not kept, behind the last one.
@@ -348,9 +355,9 @@ impl ContactCache {
             for lane in 0..LANES {
                 let is_kept = u32::from(kept >> lane & 1);
                 let cursor = &mut cursors[origins.owner[lane].at()];
-                let at = select_unpredictable(is_kept != 0, *cursor as usize, end);
+                let at = select_unpredictable(is_kept != 0, cursor.at(), end);
                 (others[at], impulses[at]) = (origins.other[lane], batch.impulse[lane]);
-                *cursor += is_kept;
+                *cursor = cursor.behind(is_kept);
             }
         }
         contacts.truncate(end);
@@ -407,7 +414,7 @@ impl ContactCache {
                 }
             }
             read += count as usize;
-            let range = Owned { start: start as u32, end: write as u32 };
+            let range = Owned { start: Cached::new(start), end: Cached::new(write) };
             self.ranges[owner.slot] = if owner.count > 0 { range } else { Owned::default() };
         }
         self.owners.retain(|o| o.count > 0);
@@ -421,10 +428,10 @@ impl ContactCache {
         self.unsure = true;
         self.ranges.clear();
         self.ranges.resize(slots, Owned::default());
-        let mut start = 0;
+        let mut start = Cached::default();
         for owner in &self.owners {
-            self.ranges[owner.slot] = Owned { start, end: start + owner.count };
-            start += owner.count;
+            let owned = Owned::new(start, owner.count);
+            (self.ranges[owner.slot], start) = (owned, owned.end);
         }
         self.began.clear();
         self.stayed.clear();

@@ -11,6 +11,7 @@ use crate::body::working_index::ByWorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::copy::clone_in_place;
 use crate::math::plain::plain_data;
+use crate::solve::batches::Cached;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Debug, Default)]
@@ -66,8 +67,8 @@ plain_data!(Owner: slot, count);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Owned {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+    pub(crate) start: Cached,
+    pub(crate) end: Cached,
 }
 
 plain_data!(Owned: start, end);
@@ -76,8 +77,18 @@ impl ByWorkingIndex for Owned {}
 impl BySlot for Owned {}
 
 impl Owned {
+    /// `count` contacts from `start` on.
+    pub(super) fn new(start: Cached, count: u32) -> Self {
+        Self { start, end: start.behind(count) }
+    }
+
     pub(super) fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
+        self.start.at()..self.end.at()
+    }
+
+    #[inline(always)]
+    pub(super) fn count(self) -> u32 {
+        self.end.0 - self.start.0
     }
 }
 
@@ -104,20 +115,23 @@ pub(super) fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<R
     }
 }
 
-/// Index of a contact among the first eight of one owner, and 0; or any index, and all ones if it is not there. About every other pair is new,
-/// which no branch predicts, so there is none.
+/// What a look-up gives.
+#[derive(Clone, Copy)]
+pub(super) struct Looked {
+    /// The contact; if it is missing, any one of its owner.
+    pub(super) contact: Cached,
+    /// 0, or all ones if the contact is not there.
+    pub(super) missing: u32,
+}
+
+/// Looks for a contact among the first eight of one owner. About every other pair is new, which no branch predicts, so there is none.
 #[inline(always)]
-pub(super) fn look_up<S: Simd>(
-    simd: S,
-    (others, _): (&[Slot], &[i32]),
-    Owned { start, end }: Owned,
-    other: Slot,
-) -> (u32, u32) {
-    let (count, first) = (end - start, start as usize);
+pub(super) fn look_up<S: Simd>(simd: S, (others, _): (&[Slot], &[i32]), owned: Owned, other: Slot) -> Looked {
+    let (start, first) = (owned.start, owned.start.at());
     let near = others.get(first..first + LANES).and_then(<[Slot]>::as_array::<LANES>);
-    let Some(near) = near else { return (start, u32::MAX) };
+    let Some(near) = near else { return Looked { contact: start, missing: u32::MAX } };
     let equal = u32x8::load_array_ref(simd, bytemuck::cast_ref(near)).simd_eq(other.0).to_bitmask() as u32;
-    let equal = equal & ((1 << count.min(LANES as u32)) - 1);
+    let equal = equal & ((1 << owned.count().min(LANES as u32)) - 1);
     let lane = equal.trailing_zeros() & (LANES as u32 - 1);
-    (start + lane, u32::from(equal != 0).wrapping_sub(1))
+    Looked { contact: start.behind(lane), missing: u32::from(equal != 0).wrapping_sub(1) }
 }

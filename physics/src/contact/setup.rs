@@ -18,7 +18,7 @@ use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::batches::{Cached, Origin, Origins, WindowBatches};
 use crate::solve::bounce::Bounce;
 use crate::solve::colors::BatchLayout;
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::contact_place::{BatchIndex, ContactPlace, WindowPlace};
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::notes::Notes;
 use crate::solve::push::{OVERLAP_ALLOWED, PUSH_MAX, push_speed};
@@ -83,12 +83,12 @@ impl ContactSetup<'_> {
     ) {
         let limits = Limits::new(self.fps, self.settings.push_factor);
         let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(layout.contacts());
-        for (((batch, origins), numbers), at) in batches.zip(to.first as usize..) {
+        for (((batch, origins), numbers), at) in batches.zip(to.first.onward()) {
             self.fill_batch(simd, limits, hits, numbers, at, (batch, origins), notes);
         }
     }
 
-    /// The contacts of eight hits: what [`Self::fill`] does for one. `at` is the number of their batch.
+    /// The contacts of eight hits: what [`Self::fill`] does for one. `at`: their batch.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn fill_batch<S: Simd>(
@@ -97,7 +97,7 @@ impl ContactSetup<'_> {
         limits: Limits,
         hits: &Hits,
         numbers: &[u32; LANES],
-        at: usize,
+        at: BatchIndex,
         (batch, origins): (&mut Batch, &mut Origins),
         notes: &mut Notes,
     ) {
@@ -161,7 +161,7 @@ impl ContactSetup<'_> {
         batch: &mut Batch,
         [a, b]: [[&Shell; LANES]; 2],
         gap: &[i32; LANES],
-        at: usize,
+        at: BatchIndex,
         notes: &mut Notes,
     ) {
         each_lane(
@@ -198,7 +198,7 @@ impl ContactSetup<'_> {
         &self,
         hit: &Hit,
         solving: Solving,
-        place: u32,
+        place: WindowPlace,
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) -> ContactPlace {

@@ -17,7 +17,7 @@ use crate::body::working_index::WorkingPair;
 use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, separation};
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::UNIT_BITS;
-use crate::tree::block_join::CurvePair;
+use crate::tree::curve_box::CurvePair;
 
 kernel!(
     /// See [`crate::tree::block_join::join_blocks`].
@@ -29,9 +29,9 @@ kernel!(
         keep_own: u64,
         out: &mut Vec<CurvePair>,
     ) {
-        for &[i, j] in pairs {
-            let own = if i == j { keep_own } else { u64::MAX };
-            push_pairs(simd, i, j, overlaps(simd, &a[i as usize], &b[j as usize]) & own, out);
+        for &pair in pairs {
+            let own = if pair.a == pair.b { keep_own } else { u64::MAX };
+            push_pairs(simd, pair, overlaps(simd, &a[pair.a.at()], &b[pair.b.at()]) & own, out);
         }
     }
 );
@@ -71,11 +71,12 @@ static EVERY_BIT: [u8; 64] = {
 kernel!(
     /// See [`crate::tree::block_join::push_pairs`]: eight pairs per iteration, and hardly ever a second iteration.
     #[inline]
-    fn push_pairs(simd: Avx512, i: u32, j: u32, overlapping: u64, out: &mut Vec<CurvePair>) {
+    fn push_pairs(simd: Avx512, pair: CurvePair, overlapping: u64, out: &mut Vec<CurvePair>) {
         let end = out.len() + overlapping.count_ones() as usize;
         let every = u8x64::load_array_ref(simd, &EVERY_BIT).into();
         let mut bits = _mm512_maskz_compress_epi8(overlapping, every);
-        let first = _mm512_set1_epi64((u64::from(i) << 3 | u64::from(j) << 35) as i64);
+        // Eight children each. Both halves have room for the shift.
+        let first = _mm512_set1_epi64((pair.number() << LANES.ilog2()) as i64);
         loop {
             let bit = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(bits));
             let lane_of_b = _mm512_and_si512(bit, _mm512_set1_epi64(LANES as i64 - 1));

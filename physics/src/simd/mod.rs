@@ -28,7 +28,8 @@ use crate::solve::batches::{Batches, WindowBatches};
 use crate::solve::colors::{BatchLayout, Colors};
 use crate::solve::notes::Notes;
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
-use crate::tree::block_join::{CurvePair, join_blocks};
+use crate::tree::block_join::join_blocks;
+use crate::tree::curve_box::CurvePair;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 use crate::tree::search::Search;
 use crate::world_def::Simd;
@@ -290,7 +291,7 @@ impl Path {
     /// Appends the moving bodies whose boxes overlap `area`, see [`Quadtree::visit_lanes`]. `tree` is theirs.
     pub(crate) fn movers_in(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<WorkingIndex>) {
         with_simd!(self, at most 256, simd => {
-            tree.visit_lanes(simd, area, #[inline(always)] |lane| out.push(WorkingIndex::new(lane)));
+            tree.visit_lanes(simd, area, #[inline(always)] |lane| out.push(WorkingIndex::new(lane.at())));
         });
     }
 

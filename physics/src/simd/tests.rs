@@ -7,6 +7,7 @@ use crate::collide::narrow_phase::separation;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
 use crate::motion::working_arrays::AT_REST;
+use crate::solve::batches::Cached;
 use crate::solve::solver::{Contact, EVEN_SHARE, in_turns, solve_one, solve_one_soft};
 
 /// Movable bodies; the immovable one and the dummy follow them.
@@ -143,7 +144,7 @@ fn gathered_bodies_are_those_of_the_world() {
         };
         let bodies: Vec<Body> = (0..30).map(|_| body(rng)).collect();
         let ranges: Vec<Owned> =
-            (0..25).map(|_| Owned { start: rng.next_u32(), end: rng.next_u32() }).collect();
+            (0..25).map(|_| Owned { start: Cached(rng.next_u32()), end: Cached(rng.next_u32()) }).collect();
         let slots: Vec<[Slot; LANES]> = (0..4)
             .map(|_| {
                 [0; LANES].map(|_: u32| if rng.below(5) == 0 { Slot::NONE } else { Slot(rng.below(30)) })

@@ -7,11 +7,11 @@ use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::plain::plain_data;
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::contact_place::{BatchIndex, ByBatch, ContactPlace, WindowPlace};
 use crate::solve::solver::{Batch, Contact};
 
-/// A contact of the last frame, by its place in the contact cache during a step, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A contact of the last frame, by its number in the contact cache, or none. During a step those that have woken up follow the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Cached(pub(crate) u32);
 
@@ -20,6 +20,23 @@ plain_data!(Cached: 0);
 impl Cached {
     /// No contact of the last frame.
     pub(crate) const NONE: Self = Self(u32::MAX);
+
+    #[inline(always)]
+    pub(crate) fn new(at: usize) -> Self {
+        Self(at as u32)
+    }
+
+    /// Where the contact is in the arrays of the cache.
+    #[inline(always)]
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The one `contacts` behind this one.
+    #[inline(always)]
+    pub(crate) fn behind(self, contacts: u32) -> Self {
+        Self(self.0 + contacts)
+    }
 }
 
 /// What the contact cache needs to know about a lane later.
@@ -53,6 +70,8 @@ pub(crate) struct Origins {
     pub(crate) gap: [i32; LANES],
 }
 
+impl ByBatch for Origins {}
+
 impl Origins {
     /// No contacts: none of them touches.
     const NONE: Self = Self {
@@ -82,8 +101,7 @@ pub(crate) const PARTING_GAP: i32 = 1 << 10;
 /// The batches of one window while they are filled.
 #[derive(Debug)]
 pub(crate) struct WindowBatches<'a> {
-    /// Number of the first batch among those of the step.
-    pub(crate) first: u32,
+    pub(crate) first: BatchIndex,
     pub(crate) batches: &'a mut [Batch],
     pub(crate) origins: &'a mut [Origins],
     pub(crate) dummy: WorkingIndex,
@@ -92,8 +110,8 @@ pub(crate) struct WindowBatches<'a> {
 impl<'a> WindowBatches<'a> {
     /// Writes a contact into its place; does nothing if it has none.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) {
-        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+    pub(crate) fn fill(&mut self, place: WindowPlace, contact: &Contact, origin: Origin) {
+        let (batch, lane) = place.batch_and_lane();
         if let (Some(batch), Some(origins)) = (self.batches.get_mut(batch), self.origins.get_mut(batch)) {
             batch.set(lane, contact);
             origins.set(lane, origin);
@@ -102,9 +120,9 @@ impl<'a> WindowBatches<'a> {
 
     /// A place among those of the step.
     #[inline(always)]
-    pub(crate) fn place(&self, place: u32) -> ContactPlace {
-        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
-        ContactPlace::new(self.first as usize + batch, lane)
+    pub(crate) fn place(&self, place: WindowPlace) -> ContactPlace {
+        let (batch, lane) = place.batch_and_lane();
+        ContactPlace::new(self.first.behind(batch as u32), lane)
     }
 
     /// The first `count` batches, and the others.
@@ -112,22 +130,26 @@ impl<'a> WindowBatches<'a> {
         let (batches, later_batches) = self.batches.split_at_mut(count as usize);
         let (origins, later_origins) = self.origins.split_at_mut(count as usize);
         let (first, dummy) = (self.first, self.dummy);
-        let later =
-            WindowBatches { first: first + count, batches: later_batches, origins: later_origins, dummy };
+        let later = WindowBatches {
+            first: first.behind(count),
+            batches: later_batches,
+            origins: later_origins,
+            dummy,
+        };
         (WindowBatches { first, batches, origins, dummy }, later)
     }
 
-    /// `count` batches from the one with number `first` in here.
-    pub(crate) fn part(&mut self, first: u32, count: u32) -> WindowBatches<'_> {
-        let range = first as usize..(first + count) as usize;
+    /// `count` batches behind the first `skipped` ones.
+    pub(crate) fn part(&mut self, skipped: u32, count: u32) -> WindowBatches<'_> {
+        let range = skipped as usize..(skipped + count) as usize;
         let (batches, origins) = (&mut self.batches[range.clone()], &mut self.origins[range]);
-        WindowBatches { first: self.first + first, batches, origins, dummy: self.dummy }
+        WindowBatches { first: self.first.behind(skipped), batches, origins, dummy: self.dummy }
     }
 
     /// Empties the unused lanes.
-    pub(crate) fn empty(&mut self, ends: &[u32]) {
-        for &place in ends {
-            let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+    pub(crate) fn empty(&mut self, ends: &[WindowPlace]) {
+        for &end in ends {
+            let (batch, lane) = end.batch_and_lane();
             self.batches[batch].clear_from(lane, self.dummy);
             let none = Origins::NONE.get(0);
             (lane..LANES).for_each(|lane| self.origins[batch].set(lane, none));
@@ -143,28 +165,33 @@ pub(crate) struct Batches {
     origins: Vec<Origins>,
     // not state: how many of the elements above count
     len: usize,
-    // not state: how many of those are contacts between moving bodies
-    between_movers: usize,
+    // not state: the first one with bodies at rest
+    at_rest: BatchIndex,
     dummy: WorkingIndex,
 }
 
 impl Batches {
     /// Forgets all contacts. `dummy` is the body that never moves.
     pub(crate) fn begin(&mut self, dummy: WorkingIndex) {
-        (self.len, self.between_movers) = (0, 0);
+        (self.len, self.at_rest) = (0, BatchIndex::default());
         self.dummy = dummy;
     }
 
     /// Adds batches, with anything in them.
     pub(crate) fn add(&mut self, count: u32) -> WindowBatches<'_> {
-        let first = self.len;
-        self.extend_to(first + count as usize);
+        let first = self.end();
+        self.extend_to(first.behind(count));
         self.window(first)
     }
 
-    /// Takes `len` batches into this step, unless there are more already.
-    pub(crate) fn extend_to(&mut self, len: usize) {
-        self.len = self.len.max(len);
+    /// The batch behind all others, which is added next.
+    pub(crate) fn end(&self) -> BatchIndex {
+        BatchIndex::new(self.len)
+    }
+
+    /// Takes the batches before `end` into this step.
+    pub(crate) fn extend_to(&mut self, end: BatchIndex) {
+        self.len = self.len.max(end.at());
         while self.batches.len() < self.len {
             self.batches.push(Batch::empty(self.dummy));
             self.origins.push(Origins::NONE);
@@ -172,11 +199,11 @@ impl Batches {
     }
 
     /// The batches from `first` on.
-    pub(crate) fn window(&mut self, first: usize) -> WindowBatches<'_> {
+    pub(crate) fn window(&mut self, first: BatchIndex) -> WindowBatches<'_> {
         WindowBatches {
-            first: first as u32,
-            batches: &mut self.batches[first..self.len],
-            origins: &mut self.origins[first..self.len],
+            first,
+            batches: &mut self.batches[first.at()..self.len],
+            origins: &mut self.origins[first.at()..self.len],
             dummy: self.dummy,
         }
     }
@@ -205,12 +232,12 @@ impl Batches {
 
     /// Contacts so far are between moving bodies, the others are with bodies at rest.
     pub(crate) fn end_movers(&mut self) {
-        self.between_movers = self.len;
+        self.at_rest = self.end();
     }
 
-    /// Number of batches with contacts between moving bodies; they come first.
-    pub(crate) fn between_movers(&self) -> usize {
-        self.between_movers
+    /// The first batch with bodies at rest; those between moving bodies come before it.
+    pub(crate) fn at_rest(&self) -> BatchIndex {
+        self.at_rest
     }
 
     /// The batches in the order of solving.
@@ -227,13 +254,13 @@ impl Batches {
     /// on, so the first empty one ends it.
     #[inline(always)]
     pub(crate) fn for_each(&self, with: impl FnMut(&Batch, usize, &Origin)) {
-        self.for_each_from(0, with);
+        self.for_each_from(BatchIndex::default(), with);
     }
 
     /// [`Self::for_each`] from the batch `first` on.
     #[inline(always)]
-    pub(crate) fn for_each_from(&self, first: usize, mut with: impl FnMut(&Batch, usize, &Origin)) {
-        for (batch, origins) in self.as_slice()[first..].iter().zip(&self.origins[first..]) {
+    pub(crate) fn for_each_from(&self, first: BatchIndex, mut with: impl FnMut(&Batch, usize, &Origin)) {
+        for (_, batch, origins) in self.from(first) {
             for lane in 0..LANES {
                 if batch.a[lane] == self.dummy {
                     break;
@@ -241,6 +268,13 @@ impl Batches {
                 with(batch, lane, &origins.get(lane));
             }
         }
+    }
+
+    /// The batches from `first` on, with their origins.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: BatchIndex) -> impl Iterator<Item = (BatchIndex, &Batch, &Origins)> {
+        let batches = self.as_slice()[first.at()..].iter().zip(&self.origins[first.at()..]);
+        first.onward().zip(batches).map(|(at, (batch, origins))| (at, batch, origins))
     }
 
     /// The batches with their origins, in the order of solving; unused lanes have no impulse and do not touch.

@@ -113,10 +113,10 @@ impl Bounce {
 mod tests {
     use super::*;
     use crate::body::slot::Slot;
-    use crate::math::boxes::LANES;
     use crate::math::lanes::UNIT;
     use crate::math::rng::Pcg32;
     use crate::solve::batches::{Cached, Origin};
+    use crate::solve::contact_place::WindowPlace;
     use crate::solve::solver::{Contact, EVEN_SHARE};
 
     /// Movable bodies; the dummy follows them.
@@ -139,7 +139,7 @@ mod tests {
             let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
             let origin =
                 Origin { owner: a, other: Slot(b.0), cached: Cached::NONE, gap: rng.below(1 << 12) as i32 };
-            let first = batch * LANES as u32;
+            let first = WindowPlace::first_of(batch);
             to.fill(first, &contact, origin);
             let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];
             bounces.list.push(Bounce { place: to.place(first), bodies: [a, b], restitution, threshold: 0 });

@@ -9,20 +9,18 @@ use core::hint::select_unpredictable;
 
 use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::boxes::LANES;
+use crate::solve::contact_place::WindowPlace;
 
 /// Colours per window: one bit each.
 const COLORS: usize = 64;
 
-/// No place: neither body can be moved.
-pub(crate) const NOWHERE: u32 = u32::MAX;
-
-/// What the batches of one window hold. Places are counted in lanes from the window's first batch on.
+/// What the batches of one window hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchLayout {
     /// The numbers of the contacts in each batch; their count for an empty lane. There may be more of these blocks than batches.
     contacts: Vec<[u32; LANES]>,
     /// Where the empty lanes of a batch begin.
-    pub(crate) ends: Vec<u32>,
+    pub(crate) ends: Vec<WindowPlace>,
     /// Batches of the window.
     pub(crate) batches: u32,
 }
@@ -39,17 +37,17 @@ impl BatchLayout {
 pub(crate) struct Colors {
     /// By working index, one bit each; none outside of a window.
     used: Vec<u64>,
-    /// The next place of each colour; a multiple of eight when it needs a batch.
-    open: [u32; COLORS],
+    /// The next place of each colour; the first one of a batch when it needs a batch.
+    open: [WindowPlace; COLORS],
     /// Where the empty lanes begin in the batches of those that have used up all colours.
-    ends: Vec<u32>,
+    ends: Vec<WindowPlace>,
     // not state: of the window, so far
     pub(crate) batches: u32,
 }
 
 impl Default for Colors {
     fn default() -> Self {
-        Self { used: Vec::new(), open: [0; COLORS], ends: Vec::new(), batches: 0 }
+        Self { used: Vec::new(), open: [WindowPlace::default(); COLORS], ends: Vec::new(), batches: 0 }
     }
 }
 
@@ -60,7 +58,7 @@ impl Colors {
     }
 
     /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
-    pub(crate) fn take_place(&mut self, pair: WorkingPair, movable: [bool; 2]) -> u32 {
+    pub(crate) fn take_place(&mut self, pair: WorkingPair, movable: [bool; 2]) -> WindowPlace {
         let Self { used, open, ends, batches } = self;
         take_place(used, open, ends, batches, pair, movable)
     }
@@ -84,7 +82,7 @@ impl Colors {
             let contacts = layout.contacts.as_flattened_mut();
             for (&[a, b], number) in eight.iter().zip(first..) {
                 let place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
-                if let Some(contact) = contacts.get_mut(place as usize) {
+                if let Some(contact) = contacts.get_mut(place.at()) {
                     *contact = number;
                 }
             }
@@ -92,7 +90,7 @@ impl Colors {
         *batches = count;
         self.end_window(pairs, layout);
         for &end in &layout.ends {
-            let end = end as usize;
+            let end = end.at();
             let empty = &mut layout.contacts.as_flattened_mut()[end..end.next_multiple_of(LANES)];
             empty.fill(pairs.len() as u32);
         }
@@ -103,10 +101,10 @@ impl Colors {
     pub(crate) fn end_window(&mut self, pairs: &[WorkingPair], layout: &mut BatchLayout) {
         let used = self.used.as_mut_slice();
         pairs.as_flattened().iter().for_each(|&body| used[body.at()] = 0);
-        let open = core::mem::replace(&mut self.open, [0; COLORS]);
+        let open = core::mem::replace(&mut self.open, [WindowPlace::default(); COLORS]);
         layout.ends.clear();
         layout.ends.append(&mut self.ends);
-        layout.ends.extend(open.into_iter().filter(|place| !place.is_multiple_of(LANES as u32)));
+        layout.ends.extend(open.into_iter().filter(|place| !place.is_first()));
         layout.batches = core::mem::take(&mut self.batches);
     }
 }
@@ -116,14 +114,14 @@ impl Colors {
 #[inline(always)]
 fn take_place(
     used: &mut [u64],
-    open: &mut [u32; COLORS],
-    ends: &mut Vec<u32>,
+    open: &mut [WindowPlace; COLORS],
+    ends: &mut Vec<WindowPlace>,
     batches: &mut u32,
     [a, b]: WorkingPair,
     movable: [bool; 2],
-) -> u32 {
+) -> WindowPlace {
     if movable == [false; 2] {
-        return NOWHERE;
+        return WindowPlace::NOWHERE;
     }
     // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
     let (used_a, used_b) = (used[a.at()], used[b.at()]);
@@ -131,9 +129,9 @@ fn take_place(
     // The bit of the lowest free colour. The next contact of either body waits for it, so there is no shift.
     let bit = !used_by_both & used_by_both.wrapping_add(1);
     if bit == 0 {
-        let place = *batches * LANES as u32;
+        let place = WindowPlace::first_of(*batches);
         *batches += 1;
-        ends.push(place + 1);
+        ends.push(place.next());
         return place;
     }
     used[a.at()] = used_a | if movable[0] { bit } else { 0 };
@@ -141,9 +139,9 @@ fn take_place(
     let color = bit.trailing_zeros() as usize;
     let next = open[color];
     // Which contact begins a batch is hard to predict for a branch.
-    let full = next.is_multiple_of(LANES as u32);
-    let place = select_unpredictable(full, *batches * LANES as u32, next);
+    let full = next.is_first();
+    let place = select_unpredictable(full, WindowPlace::first_of(*batches), next);
     *batches += u32::from(full);
-    open[color] = place + 1;
+    open[color] = place.next();
     place
 }

@@ -12,7 +12,7 @@ use crate::math::boxes::LANES;
 use crate::math::sets::DisjointSets;
 use crate::solve::batches::{Batches, Origin, PARTING_GAP};
 use crate::solve::bodies::Bodies;
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::contact_place::{BatchIndex, ContactPlace};
 use crate::solve::run::Run;
 use crate::solve::solver::{Batch, NO_LIMIT, Velocity};
 use crate::solve::step_contacts::StepContacts;
@@ -57,12 +57,12 @@ struct Group {
 impl Room {
     /// Whether something presses a body.
     pub(crate) fn is_pressed(&self, body: WorkingIndex) -> bool {
-        self.is_missing(body) || self.pressed.get(body.at()).is_some_and(|&pressed| pressed)
+        self.is_missing(body) || is_noted(&self.pressed, body)
     }
 
     /// Whether a body has no room.
     pub(crate) fn is_missing(&self, body: WorkingIndex) -> bool {
-        self.missing.get(body.at()).is_some_and(|&missing| missing)
+        is_noted(&self.missing, body)
     }
 
     /// Finds them. `soft`: contacts are springs.
@@ -85,19 +85,17 @@ impl Room {
         if (driven || are_opposite(sides)) && self.find_groups(run) && !soft {
             self.loosen(run);
         }
-        let mut at_walls = core::mem::take(&mut self.at_walls);
-        at_walls.retain(|&(body, _)| self.is_pressed(body));
+        let Self { at_walls, pressed, missing, .. } = self;
+        at_walls.retain(|&(body, _)| is_noted(missing, body) || is_noted(pressed, body));
         at_walls.sort_unstable();
-        self.at_walls = at_walls;
     }
 
     /// Lists the contacts of slow and of pressed bodies with walls. Returns from which sides walls touch the slow ones.
     fn list_walls(&mut self, run: &Run<'_>) -> u8 {
         let (batches, driven) = (&run.contacts.batches, run.bodies.some_kinematic);
         let mut sides = 0;
-        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
+        for (at, batch, origins) in batches.from(batches.at_rest()) {
             for lane in (0..LANES).filter(|&lane| origins.gap[lane] <= PARTING_GAP) {
-                let batch = &batches.as_slice()[at];
                 let is_first = !run.is_wall(batch.a[lane]);
                 let (body, wall) = in_order(batch, lane, is_first);
                 let slow = driven || fastest(run.bodies.velocities[body]) <= SLOW;
@@ -199,7 +197,8 @@ impl Room {
 
     /// Makes the contacts of bodies without room deep ones, but for those with walls.
     fn loosen(&self, run: &mut Run<'_>) {
-        for at in 0..run.contacts.batches.as_slice().len() {
+        let end = run.contacts.batches.end();
+        for at in BatchIndex::default().onward().take_while(|&at| at < end) {
             for lane in 0..LANES {
                 let gap = run.contacts.batches.origins()[at].gap[lane];
                 let batch = &run.contacts.batches.as_slice()[at];
@@ -227,6 +226,11 @@ impl Room {
             *velocity = Velocity::new(velocity.get().map(|v| v.clamp(-most, most)));
         }
     }
+}
+
+/// Whether something is noted of a body; `notes` are by working index, or empty.
+fn is_noted(notes: &[bool], body: WorkingIndex) -> bool {
+    notes.get(body.at()).is_some_and(|&noted| noted)
 }
 
 /// Calls `with` for each contact that is solved and whose surfaces touch, or nearly.

@@ -34,7 +34,7 @@ impl Run<'_> {
     /// A pass over all contacts; `repeated` if it is one of those that are repeated until little changes.
     pub(crate) fn pass(&mut self, pass: Pass, repeated: bool) {
         let (batches, velocities) = (&mut self.contacts.batches, &mut *self.bodies.velocities);
-        let movers = batches.between_movers();
+        let movers = batches.at_rest().at();
         let (between, at_rest) = batches.as_mut_slice().split_at_mut(movers);
         self.kernels.pass(between, velocities, pass);
         self.kernels.pass(at_rest, velocities, pass);
@@ -44,7 +44,7 @@ impl Run<'_> {
     /// The same as springs, whose softness is that of each batch.
     pub(crate) fn soft_pass(&mut self, softness: &[Softness], repeated: bool) {
         let (batches, velocities) = (&mut self.contacts.batches, &mut *self.bodies.velocities);
-        let movers = batches.between_movers();
+        let movers = batches.at_rest().at();
         let (between, at_rest) = batches.as_mut_slice().split_at_mut(movers);
         let (soft_between, soft_at_rest) = softness.split_at(movers);
         self.kernels.soft_pass(between, soft_between, velocities);

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::batches::Batches;
+use crate::solve::contact_place::ByBatch;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 use crate::solve::spring::Spring;
 use crate::solve::stiff::StiffContacts;
@@ -25,6 +26,9 @@ const PARTS_MAX: u32 = 8;
 pub(crate) fn parts(fps: u32) -> u32 {
     RATE_MIN.div_ceil(fps).min(PARTS_MAX)
 }
+
+/// Numbers of the lanes of a batch: gaps or softness.
+impl ByBatch for [i32; LANES] {}
 
 /// Data of the sub-steps in addition to the batches. Scratch.
 #[derive(Clone, Debug, Default)]

@@ -22,6 +22,7 @@ use crate::math::lanes::{
     twice_low,
 };
 use crate::math::plain::plain_data;
+use crate::solve::contact_place::ByBatch;
 
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
@@ -68,6 +69,8 @@ pub(crate) struct Batch {
     pub(crate) impulse: [i32; LANES],
     pub(crate) share_a: [i32; LANES],
 }
+
+impl ByBatch for Batch {}
 
 impl Batch {
     /// Eight empty lanes.

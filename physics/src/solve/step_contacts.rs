@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::solve::batches::Batches;
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::contact_place::{BatchIndex, ContactPlace};
 use crate::solve::friction::FrictionContact;
 use crate::solve::notes::Notes;
 use crate::solve::solver::{Batch, NO_LIMIT};
@@ -31,7 +31,7 @@ impl StepContacts {
 
     /// Appends the contacts that are solved and for which `counts` holds.
     pub(crate) fn list(&self, to: &mut Vec<ContactPlace>, mut counts: impl FnMut(&Batch, usize) -> bool) {
-        for (at, batch) in self.batches.as_slice().iter().enumerate() {
+        for (at, batch, _) in self.batches.from(BatchIndex::default()) {
             for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
                 if counts(batch, lane) {
                     to.push(ContactPlace::new(at, lane));

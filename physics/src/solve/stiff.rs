@@ -15,7 +15,7 @@ use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::solve::batches::{Batches, Origin};
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::contact_place::{BatchIndex, ContactPlace};
 use crate::solve::solver::{Batch, Velocity};
 use crate::solve::spring::Spring;
 
@@ -156,10 +156,10 @@ impl StiffContacts {
     /// Lists the contacts of those who bear too much.
     fn list(&mut self, batches: &Batches, shells: &[Shell]) {
         let bears = |body: WorkingIndex| leans(self.load[body.at()], shells[body].mass, self.rule.ratio);
-        for (index, batch) in batches.as_slice().iter().enumerate() {
+        for (at, batch, _) in batches.from(BatchIndex::default()) {
             for lane in 0..LANES {
                 if bears(batch.a[lane]) || bears(batch.b[lane]) {
-                    self.places.push(ContactPlace::new(index, lane));
+                    self.places.push(ContactPlace::new(at, lane));
                 }
             }
         }

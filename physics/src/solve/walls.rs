@@ -152,9 +152,8 @@ impl WallContacts {
     /// The contacts in which bodies are deep in a wall.
     fn list_deep(&mut self, run: &Run<'_>) {
         let (batches, shells) = (&run.contacts.batches, run.bodies.shells);
-        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
+        for (at, batch, origins) in batches.from(batches.at_rest()) {
             for lane in 0..LANES {
-                let batch = &batches.as_slice()[at];
                 if origins.gap[lane] < -deep::OVERLAP_SHALLOW && batch.biased[lane] != NO_LIMIT {
                     let pair = [batch.a[lane], batch.b[lane]];
                     let is_wall = |body: WorkingIndex| {

@@ -60,8 +60,7 @@ impl Wedged {
     fn list_walls(&mut self, run: &Run<'_>) {
         self.at_walls.clear();
         let batches = &run.contacts.batches;
-        for (at, origins) in batches.origins().iter().enumerate().skip(batches.between_movers()) {
-            let batch = &batches.as_slice()[at];
+        for (at, batch, origins) in batches.from(batches.at_rest()) {
             let touches = |&lane: &usize| origins.gap[lane] <= PARTING_GAP && batch.biased[lane] != NO_LIMIT;
             for lane in (0..LANES).filter(touches) {
                 let (a, b) = (batch.a[lane], batch.b[lane]);

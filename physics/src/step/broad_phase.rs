@@ -7,7 +7,8 @@
 use alloc::vec::Vec;
 
 use crate::simd::Path;
-pub(crate) use crate::tree::block_join::{ALL_PAIRS, CHILDREN_OF_ONE, CurvePair};
+pub(crate) use crate::tree::block_join::{ALL_PAIRS, CHILDREN_OF_ONE};
+pub(crate) use crate::tree::curve_box::CurvePair;
 use crate::tree::quadtree::Quadtree;
 
 /// Number of body-block pairs that the later phases process at a time.
@@ -21,11 +22,11 @@ pub(crate) struct Join {
 }
 
 impl Join {
-    /// Finds the pairs of body blocks of one tree whose bounds overlap, each pair once; `(b, b)` stands for the inside of a block.
+    /// Finds the pairs of body blocks of one tree whose bounds overlap, each pair once; a block with itself stands for its inside.
     pub(crate) fn within(&mut self, tree: &Quadtree, path: Path) -> &[CurvePair] {
         self.pairs.clear();
         if !tree.is_empty() {
-            self.pairs.push([0, 0]);
+            self.pairs.push(CurvePair::default());
         }
         for level in tree.levels().iter().skip(1).rev() {
             self.next.clear();
@@ -40,7 +41,7 @@ impl Join {
         self.pairs.clear();
         if !a.is_empty() && !b.is_empty() {
             debug_assert_eq!(a.levels().len(), b.levels().len());
-            self.pairs.push([0, 0]);
+            self.pairs.push(CurvePair::default());
         }
         for (level_a, level_b) in a.levels().iter().zip(b.levels()).skip(1).rev() {
             self.next.clear();

@@ -113,7 +113,7 @@ impl Crossing<'_> {
     /// Walls have the last word for the bodies whose velocity has `changed`.
     fn hold_at_walls(&self, moving: &mut [Velocity], changed: impl Fn(WorkingIndex) -> bool) {
         let Self { batches, working, .. } = self;
-        batches.for_each_from(batches.between_movers(), |batch, lane, origin| {
+        batches.for_each_from(batches.at_rest(), |batch, lane, origin| {
             let pair = [batch.a[lane], batch.b[lane]];
             let is_wall = pair.iter().any(|&body| working.shells[body].mass == 0);
             if is_wall && batch.biased[lane] != NO_LIMIT && pair.into_iter().any(&changed) {

@@ -9,8 +9,8 @@ use crate::contact::share::share_with_locks;
 use crate::math::axes::both;
 use crate::math::num::isqrt_u64;
 use crate::solve::batches::Batches;
-use crate::solve::colors::{BatchLayout, Colors, NOWHERE};
-use crate::solve::contact_place::ContactPlace;
+use crate::solve::colors::{BatchLayout, Colors};
+use crate::solve::contact_place::{BatchIndex, ContactPlace, WindowPlace};
 use crate::solve::friction::FrictionContact;
 use crate::solve::step_contacts::StepContacts;
 use crate::step::fast::FastMovers;
@@ -25,8 +25,8 @@ pub(crate) struct Coloring {
 
 impl Coloring {
     /// The first batch of the window that is being filled.
-    fn first_batch(&self, batches: &Batches) -> usize {
-        batches.as_slice().len() - self.colors.batches as usize
+    fn first_batch(&self, batches: &Batches) -> BatchIndex {
+        BatchIndex::new(batches.as_slice().len() - self.colors.batches as usize)
     }
 
     /// Ends a window whose contacts were added one by one.
@@ -71,10 +71,10 @@ impl Found<'_> {
         let first = self.coloring.first_batch(batches);
         let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);
         let place = colors.take_place(pair, both(pair, |body| input.working.shells[body].mass != 0));
-        if place == NOWHERE {
+        if place == WindowPlace::NOWHERE {
             return None;
         }
-        batches.extend_to(first + colors.batches as usize);
+        batches.extend_to(first.behind(colors.batches));
         Some(input.setup(stiff).fill(hit, solving, place, &mut batches.window(first), notes))
     }
 

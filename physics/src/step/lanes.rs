@@ -7,6 +7,7 @@ use crate::body::slot::Slot;
 use crate::body::working_index::WorkingIndex;
 use crate::math::boxes::RawBox;
 use crate::simd::Path;
+use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
 /// The tree of the moving bodies. It outlives the step: queries use it, too.
@@ -65,14 +66,14 @@ impl Lanes {
     /// Empties the lane of a body that stopped moving.
     pub(crate) fn vacate(&mut self, slot: Slot) {
         if let Some(lane) = self.of(slot) {
-            self.tree.vacate(lane.at());
+            self.tree.vacate(CurveBox::new(lane.at()));
         }
     }
 
     /// Updates the box of a moving body whose position was set.
     pub(crate) fn moved(&mut self, slot: Slot, bounds: &RawBox) {
         if let Some(lane) = self.of(slot) {
-            self.tree.replace_box(lane.at(), bounds);
+            self.tree.replace_box(CurveBox::new(lane.at()), bounds);
         }
     }
 

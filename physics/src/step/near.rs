@@ -11,7 +11,8 @@ use crate::simd::Path;
 use crate::step::broad_phase::Join;
 use crate::step::scene::Scene;
 use crate::step::working::Working;
-use crate::tree::block_join::{ALL_PAIRS, CurvePair};
+use crate::tree::block_join::ALL_PAIRS;
+use crate::tree::curve_box::{CurveBox, CurvePair};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::radix_sort::radix_sort;
 use crate::tree::resting::RestingTrees;
@@ -40,7 +41,7 @@ pub(crate) struct Near {
     /// Working index of a body at rest, by slot; [`NOWHERE`] outside of a step.
     index: Vec<WorkingIndex>,
     join: Join,
-    /// Lanes of the tree whose bodies were searched for, and of the other one.
+    /// Of the bodies of one tree that are searched for in the other one.
     found: Vec<CurvePair>,
     /// The pairs as numbers, and scratch.
     sorted: [Vec<u64>; 2],
@@ -76,11 +77,14 @@ impl Near {
                 path.join(blocks, &tree.levels()[0], &rest.levels()[0], ALL_PAIRS, found);
             }
             let slots = rest.slot_of_lane();
-            let near = |lane, at: u32| NearPair { lane: WorkingIndex(lane), slot: slots[at as usize] };
+            let near = |mover: CurveBox, other: CurveBox| NearPair {
+                lane: WorkingIndex::new(mover.at()),
+                slot: slots[other.at()],
+            };
             if few_rest {
-                pairs.extend(found.iter().map(|&[at, lane]| near(lane, at)));
+                pairs.extend(found.iter().map(|pair| near(pair.b, pair.a)));
             } else {
-                pairs.extend(found.iter().map(|&[lane, at]| near(lane, at)));
+                pairs.extend(found.iter().map(|pair| near(pair.a, pair.b)));
             }
         }
         self.sort();

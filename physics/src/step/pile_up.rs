@@ -12,11 +12,12 @@ use crate::body::record::Shell;
 use crate::body::working_index::WorkingPair;
 use crate::math::boxes::LANES;
 use crate::solve::batches::Batches;
+use crate::solve::contact_place::BatchIndex;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::overlap::is_deep;
 use crate::step::windows::WindowHits;
-use crate::tree::block_join::CurvePair;
+use crate::tree::curve_box::{CurveBox, CurvePair};
 
 /// Pairs of blocks per block from which on there may be a pile-up. A crowd has four or five. This bounds the contacts outside of pile-ups:
 /// 64 per body on average.
@@ -60,31 +61,31 @@ impl PileUp {
         let Self { deep, pairs, window } = self;
         pairs.clear();
         pairs.extend_from_slice(blocks);
-        pairs.sort_unstable_by_key(|&[a, b]| (b.abs_diff(a), a));
+        pairs.sort_unstable_by_key(|pair| (pair.distance(), pair.a));
         for some in pairs.chunks(WINDOW) {
-            let enough = |&[a, b]: &CurvePair| block_has_enough(deep, a) && block_has_enough(deep, b);
+            let enough = |pair: &CurvePair| block_has_enough(deep, pair.a) && block_has_enough(deep, pair.b);
             window.clear();
             window.extend(some.iter().filter(|pair| !enough(pair)));
             if window.is_empty() {
                 continue;
             }
-            let known = found.contacts.batches.as_slice().len();
+            let first = found.contacts.batches.end();
             let wanted = |pair: WorkingPair| pair.iter().any(|body| deep[body.at()] < ENOUGH);
             own.find_wanted(window, input, &wanted);
             own.add_to(found, input);
-            count_deep(deep, &found.contacts.batches, known, &input.working.shells);
+            count_deep(deep, &found.contacts.batches, first, &input.working.shells);
         }
     }
 }
 
 /// Whether all bodies of a block have enough deep contacts.
-fn block_has_enough(deep: &[u8], block: u32) -> bool {
-    let first = block as usize * LANES;
+fn block_has_enough(deep: &[u8], block: CurveBox) -> bool {
+    let first = block.child(0).at();
     deep[first..first + LANES].iter().all(|&deep| deep >= ENOUGH)
 }
 
 /// Counts the deep contacts between movable bodies in the batches from `first` on.
-fn count_deep(deep: &mut [u8], batches: &Batches, first: usize, shells: &[Shell]) {
+fn count_deep(deep: &mut [u8], batches: &Batches, first: BatchIndex, shells: &[Shell]) {
     batches.for_each_from(first, |batch, lane, origin| {
         let (a, b) = (batch.a[lane], batch.b[lane]);
         if is_deep(&shells[a], &shells[b], origin.gap) {

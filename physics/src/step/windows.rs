@@ -21,7 +21,8 @@ use crate::step::crew::Crew;
 use crate::step::found::Found;
 use crate::step::input::ContactInput;
 use crate::step::working::Working;
-use crate::tree::block_join::{BODIES_OF_ONE, CurvePair};
+use crate::tree::block_join::BODIES_OF_ONE;
+use crate::tree::curve_box::CurvePair;
 use crate::tree::quadtree::Quadtree;
 
 /// Greatest number of parts into which the windows are divided: small ones, so that a slow thread leaves later ones to others.
@@ -58,8 +59,8 @@ impl<'a> Geometry<'a> {
 /// Pairs and hits of one window; kept between steps so that a steady step does not allocate for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowHits {
-    /// What the join gives: pairs of lanes, which are the working indices of moving bodies.
-    lanes: Vec<CurvePair>,
+    /// What the join gives: pairs of moving bodies.
+    pairs: Vec<CurvePair>,
     pub(crate) hits: Hits,
     pub(crate) layout: BatchLayout,
     pub(crate) notes: Notes,
@@ -85,17 +86,17 @@ impl WindowHits {
         wanted: Option<&dyn Fn(WorkingPair) -> bool>,
     ) {
         let Geometry { blocks, shells, margin, path, .. } = geometry;
-        self.lanes.clear();
-        path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.lanes);
+        self.pairs.clear();
+        path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.pairs);
         if let Some(wanted) = wanted {
-            self.lanes.retain(|&lanes| wanted(lanes.map(WorkingIndex)));
+            self.pairs.retain(|pair| wanted([pair.a, pair.b].map(|body| WorkingIndex::new(body.at()))));
         }
-        path.narrow(bytemuck::cast_slice(&self.lanes), shells, margin, &mut self.hits);
+        path.narrow(CurvePair::movers(&self.pairs), shells, margin, &mut self.hits);
     }
 
     /// Makes contacts of the hits.
     pub(crate) fn add_to(&mut self, found: &mut Found<'_>, input: &ContactInput<'_>) {
-        found.add_hits(bytemuck::cast_slice(&self.lanes), &mut self.hits, input);
+        found.add_hits(CurvePair::movers(&self.pairs), &mut self.hits, input);
     }
 }
 

@@ -5,11 +5,10 @@ use alloc::vec::Vec;
 use fearless_simd::Simd;
 
 use crate::math::boxes::{BoxBlock, LANES, Lanes8};
+use crate::tree::curve_box::CurvePair;
 
-/// Two numbers along the curve: of blocks of one level, or of lanes of the bodies. They are plain, because kernels compute those of the children.
-pub(crate) type CurvePair = [u32; 2];
-
-/// Appends the overlapping children of each pair of blocks, in order. `keep_own` masks the result of a block paired with itself.
+/// Appends the overlapping children of each pair, in order. `a` and `b` are the blocks of the level below.
+/// `keep_own` masks the result of a block paired with itself.
 #[inline(always)]
 pub(crate) fn join_blocks<S: Simd>(
     simd: S,
@@ -19,19 +18,19 @@ pub(crate) fn join_blocks<S: Simd>(
     keep_own: u64,
     out: &mut Vec<CurvePair>,
 ) {
-    for &[i, j] in pairs {
-        let own = if i == j { keep_own } else { u64::MAX };
-        push_pairs(i, j, overlaps(simd, &a[i as usize], &b[j as usize]) & own, out);
+    for &pair in pairs {
+        let own = if pair.a == pair.b { keep_own } else { u64::MAX };
+        push_pairs(pair, overlaps(simd, &a[pair.a.at()], &b[pair.b.at()]) & own, out);
     }
 }
 
 /// Appends a pair of children for each bit `8 i + j`, in order.
 #[inline(always)]
-pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<CurvePair>) {
+pub(crate) fn push_pairs(CurvePair { a, b }: CurvePair, mut overlapping: u64, out: &mut Vec<CurvePair>) {
     while overlapping != 0 {
         let bit = overlapping.trailing_zeros();
         overlapping &= overlapping - 1;
-        out.push([i * LANES as u32 + bit / LANES as u32, j * LANES as u32 + bit % LANES as u32]);
+        out.push(CurvePair { a: a.child(bit / LANES as u32), b: b.child(bit % LANES as u32) });
     }
 }
 

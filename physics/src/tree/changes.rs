@@ -5,16 +5,17 @@ use alloc::vec::Vec;
 use crate::body::slot::Slot;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::base;
+use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::Quadtree;
 
 impl Quadtree {
     /// Puts a body into the lane behind all others, wherever it lies. Such a tree has no leaves, and [`Self::empty`] ends it.
-    pub(crate) fn append(&mut self, lane: usize, slot: Slot, b: &RawBox) {
-        if lane == self.slot_of_lane.len() {
+    pub(crate) fn append(&mut self, lane: CurveBox, slot: Slot, b: &RawBox) {
+        if lane.at() == self.slot_of_lane.len() {
             self.slot_of_lane.extend([Slot::NONE; LANES]);
             self.add_block();
         }
-        self.slot_of_lane[lane] = slot;
+        self.slot_of_lane[lane.at()] = slot;
         self.replace_box(lane, b);
     }
 
@@ -45,20 +46,22 @@ impl Quadtree {
     }
 
     /// Replaces the box in one lane and widens the bounds above it (they are tight again after [`Self::rebuild_bounds`]).
-    pub(crate) fn replace_box(&mut self, lane: usize, b: &RawBox) {
+    pub(crate) fn replace_box(&mut self, lane: CurveBox, b: &RawBox) {
         let mut at = lane;
         for (height, level) in self.levels.iter_mut().enumerate() {
-            let Some(block) = level.get_mut(at / LANES) else { return };
-            let widened = if height == 0 { *b } else { block.get(at % LANES).union(b) };
-            block.set(at % LANES, &widened);
-            at /= LANES;
+            let (block, lane) = at.block_and_lane();
+            let Some(block) = level.get_mut(block) else { return };
+            let widened = if height == 0 { *b } else { block.get(lane).union(b) };
+            block.set(lane, &widened);
+            at = at.parent();
         }
     }
 
     /// Empties a lane, so that no search finds its body any more. The bounds above stay as they are.
-    pub(crate) fn vacate(&mut self, lane: usize) {
-        self.slot_of_lane[lane] = Slot::NONE;
-        self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
+    pub(crate) fn vacate(&mut self, lane: CurveBox) {
+        self.slot_of_lane[lane.at()] = Slot::NONE;
+        let (block, lane) = lane.block_and_lane();
+        self.levels[0][block].set(lane, &RawBox::EMPTY);
     }
 }
 
@@ -76,15 +79,15 @@ mod tests {
             let mut boxes = vec![];
             for (slot, &p) in points[..700 >> round].iter().enumerate() {
                 boxes.push(RawBox { min: p, max: [p[0] + 9, p[1] + 9] });
-                t.append(slot, Slot::new(slot), &boxes[slot]);
+                t.append(CurveBox::new(slot), Slot::new(slot), &boxes[slot]);
                 let moved = slot / 2;
                 if slot % 5 == 0 && boxes[moved] != RawBox::EMPTY {
                     boxes[moved] = boxes[slot].grown(100);
-                    t.replace_box(moved, &boxes[moved]);
+                    t.replace_box(CurveBox::new(moved), &boxes[moved]);
                 }
                 if slot % 7 == 0 {
                     boxes[slot] = RawBox::EMPTY;
-                    t.vacate(slot);
+                    t.vacate(CurveBox::new(slot));
                 }
                 if slot % 31 != 0 {
                     continue;

@@ -3,6 +3,7 @@
 pub(crate) mod block_join;
 mod changes;
 pub(crate) mod curve;
+pub(crate) mod curve_box;
 pub(crate) mod quadtree;
 pub(crate) mod radix_sort;
 pub(crate) mod resting;

@@ -17,8 +17,8 @@ use crate::body::slot::Slot;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::{base, each};
-use crate::tree::block_join::CurvePair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
+use crate::tree::curve_box::{CurveBox, CurvePair};
 use crate::tree::radix_sort::radix_sort;
 
 /// Number of centres whose bounds are widened at a time: they fill 256 bits.
@@ -265,23 +265,24 @@ impl Quadtree {
         &self.levels
     }
 
-    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other, or for eight that are close
-    /// together. This is less work than joining blocks if many of the other tree's bodies lie between two of this one.
+    /// Pairs of bodies whose boxes overlap, `a` of this tree and `b` of the other one: searches `other` for one body after the other, or for eight
+    /// that are close together. This is less work than joining blocks if many of the other tree's bodies lie between two of this one.
     #[inline(always)]
     pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<CurvePair>) {
         let blocks = self.levels.first().map_or(&[][..], |blocks| blocks);
         for (block, boxes) in blocks.iter().enumerate() {
-            let (first, bounds) = ((block * LANES) as u32, boxes.bounds(simd));
+            let (above, bounds) = (CurveBox::new(block), boxes.bounds(simd));
             if is_compact(boxes, &bounds) {
                 other.visit_lanes(
                     simd,
                     &bounds,
                     #[inline(always)]
-                    |found| {
-                        let area = other.levels[0][found / LANES].get(found % LANES);
+                    |b| {
+                        let (block, lane) = b.block_and_lane();
+                        let area = other.levels[0][block].get(lane);
                         let mut lanes = boxes.overlapping(simd, &area);
                         while lanes != 0 {
-                            out.push([first + lanes.trailing_zeros(), found as u32]);
+                            out.push(CurvePair { a: above.child(lanes.trailing_zeros()), b });
                             lanes &= lanes - 1;
                         }
                     },
@@ -294,7 +295,7 @@ impl Quadtree {
                     simd,
                     &boxes.get(lane),
                     #[inline(always)]
-                    |found| out.push([first + lane as u32, found as u32]),
+                    |b| out.push(CurvePair { a: above.child(lane as u32), b }),
                 );
             }
         }

@@ -12,16 +12,44 @@ use crate::body::slot::Slot;
 use crate::math::boxes::{LANES, RawBox};
 use crate::math::copy::clone_in_place;
 use crate::math::lanes::base;
+use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::Quadtree;
 
-/// Place of a slot that is in no tree.
-const ABSENT: u32 = u32::MAX;
-/// In the list after a restore.
-const UNSORTED: u32 = u32::MAX - 1;
-/// Set for a lane of the young tree.
-const YOUNG: u32 = 1 << 31;
-/// Set for a lane of the waiting bodies. 2^30 lanes would take more than 2^36 bytes of bodies.
-const WAITING: u32 = 1 << 30;
+/// Where a body at rest is: a lane of one of the trees, the list after a restore, or nowhere here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+struct RestingPlace(u32);
+
+/// What [`RestingPlace`] means.
+#[derive(Clone, Copy)]
+enum Place {
+    Absent,
+    /// In the list after a restore.
+    Unsorted,
+    Old(CurveBox),
+    Young(CurveBox),
+    Waiting(CurveBox),
+}
+
+impl RestingPlace {
+    const ABSENT: Self = Self(u32::MAX);
+    const UNSORTED: Self = Self(u32::MAX - 1);
+    /// Set for a lane of the young tree.
+    const YOUNG: u32 = 1 << 31;
+    /// Set for a lane of the waiting bodies. 2^30 lanes would take more than 2^36 bytes of bodies.
+    const WAITING: u32 = 1 << 30;
+
+    fn get(self) -> Place {
+        let lane = |tag: u32| CurveBox::new((self.0 & !tag) as usize);
+        match self {
+            Self::ABSENT => Place::Absent,
+            Self::UNSORTED => Place::Unsorted,
+            Self(number) if number & Self::YOUNG != 0 => Place::Young(lane(Self::YOUNG)),
+            Self(number) if number & Self::WAITING != 0 => Place::Waiting(lane(Self::WAITING)),
+            Self(_) => Place::Old(lane(0)),
+        }
+    }
+}
 
 /// Greatest number of bodies that wait, besides an eighth of those in the trees.
 const WAITING_MAX: usize = 128;
@@ -36,10 +64,10 @@ pub(crate) struct RestingTrees {
     /// Lanes of `waiting` that were used, vacated ones included.
     // not state: when waiting bodies are sorted in affects what a search costs, not what it returns
     waiting_lanes: usize,
-    /// All bodies between a restore and the next step. An entry is valid while its place is `UNSORTED`.
+    /// All bodies between a restore and the next step. An entry is valid while its place is this list.
     unsorted: Vec<Slot>,
     /// By slot.
-    places: Vec<u32>,
+    places: Vec<RestingPlace>,
     /// Number of bodies in the old tree, and in the young one.
     // not state: the time of merging affects what a search costs, not what it returns
     old_count: usize,
@@ -61,12 +89,12 @@ impl RestingTrees {
         margin: i32,
         sort: impl Fn(&mut Quadtree, &[Slot]),
     ) {
-        self.places.resize(bodies.len().max(self.places.len()), ABSENT);
-        if self.places[slot.at()] != ABSENT {
+        self.places.resize(bodies.len().max(self.places.len()), RestingPlace::ABSENT);
+        if self.contains(slot) {
             return;
         }
-        self.places[slot.at()] = self.waiting_lanes as u32 | WAITING;
-        self.waiting.append(self.waiting_lanes, slot, &bodies[slot].grown_bounds(margin));
+        self.places[slot.at()] = RestingPlace(self.waiting_lanes as u32 | RestingPlace::WAITING);
+        self.waiting.append(CurveBox::new(self.waiting_lanes), slot, &bodies[slot].grown_bounds(margin));
         self.waiting_lanes += 1;
         if self.waiting_lanes > WAITING_MAX + (self.old_count + self.young_count) / 8 {
             self.flush(bodies, margin, sort);
@@ -75,21 +103,21 @@ impl RestingTrees {
 
     /// Adds bodies to empty trees, without sorting them in; [`Self::flush`] must follow. `slots` is the number of all slots.
     pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = Slot>) {
-        self.places.resize(slots, ABSENT);
+        self.places.resize(slots, RestingPlace::ABSENT);
         self.unsorted.reserve(slots);
         for slot in bodies {
-            self.places[slot.at()] = UNSORTED;
+            self.places[slot.at()] = RestingPlace::UNSORTED;
             self.unsorted.push(slot);
         }
     }
 
     /// The tree of a place, and the lane there; `None` for a slot that is in no tree.
-    fn find(&mut self, slot: Slot) -> Option<(&mut Quadtree, usize)> {
-        match self.places.get(slot.at()).copied()? {
-            ABSENT | UNSORTED => None,
-            lane if lane & YOUNG != 0 => Some((&mut self.young, (lane & !YOUNG) as usize)),
-            lane if lane & WAITING != 0 => Some((&mut self.waiting, (lane & !WAITING) as usize)),
-            lane => Some((&mut self.old, lane as usize)),
+    fn find(&mut self, slot: Slot) -> Option<(&mut Quadtree, CurveBox)> {
+        match self.places.get(slot.at())?.get() {
+            Place::Absent | Place::Unsorted => None,
+            Place::Old(lane) => Some((&mut self.old, lane)),
+            Place::Young(lane) => Some((&mut self.young, lane)),
+            Place::Waiting(lane) => Some((&mut self.waiting, lane)),
         }
     }
 
@@ -99,17 +127,16 @@ impl RestingTrees {
             tree.vacate(lane);
         }
         let Some(place) = self.places.get_mut(slot.at()) else { return };
-        match core::mem::replace(place, ABSENT) {
-            ABSENT | UNSORTED => {}
-            lane if lane & YOUNG != 0 => self.young_count -= 1,
-            lane if lane & WAITING != 0 => {}
-            _ => self.old_count -= 1,
+        match core::mem::replace(place, RestingPlace::ABSENT).get() {
+            Place::Absent | Place::Unsorted | Place::Waiting(_) => {}
+            Place::Old(_) => self.old_count -= 1,
+            Place::Young(_) => self.young_count -= 1,
         }
     }
 
     /// Whether a body is here.
     pub(crate) fn contains(&self, slot: Slot) -> bool {
-        self.places.get(slot.at()).is_some_and(|&place| place != ABSENT)
+        self.places.get(slot.at()).is_some_and(|&place| place != RestingPlace::ABSENT)
     }
 
     /// Updates the box of a body whose position was set.
@@ -126,7 +153,8 @@ impl RestingTrees {
         };
         self.scratch.clear();
         let places = &self.places;
-        self.scratch.extend(self.unsorted.drain(..).filter(|&slot| places[slot.at()] == UNSORTED));
+        self.scratch
+            .extend(self.unsorted.drain(..).filter(|&slot| places[slot.at()] == RestingPlace::UNSORTED));
         living(&self.waiting, &mut self.scratch);
         self.waiting.empty();
         self.waiting_lanes = 0;
@@ -144,11 +172,11 @@ impl RestingTrees {
             // Gives back the memory of those who left: in a crowd that set off, a twentieth of the world's.
             self.old = Quadtree::default();
         }
-        let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
+        let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, RestingPlace::YOUNG) };
         sort(tree, &self.scratch);
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
-            places[slot.at()] = lane as u32 | tag;
+            places[slot.at()] = RestingPlace(lane as u32 | tag);
             bodies[slot].grown_bounds(margin)
         });
         if into_old {
@@ -174,7 +202,7 @@ impl RestingTrees {
 
     /// Bodies after a restore, each once.
     pub(crate) fn unsorted(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.unsorted.iter().copied().filter(|&slot| self.places[slot.at()] == UNSORTED)
+        self.unsorted.iter().copied().filter(|&slot| self.places[slot.at()] == RestingPlace::UNSORTED)
     }
 
     /// The trees themselves, for queries and debug drawing; the last one has no leaves.

@@ -7,6 +7,7 @@ use fearless_simd::prelude::*;
 use crate::body::id::BodyId;
 use crate::body::slot::Slot;
 use crate::math::boxes::{LANES, RawBox};
+use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
 /// A search keeps up to this many blocks of one level in a list.
@@ -20,7 +21,7 @@ impl Quadtree {
             simd,
             area,
             #[inline(always)]
-            |lane| found(self.slot_of_lane[lane]),
+            |lane| found(self.slot_of_lane[lane.at()]),
         );
     }
 
@@ -47,16 +48,16 @@ impl Quadtree {
         );
     }
 
-    /// The same with lanes.
+    /// The same with the bodies' own boxes.
     #[inline(always)]
-    pub(crate) fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
+    pub(crate) fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(CurveBox)) {
         self.visit_blocks(
             simd,
             area,
             #[inline(always)]
             |block, mut lanes| {
                 while lanes != 0 {
-                    found(block * LANES + lanes.trailing_zeros() as usize);
+                    found(CurveBox::new(block).child(lanes.trailing_zeros()));
                     lanes &= lanes - 1;
                 }
             },

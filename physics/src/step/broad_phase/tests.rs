@@ -10,6 +10,7 @@ use crate::math::lanes::base;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
 use crate::math::rng::Pcg32;
 use crate::tree::block_join::BODIES_OF_ONE;
+use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::SplitRule;
 use crate::world_def::Simd;
 
@@ -111,7 +112,8 @@ fn joined(a: &Quadtree, b: Option<&Quadtree>, path: Path) -> Vec<(Slot, Slot)> {
     for window in blocks.chunks(WINDOW) {
         lanes.clear();
         path.join(window, &a.levels()[0], &b.levels()[0], keep_own, &mut lanes);
-        out.extend(lanes.iter().map(|&[i, j]| (a.slot_of_lane()[i as usize], b.slot_of_lane()[j as usize])));
+        let slots = |pair: &CurvePair| (a.slot_of_lane()[pair.a.at()], b.slot_of_lane()[pair.b.at()]);
+        out.extend(lanes.iter().map(slots));
     }
     out
 }
@@ -192,8 +194,8 @@ fn moved_and_vacated_lanes_are_followed() {
         let mut tree = tree(&boxes, rules()[1], |_| true);
         let mut gone = alloc::vec![false; boxes.len()];
         for _ in 0..60 {
-            let lane = rng.below(tree.slot_of_lane().len() as u32) as usize;
-            let slot = tree.slot_of_lane()[lane];
+            let lane = CurveBox::new(rng.below(tree.slot_of_lane().len() as u32) as usize);
+            let slot = tree.slot_of_lane()[lane.at()];
             if slot == Slot::NONE {
                 continue;
             }
