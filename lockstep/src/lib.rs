@@ -1,22 +1,22 @@
 //! Deterministic lockstep without IO.
 //!
-//! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]. The `README.md` of this package
-//! shows how a game uses them; `WIRE.md` specifies every byte.
+//! Peers run the same simulation and exchange only the players' actions. Start with [`Session`] and [`Driver`]. The `README.md` of this package shows how a
+//! game uses them; `WIRE.md` specifies every byte.
 //!
 //! # Features
 //!
 //! - `udp` (default): [`transport::udp`], plain UDP, for networks that are trusted.
 //! - `tcp`: [`transport::tcp`], plain TCP, for trusted networks that carry no UDP.
 //! - `sealed`: `transport::sealed`, packets that nobody on the way can read or alter. Brings `tokio`, `quinn` and `rustls`, and a thread.
-//! - `codes`: what `sealed` needs of `service`, alone, for a browser page: join codes, guests, the rooms of a relay, removals, files with a match that can be
-//!   resumed. With `signed` also `service::machine`. Brings `sha2`.
+//! - `codes`: the parts of `service` that `sealed` needs, without its transport, for a browser page: join codes, guests, the rooms of a relay, removals, files
+//!   with a match that can be resumed. With `signed` also `service::machine`. Brings `sha2`.
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
-//! - `movement`: and a `testudo_movement::Crowd` on it (`CrowdPart`).
+//! - `movement`: as `physics`, and a `testudo_movement::Crowd` can be a part of the state, too (`CrowdPart`).
 //! - `serde`: settings can be serialised.
 //! - `signed`: signed matches: keys, and statements that prove who lied. Brings `ed25519-dalek` and `sha2`.
-//! - `judgement`: what a referee says of a match, signed, and checked by simulating again. Brings `serde_json`.
+//! - `judgement`: a referee's signed judgement of a match, which anybody can check by simulating again. Brings `serde_json`.
 //! - `wire`: the structures of packets, for tests that make their own. Not a part of the stable interface.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]

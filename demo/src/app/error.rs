@@ -275,7 +275,7 @@ pub(crate) enum InvitationError {
     Over,
     /// The relay has as many rooms as it may have.
     TooManyRooms,
-    /// The relay takes nobody any more.
+    /// The relay lets nobody in any more.
     GoingAway,
     /// The answer makes no sense.
     NotUnderstood,

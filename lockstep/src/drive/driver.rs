@@ -158,18 +158,18 @@ impl<S: Simulation> Driver<S> {
         advance
     }
 
-    /// Tells how long this round of the program's loop kept the machine at work: `simulated` is the time in [`Driver::advance`], `drawn` that of
-    /// everything else, drawing first of all. Waiting for the screen, for the network, or in sleep is no work. Call it once per round, at its end.
+    /// Takes how long this round of the program's loop kept the machine at work: `simulated` is the time in [`Driver::advance`], `drawn` that of everything
+    /// else, above all drawing. Waiting for the screen, for the network, or in sleep is no work. Call it once per round, at its end.
     ///
-    /// From this follows whether the machine keeps up. A frame must last as long as it takes to simulate one, and a quarter of a picture: one call
-    /// simulates up to four frames, so a machine that draws slowly shows fewer pictures, and nobody need wait for it. If that is longer than
-    /// a frame lasts, the others are told: with [`Pace::Adaptive`](crate::Pace::Adaptive) everybody's frames take longer, and with every pace
-    /// [`PlayerReport::blame`](crate::PlayerReport::blame) says who it is. With [`Pace::Article`](crate::Pace::Article) the frames become as long, but
-    /// never shorter than they were set.
+    /// From this follows whether the machine keeps up. A frame must last as long as simulating it and a quarter of drawing a picture take: one call simulates
+    /// up to four frames, so a machine that draws slowly shows fewer pictures, and nobody need wait for it. If that is longer than a frame lasts, the others
+    /// are told: with [`Pace::Adaptive`](crate::Pace::Adaptive) everybody's frames take longer, and with every pace
+    /// [`PlayerReport::blame`](crate::PlayerReport::blame) names the player. With [`Pace::Article`](crate::Pace::Article) the frames become as long, but never
+    /// shorter than they were set.
     ///
-    /// It is the mean of the last second or two, in which a frame counts as two at most: that much a player's machine can cost the others for good, and a
-    /// single hiccup, however long, slows nobody. Rounds without frames are left out, and rounds that run frames of a pause, catch up with the match, or
-    /// load its state. A watcher's machine delays nobody, and is not told of.
+    /// The mean of the last second or two counts, and in it a frame as two at most. So a single hiccup, however long, slows nobody, and a slow machine makes
+    /// frames last at most twice as long for good. Rounds without frames are left out, and rounds that run frames of a pause, catch up with the match, or load
+    /// its state. A watcher's machine delays nobody, and the others are not told of it.
     pub fn note_work(&mut self, simulated: Duration, drawn: Duration) {
         let needed = self.work.end_round(simulated, drawn, self.session.config());
         if let Some(needed) = needed.filter(|_| self.session.player().is_some()) {

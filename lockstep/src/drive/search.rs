@@ -14,7 +14,7 @@ const TELL: u8 = 1;
 /// An answer that has not come after this time does not come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whoever has a question of its own asks within this time: all notice a difference within a second or two, and ask on after each answer.
+/// A peer that has a question of its own asks within this time: all notice a difference within a second or two, and ask again after each answer.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first.
@@ -81,8 +81,8 @@ impl<S: State> Search<S> {
         self.run.as_ref().is_some_and(Run::is_over)
     }
 
-    /// Whether a program that stops because of the desync may go: its own search is over, and nobody has asked it for five seconds. Whoever goes earlier
-    /// takes the answers away from the others; the middle of a star even those that it only passes on.
+    /// Whether a program that stops because of the desync may go: its own search is over, and nobody has asked it for five seconds. A program that goes earlier
+    /// leaves the others without its answers; the middle of a star also without those that it passes on.
     #[must_use]
     pub fn may_go(&self, now: Instant) -> bool {
         self.run.as_ref().is_some_and(|run| {

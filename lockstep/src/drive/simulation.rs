@@ -20,7 +20,7 @@ pub trait Simulation {
     /// Hash of the whole state; must not change the state. Called after the last frame of each turn, and when a state has been loaded.
     /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
     ///
-    /// A paused turn has no frames: what orders and players have changed in it counts all the same.
+    /// A paused turn has no frames, but orders and players may change the state in it: the checksum must show this, too.
     ///
     /// It must be computed from the state that the simulation has now. A checksum that came inside a loaded state must never be returned: the
     /// library compares this value with what the other players say, and would compare a wrong state with itself.

@@ -195,7 +195,9 @@ impl Signed {
             return Err(Doubt::Signature);
         }
         if self.judgement.difference.as_ref().is_some_and(|difference| !difference.is_consistent()) {
-            return Err(Doubt::Simulation("those at fault are not those who differ".into()));
+            return Err(Doubt::Simulation(
+                "the players named at fault are not those whose copies differ".into(),
+            ));
         }
         Ok(())
     }
@@ -286,7 +288,7 @@ impl Judgement {
         let at_fault = self.difference.as_ref().map_or(&[][..], |difference| &difference.at_fault);
         let named = [shown.convicted, shown.accused, shown.misled];
         if named.iter().flat_map(|players| players.iter()).any(|player| !at_fault.contains(&player.0)) {
-            return wrong("somebody who is not said to be at fault has signed a wrong checksum");
+            return wrong("a player who is not named at fault has signed a wrong checksum");
         }
         Ok(())
     }

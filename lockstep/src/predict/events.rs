@@ -9,7 +9,7 @@ use crate::value::ids::Frame;
 /// Most events that wait for their confirmation, and most that wait to be taken. Beyond, the newest are dropped.
 const EVENTS_MAX: usize = 65_536;
 
-/// How sure an event is. Exhaustive on purpose: whoever forgets one shows what did not happen, or hides what did.
+/// How sure an event is. Exhaustive on purpose: a game that forgets one shows what did not happen, or hides what did.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Certainty {
     /// It happens in the predicted game. Show what is harmless if it does not come true: acknowledgement, dust, a footstep.
@@ -20,7 +20,7 @@ pub enum Certainty {
     Revoked,
 }
 
-/// Says of each event once that it is predicted, and once that it is confirmed or revoked, however often predictions are corrected.
+/// Reports each event once as predicted, and once as confirmed or revoked, however often predictions are corrected.
 ///
 /// An event is a value of the game that names what happened and to whom, such as `Fell(unit)`. It may happen a few frames earlier or later than
 /// predicted.

@@ -125,7 +125,7 @@ pub enum Refused {
     WrongSecret,
     /// Kind 5: the relay has as many rooms as it may have.
     TooManyRooms,
-    /// Kind 6: the server is about to end, and takes nobody any more.
+    /// Kind 6: the server is shutting down, and lets nobody in any more.
     GoingAway,
     /// Kind 7: the match is over.
     Over,
@@ -155,7 +155,7 @@ impl fmt::Display for Refused {
             Self::Full => write!(f, "there is no free place"),
             Self::WrongSecret => write!(f, "the code opens no place here"),
             Self::TooManyRooms => write!(f, "the relay has as many rooms as it may have"),
-            Self::GoingAway => write!(f, "the other side is about to end, and takes nobody any more"),
+            Self::GoingAway => write!(f, "the other side is shutting down, and lets nobody in any more"),
             Self::Over => write!(f, "the match is over"),
             Self::Malformed => write!(f, "the other side did not understand the question"),
             Self::Removed => write!(f, "the host has removed this player"),

@@ -87,7 +87,7 @@ pub(crate) struct Tempo {
     pub(crate) aligns: bool,
 }
 
-/// The links of a session. Exhaustive on purpose: whoever connects the peers must know which links there are.
+/// The links of a session. Exhaustive on purpose: the code that connects the peers must know which links there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Topology {
@@ -264,9 +264,9 @@ impl SessionConfig {
         Self::new(players).pace(Pace::Article)
     }
 
-    /// Number that distinguishes this match from others. Whoever asks to join with another one is refused ([`crate::Refusal::Session`]); other
-    /// packets of another session are ignored. The host or relay draws it at random and tells it to those who may join. Default 0, with which no
-    /// session is made that can be reached over a network ([`ConfigError::NoSessionId`]).
+    /// Number that distinguishes this match from others. A peer that asks to join with another one is refused ([`crate::Refusal::Session`]); other packets of
+    /// another session are ignored. The host or relay draws it at random and tells it to those who may join. Default 0, with which no session is made that can
+    /// be reached over a network ([`ConfigError::NoSessionId`]).
     #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
@@ -281,9 +281,9 @@ impl SessionConfig {
         Self { signed: true, ..self }
     }
 
-    /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. Take a hash whose values are the
-    /// same on every machine and in every year, as `testudo_physics::hash_bytes`, and not the standard library's `DefaultHasher`. The versions
-    /// of the engines are compared, too: [`SessionConfig::engine_version()`].
+    /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. Take a hash whose values are the same on every
+    /// machine and never change, such as `testudo_physics::hash_bytes`, and not the standard library's `DefaultHasher`. The versions of the engines are
+    /// compared, too: [`SessionConfig::engine_version()`].
     #[must_use]
     pub fn content_hash(mut self, content_hash: u64) -> Self {
         self.content.content_hash = content_hash;

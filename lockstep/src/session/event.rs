@@ -45,13 +45,13 @@ pub enum Event {
         /// Whose link it is; none if it is bound to nobody and only bound peers may come.
         bound: Option<Identity>,
     },
-    /// A player shows something else of itself ([`crate::AnySession::profile`]).
+    /// A player has changed its profile ([`crate::AnySession::profile`]).
     Profile {
         /// The player.
         player: PlayerId,
     },
-    /// A message of this peer has not reached these players: they are not connected, or have taken nothing for long. Of a link that broke it is not
-    /// known whether the last messages over it arrived; they count as not delivered.
+    /// A message of this peer has not reached these players: they are not connected, or have taken nothing for long. When a link breaks, nobody knows whether
+    /// the last messages over it arrived; they count as not delivered.
     Undelivered {
         /// The players.
         players: PlayerSet,
@@ -67,8 +67,9 @@ pub enum Event {
         /// Time until they are dropped, if players are dropped at all ([`Session::drop_in`](crate::AnySession::drop_in) counts down).
         drop_in: Option<Duration>,
     },
-    /// The turn cannot begin, and nothing comes from the host or relay: since the match waits, or for a second. Either it or the own line is gone.
-    /// Nobody knows who is late, and nobody can be dropped meanwhile. [`Event::WaitingFor`] may follow when something comes. Not in a mesh.
+    /// The turn cannot begin, and nothing has come from the host or relay since the match began to wait, or for a second. Either the host or relay is gone, or
+    /// the connection of this machine. Nobody knows which player is late, and nobody can be dropped meanwhile. [`Event::WaitingFor`] may follow when something
+    /// comes. Not in a mesh.
     CutOff {
         /// The turn that cannot begin.
         turn: Turn,
@@ -88,8 +89,8 @@ pub enum Event {
         /// After this much more waiting the player is dropped ([`crate::PlayerReport::owed`] says which waits count).
         drop_in: Duration,
     },
-    /// A player has sent entries for turns that are further ahead than anybody honest can be. They were refused. Reported once for each
-    /// player, by the peers that get entries from the player itself: the middle of a star, and the peers of a mesh.
+    /// A player has sent entries for turns that are further ahead than an honest player can be. They were refused. Reported once for each player, by the peers
+    /// that get entries from the player itself: the middle of a star, and the peers of a mesh.
     TooFarAhead {
         /// The player.
         player: PlayerId,
@@ -135,8 +136,8 @@ pub enum Event {
     },
     /// A player's simulation reached another state than most, with the same orders; statements prove it.
     Outlier(Box<Outlier>),
-    /// No signed statement of the player has come for two seconds of the game. Reported again after one has come. (The peer that forwards
-    /// may withhold it, and a bad network may lose several. It is no proof of anything.)
+    /// No signed statement of the player has come for two seconds of the game. Reported again after one has come. (The peer that forwards may withhold it, and
+    /// a bad network may lose several. This proves nothing.)
     StatementMissing {
         /// The player.
         player: PlayerId,
@@ -223,7 +224,7 @@ pub enum Event {
         /// The turn before which it was taken.
         turn: Turn,
     },
-    /// The state was whole, but no more than half of the players confirm it: its checksum, or what the match came to from it. Another source will be
+    /// The state was complete, but no more than half of the players confirm it: its checksum, or the course of the match from it on. Another source will be
     /// asked ([`Event::StateRefused`] follows). If nobody but the source plays, nobody can contradict it.
     WrongState {
         /// The turn before which it was taken.
@@ -254,6 +255,6 @@ pub enum Event {
     JoinFailed(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
-    /// The session ended early. That of a guest says so only when the guest does not ask for the place again.
+    /// The session ended early. The session of a guest reports this only if the guest does not ask for the place again.
     Failed(Failure),
 }

@@ -9,8 +9,8 @@ use crate::value::ids::{PeerId, PlayerSet};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Nobody answered within the connect timeout: nobody is listening there, or packets do not get through. Whoever plays another match does answer
-    /// ([`Failure::Refused`] with [`Refusal::Session`]).
+    /// Nobody answered within the connect timeout: nobody is listening there, or packets do not get through. (A peer that plays another match would have
+    /// answered: [`Failure::Refused`] with [`Refusal::Session`].)
     ConnectTimeout,
     /// Not everybody joined within the lobby timeout.
     PlayersMissing {
@@ -31,13 +31,13 @@ pub enum Failure {
     PeerLeft(PeerId),
     /// The match is signed, and the roster that this player received does not contain the player's own seat.
     OtherRoster,
-    /// The match is signed and runs, and this player began it with another key than the one that it comes back with.
+    /// The match is signed and runs, and this player comes back with another key than the one with which it began.
     OtherKey,
-    /// The match is signed, and the other side lets this player come back to a turn that it has signed already
-    /// ([`crate::SessionConfig::signed_before()`]). Whoever plays such a match signs two accounts of one turn.
+    /// The match is signed, and the other side lets this player come back to a turn that it has signed already ([`crate::SessionConfig::signed_before()`]). By
+    /// playing on, the player would sign two accounts of one turn.
     SignedAlready,
-    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived. Or it is not the
-    /// match that the player has signed, says [`crate::SessionConfig::signed_before()`].
+    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived, or it is another match
+    /// than the one in [`crate::SessionConfig::signed_before()`].
     NoState,
     /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
     StateTooLarge {

@@ -36,7 +36,7 @@ impl fmt::Display for Event {
                 write!(f, "turn {turn}: turns have {frames} frames of 1/{per_second} s from now on")
             }
             Self::Cancelled { actions } => {
-                write!(f, "the session ends, and {actions} accepted actions may run nowhere")
+                write!(f, "the session ends, and {actions} accepted actions may not run")
             }
             Self::Finished => write!(f, "the match is over"),
             Self::Failed(failure) => write!(f, "the session ended early: {failure}"),
@@ -57,7 +57,7 @@ impl Event {
             Self::Forged { peer, claimed, bound: None } => {
                 write!(f, "peer {peer} claims to be {}, but its link is bound to nobody", Who(*claimed))
             }
-            Self::Profile { player } => write!(f, "player {player} shows something else of itself"),
+            Self::Profile { player } => write!(f, "player {player} has changed its profile"),
             Self::Undelivered { players } => {
                 write!(f, "a message has not reached {}", players_named(players.iter()))
             }

@@ -33,7 +33,7 @@ pub enum Verdict {
         /// The player who got another one.
         receiver: PlayerId,
     },
-    /// The two have seen different matches. One of them lies, or a peer that passed on what they saw.
+    /// The two have seen different matches. One of them lies, or a peer that passed entries on to them.
     Divided([PlayerId; 2]),
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for ProofError {
             Self::NotSigned(player) => {
                 write!(f, "player {player} has not signed its statement in this match")
             }
-            Self::NotComparable => write!(f, "the statements speak of different turns or players"),
+            Self::NotComparable => write!(f, "the statements are about different turns or players"),
             Self::WrongOpening => write!(f, "the opening does not belong to the second statement"),
             Self::NoContradiction => write!(f, "the statements do not contradict each other"),
         }
@@ -159,7 +159,7 @@ impl fmt::Display for Verdict {
             ),
             Self::Divided([one, other]) => write!(
                 f,
-                "players {one} and {other} have seen different matches: one of them lies, or a peer that passed on what they saw"
+                "players {one} and {other} have seen different matches: one of them lies, or a peer that passed entries on to them"
             ),
         }
     }

@@ -24,7 +24,7 @@ pub enum FrameRateError {
 impl fmt::Display for FrameRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::OutOfRange { value, min, max } = self;
-        write!(f, "a rate of frames must be {min} to {max}, not {value}")
+        write!(f, "frames per second must be {min} to {max}, not {value}")
     }
 }
 

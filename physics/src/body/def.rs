@@ -316,7 +316,7 @@ impl core::fmt::Display for BodyError {
         match self {
             Self::Stale(id) => write!(f, "body {id} is not in this world (any more)"),
             Self::Terrain(id) => write!(f, "body {id} is terrain, which never moves and keeps its shape"),
-            Self::SameBody(id) => write!(f, "body {id} is no pair with itself"),
+            Self::SameBody(id) => write!(f, "body {id} cannot be paired with itself"),
             Self::TooManyPairs { max } => write!(f, "no more than {max} pairs of bodies can be ignored"),
             Self::OutOfRange { field, value, min, max } => {
                 write!(f, "{field} must be {min}..={max}, not {value}")

@@ -60,7 +60,7 @@ pub(crate) enum Remedy {
     Host,
     Votes,
     HostOrVotes,
-    /// It is that of the host, of whom the match depends.
+    /// It is that of the host, on which the match depends.
     Nobody,
 }
 
@@ -102,7 +102,7 @@ impl Remark {
         }
     }
 
-    /// The player whom it is about, if it is one.
+    /// The player that it is about, if it is about one.
     pub(crate) fn player(&self) -> Option<PlayerId> {
         match self {
             Self::Waits { players, .. } => players.first().copied(),
@@ -155,20 +155,20 @@ impl Remark {
             Self::StatementMissing { player, turn } => {
                 let whose = called(*player);
                 format!(
-                    "nothing signed comes from {whose} (turn {turn}): it or whoever forwards withholds it"
+                    "nothing signed comes from {whose} (turn {turn}): it or the peer that forwards withholds it"
                 )
             }
             Self::ShownAnother { player, turn, since } => shown_another(&called(*player), *turn, *since),
             Self::TooFarAhead { player } => {
                 let whose = called(*player);
-                format!("{whose} has a changed program: it sends orders for turns that nobody is at")
+                format!("{whose} has a changed program: it sends orders for turns that nobody has reached")
             }
             Self::Vote { voter, player, out } => {
                 let what = if *out { "votes" } else { "no longer votes" };
                 format!("{} {what} {} out", called(*voter), called(*player))
             }
             Self::ResultsDiffer => "the programs have found different results".into(),
-            Self::Cancelled { orders } => format!("{} may run nowhere", count(*orders, "late order")),
+            Self::Cancelled { orders } => format!("{} may not run", count(*orders, "late order")),
             Self::StateRefused { turn } => {
                 format!("the state of turn {turn} was wrong or damaged; somebody else is asked")
             }
@@ -178,7 +178,7 @@ impl Remark {
                     sources(suspects, called)
                 )
             }
-            Self::JoinFailed => "somebody who was coming to the match does not come after all".into(),
+            Self::JoinFailed => "somebody who was joining the match has given up or was too slow".into(),
             Self::Lost { events } => format!("this program is too slow: {} lost", count(*events, "remark")),
         }
     }

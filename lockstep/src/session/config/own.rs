@@ -74,11 +74,11 @@ impl SessionConfig {
         self.signed()
     }
 
-    /// What the local player has signed already, for whoever comes back to a running match ([`AnySession::signed_before`](crate::AnySession::signed_before) of
-    /// its session before): it signs no turn twice, and does not come back to one that it has signed
-    /// ([`Failure::SignedAlready`](crate::Failure::SignedAlready)). A guest brings it from one session to the next by itself. A program that was killed knows
-    /// it only if it has kept it in a file of this match: states of a match with other keys are refused ([`Failure::NoState`](crate::Failure::NoState) in the
-    /// end). A local choice. Default: nothing.
+    /// What the local player has signed already, for a player who comes back to a running match: the value of
+    /// [`AnySession::signed_before`](crate::AnySession::signed_before) in its former session. It signs no turn twice, and does not come back to one that it has
+    /// signed ([`Failure::SignedAlready`](crate::Failure::SignedAlready)). A guest brings it from one session to the next by itself. A program that was killed
+    /// knows it only if it has kept it in a file of this match: states of a match with other keys are refused ([`Failure::NoState`](crate::Failure::NoState) in
+    /// the end). A local choice. Default: nothing.
     #[must_use]
     pub fn signed_before(mut self, signed: SignedBefore) -> Self {
         self.own.signed_before = Some(signed);

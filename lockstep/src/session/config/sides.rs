@@ -20,8 +20,8 @@ impl Default for Sides {
 }
 
 impl SessionConfig {
-    /// The player in the middle of a star of players, below the number of players. Default 0. Whoever resumes a saved match hosts it as the player
-    /// that it was.
+    /// The player in the middle of a star of players, below the number of players. Default 0. A player who resumes a saved match hosts it with the number that
+    /// it had.
     #[must_use]
     pub fn host_player(mut self, host_player: PlayerId) -> Self {
         self.sides.host_player = host_player.0;

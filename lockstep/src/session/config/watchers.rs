@@ -42,10 +42,9 @@ impl SessionConfig {
         self
     }
 
-    /// How much later than the players watchers get everything, 0 to 24 h: entries, and the state of a running match. So nobody plays by
-    /// what a watcher sees. Only the setting of the middle of a star matters; a watcher who comes late needs a
-    /// [`SessionConfig::join_timeout()`] that is longer than this. The middle keeps at most 3,584 turns for watchers, so with short turns
-    /// the delay may be shorter. Default 0.
+    /// How much later than the players watchers get everything, 0 to 24 h: entries, and the state of a running match. So no player can use what a watcher sees.
+    /// Only the setting of the middle of a star matters; a watcher who comes late needs a [`SessionConfig::join_timeout()`] that is longer than this. The
+    /// middle keeps at most 3,584 turns for watchers, so with short turns the delay may be shorter. Default 0.
     #[must_use]
     pub fn watch_delay(mut self, watch_delay: Duration) -> Self {
         self.watchers.watch_delay = watch_delay;
