@@ -2,8 +2,8 @@
 
 use testudo_lockstep::transport::memory::MemoryHub;
 use testudo_lockstep::{
-    Action as _, ActionFormat, AnyAction, BitReader, BitWriter, Driver, Duration, Event, Identity, Instant,
-    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError, Topology,
+    Action, ActionFormat, AnyAction, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Identity,
+    Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError, Topology,
 };
 
 use crate::toy::{Order, Toy};
@@ -146,7 +146,25 @@ fn an_action_that_does_not_end_itself_is_refused_where_another_may_follow() {
         let greedy = ActionFormat::variable(24, |_, left| left);
         let mut session = Session::of_format(config.clone(), identity, greedy, Instant::ZERO).unwrap();
         assert_eq!(session.submit(&action), expected, "{most} actions");
-        let mut session = Session::<AnyAction>::new(config, identity, Instant::ZERO).unwrap();
+        let mut session = Session::<AnyAction>::new(config.clone(), identity, Instant::ZERO).unwrap();
         assert_eq!(session.submit(&action), expected, "{most} actions, without a format");
+        let mut session = Session::<Alone>::new(config, identity, Instant::ZERO).unwrap();
+        assert_eq!(session.submit(&Alone(7)), expected, "{most} actions that refuse what follows them");
+    }
+}
+
+/// An action that refuses an entry in which something follows it.
+struct Alone(u8);
+
+impl Action for Alone {
+    const MAX_BITS: u32 = 8;
+
+    fn encode(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.0.into(), 8);
+    }
+
+    fn decode(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let value = reader.read_bits(8)? as u8;
+        if reader.bits_left() > 0 { Err(DecodeError::NotCanonical) } else { Ok(Self(value)) }
     }
 }

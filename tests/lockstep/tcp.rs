@@ -161,6 +161,18 @@ fn a_lost_connection_is_told() {
     assert_eq!(host.tcp.stats().lost, 1);
 }
 
+/// A guest whose path has died without a word had two connections for good.
+#[test]
+fn a_guest_can_close_a_connection() {
+    let mut host = Peer::host(2);
+    let mut guest = Peer::guest(2, 1, host.tcp.local_address().unwrap());
+    host.round(2, Instant::ZERO);
+    let peer = testudo_lockstep::PeerId(0);
+    assert!(guest.tcp.close(peer) && !guest.tcp.is_connected(peer) && !guest.tcp.close(peer));
+    host.round(2, Instant::ZERO);
+    assert_eq!(host.tcp.stats().lost, 1);
+}
+
 #[test]
 fn nobody_listening_is_an_error_at_once() {
     // A port that is free: it was given back.

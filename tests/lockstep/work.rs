@@ -98,6 +98,26 @@ fn a_machine_that_cannot_keep_up_slows_the_match_and_is_named() {
     assert_eq!(table.blames(), [None, Some(Blame::Processor), None]);
 }
 
+/// What a machine needs was compared with a frame at full speed: the others' pictures stood still, or everybody waited for a machine that kept up.
+#[test]
+fn a_frame_of_another_speed_is_what_a_machine_must_keep_up_with() {
+    // Frames of 20 ms, of which the machine can do 33 in a second; and of 100 ms, which it does with ease.
+    for (speed, frame, pace, blame) in
+        [(250, 30, 30_000..34_000, Some(Blame::Processor)), (50, 80, 10_000..10_001, None)]
+    {
+        let mut table = Table::new(Pace::Adaptive, [FAST, Machine { frame, picture: 0 }, FAST]);
+        table.game.drivers_mut()[0].session_mut().set_speed(speed).unwrap();
+        table.play(20);
+        assert_eq!(table.blames(), [None, blame, None], "{speed} %");
+        let stalls = table.frames_and_stalls().1;
+        table.play(30);
+        let plan = table.game.drivers()[2].session().plan();
+        assert!(pace.contains(&plan.pace_millihertz), "{speed} %: {plan:?}");
+        let stalled = table.frames_and_stalls().1 - stalls;
+        assert!(stalled < 20, "{speed} %: {stalled} frames stood still");
+    }
+}
+
 /// Up to four frames run for each picture, so slow pictures are no reason to wait. (A machine that is always at work looks busy at any pace: counted as
 /// a part of each frame, its drawing would slow the match further and further.)
 #[test]

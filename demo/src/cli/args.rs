@@ -89,7 +89,7 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 2: the match is too long for a link, was cut off, or its computers disagreed; then send the file."
+    after_help = "Exit code 2: the match is too long for a link, was cut off, or its computers disagreed, or the replay begins in its middle; then send the file."
 )]
 pub(crate) struct LinkArgs {
     #[arg(value_name = "FILE")]

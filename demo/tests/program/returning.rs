@@ -64,6 +64,8 @@ fn kill_and_return(plain: &str, turns: u32) {
     guests[0].child.kill().expect("it runs");
     guests[0].child.wait().expect("it ends");
     let before_the_crash = recorded();
+    let save = files[0].save();
+    std::fs::write(&save, b"of before the crash").expect("a save");
     if !plain.is_empty() {
         host.wait_for("is lost");
     }
@@ -106,6 +108,7 @@ fn kill_and_return(plain: &str, turns: u32) {
     }
     // It was emptied when the same command began, and removed when the state had come.
     assert!(recorded() == before_the_crash, "the replay up to the crash has changed");
+    assert_eq!(std::fs::read(&save).expect("the save"), b"of before the crash");
 }
 
 /// The host goes: the others have a replay and a save, and with either of their saves the match goes on to its end.

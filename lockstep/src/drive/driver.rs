@@ -171,9 +171,10 @@ impl<S: Simulation> Driver<S> {
     /// frames last at most twice as long for good. Rounds without frames are left out, and rounds that run frames of a pause, catch up with the match, or load
     /// its state. A watcher's machine delays nobody, and the others are not told of it.
     pub fn note_work(&mut self, simulated: Duration, drawn: Duration) {
+        let [simulated, drawn] = [simulated, drawn].map(|span| self.session.at_full_speed(span));
         let needed = self.work.end_round(simulated, drawn, self.session.config());
         if let Some(needed) = needed.filter(|_| self.session.player().is_some()) {
-            self.session.note_frame_time(needed);
+            self.session.note_frame_of_full_speed(needed);
         }
     }
 

@@ -35,7 +35,7 @@ impl Work {
         self.is_unusual = true;
     }
 
-    /// The round is over. Returns how long a frame must last on this machine, if that is known.
+    /// The round is over. Returns how long a frame must last on this machine, if that is known. All spans are those of a match at 100 % of its speed.
     pub(super) fn end_round(
         &mut self,
         simulated: Duration,

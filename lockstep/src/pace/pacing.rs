@@ -167,6 +167,11 @@ impl Planner {
         (self.plan, self.speed)
     }
 
+    /// Percent of real time, on which the players agreed.
+    pub(crate) fn speed(&self) -> u8 {
+        self.speed
+    }
+
     pub(crate) fn plan(&self) -> TurnPlan {
         let pace = u64::from(self.plan.pace_millihertz) * u64::from(self.speed) / 100;
         TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }

@@ -272,6 +272,16 @@ impl AnySession {
     /// Notes how long a frame took. The slowest frame of a turn counts for the runtime average. [`Driver::note_work`](crate::Driver::note_work) does this,
     /// and knows which rounds count.
     pub fn note_frame_time(&mut self, span: Duration) {
+        self.note_frame_of_full_speed(self.at_full_speed(span));
+    }
+
+    /// What a span is of the match at 100 % of its speed: averages travel like this, and the speed changes for all at the same turn.
+    pub(crate) fn at_full_speed(&self, span: Duration) -> Duration {
+        Duration::from_micros(span.as_micros().saturating_mul(self.pace.planner.speed().into()) / 100)
+    }
+
+    /// [`Session::note_frame_time`] at 100 % of the match's speed.
+    pub(crate) fn note_frame_of_full_speed(&mut self, span: Duration) {
         self.pace.meter.frame_took(span);
     }
 }

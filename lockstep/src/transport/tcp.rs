@@ -34,7 +34,7 @@ const HEAD: usize = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct TcpStats {
-    /// Connections that were closed at once: the session takes nobody, too many others wait to be let in, or the system has no room.
+    /// Connections that were closed at once: the session takes nobody, or too many others wait to be let in.
     pub refused: u64,
     /// Connections that were closed because the session did not let them in.
     pub unknown_closed: u64,
@@ -173,10 +173,15 @@ impl TcpTransport {
     }
 
     /// Whether the connection to this peer is open. A connection that is lost does not come back, and the session learns of it as of a silence. A guest
-    /// connects again and comes back to the match.
+    /// closes it, connects again and comes back to the match. A path can die without a word: then the connection stays open until it is closed here.
     #[must_use]
     pub fn is_connected(&self, peer: PeerId) -> bool {
         self.connections.contains_key(&peer)
+    }
+
+    /// Closes the connection to this peer: for a guest whose host no longer answers, before it connects again. Returns whether it was open.
+    pub fn close(&mut self, peer: PeerId) -> bool {
+        self.connections.shift_remove(&peer).is_some()
     }
 
     /// Counters of the connections.
@@ -219,12 +224,10 @@ impl TcpTransport {
             let Some(accepted) = self.listener.as_ref().map(TcpListener::accept) else { return };
             let (stream, from) = match accepted {
                 Ok((stream, from)) => (stream, from.ip().to_canonical()),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // It has gone already, or the system has no room for it.
-                Err(_) => {
-                    self.stats.refused += 1;
-                    continue;
-                }
+                // It has gone already.
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+                // There is none, or the system has no room for it now; then it goes on waiting.
+                Err(_) => return,
             };
             if !session.is_open() {
                 self.stats.refused += 1;

@@ -11,7 +11,7 @@ use crate::value::entry::Payload;
 pub(crate) struct Codec {
     validate: fn(&Payload, u32, &mut BitWriter) -> Result<(), DecodeError>,
     count: fn(&Payload) -> u32,
-    first: fn(&mut BitReader<'_>),
+    first: fn(&mut BitReader<'_>) -> bool,
     /// Greatest number of bits of an action.
     bits_max: u32,
     /// Where actions end, if their type does not know it.
@@ -23,7 +23,7 @@ impl Codec {
         Self {
             validate: validate::<A>,
             count: |payload| actions::<A>(payload).count() as u32,
-            first: |reader| drop(A::decode(reader)),
+            first: |reader| A::decode(reader).is_ok(),
             bits_max: A::MAX_BITS,
             format: None,
         }
@@ -53,11 +53,11 @@ impl Codec {
             scratch.write_slice(action.bytes(), action.bit_count());
             (0..=self.bits_max / 8).for_each(|_| scratch.write_bits(beyond, 8));
             let mut reader = BitReader::with_bit_count(scratch.bytes(), scratch.bit_count());
-            match &self.format {
+            let is_one = match &self.format {
                 None => (self.first)(&mut reader),
-                Some(format) => drop(format.next(&mut reader)),
-            }
-            scratch.bit_count() - reader.bits_left() == action.bit_count()
+                Some(format) => format.next(&mut reader).is_some(),
+            };
+            is_one && scratch.bit_count() - reader.bits_left() == action.bit_count()
         })
     }
 

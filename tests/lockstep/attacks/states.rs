@@ -385,7 +385,6 @@ fn a_source_that_was_given_up_and_is_asked_again_answers_at_once() {
         assert!(passed < Duration::from_secs(11), "{passed:?} {:?}", game.drivers()[3].session().phase());
         step(&mut game);
     }
-    println!("{:?}", game.now().since(silent));
     assert_back(&mut game, 3, "asked again");
 }
 
@@ -471,4 +470,29 @@ fn who_has_refused_a_state_waits_for_no_watcher_who_gets_it() {
         game.net_mut().set_link(middle, watcher as u32, LinkConfig::new());
         assert_back(&mut game, 3, &format!("{topology:?}"));
     }
+}
+
+/// The host's state was the only one. Whoever waited was sent away with the player who had refused it, unasked.
+#[test]
+fn who_refuses_the_only_state_costs_nobody_else_that_state() {
+    let config = config(2, Topology::Host).late_watchers(true).turns(400);
+    let mut game = without(&config, 1, 1, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    come_back(&mut game, &config, 1);
+    let mut given = None;
+    while given.is_none() {
+        let until = game.now().as_micros() / 1_000 + 1;
+        super::play_watched(&mut game, until, |_, to, packet| match packet {
+            Packet::Transfer(Transfer::Manifest(manifest)) if to == 1 => given = Some(manifest.turn),
+            _ => {}
+        });
+        assert!(game.now() < Instant::from_millis(30_000));
+    }
+    deliver(&mut game, 0, 1, Transfer::Refuse { turn: given.unwrap_or_default() });
+    // Everybody is asked again two seconds later.
+    let later = game.now().as_micros() / 1_000 + 500;
+    play(&mut game, later);
+    restart(&mut game, &config, 2, Identity::Watcher, secret(9));
+    play(&mut game, later + 60_000);
+    assert_eq!(game.drivers()[2].simulation().loaded.len(), 1, "{:?}", game.drivers()[2].session().phase());
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::NoState));
 }

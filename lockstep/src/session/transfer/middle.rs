@@ -200,14 +200,18 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(common: &Common, delayed: &Delayed) -> Option<Self> {
+    /// `failed`: sources that sent nothing, bit n for player n.
+    fn of(common: &Common, delayed: &Delayed, failed: u16) -> Option<Self> {
         let waiting = || {
             let links = common.links.values().filter(|link| delayed.wants_new_state(common, link));
             links.filter_map(|link| {
                 Some((common.is_delayed(link), link.is_player(), link.arrival.as_deref()?))
             })
         };
-        let order = |(is_delayed, is_player, _): &(bool, bool, &Arrival)| (*is_delayed, !*is_player);
+        // First those for whom there is a source: when it is the turn of the others, nobody has one, and all are sent away.
+        let order = |(is_delayed, is_player, arrival): &(bool, bool, &Arrival)| {
+            (!Self::may_come(common, arrival.refused | failed), *is_delayed, !*is_player)
+        };
         let (by_delayed, by_player, Arrival { refused, .. }) = waiting().min_by_key(order)?;
         let alike = waiting().filter(|(is_delayed, ..)| *is_delayed == by_delayed);
         Some(Self {
@@ -272,7 +276,7 @@ impl Transfers {
         }
         feed(common, self.blob.as_ref(), false);
         feed(common, delayed.visible_state(), true);
-        let Some(wanted) = Wanted::of(common, delayed) else { return };
+        let Some(wanted) = Wanted::of(common, delayed, self.middle.failed) else { return };
         let is_first = |link: &Link| link.is_player() || !wanted.by_player;
         let is_fed = |link: &Link| {
             let arrival = link.arrival.as_deref().filter(|_| !common.is_delayed(link) && is_first(link));

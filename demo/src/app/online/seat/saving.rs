@@ -27,9 +27,13 @@ impl Saving {
         Self { path, is_there: false, is_unsaved: false }
     }
 
-    /// Writes a save in place of the one before. Returns what went wrong, once for several saves in a row.
-    pub(super) fn keep(&mut self, save: &Save) -> Option<String> {
-        let path = self.path.as_ref()?;
+    /// Writes a save in place of the one before. Returns what went wrong, once for several saves in a row. `replay`: the one that is recorded now; the first
+    /// save goes beside it, because a recording that begins in the middle of a match has moved to another file by then.
+    pub(super) fn keep(&mut self, save: &Save, replay: Option<&Path>) -> Option<String> {
+        let path = self.path.as_mut()?;
+        if let Some(replay) = replay.filter(|_| !self.is_there) {
+            *path = beside(replay);
+        }
         match save.store(path) {
             Ok(()) => {
                 (self.is_there, self.is_unsaved) = (true, false);

@@ -116,7 +116,7 @@ impl Seat {
         // Whoever resumes it plays on as the same player.
         let agreement = Agreement { host: self.player(), ..self.agreement };
         let save = Save { agreement, state: state.to_vec(), saved };
-        let trouble = self.saving.keep(&save);
+        let trouble = self.saving.keep(&save, self.driver.simulation().replay_file());
         self.news.extend(trouble.map(News::DiskTrouble));
     }
 }
