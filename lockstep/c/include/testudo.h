@@ -843,7 +843,7 @@ typedef struct TestudoGame {
 typedef struct TestudoReplayInfo {
   /// `TestudoConfig.content_hash` of the match.
   uint64_t content_hash;
-  /// Number of players.
+  /// Number of players, 1..=16. A file of any origin may have more than a game takes: look at it before it is played.
   uint32_t players;
   /// Number of whole turns.
   uint32_t turns;
@@ -1565,10 +1565,12 @@ TestudoStatus testudo_replay_game_data(const struct TestudoReplay *replay, struc
 TestudoStatus testudo_replay_verify(const struct TestudoReplay *replay,
                                     const struct TestudoGame *game,
                                     struct TestudoBuffer *words,
+///
+/// `TESTUDO_DAMAGED`: an action in it is none of this game, by `action_bits` and `action_length`. Nothing is played then.
                                     struct TestudoVerification *out);
 
 /// A player of a replay, with a game in its state before the first turn. It goes forwards without `save` and `load` of the game, too. Free it with
-/// `testudo_replay_player_free`.
+/// `testudo_replay_player_free`. `TESTUDO_DAMAGED`: as `testudo_replay_verify` says.
 TestudoStatus testudo_replay_player_new(const struct TestudoReplay *replay,
                                         const struct TestudoGame *game,
                                         struct TestudoReplayPlayer **out);

@@ -137,6 +137,17 @@ impl Game {
     pub(crate) fn is_over(&self) -> bool {
         // SAFETY: the promise of `read`.
         self.game.is_over.is_some_and(|is_over| unsafe { is_over(self.game.context) } != 0)
+    /// Whether these bits are one action of the game.
+    pub(crate) fn has_action(&self, action: &AnyAction) -> bool {
+        let (data, bits) = (action.bytes().as_ptr(), action.bit_count());
+        let length = || match self.game.action_length {
+            None => self.action_bits(),
+            // SAFETY: the promise of `read`; the bits can be read.
+            Some(length) => unsafe { length(self.game.context, data, bits) },
+        };
+        (1..=self.action_bits()).contains(&bits) && length() == bits
+    }
+
     }
 
     /// Whether the game can save and load its state.

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use testudo_lockstep::replay::{Replay, ReplayPlayer, SeekError};
+use testudo_lockstep::AnyAction;
+use testudo_lockstep::replay::{Replay, ReplayPlayer, SeekError, TurnEvent};
 
 use crate::buffer::{TestudoBuffer, put};
 use crate::config::TESTUDO_NEVER;
-use crate::failure::{Failure, TESTUDO_GAME_FAILED, TESTUDO_REFUSED, TestudoStatus, count, status, value};
+use crate::failure::{
+    Failure, Outcome, TESTUDO_DAMAGED, TESTUDO_GAME_FAILED, TESTUDO_REFUSED, TestudoStatus, count, status,
+    value,
+};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{TestudoBool, bytes, write};
@@ -32,7 +36,7 @@ impl std::fmt::Debug for TestudoReplayPlayer {
 pub struct TestudoReplayInfo {
     /// `TestudoConfig.content_hash` of the match.
     pub content_hash: u64,
-    /// Number of players.
+    /// Number of players, 1..=16. A file of any origin may have more than a game takes: look at it before it is played.
     pub players: u32,
     /// Number of whole turns.
     pub turns: u32,
@@ -121,6 +125,8 @@ pub unsafe extern "C" fn testudo_replay_game_data(
 
 /// Plays the whole replay with a game in its state before the first turn, and compares every checksum, and every recorded state if the game has
 /// `save` and `load`. If `words` is not NULL, it gets the finding as text with a 0 at its end.
+///
+/// `TESTUDO_DAMAGED`: an action in it is none of this game, by `action_bits` and `action_length`. Nothing is played then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_verify(
     replay: *const TestudoReplay,
@@ -137,7 +143,7 @@ pub unsafe extern "C" fn testudo_replay_verify(
         let game = unsafe { Game::read(game) }?;
         // SAFETY: as above.
         let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
-        let found = Replay::clone(&for_game(replay, &game)).verify(game);
+        let found = Replay::clone(&*for_game(replay, &game)?).verify(game);
         let verification = TestudoVerification {
             turns: found.turns,
             first_difference: found.divergence.map_or(TESTUDO_NEVER, |found| found.turn()),
@@ -153,12 +159,33 @@ pub unsafe extern "C" fn testudo_replay_verify(
 }
 
 /// The replay as a game can play it: whoever cannot save and load has no use for the states in it.
-fn for_game(replay: Arc<Replay>, game: &Game) -> Arc<Replay> {
-    if game.keeps_state() { replay } else { Arc::new(Replay::clone(&replay).without_keyframes()) }
+fn for_game(replay: Arc<Replay>, game: &Game) -> Outcome<Arc<Replay>> {
+    check_actions(&replay, game)?;
+    Ok(if game.keeps_state() { replay } else { Arc::new(Replay::clone(&replay).without_keyframes()) })
+}
+
+/// A game in C reads as many bytes as its actions have, so it gets no others: the file may be of another version of the game, or of anybody.
+fn check_actions(replay: &Replay, game: &Game) -> Outcome<()> {
+    for turn in 0..replay.turns() {
+        let Some((mut events, _)) = replay.turn(turn) else { continue };
+        loop {
+            let refused = match events.next_event::<AnyAction>() {
+                Ok(None) => break,
+                Ok(Some(TurnEvent::Action(_, action))) if !game.has_action(&action) => {
+                    format!("{} bits", action.bit_count())
+                }
+                Ok(Some(_)) => continue,
+                Err(error) => error.to_string(),
+            };
+            let words = format!("turn {turn} has an action that is none of this game: {refused}");
+            return Err(Failure::new(TESTUDO_DAMAGED, words));
+        }
+    }
+    Ok(())
 }
 
 /// A player of a replay, with a game in its state before the first turn. It goes forwards without `save` and `load` of the game, too. Free it with
-/// `testudo_replay_player_free`.
+/// `testudo_replay_player_free`. `TESTUDO_DAMAGED`: as `testudo_replay_verify` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_new(
     replay: *const TestudoReplay,
@@ -171,7 +198,7 @@ pub unsafe extern "C" fn testudo_replay_player_new(
         // SAFETY: as above.
         let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
         // SAFETY: as above.
-        unsafe { give(out, || Ok(ReplayPlayer::new(for_game(replay, &game), game))) }
+        unsafe { give(out, || Ok(ReplayPlayer::new(for_game(replay, &game)?, game))) }
     })
 }
 

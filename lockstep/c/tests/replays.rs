@@ -118,3 +118,33 @@ fn a_replay_is_verified_without_states_and_the_words_end() {
         testudo_buffer_free(buffer);
     }
 }
+
+/// The file of another version of the game, or of anybody: `apply` would read bytes that are not there.
+#[test]
+fn actions_that_are_none_of_the_game_are_played_by_nobody() {
+    unsafe extern "C" fn always_nine(_: *mut c_void, _: *const u8, _: u32) -> u32 {
+        9
+    }
+    let replay = read(&recorded(TURNS));
+    for change in [
+        |game| TestudoGame { action_bits: 24, action_length: None, ..game },
+        |game| TestudoGame { action_bits: 9, action_length: None, ..game },
+        |game| TestudoGame { action_bits: 9, ..game },
+        |game| TestudoGame { action_length: Some(always_nine), ..game },
+    ] as [fn(TestudoGame) -> TestudoGame; 4]
+    {
+        let (mut toy, mut player) = (Toy::default(), null_mut());
+        let game = change(toy.game());
+        let mut found = TestudoVerification { turns: 9, first_difference: 0, sound: 0 };
+        // SAFETY: all of it is there.
+        unsafe {
+            let verified = testudo_replay_verify(replay, &game, null_mut(), &mut found);
+            assert_eq!((verified, found.turns), (TESTUDO_DAMAGED, 9), "{}", words());
+            assert_eq!(testudo_replay_player_new(replay, &game, &mut player), TESTUDO_DAMAGED);
+        }
+        assert!(words().contains("has an action that is none of this game: "), "{}", words());
+        assert_eq!((player.is_null(), toy.frames, toy.actions), (true, 0, 0));
+    }
+    // SAFETY: it is used no more.
+    unsafe { testudo_replay_free(replay) };
+}
