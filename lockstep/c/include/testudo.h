@@ -824,7 +824,8 @@ typedef struct TestudoGame {
   void (*player_returned)(void *context, uint32_t player, uint32_t turn);
   /// Plays a turn for a player who was taken over. What the bot does follows from the state alone, because every peer computes it.
   void (*play_for)(void *context, uint32_t player, uint32_t turn);
-  /// Writes the whole state into `out`, which is empty. Needed to let somebody into a running match, and to jump in replays.
+  /// Writes the whole state into `out`, which is empty and lent for this call: the library frees it. Needed to let somebody into a running match,
+  /// and to jump in replays.
   /// Returns whether it did; if not, what it has written is dropped.
   TestudoBool (*save)(void *context, struct TestudoBuffer *out);
   /// Goes to a saved state, whose bytes are not trusted. Returns whether they are a state of this game; if not, the game stays as it is. Needed to

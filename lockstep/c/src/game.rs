@@ -7,7 +7,7 @@ use testudo_lockstep::{ACTION_BITS_MAX, ActionFormat, AnyAction, PlayerId, Simul
 
 use crate::buffer::TestudoBuffer;
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE};
-use crate::handle::{change, free, hold};
+use crate::handle::lend;
 use crate::pointer::{TestudoBool, plain, read};
 
 /// A function that is told of a player. (cbindgen knows no `Option` of it.)
@@ -62,7 +62,8 @@ pub struct TestudoGame {
     pub player_returned: Option<unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u32)>,
     /// Plays a turn for a player who was taken over. What the bot does follows from the state alone, because every peer computes it.
     pub play_for: Option<unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u32)>,
-    /// Writes the whole state into `out`, which is empty. Needed to let somebody into a running match, and to jump in replays.
+    /// Writes the whole state into `out`, which is empty and lent for this call: the library frees it. Needed to let somebody into a running match,
+    /// and to jump in replays.
     /// Returns whether it did; if not, what it has written is dropped.
     pub save: Option<unsafe extern "C" fn(context: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool>,
     /// Goes to a saved state, whose bytes are not trusted. Returns whether they are a state of this game; if not, the game stays as it is. Needed to
@@ -88,10 +89,13 @@ pub(crate) struct Game {
     checksum: unsafe extern "C" fn(context: *mut c_void) -> u64,
 }
 
+// SAFETY: the library calls the game only within calls of its own handle, of which there is one at a time, from any thread.
+unsafe impl Send for Game {}
+
 /// The context, for the function that finds the ends of actions.
 struct Context(*mut c_void);
 
-// SAFETY: the library calls the game only within calls of its own handle, of which there is one at a time.
+// SAFETY: as above.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -133,10 +137,6 @@ impl Game {
         })
     }
 
-    /// Whether the game says that the match is over.
-    pub(crate) fn is_over(&self) -> bool {
-        // SAFETY: the promise of `read`.
-        self.game.is_over.is_some_and(|is_over| unsafe { is_over(self.game.context) } != 0)
     /// Whether these bits are one action of the game.
     pub(crate) fn has_action(&self, action: &AnyAction) -> bool {
         let (data, bits) = (action.bytes().as_ptr(), action.bit_count());
@@ -148,6 +148,10 @@ impl Game {
         (1..=self.action_bits()).contains(&bits) && length() == bits
     }
 
+    /// Whether the game says that the match is over.
+    pub(crate) fn is_over(&self) -> bool {
+        // SAFETY: the promise of `read`.
+        self.game.is_over.is_some_and(|is_over| unsafe { is_over(self.game.context) } != 0)
     }
 
     /// Whether the game can save and load its state.
@@ -180,15 +184,15 @@ impl Game {
     /// Adds the state, or nothing. Returns whether the game did.
     fn write_state(&self, out: &mut Vec<u8>) -> bool {
         let Some(save) = self.game.save else { return false };
-        let buffer: *mut TestudoBuffer = hold(Vec::new());
-        // SAFETY: the promise of `read`; the buffer is one, and freed after all uses.
-        unsafe {
-            let mut is_saved = save(self.game.context, buffer) != 0;
-            if is_saved {
-                is_saved = change(buffer, |bytes| out.append(bytes)).is_ok();
+        // SAFETY: the promise of `read`; the buffer is one.
+        let save = |buffer: *mut TestudoBuffer| unsafe { save(self.game.context, buffer) } != 0;
+        let (is_saved, state) = lend(Vec::new(), save);
+        match state {
+            Ok(mut state) if is_saved => {
+                out.append(&mut state);
+                true
             }
-            free(buffer);
-            is_saved
+            _ => false,
         }
     }
 

@@ -13,6 +13,8 @@ const FREE: u8 = 0;
 const USED: u8 = 1;
 /// A call panicked: what is inside may be anything.
 const BROKEN: u8 = 2;
+/// As free, but the caller of this library cannot free it.
+const LENT: u8 = 3;
 
 /// An object behind a pointer, for one call at a time. So neither callbacks nor threads can reach into a call that runs.
 #[derive(Debug)]
@@ -26,7 +28,8 @@ unsafe impl<T: Send> Sync for Handle<T> {}
 
 /// A type whose pointers C holds: a tuple structure around a [`Handle`].
 pub(crate) trait Opaque: Sized {
-    type Inside;
+    /// It goes to whatever thread calls.
+    type Inside: Send;
     /// For words: "world".
     const NAME: &'static str;
     fn around(handle: Handle<Self::Inside>) -> Self;
@@ -53,6 +56,8 @@ pub(crate) use opaque;
 /// The time in which a call uses a handle.
 struct Use<'a> {
     state: &'a AtomicU8,
+    /// What the handle was.
+    before: u8,
     /// What the handle is afterwards.
     then: u8,
 }
@@ -65,9 +70,10 @@ impl Drop for Use<'_> {
 
 impl<T> Handle<T> {
     fn open(&self, name: &str) -> Outcome<Use<'_>> {
-        match self.state.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed) {
+        let unused = |state| matches!(state, FREE | LENT).then_some(USED);
+        match self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, unused) {
             // Until the call has ended well.
-            Ok(_) => Ok(Use { state: &self.state, then: BROKEN }),
+            Ok(before) => Ok(Use { state: &self.state, before, then: BROKEN }),
             Err(BROKEN) => Err(Failure::new(
                 TESTUDO_PANICKED,
                 format!("the {name} is broken since a fault of this library"),
@@ -81,6 +87,26 @@ impl<T> Handle<T> {
 pub(crate) fn hold<O: Opaque>(inside: O::Inside) -> *mut O {
     let handle = Handle { state: AtomicU8::new(FREE), inside: UnsafeCell::new(inside) };
     Box::into_raw(Box::new(O::around(handle)))
+}
+
+/// Lends an object to a function of the caller, and takes it back: it can be used meanwhile, and not be freed. Returns the function's answer, and
+/// what is in the object then; a failure if a call has broken it, or another thread still uses it.
+pub(crate) fn lend<O: Opaque<Inside: Default>, T>(
+    inside: O::Inside,
+    call: impl FnOnce(*mut O) -> T,
+) -> (T, Outcome<O::Inside>) {
+    let lent = hold::<O>(inside);
+    // SAFETY: it was made just now, and nobody can free it.
+    let state = unsafe { &(*lent).handle().state };
+    state.store(LENT, Ordering::Relaxed);
+    let answer = call(lent);
+    // SAFETY: as above.
+    let inside = unsafe { with(lent, |inside| Ok(std::mem::take(inside))) };
+    // From another thread that uses it still it is not taken away.
+    let _ = state.compare_exchange(LENT, FREE, Ordering::Relaxed, Ordering::Relaxed);
+    // SAFETY: as above; the loan is over.
+    unsafe { free(lent) };
+    (answer, inside)
 }
 
 /// [`hold`], by way of a pointer for the result. Nothing is made if that is NULL.
@@ -113,7 +139,7 @@ pub(crate) unsafe fn with<O: Opaque, T>(
     let mut using = handle.open(O::NAME)?;
     // SAFETY: the handle is open, so no other call has this reference.
     let outcome = call(unsafe { &mut *handle.inside.get() });
-    using.then = FREE;
+    using.then = using.before;
     outcome
 }
 
@@ -130,7 +156,7 @@ pub(crate) unsafe fn change<O: Opaque>(pointer: *const O, call: impl FnOnce(&mut
     unsafe { with(pointer, change) }
 }
 
-/// Frees a handle, unless a call uses it: then it stays, and `testudo_error()` says so.
+/// Frees a handle, unless a call uses it, or it is only lent: then it stays, and `testudo_error()` says so.
 ///
 /// # Safety
 /// As [`with`]; the pointer is of no use afterwards.
@@ -140,6 +166,11 @@ pub(crate) unsafe fn free<O: Opaque>(pointer: *mut O) {
         let Some(object) = (unsafe { pointer.as_ref() }) else { return Ok(()) };
         match object.handle().open(O::NAME) {
             Err(failure) if failure.status == TESTUDO_BUSY => return Err(failure),
+            Ok(mut using) if using.before == LENT => {
+                using.then = LENT;
+                let words = format!("the {} is only lent, and is freed by the library", O::NAME);
+                return Err(Failure::new(TESTUDO_BUSY, words));
+            }
             // It is not given to anybody again.
             Ok(using) => std::mem::forget(using),
             Err(_) => {}
@@ -180,6 +211,25 @@ mod tests {
         // SAFETY: nobody uses it any more.
         unsafe { free(thing) };
         assert_eq!(call(std::ptr::null(), |_| Ok(())), TESTUDO_NULL);
+    }
+
+    #[test]
+    fn what_is_lent_takes_calls_and_cannot_be_freed() {
+        let (answer, inside) = lend(1, |thing: *mut Thing| {
+            // SAFETY: it is lent, so it stays.
+            unsafe { free(thing) };
+            let change = |number: &mut u32| {
+                *number += 1;
+                Ok(())
+            };
+            let once = call(thing, change);
+            // SAFETY: as above.
+            unsafe { free(thing) };
+            [once, call(thing, change)]
+        });
+        assert_eq!((answer, inside.ok()), ([TESTUDO_OK; 2], Some(3)));
+        let (answer, inside) = lend(1, |thing: *mut Thing| call(thing, |_| panic!("in a call")));
+        assert_eq!((answer, inside.is_err()), (TESTUDO_PANICKED, true));
     }
 
     #[test]

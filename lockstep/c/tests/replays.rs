@@ -25,6 +25,17 @@ unsafe extern "C" fn no_load(_: *mut c_void, _: *const u8, _: usize) -> TestudoB
     0
 }
 
+/// It frees the buffer that the library has lent it.
+unsafe extern "C" fn freeing_save(context: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
+    // SAFETY: the context is a toy, the buffer is one, and the bytes are there.
+    unsafe {
+        let state = (*context.cast::<Toy>()).state();
+        testudo_buffer_append(out, state.as_ptr(), state.len());
+        testudo_buffer_free(out);
+        (testudo_buffer_length(out) == state.len()).into()
+    }
+}
+
 /// A recorded match of two, with a state of every 300th turn.
 fn recorded(turns: u32) -> Vec<u8> {
     let mut config = config(2);
@@ -103,9 +114,11 @@ fn a_replay_is_verified_without_states_and_the_words_end() {
         |game| game,
         |game| TestudoGame { save: None, load: None, ..game },
         |game| TestudoGame { save: Some(no_save), ..game },
+        |game| TestudoGame { save: Some(freeing_save), ..game },
     ] {
         assert_eq!(verify(change, u32::MAX), (TESTUDO_OK, TURNS, TESTUDO_NEVER, 1, well.clone()));
     }
+    assert_eq!(words(), "the buffer is only lent, and is freed by the library");
     let (.., turn, sound, text) = verify(|game| TestudoGame { save: None, ..game }, 21);
     assert_eq!((turn, sound), (10, 0));
     assert!(text.starts_with("differs from the recording: turn 10") && text.ends_with('\0'), "{text}");
