@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 
 use testudo::*;
 
-use toy::{Peer, TURNS, Toy, bytes_of, config, play_to_end, words};
+use toy::{Peer, TURNS, Toy, bytes_of, config, play, play_to_end, words};
 
 /// It says that it failed, and has written something all the same.
 unsafe extern "C" fn no_save(_: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
@@ -160,4 +160,49 @@ fn actions_that_are_none_of_the_game_are_played_by_nobody() {
     }
     // SAFETY: it is used no more.
     unsafe { testudo_replay_free(replay) };
+}
+
+/// What a file says of itself.
+fn info(file: &[u8]) -> TestudoReplayInfo {
+    let (replay, mut info) = (read(file), std::mem::MaybeUninit::uninit());
+    // SAFETY: all of it is there; it is written before it is read.
+    unsafe {
+        assert_eq!(testudo_replay_info(replay, info.as_mut_ptr()), TESTUDO_OK);
+        testudo_replay_free(replay);
+        info.assume_init()
+    }
+}
+
+/// The peers take what was recorded before they take the events.
+#[test]
+fn a_desync_of_the_last_turn_is_in_the_file() {
+    let mut config = config(3);
+    config.own.records = 1;
+    let mut peers: Vec<_> = [0, 1, 2].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
+    peers[2].toy.wrong_at = 2 * TURNS;
+    play_to_end(&mut peers, &mut vec![VecDeque::new(); 3], &mut 0);
+    for peer in &peers {
+        assert_eq!(peer.of(TESTUDO_EVENT_DESYNC)[0].0.turn, TURNS - 1);
+        assert_eq!(
+            peer.of(TESTUDO_EVENT_FINISHED).len(),
+            1,
+            "events come as if nobody had asked for the file"
+        );
+        let info = info(&peer.replay);
+        assert_eq!((info.complete, info.turns, info.desync_turn), (1, TURNS, TURNS - 1));
+    }
+}
+
+#[test]
+fn a_recording_that_is_ended_early_is_complete() {
+    let mut config = config(2);
+    config.own.records = 1;
+    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
+    let (mut net, mut now) = (vec![VecDeque::new(); 2], 0);
+    play(&mut peers, &mut net, &mut now, |peers| peers[0].turn() > 20);
+    // SAFETY: the match is one.
+    assert_eq!(unsafe { testudo_match_finish_replay(peers[0].handle) }, TESTUDO_OK);
+    play_to_end(&mut peers, &mut net, &mut now);
+    let info = info(&peers[0].replay);
+    assert!(info.complete == 1 && (15..30).contains(&info.turns), "{info:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
+use testudo_lockstep::replay::Ending;
 use testudo_lockstep::{EndReason, Event, Identity, PlayerId, Turn};
 
 use super::position::set_of;
@@ -277,11 +278,28 @@ fn gone(reason: EndReason) -> u64 {
 }
 
 impl Match {
-    fn poll_event(&mut self) -> Option<TestudoEvent> {
+    /// The next event of the session; the recording learns of it.
+    fn next_event(&mut self) -> Option<Event> {
         let event = self.session_mut().poll_event()?;
         if let Event::Desync(desync) = &event {
             self.driver.simulation_mut().diverged(desync.turn);
         }
+        Some(event)
+    }
+
+    /// Ends the recording, which first learns of the events that the program has not taken.
+    pub(super) fn end_recording(&mut self) {
+        // Once, so what is put aside is no more than the session has had.
+        while self.driver.simulation().is_recording()
+            && let Some(event) = self.next_event()
+        {
+            self.events.push_back(event);
+        }
+        self.driver.simulation_mut().finish(Ending::Over);
+    }
+
+    fn poll_event(&mut self) -> Option<TestudoEvent> {
+        let event = self.events.pop_front().or_else(|| self.next_event())?;
         self.words = CString::new(event.to_string().replace('\0', " ")).unwrap_or_default();
         Some(TestudoEvent::from(&event))
     }

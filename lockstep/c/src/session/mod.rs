@@ -7,12 +7,13 @@ mod round;
 mod saving;
 mod wishes;
 
+use std::collections::VecDeque;
 use std::ffi::CString;
 use std::num::NonZeroU32;
 
 use testudo_lockstep::replay::{Recorded, ReplayHeader};
 use testudo_lockstep::{
-    AnyAction, AnySession, Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
+    AnyAction, AnySession, Driver, Duration, Event, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
     PlayoutMode, Session,
 };
 
@@ -47,6 +48,8 @@ opaque!(TestudoMatch, Match, "match");
 /// What is behind a [`TestudoMatch`].
 pub(crate) struct Match {
     pub(crate) driver: Driver<Recorded<Game>>,
+    /// Events that came before the recording was ended, which has to know of them. The program has not taken them yet.
+    events: VecDeque<Event>,
     /// The words of the last event.
     words: CString,
     packet: Vec<u8>,
@@ -104,7 +107,7 @@ impl Match {
             let delay = PlayoutMode::Fixed(Duration::from_millis(own.own.playout_ms.into()));
             driver = driver.with_playout(Playout::new(delay, rate));
         }
-        Ok(Self { driver, words: CString::default(), packet: Vec::new() })
+        Ok(Self { driver, events: VecDeque::new(), words: CString::default(), packet: Vec::new() })
     }
 
     pub(crate) fn session(&self) -> &AnySession {

@@ -1,7 +1,6 @@
 //! What is kept of a match: its checksum, a save, a replay.
 
 use testudo_lockstep::Simulation as _;
-use testudo_lockstep::replay::Ending;
 
 use super::{Match, TestudoMatch};
 use crate::buffer::TestudoBuffer;
@@ -52,7 +51,7 @@ pub unsafe extern "C" fn testudo_match_take_replay(
 ) -> TestudoStatus {
     let take = |game: &mut Match| {
         if game.session().is_over() {
-            game.driver.simulation_mut().finish(Ending::Over);
+            game.end_recording();
         }
         let recorded = game.driver.simulation_mut();
         // SAFETY: the contract of pointers.
@@ -65,9 +64,8 @@ pub unsafe extern "C" fn testudo_match_take_replay(
 /// Ends the replay here. `testudo_match_take_replay` has the last piece.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_finish_replay(handle: *mut TestudoMatch) -> TestudoStatus {
-    let finish = |game: &mut Match| game.driver.simulation_mut().finish(Ending::Over);
     // SAFETY: the contract of pointers.
-    status(|| unsafe { change(handle, finish) })
+    status(|| unsafe { change(handle, Match::end_recording) })
 }
 
 /// Which file the next piece belongs to: 0, and one more each time that a state was loaded. Then begin a new file.

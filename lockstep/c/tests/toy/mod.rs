@@ -369,7 +369,7 @@ impl Peer {
         self.after();
     }
 
-    /// Gives actions of a turn that has come near, and takes events and what was recorded.
+    /// Gives actions of a turn that has come near, and takes what was recorded and events.
     pub(crate) fn after(&mut self) {
         // SAFETY: all of it is there.
         unsafe {
@@ -381,15 +381,16 @@ impl Peer {
                     testudo_match_submit(self.handle, bytes.as_ptr(), bits);
                 }
             }
+            // First: it must have what the events say.
+            testudo_buffer_clear(self.buffer);
+            testudo_match_take_replay(self.handle, self.buffer);
+            self.replay.extend(bytes_of(self.buffer));
             let mut event = EVENT;
             while testudo_match_poll_event(self.handle, &mut event) == 1 {
                 let words = CStr::from_ptr(testudo_match_event_words(self.handle));
                 self.events.push((event, words.to_str().expect("UTF-8").to_owned()));
             }
-            testudo_buffer_clear(self.buffer);
-            testudo_match_take_replay(self.handle, self.buffer);
         }
-        self.replay.extend(bytes_of(self.buffer));
     }
 
     pub(crate) fn is_over(&self) -> bool {
