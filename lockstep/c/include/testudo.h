@@ -737,9 +737,10 @@ typedef struct TestudoOwn {
   size_t saved_length;
   /// Number of actions that wait for their turn, 1..=4,096. Default 64.
   uint32_t queue_max;
-  /// Frames that one call runs at most to catch up with a running match, at least 1. Default 16.
+  /// Frames that one call runs at most to catch up with a running match, 1..=10,000. Default 16.
   uint32_t catch_up_frames;
-  /// A watcher shows everything this much later, so that late packets do not freeze its picture, milliseconds. 0, the default: no delay.
+  /// A watcher shows everything this much later, so that late packets do not freeze its picture, milliseconds, at most 128 turns of the length at
+  /// the start. 0, the default: no delay. A delay against watchers who tell players what they see is `arrivals.watch_delay_ms` of the host.
   uint32_t playout_ms;
   /// Keep a replay (`testudo_match_take_replay`). Default 0.
   TestudoBool records;

@@ -142,9 +142,10 @@ pub struct TestudoOwn {
     pub saved_length: usize,
     /// Number of actions that wait for their turn, 1..=4,096. Default 64.
     pub queue_max: u32,
-    /// Frames that one call runs at most to catch up with a running match, at least 1. Default 16.
+    /// Frames that one call runs at most to catch up with a running match, 1..=10,000. Default 16.
     pub catch_up_frames: u32,
-    /// A watcher shows everything this much later, so that late packets do not freeze its picture, milliseconds. 0, the default: no delay.
+    /// A watcher shows everything this much later, so that late packets do not freeze its picture, milliseconds, at most 128 turns of the length at
+    /// the start. 0, the default: no delay. A delay against watchers who tell players what they see is `arrivals.watch_delay_ms` of the host.
     pub playout_ms: u32,
     /// Keep a replay (`testudo_match_take_replay`). Default 0.
     pub records: TestudoBool,

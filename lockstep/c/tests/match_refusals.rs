@@ -63,55 +63,208 @@ fn settings_and_games_that_cannot_be_are_refused_with_words() {
     let only_loads = refused(&records, &TestudoGame { save: None, ..game });
     assert_eq!(only_loads, (TESTUDO_REFUSED, "a replay of a game with `load` needs `save`, too".to_owned()));
     assert_eq!(testudo_config(9).sides.players, 9);
+    for frames in [0, 10_001, u32::MAX] {
+        let mut config = config(2);
+        config.own.catch_up_frames = frames;
+        let words = format!("own.catch_up_frames must be 1..=10000, not {frames}");
+        assert_eq!(refused(&config, &game), out_of_range(&words));
+    }
+    // A quarter of what a watcher can have waiting: 128 turns of 100 ms.
+    for ms in [12_801, u32::MAX] {
+        let mut config = config(2);
+        config.own.playout_ms = ms;
+        assert_eq!(
+            refused(&config, &game),
+            out_of_range(&format!("own.playout_ms must be 0..=12800, not {ms}"))
+        );
+    }
+    let mut longest = config(2);
+    (longest.own.playout_ms, longest.own.catch_up_frames) = (12_800, 10_000);
+    Peer::new(&longest, Box::default(), 0, 0);
+}
+
+/// Calls with a NULL: name, what they return, what they should.
+macro_rules! calls {
+    ($expected:expr; $($name:ident($($argument:expr),*);)*) => {
+        // SAFETY: NULL is allowed by the contract, as all pointers here are NULL or there.
+        vec![$((stringify!($name), unsafe { $name($($argument),*) } as i64, $expected as i64)),*]
+    };
+}
+
+/// No handle.
+const M: *mut TestudoMatch = null_mut();
+
+fn statuses_without_a_match(config: &TestudoConfig, game: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+    let (mut handle, mut player, buffer) = (M, null_mut(), null_mut());
+    calls! { TESTUDO_NULL;
+        testudo_config_default(2, null_mut());
+        testudo_match_host(null(), game, 0, &mut handle);
+        testudo_match_host(config, null(), 0, &mut handle);
+        testudo_match_host(config, game, 0, null_mut());
+        testudo_match_single(null(), game, 0, &mut handle);
+        testudo_match_join(config, null(), 1, 0, 0, &mut handle);
+        testudo_match_watch(config, game, 0, 0, null_mut());
+        testudo_match_connect(M, 0);
+        testudo_match_handle_packet(M, 0, 0, null(), 0);
+        testudo_match_advance(M, 0, null_mut());
+        testudo_match_note_work(M, 0, 0);
+        testudo_match_submit(M, [0; 2].as_ptr(), 9);
+        testudo_match_submit(M, null(), 9);
+        testudo_match_may_submit(M);
+        testudo_match_pause(M, 1);
+        testudo_match_set_speed(M, 100);
+        testudo_match_set_ready(M, 1);
+        testudo_match_vote_out(M, 1, 1);
+        testudo_match_kick(M, 1);
+        testudo_match_resign(M, 0);
+        testudo_match_leave(M);
+        testudo_match_set_profile(M, 1, null(), 0);
+        testudo_match_profile(M, 1, buffer);
+        testudo_match_send_message(M, 1, null(), 0);
+        testudo_match_send_to_link(M, 0, null(), 0);
+        testudo_match_save(M);
+        testudo_match_take_saved(M, buffer);
+        testudo_match_take_replay(M, buffer);
+        testudo_match_finish_replay(M);
+        testudo_match_stats(M, null_mut());
+        testudo_replay_read(null(), 5, 0, null_mut());
+        testudo_replay_info(null(), null_mut());
+        testudo_replay_game_data(null(), buffer);
+        testudo_replay_verify(null(), game, null_mut(), null_mut());
+        testudo_replay_player_new(null(), game, &mut player);
+        testudo_replay_player_seek(null_mut(), 0);
+    }
+}
+
+fn counts_without_a_match() -> Vec<(&'static str, i64, i64)> {
+    calls! { -TESTUDO_NULL;
+        testudo_match_poll_packet(M, 0, null_mut(), &mut 0);
+        testudo_match_next_call(M, null_mut());
+        testudo_match_poll_event(M, &mut EVENT.clone());
+        testudo_match_poll_message(M, null_mut(), null_mut(), null_mut());
+        testudo_replay_player_step(null_mut());
+    }
+}
+
+fn values_without_a_match() -> Vec<(&'static str, i64, i64)> {
+    let zeros = calls! { 0;
+        testudo_match_turn(M);
+        testudo_match_frame(M);
+        testudo_match_alpha(M, 0);
+        testudo_match_is_paused(M);
+        testudo_match_is_catching_up(M);
+        testudo_match_missing_players(M);
+        testudo_match_present_players(M);
+        testudo_match_ready_players(M);
+        testudo_match_compared_turns(M);
+        testudo_match_checksum(M);
+        testudo_match_replay_file(M);
+        testudo_replay_player_turn(null());
+        testudo_replay_player_frame(null());
+    };
+    let others = [
+        calls! { 1; testudo_match_is_over(M); },
+        calls! { TESTUDO_PHASE_NONE; testudo_match_phase(M); },
+        calls! { TESTUDO_NOBODY; testudo_match_player(M); },
+        calls! { TESTUDO_NEVER; testudo_replay_player_difference(null()); },
+    ];
+    [zeros, others.concat()].concat()
+}
+
+#[cfg(all(feature = "udp", feature = "sealed"))]
+fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+    let (mut udp, mut guest, mut host, mut handle) = (null_mut(), null_mut(), null_mut(), M);
+    let (bind, buffer) = (c"127.0.0.1:0".as_ptr(), null_mut());
+    let statuses = calls! { TESTUDO_NULL;
+        testudo_udp_bind(null(), &mut udp);
+        testudo_udp_address(null(), buffer);
+        testudo_udp_add_peer(null_mut(), bind, &mut 0);
+        testudo_udp_pump(null_mut(), M, 0);
+        testudo_udp_round(null_mut(), M, 0);
+        testudo_random_bytes(null_mut(), 16);
+        testudo_host_open(null(), game, bind, null(), 0, &mut host, &mut handle);
+        testudo_host_open(config, game, bind, null(), 0, null_mut(), &mut handle);
+        testudo_host_open(config, game, bind, null(), 0, &mut host, null_mut());
+        testudo_host_code(null(), 1, buffer);
+        testudo_host_remove(null_mut(), M, 1, 0);
+        testudo_host_round(null_mut(), M, 0);
+        testudo_host_wait(null(), 0);
+        testudo_guest_join(null(), null(), 0, &mut guest);
+        testudo_guest_game_data(null(), buffer);
+        testudo_guest_match(null(), config, game, 0, &mut handle);
+        testudo_guest_leave(null_mut());
+        testudo_guest_delay(null(), buffer);
+    };
+    let others = [
+        calls! { -TESTUDO_NULL; testudo_guest_round(null_mut(), M, 0); },
+        calls! { TESTUDO_NOBODY; testudo_guest_place(null()); },
+        calls! { 0; testudo_guest_players(null()); testudo_guest_is_cut_off(null()); },
+    ];
+    assert!(udp.is_null() && guest.is_null() && host.is_null() && handle.is_null());
+    [statuses, others.concat()].concat()
+}
+
+#[cfg(not(all(feature = "udp", feature = "sealed")))]
+fn calls_without_a_transport(_: &TestudoConfig, _: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+    Vec::new()
 }
 
 #[test]
-fn null_is_a_status_everywhere() {
+fn null_is_refused_by_every_function() {
     let (config, mut toy) = (config(2), Toy::default());
-    let (game, none) = (toy.game(), null_mut::<TestudoMatch>());
-    let (mut handle, mut number, mut event) = (null_mut(), 0, EVENT);
-    // SAFETY: NULL is allowed by the contract, as all pointers here are NULL or there.
+    let game = toy.game();
+    let all = [
+        statuses_without_a_match(&config, &game),
+        counts_without_a_match(),
+        values_without_a_match(),
+        calls_without_a_transport(&config, &game),
+    ]
+    .concat();
+    for (name, got, expected) in &all {
+        assert_eq!(got, expected, "{name}");
+    }
+    // SAFETY: NULL is allowed.
     unsafe {
-        let made = [
-            testudo_config_default(2, null_mut()),
-            testudo_match_host(null(), &game, 0, &mut handle),
-            testudo_match_host(&config, null(), 0, &mut handle),
-            testudo_match_host(&config, &game, 0, null_mut()),
-            testudo_match_single(null(), &game, 0, &mut handle),
-            testudo_match_join(&config, null(), 1, 0, 0, &mut handle),
-            testudo_match_watch(&config, &game, 0, 0, null_mut()),
-            testudo_match_connect(none, 0),
-            testudo_match_handle_packet(none, 0, 0, null(), 0),
-            testudo_match_advance(none, 0, null_mut()),
-            -testudo_match_poll_packet(none, 0, null_mut(), &mut number),
-            -testudo_match_next_call(none, null_mut()),
-            -testudo_match_poll_event(none, &mut event),
-            -testudo_match_poll_message(none, null_mut(), null_mut(), null_mut()),
-            testudo_match_submit(none, [0; 2].as_ptr(), 9),
-            testudo_match_submit(none, null(), 9),
-            testudo_match_may_submit(none),
-            testudo_match_pause(none, 1),
-            testudo_match_leave(none),
-            testudo_match_note_work(none, 0, 0),
-            testudo_match_save(none),
-            testudo_match_take_saved(none, null_mut()),
-            testudo_match_take_replay(none, null_mut()),
-            testudo_match_stats(none, null_mut()),
-            testudo_replay_read(null(), 5, 0, null_mut()),
-            testudo_replay_info(null(), null_mut()),
-            testudo_replay_verify(null(), &game, null_mut(), null_mut()),
-            testudo_replay_player_new(null(), &game, null_mut()),
-            -testudo_replay_player_step(null_mut()),
-        ];
-        assert_eq!(made, [TESTUDO_NULL; 29]);
-        testudo_match_free(none);
+        testudo_match_free(M);
         testudo_replay_free(null_mut());
         testudo_replay_player_free(null_mut());
-        assert_eq!((testudo_match_is_over(none), testudo_match_phase(none)), (1, TESTUDO_PHASE_NONE));
-        assert_eq!((testudo_match_turn(none), testudo_match_player(none)), (0, TESTUDO_NOBODY));
-        assert_eq!(*testudo_match_event_words(none), 0);
-        // A match, and NULL elsewhere: nothing is lost by it.
-        let mut peer = Peer::new(&config, Box::default(), 0, 0);
+        assert_eq!(*testudo_match_event_words(M), 0);
+    }
+    // Nothing is left out.
+    for source in SOURCES {
+        for declared in source.split("extern \"C\" fn ").skip(1) {
+            let name = declared.split('(').next().expect("a name").trim();
+            let is_tried = all.iter().any(|(tried, ..)| *tried == name);
+            let is_apart = ["_free", "_event_words"].iter().any(|end| name.ends_with(end));
+            assert!(is_tried || is_apart, "{name} is not tried");
+        }
+    }
+}
+
+/// The part of this package for matches.
+const SOURCES: &[&str] = &[
+    include_str!("../src/config.rs"),
+    include_str!("../src/replay.rs"),
+    include_str!("../src/session/events.rs"),
+    include_str!("../src/session/messages.rs"),
+    include_str!("../src/session/mod.rs"),
+    include_str!("../src/session/position.rs"),
+    include_str!("../src/session/round.rs"),
+    include_str!("../src/session/saving.rs"),
+    include_str!("../src/session/wishes.rs"),
+    #[cfg(all(feature = "udp", feature = "sealed"))]
+    include_str!("../src/net/guest.rs"),
+    #[cfg(all(feature = "udp", feature = "sealed"))]
+    include_str!("../src/net/host.rs"),
+    #[cfg(all(feature = "udp", feature = "sealed"))]
+    include_str!("../src/net/udp.rs"),
+];
+
+#[test]
+fn null_beside_a_match_is_refused_and_loses_nothing() {
+    let mut peer = Peer::new(&config(2), Box::default(), 0, 0);
+    // SAFETY: the match is one; NULL is allowed.
+    unsafe {
         assert_eq!(testudo_match_poll_packet(peer.handle, 0, null_mut(), null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_poll_event(peer.handle, null_mut()), -TESTUDO_NULL);
         assert_eq!(testudo_match_stats(peer.handle, null_mut()), TESTUDO_NULL);
@@ -119,8 +272,8 @@ fn null_is_a_status_everywhere() {
             assert_eq!(testudo_match_note_work(peer.handle, us, us), TESTUDO_OK);
         }
         assert_eq!(testudo_match_handle_packet(peer.handle, 0, 0, null(), 3), TESTUDO_NULL);
-        peer.after();
     }
+    peer.after();
 }
 
 #[test]

@@ -97,16 +97,7 @@ impl Match {
                 recorded = recorded.starting_at(turn);
             }
         }
-        let rate = FrameRate::per_second(session.config().frames_per_second);
-        let watches = session.player().is_none();
-        let mut driver = Driver::new(recorded, session);
-        if let Some(frames) = NonZeroU32::new(own.own.catch_up_frames) {
-            driver = driver.catch_up_frames(frames);
-        }
-        if let (true, 1.., Ok(rate)) = (watches, own.own.playout_ms, rate) {
-            let delay = PlayoutMode::Fixed(Duration::from_millis(own.own.playout_ms.into()));
-            driver = driver.with_playout(Playout::new(delay, rate));
-        }
+        let driver = drive(own, recorded, session)?;
         Ok(Self { driver, events: VecDeque::new(), words: CString::default(), packet: Vec::new() })
     }
 
@@ -117,6 +108,39 @@ impl Match {
     pub(crate) fn session_mut(&mut self) -> &mut AnySession {
         self.driver.session_mut()
     }
+}
+
+/// Greatest value of `own.catch_up_frames`.
+const CATCH_UP_MAX: u32 = 10_000;
+/// Greatest `own.playout_ms` in turns. A watcher refuses what is 512 turns ahead of its picture, and is dropped when it has fallen back by so
+/// many. Turns may become shorter than they were at the start.
+const PLAYOUT_TURNS_MAX: u64 = 128;
+
+/// The driver as this peer has chosen.
+fn drive(
+    own: &TestudoConfig,
+    game: Recorded<Game>,
+    session: Session<AnyAction>,
+) -> Outcome<Driver<Recorded<Game>>> {
+    let (frames, playout_ms) = (own.own.catch_up_frames, own.own.playout_ms);
+    let out_of_range = |words: String| Err(Failure::new(TESTUDO_OUT_OF_RANGE, words));
+    let Some(catch_up) = NonZeroU32::new(frames).filter(|frames| frames.get() <= CATCH_UP_MAX) else {
+        return out_of_range(format!("own.catch_up_frames must be 1..={CATCH_UP_MAX}, not {frames}"));
+    };
+    let (per_turn, per_second) = (session.config().frames_per_turn, session.config().frames_per_second);
+    let most = PLAYOUT_TURNS_MAX * 1_000 * u64::from(per_turn) / u64::from(per_second.max(1));
+    if u64::from(playout_ms) > most {
+        return out_of_range(format!("own.playout_ms must be 0..={most}, not {playout_ms}"));
+    }
+    let watches = session.player().is_none();
+    let driver = Driver::new(game, session).catch_up_frames(catch_up);
+    Ok(match FrameRate::per_second(per_second) {
+        Ok(rate) if watches && playout_ms > 0 => {
+            let delay = PlayoutMode::Fixed(Duration::from_millis(playout_ms.into()));
+            driver.with_playout(Playout::new(delay, rate))
+        }
+        _ => driver,
+    })
 }
 
 /// Calls something with the session of a match.
