@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 
 use testudo::*;
 
-use toy::{Peer, Toy, bytes_of, config, words};
+use toy::{Peer, Toy, bytes_of, config, testudo_config, words};
 
 /// The text in a buffer, as C has it.
 fn text(buffer: *mut TestudoBuffer) -> CString {
@@ -69,6 +69,7 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     let mut room = Room { host, peer: Peer::around(toy, handle, 0), now: 0 };
     let mut guest = Visitor::come(&code, 0);
     room.play(&mut [&mut guest], |room, guests| room.peer.turn() > 15 && guests[0].turn() > 15);
+    assert_eq!(guest.recorded_content_hash(), settings.content_hash, "that of the host");
     drop(guest);
     let (mut guest, mut watcher) = (Visitor::come(&code, room.now), Visitor::come(&watch, room.now));
     room.play(&mut [&mut guest, &mut watcher], |room, guests| {
@@ -81,6 +82,13 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     }
     assert_eq!(all[1].of(TESTUDO_EVENT_PLAYER_RETURNED).len(), 1, "{:?}", all[1].events);
     assert_eq!(guest.data, data);
+    // SAFETY: all of it is there.
+    unsafe {
+        assert_eq!(testudo_guest_is_cut_off(guest.guest), 0);
+        assert_eq!(testudo_guest_delay(guest.guest, all[1].buffer), TESTUDO_OK);
+        assert_eq!(text(all[1].buffer).as_c_str(), c"");
+        assert_eq!(testudo_guest_leave(guest.guest), TESTUDO_OK);
+    }
     // SAFETY: it is not used any more.
     unsafe { testudo_host_free(room.host) };
 }
@@ -147,10 +155,15 @@ impl Visitor {
         assert!(arrived >= 0, "{}", words());
         if arrived == 1 {
             self.peer = None;
+            let mut settings = testudo_config(1);
+            settings.own.records = 1;
             let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
             // SAFETY: all of it is there.
             unsafe {
-                let made = testudo_guest_match(self.guest, null(), &toy.game(), now, &mut handle);
+                // A watcher takes the defaults.
+                let watches = testudo_guest_place(self.guest) == TESTUDO_WATCHER;
+                let own = if watches { null() } else { &raw const settings };
+                let made = testudo_guest_match(self.guest, own, &toy.game(), now, &mut handle);
                 assert_eq!(made, TESTUDO_OK, "{}", words());
                 let peer = Peer::around(toy, handle, testudo_guest_place(self.guest));
                 assert_eq!(testudo_guest_game_data(self.guest, peer.buffer), TESTUDO_OK);
@@ -164,12 +177,53 @@ impl Visitor {
         }
     }
 
+    /// What the recording so far says of itself.
+    fn recorded_content_hash(&self) -> u64 {
+        let (file, mut replay) = (&self.peer.as_ref().expect("a match").replay, null_mut());
+        let mut info = std::mem::MaybeUninit::uninit();
+        // SAFETY: all of it is there; it is written before it is read.
+        unsafe {
+            assert_eq!(
+                testudo_replay_read(file.as_ptr(), file.len(), 0, &mut replay),
+                TESTUDO_OK,
+                "{}",
+                words()
+            );
+            assert_eq!(testudo_replay_info(replay, info.as_mut_ptr()), TESTUDO_OK);
+            testudo_replay_free(replay);
+            info.assume_init().content_hash
+        }
+    }
+
     fn turn(&self) -> u32 {
         self.peer.as_ref().map_or(0, Peer::turn)
     }
 
     fn is_over(&self) -> bool {
         self.peer.as_ref().is_some_and(Peer::is_over)
+    }
+}
+
+#[test]
+fn a_player_who_was_removed_finds_its_code_worth_nothing() {
+    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
+    let mut settings = config(2);
+    settings.session_id = 0;
+    // SAFETY: all of it is there, and freed after all uses.
+    unsafe {
+        let bind = c"127.0.0.1:0".as_ptr();
+        let opened = testudo_host_open(&settings, &toy.game(), bind, null(), 0, &mut host, &mut handle);
+        assert_eq!(opened, TESTUDO_OK, "{}", words());
+        let peer = Peer::around(toy, handle, 0);
+        let code = || {
+            assert_eq!(testudo_host_code(host, 1, peer.buffer), TESTUDO_OK);
+            text(peer.buffer)
+        };
+        let before = code();
+        assert_eq!(testudo_host_remove(host, handle, 16, 0), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(testudo_host_remove(host, handle, 1, 0), TESTUDO_OK, "{}", words());
+        assert_ne!(code(), before);
+        testudo_host_free(host);
     }
 }
 

@@ -135,6 +135,12 @@ impl Agreement {
         self.action_bits
     }
 
+    /// What all have that must be equal at the start: [`SessionConfig::content_hash()`].
+    #[must_use]
+    pub fn content_hash(&self) -> u64 {
+        self.config.content.content_hash
+    }
+
     /// What the game has added.
     #[must_use]
     pub fn game(&self) -> &[u8] {

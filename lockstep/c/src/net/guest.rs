@@ -148,11 +148,12 @@ pub unsafe extern "C" fn testudo_guest_match(
         // SAFETY: the contract of pointers.
         let game = unsafe { Game::read(game) }?;
         // SAFETY: as above.
-        let own = unsafe { read_if(config) }.unwrap_or_else(|| config::default(1));
+        let mut own = unsafe { read_if(config) }.unwrap_or_else(|| config::default(1));
         let mut settings = arrival.config().engine_version(own.engine_version);
-        if own.content_hash != 0 {
-            settings = settings.content_hash(own.content_hash);
+        if own.content_hash == 0 {
+            own.content_hash = arrival.welcome.agreement.content_hash();
         }
+        settings = settings.content_hash(own.content_hash);
         // SAFETY: as above.
         let settings = unsafe { own.with_own(settings) }?;
         let (place, now) = (arrival.welcome.place, Instant::from_micros(now_us));
