@@ -144,6 +144,7 @@ namespace Testudo
 
         public static Config Default(uint players)
         {
+            Numbers.CheckInterface();
             TestudoException.Check(Native.testudo_config_default(players, out var config));
             return config;
         }

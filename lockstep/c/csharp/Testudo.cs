@@ -21,6 +21,8 @@ namespace Testudo
     {
         /// <summary>One, as the simulation counts.</summary>
         public const long One = 65536;
+        /// <summary>TESTUDO_INTERFACE_VERSION of the library that these files were written for.</summary>
+        public const uint Interface = 1;
         public const ulong NoBody = ulong.MaxValue;
         public const uint Static = 0, Kinematic = 1, Dynamic = 2;
         public const uint ContactsBegan = 0, ContactsEnded = 1, ContactsStayed = 2, SensorsBegan = 3, SensorsEnded = 4;
@@ -31,6 +33,13 @@ namespace Testudo
 
         /// <summary>The time of a clock that never goes back, in microseconds.</summary>
         public static ulong NowUs() => (ulong)(System.Diagnostics.Stopwatch.GetTimestamp() * (1e6 / System.Diagnostics.Stopwatch.Frequency));
+
+        /// <summary>Before a structure goes to the library, which may be another one, with other fields.</summary>
+        internal static void CheckInterface()
+        {
+            uint found = Native.testudo_interface_version();
+            if (found != Interface) throw new InvalidOperationException($"the library testudo has the interface {found}, these files are for {Interface}");
+        }
 
         internal static string Text(IntPtr words)
         {
@@ -83,9 +92,18 @@ namespace Testudo
         public World() : base(New(Default())) { }
         public World(WorldDef def) : base(New(def)) { }
         protected override bool ReleaseHandle() { Native.testudo_world_free(handle); return true; }
-        static IntPtr New(WorldDef def) => Made(Native.testudo_world_new(ref def, out var handle), handle);
+        static IntPtr New(WorldDef def)
+        {
+            Numbers.CheckInterface();
+            return Made(Native.testudo_world_new(ref def, out var handle), handle);
+        }
 
-        public static WorldDef Default() { TestudoException.Check(Native.testudo_world_def_default(out var def)); return def; }
+        public static WorldDef Default()
+        {
+            Numbers.CheckInterface();
+            TestudoException.Check(Native.testudo_world_def_default(out var def));
+            return def;
+        }
         /// <summary>The defaults of a body: Numbers.Static, Kinematic or Dynamic.</summary>
         public static BodyDef Body(uint kind, Shape shape) { TestudoException.Check(Native.testudo_body_def_default(kind, ref shape, out var def)); return def; }
         public static QueryFilter Filter() { TestudoException.Check(Native.testudo_query_filter_default(out var filter)); return filter; }
@@ -121,9 +139,17 @@ namespace Testudo
         public Drawn[] Interpolated(uint alpha) => List<Drawn>((to, capacity) => Native.testudo_world_interpolated(this, alpha, to, capacity));
         public ulong[] QueryArea(Box area, QueryFilter filter) => List<ulong>((to, capacity) => Native.testudo_world_query_area(this, ref area, ref filter, to, capacity));
 
+        /// <summary>The nearest bodies within a distance, at most so many, the nearest first.</summary>
+        public Near[] Nearest(Vec2 point, long distance, uint count, QueryFilter filter)
+        {
+            var to = new Near[Math.Min(count, Native.testudo_world_body_count(this))];
+            Array.Resize(ref to, Counted(Native.testudo_world_nearest(this, ref point, distance, ref filter, to, (uint)to.Length)));
+            return to;
+        }
+
         internal static int Counted(int count) => count < 0 ? throw new TestudoException(-count) : count;
 
-        /// <summary>What a function of Native that fills a list gives.</summary>
+        /// <summary>What a function of Native that fills a list gives. Not for testudo_world_nearest, which finds no more than there is room for: Nearest.</summary>
         public static T[] List<T>(Fill<T> fill)
         {
             for (var to = new T[64]; ;)
@@ -214,7 +240,7 @@ namespace Testudo
         public uint Alpha(ulong nowUs) => Native.testudo_match_alpha(this, nowUs);
         public bool IsPaused => Native.testudo_match_is_paused(this) != 0;
         public void Pause(bool yes) => TestudoException.Check(Native.testudo_match_pause(this, yes ? (byte)1 : (byte)0));
-        public void Leave() => TestudoException.Check(Native.testudo_match_leave(this));
+        public void Leave() => Done(Native.testudo_match_leave(this));
 
         /// <summary>Throws what the game has thrown meanwhile, or what the library says.</summary>
         internal void Done(int status)

@@ -18,7 +18,8 @@
 /// No speed limit of a body's own.
 #define TESTUDO_NO_LIMIT ((int64_t)-1)
 
-/// Version of this header: functions, structures, numbers. A program whose header has another one than its library has
+/// Version of this header: functions, structures, numbers. It grows when one of these is changed or taken away, and when a structure gets a
+/// field: the library reads and writes structures in the size that it knows. A program whose header has another one than its library has
 /// (`testudo_interface_version`) must not go on.
 #define TESTUDO_INTERFACE_VERSION 1
 
@@ -787,7 +788,7 @@ typedef struct TestudoConfig {
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
 /// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
-/// `_submit` and `_checksum`, the rounds and pumps of transports, `testudo_replay_verify`, and `testudo_replay_player_step` and `_seek`.
+/// `_submit`, `_leave` and `_checksum`, the rounds and pumps of transports, `testudo_replay_verify`, and `testudo_replay_player_step` and `_seek`.
 ///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
 /// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`
@@ -996,8 +997,8 @@ TestudoStatus testudo_buffer_append(struct TestudoBuffer *buffer, const uint8_t 
 TestudoStatus testudo_buffer_resize(struct TestudoBuffer *buffer,
                                     size_t length);
 
-/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the buffer grows or is freed. NULL for NULL; if
-/// the buffer is empty, any pointer.
+/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the next call that gets this buffer to write into, or
+/// frees it. NULL for NULL; if the buffer is empty, any pointer.
 uint8_t *testudo_buffer_data(struct TestudoBuffer *buffer);
 
 /// Number of bytes. 0 for NULL.
@@ -1564,11 +1565,11 @@ TestudoStatus testudo_replay_game_data(const struct TestudoReplay *replay, struc
 
 /// Plays the whole replay with a game in its state before the first turn, and compares every checksum, and every recorded state if the game has
 /// `save` and `load`. If `words` is not NULL, it gets the finding as text with a 0 at its end.
+///
+/// `TESTUDO_DAMAGED`: an action in it is none of this game, by `action_bits` and `action_length`. Nothing is played then.
 TestudoStatus testudo_replay_verify(const struct TestudoReplay *replay,
                                     const struct TestudoGame *game,
                                     struct TestudoBuffer *words,
-///
-/// `TESTUDO_DAMAGED`: an action in it is none of this game, by `action_bits` and `action_length`. Nothing is played then.
                                     struct TestudoVerification *out);
 
 /// A player of a replay, with a game in its state before the first turn. It goes forwards without `save` and `load` of the game, too. Free it with

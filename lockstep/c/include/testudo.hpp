@@ -7,6 +7,7 @@
 #ifndef TESTUDO_HPP
 #define TESTUDO_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -32,7 +33,15 @@ inline void check(TestudoStatus status) {
     if (status != TESTUDO_OK) throw Error(status);
 }
 
+/// Throws unless the library has the interface of this header: structures of another one have other fields.
+inline void check_interface() {
+    const uint32_t found = testudo_interface_version();
+    if (found == TESTUDO_INTERFACE_VERSION) return;
+    throw std::runtime_error("the library testudo has the interface " + std::to_string(found) + ", this header is for " + std::to_string(TESTUDO_INTERFACE_VERSION));
+}
+
 /// What a function that fills a list gives: `list<TestudoContactEvent>([&](auto *out, auto room) { return testudo_world_events(world, 0, out, room); })`
+/// Not for testudo_world_nearest, which finds no more than there is room for: `World::nearest`.
 template <class T, class Fill> std::vector<T> list(Fill fill) {
     std::vector<T> out(16);
     for (;;) {
@@ -110,9 +119,20 @@ public:
     std::vector<TestudoContactEvent> events(uint32_t which) const {
         return list<TestudoContactEvent>([&](auto *out, auto room) { return testudo_world_events(*this, which, out, room); });
     }
+    /// The nearest bodies within a distance, at most so many, the nearest first. The filter may be NULL: all but sensors.
+    std::vector<TestudoNear> nearest(const TestudoVec2 &point, TestudoFx distance, uint32_t count, const TestudoQueryFilter *filter = nullptr) const {
+        std::vector<TestudoNear> out(std::min(count, testudo_world_body_count(*this)));
+        const int32_t found = testudo_world_nearest(*this, &point, distance, filter, out.data(), static_cast<uint32_t>(out.size()));
+        if (found < 0) throw Error(-found);
+        out.resize(static_cast<size_t>(found));
+        return out;
+    }
 
 private:
-    explicit World(const TestudoWorldDef *def) : Owner(made<TestudoWorld>([&](auto **out) { return testudo_world_new(def, out); })) {}
+    explicit World(const TestudoWorldDef *def) : Owner(made<TestudoWorld>([&](auto **out) {
+        check_interface();
+        return testudo_world_new(def, out);
+    })) {}
 };
 
 inline TestudoShape circle(TestudoFx radius) {
@@ -214,6 +234,7 @@ private:
 
 /// The default settings of a match.
 inline TestudoConfig config(uint32_t players) {
+    check_interface();
     TestudoConfig config{};
     check(testudo_config_default(players, &config));
     return config;

@@ -62,8 +62,8 @@ pub unsafe extern "C" fn testudo_buffer_resize(buffer: *mut TestudoBuffer, lengt
     status(|| unsafe { with(buffer, resize) })
 }
 
-/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the buffer grows or is freed. NULL for NULL; if
-/// the buffer is empty, any pointer.
+/// The bytes, `testudo_buffer_length` of them, to read and to write; valid until the next call that gets this buffer to write into, or
+/// frees it. NULL for NULL; if the buffer is empty, any pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_buffer_data(buffer: *mut TestudoBuffer) -> *mut u8 {
     // SAFETY: the contract of pointers.

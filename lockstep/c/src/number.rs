@@ -110,3 +110,25 @@ unsafe fn change(vector: *mut TestudoVec2, to: impl FnOnce(Vec2) -> Vec2) -> Out
     // SAFETY: as above.
     unsafe { write(vector, to(given.into()).into(), "vector") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::TESTUDO_ONE;
+
+    #[test]
+    fn numbers_are_as_the_docs_say() {
+        let one = TESTUDO_ONE;
+        assert_eq!([testudo_mul(3, one / 2), testudo_mul_nearest(3, one / 2)], [1, 2]);
+        assert_eq!([testudo_div(one, 2 * one), testudo_div(-1, 2 * one)], [one / 2, -1]);
+        assert_eq!([1, -1, 0].map(|number| testudo_div(number, 0)), [i64::MAX, i64::MIN, 0]);
+        assert_eq!([testudo_sqrt(4 * one), testudo_sqrt(-one)], [2 * one, 0]);
+        assert_eq!([testudo_isqrt(99), testudo_isqrt(u64::MAX)], [9, u64::from(u32::MAX)]);
+        assert_eq!(testudo_length(3 * one, -4 * one), 5 * one);
+        assert_eq!([testudo_atan2(one, 0), testudo_atan2(0, 0)], [TESTUDO_QUARTER_TURN, 0]);
+        let quarter = TESTUDO_QUARTER_TURN;
+        assert_eq!(testudo_turn_toward(0, quarter, 5), 5);
+        assert_eq!(testudo_turn_toward(0, 3 * quarter, 5), u32::MAX - 4);
+        assert_eq!(testudo_turn_toward(quarter - 3, quarter, 5), quarter);
+    }
+}

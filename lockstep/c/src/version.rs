@@ -3,7 +3,8 @@
 use crate::failure::value;
 use crate::pointer::bytes;
 
-/// Version of this header: functions, structures, numbers. A program whose header has another one than its library has
+/// Version of this header: functions, structures, numbers. It grows when one of these is changed or taken away, and when a structure gets a
+/// field: the library reads and writes structures in the size that it knows. A program whose header has another one than its library has
 /// (`testudo_interface_version`) must not go on.
 pub const TESTUDO_INTERFACE_VERSION: u32 = 1;
 

@@ -29,3 +29,13 @@ fn the_header_is_that_of_the_sources() {
         differs.unwrap_or_default() + 1
     );
 }
+
+/// Each compares its own number with the library's, so all of them must be raised together. (`testudo.hpp` has that of the header.)
+#[test]
+fn the_other_languages_are_for_the_interface_of_this_library() {
+    let version = testudo::TESTUDO_INTERFACE_VERSION;
+    let csharp = include_str!("../csharp/Testudo.cs");
+    assert!(csharp.contains(&format!("public const uint Interface = {version};")), "csharp/Testudo.cs");
+    let js = include_str!("../js/testudo.mjs");
+    assert!(js.contains(&format!("const INTERFACE = {version};")), "js/testudo.mjs");
+}

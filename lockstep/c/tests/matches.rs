@@ -34,6 +34,8 @@ fn peers_play_to_the_end_with_the_same_checksum_of_every_turn() {
         // SAFETY: the match is one.
         let told = unsafe { (testudo_match_checksum(peer.handle), testudo_match_frame(peer.handle)) };
         assert_eq!(told, (peer.toy.checksum(), 2 * TURNS));
+        // SAFETY: as above.
+        assert_eq!(unsafe { testudo_match_compared_turns(peer.handle) }, TURNS);
     }
 }
 
@@ -99,7 +101,7 @@ fn a_peer_in_c_plays_with_one_in_rust_as_host_and_as_guest() {
 #[test]
 fn who_comes_back_gets_the_state_from_the_others() {
     let mut config = config(2);
-    config.own.place_secret = [3; 16];
+    (config.own.place_secret, config.own.records) = ([3; 16], 1);
     let (mut peers, mut net) = peers(&config);
     let mut now = 0;
     play(&mut peers, &mut net, &mut now, |peers| peers[1].turn() > 15);
@@ -117,6 +119,9 @@ fn who_comes_back_gets_the_state_from_the_others() {
         first > 10 && peers[0].toy.checksums.range(first..).eq(&peers[1].toy.checksums),
         "from turn {first} on"
     );
+    // SAFETY: the matches are some.
+    let files = [0, 1].map(|peer: usize| unsafe { testudo_match_replay_file(peers[peer].handle) });
+    assert_eq!(files, [0, 1], "a new one since the state came");
 }
 
 /// A watcher shows everything a little later, and sees the same.
@@ -131,7 +136,24 @@ fn a_watcher_sees_the_same_match() {
     let made = unsafe { testudo_match_watch(&config, &toy.game(), 0, 0, &mut handle) };
     assert_eq!(made, TESTUDO_OK, "{}", words());
     peers.push(Peer::around(toy, handle, 2));
-    play_to_end(&mut peers, &mut vec![Inbox::new(); 3], &mut 0);
+    let (mut net, mut now) = (vec![Inbox::new(); 3], 0);
+    play(&mut peers, &mut net, &mut now, |peers| peers[2].turn() > 5);
+    let (mut from, mut link) = (0, 0);
+    // SAFETY: all of it is there.
+    unsafe {
+        let asked = testudo_match_send_message(peers[2].handle, TESTUDO_MIDDLE, b"who leads?".as_ptr(), 10);
+        assert_eq!(asked, TESTUDO_OK, "{}", words());
+        play(&mut peers, &mut net, &mut now, |peers| {
+            testudo_match_poll_message(peers[0].handle, &mut from, &mut link, peers[0].buffer) == 1
+        });
+        assert_eq!((from, link, bytes_of(peers[0].buffer)), (TESTUDO_WATCHER, 2, b"who leads?".to_vec()));
+        assert_eq!(testudo_match_send_to_link(peers[0].handle, link, b"I".as_ptr(), 1), TESTUDO_OK);
+        play(&mut peers, &mut net, &mut now, |peers| {
+            testudo_match_poll_message(peers[2].handle, &mut from, null_mut(), peers[2].buffer) == 1
+        });
+        assert_eq!((from, bytes_of(peers[2].buffer)), (0, b"I".to_vec()));
+    }
+    play_to_end(&mut peers, &mut net, &mut now);
     peers.iter().for_each(Peer::assert_well);
     assert_eq!(peers[2].toy.checksums, peers[0].toy.checksums);
     // SAFETY: the match is one.
