@@ -3,6 +3,7 @@
 #
 #   demo/web/build.sh            builds target/web (or the folder that OUT_WEB names)
 #   PROFILE=release demo/web/build.sh    larger and slower pages that are built faster
+#   WITHOUT=testudo demo/web/build.sh    without the program for browsers that lack simd128: for tests in one that has it
 #   demo/web/build.sh --serve    and serves it on this machine until Ctrl C; PORT names the port, 8000 otherwise
 #
 # Needs Rust's target wasm32-unknown-unknown: from rustup, or built once with Debian's compiler. Exit code 3: neither is to be had.
@@ -37,11 +38,16 @@ program() {
   cp "$built" "$PAGE/$name"
 }
 # WebAssembly cannot ask for instructions at run time, so there are two programs, and the page chooses.
+programs=(testudo-simd128)
 program testudo-simd128.wasm -C target-feature=+simd128
-program testudo.wasm
+rm -f "$PAGE/testudo.wasm" "$PAGE/testudo.wasm.gz"
+if [[ ${WITHOUT:-} != testudo ]]; then
+  programs+=(testudo)
+  program testudo.wasm
+fi
 cp demo/web/index.html demo/web/link.js demo/web/pulse.js "$PAGE/"
 # The loading bar counts unpacked bytes, which no header tells.
-for name in testudo-simd128.wasm testudo.wasm; do
+for name in "${programs[@]/%/.wasm}"; do
   bytes=$(stat -c %s "$PAGE/$name")
   sed -i "s/\"$name\": 1\([ ,]\)/\"$name\": $bytes\1/" "$PAGE/index.html"
   grep -q "\"$name\": $bytes[ ,]" "$PAGE/index.html" || { echo "web: FAILED: the page does not know the size of $name" >&2; exit 1; }
@@ -67,7 +73,7 @@ gzip -9 -kf "$PAGE"/*.wasm "$PAGE"/*.js "$PAGE/index.html"
 # All that a visit loads: the page, one of the programs, the settings.
 size() { stat -c %s "$PAGE"/{index.html,link.js,pulse.js,loader.js,"$1".wasm}"$2" "$PAGE/play/match.json" | awk '{ sum += $1 } END { print sum }'; }
 compressed=$(size testudo-simd128 .gz)
-echo "web: built $PAGE (bytes of a visit: $(size testudo-simd128 "") with simd128, $compressed compressed; $(size testudo "") without)"
+echo "web: built $PAGE (bytes of a visit: $(size testudo-simd128 "") with simd128, $compressed compressed)"
 ((compressed < 2500000)) || { echo "web: FAILED: a visit is to load less than 2.5 MB" >&2; exit 1; }
 
 if [[ ${1:-} == --serve ]]; then
