@@ -119,7 +119,7 @@ impl Programme {
         }
     }
 
-    /// What needs no world.
+    /// The computations that need no world.
     fn numbers(&mut self) {
         let mut rate = Rate::new(7);
         for _ in 0..200 {
@@ -277,7 +277,7 @@ impl Programme {
         self.add(u64::from(done.is_ok()));
     }
 
-    /// What a frame has come to, and what it tells of.
+    /// The result of a frame and its events.
     fn frame(&mut self, world: &World) {
         self.add(world.checksum());
         for events in [

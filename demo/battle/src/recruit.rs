@@ -30,8 +30,8 @@ const SIEGE: i32 = 14 * UNIT;
 const SIEGE_FRAMES: u64 = 5;
 const SIEGE_FRAMES_TRAINED: u64 = 2;
 
-/// An army that is behind in losses trains twice in one of so many frames, so half again as fast: a side that is behind
-/// after the first clash comes back to full strength first.
+/// An army that is behind in losses trains twice in one of so many frames, so 50 % faster: a side that is behind after the first clash comes back to full
+/// strength first.
 const HASTE_FRAMES: u64 = 2;
 
 /// By more than one in so many of a full army. If any difference counted, a player who does nothing would win three of 48 matches on open ground.

@@ -1,10 +1,10 @@
-//! How far pictures are ahead of the confirmed game. That changes slowly, so that what is shown does not hop, unless an own order would have to wait.
+//! How far pictures are ahead of the confirmed game. That changes slowly, so that the shown game does not jump, unless an own order would have to wait.
 
 /// One frame, in the unit of drawing between two frames.
 pub(super) const FRAME: u32 = 1 << 16;
 
-/// The time by which pictures are ahead. It nears the wanted number of frames while the match goes on: what is shown passes at most twice as fast
-/// as the match, and at least half as fast.
+/// The time by which pictures are ahead. It approaches the wanted number of frames while the match goes on: the shown game runs at most twice as fast as the
+/// match, and at least half as fast.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lead {
     /// In 65,536ths of a frame.
@@ -22,7 +22,7 @@ impl Lead {
     pub(super) fn pass(&mut self, here: u32, alpha: u32, wanted: u32) {
         let alpha = alpha.min(FRAME);
         let moment = |here: u32, alpha: u32| u64::from(here) * u64::from(FRAME) + u64::from(alpha);
-        // The time before the first picture does not count: a switch in the middle of a match would hop.
+        // The time before the first picture does not count: a switch in the middle of a match would jump.
         let before = if self.has_begun { moment(self.here, self.alpha) } else { moment(here, alpha) };
         let passed = moment(here, alpha).saturating_sub(before);
         self.has_begun = true;

@@ -98,19 +98,18 @@ pub struct PredictionStats {
 /// Shows the match as it will probably be when the local player's orders of this moment run: a copy of the game, a few frames ahead of the
 /// confirmed one.
 ///
-/// In lockstep an order runs two turns after it was given. The predicted game has those two turns behind it already, with what is known of them: the
-/// local player's orders, those of the others that have arrived, and nothing or a guess ([`Predict::guess`]) for the rest. So the units begin to
-/// move with the next frame. When a turn runs as predicted, nothing is simulated again. When not, a second copy is made from the confirmed
-/// state and simulated up to the same frame; then it is shown instead. Each call may simulate a given number of frames; a correction that
-/// needs more goes on in the next calls. If corrections take longer than a turn, the prediction reaches less far, and orders are seen that much later.
+/// In lockstep an order runs two turns after it was given. The predicted game has run those two turns already, with the orders that are known: the local
+/// player's, those of the others that have arrived, and nothing or a guess ([`Predict::guess`]) for the rest. So the units begin to move in the next frame.
+/// When a turn runs as predicted, nothing is simulated again. When not, a second copy is made from the confirmed state and simulated up to the same frame; then
+/// it is shown instead. Each call may simulate a given number of frames; a correction that needs more goes on in the next calls. If corrections take longer
+/// than a turn, the prediction reaches less far, and orders are seen that much later.
 ///
-/// How far it reaches depends on the length of turns, on the time that corrections take, and on [`Predictor::set_depth_max`]. When that changes, nothing
-/// hops: what is shown passes twice as fast as the match, or half as fast, until it is where it should be. Hence a fresh predictor
-/// takes as many frames to get ahead as it will be ahead. Only an own order does not wait for that: what is shown leaps to its turn
-/// ([`Followed::leapt`]).
+/// How far it reaches depends on the length of turns, on the time that corrections take, and on [`Predictor::set_depth_max`]. When that changes, nothing jumps:
+/// the shown game runs twice as fast as the match, or half as fast, until it is where it should be. So a new predictor takes as many frames to get ahead as it
+/// will be ahead. Only an own order does not wait for that: the shown game leaps to its turn ([`Followed::leapt`]).
 ///
-/// The truth cannot depend on any of this: a predictor only borrows the driver and the confirmed state, and lends its own state
-/// as `&S`. It does no IO and reads no clock.
+/// The confirmed game cannot depend on any of this: a predictor only borrows the driver and the confirmed state, and lends its own state as `&S`. It does no IO
+/// and reads no clock.
 ///
 /// ```
 /// # use testudo_lockstep::*;
@@ -194,8 +193,8 @@ impl<S: Predict> Predictor<S> {
         Self { depth_max: frames, ..self }
     }
 
-    /// [`Predictor::depth_max`] at any time. With 0, what is shown falls back to the confirmed game: when [`Predictor::ahead`] is 0, a predictor can be
-    /// dropped, and nothing hops.
+    /// [`Predictor::depth_max`] at any time. With 0, the shown game falls back to the confirmed one: when [`Predictor::ahead`] is 0, a predictor can be
+    /// dropped, and nothing jumps.
     pub fn set_depth_max(&mut self, frames: u32) {
         self.depth_max = frames;
     }

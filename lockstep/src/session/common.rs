@@ -78,8 +78,8 @@ impl Common {
         if is_behind_relay { wanted.min(STATE_RATE_TO_RELAY) } else { wanted }
     }
 
-    /// Only the clock limits a player that is alone behind a relay: twice as fast as turns go. (Whoever was alone while the others' programs were started again
-    /// played the match to its end in a second.)
+    /// Only the clock limits a player that is alone behind a relay: to twice the pace of turns. Otherwise a player that is alone while the others' programs are
+    /// started again would play the match to its end in a second.
     pub(super) fn note_alone(&mut self, turn: Duration) {
         self.note_alone_since(turn, self.now);
     }
@@ -194,7 +194,7 @@ impl Common {
         !self.setup.is_relay() || self.streams.live() != 0
     }
 
-    /// No player has got further. (The first entries of returning players do not count: this peer made them.)
+    /// No player has got further. The first entries of returning players do not count, because this peer made them.
     pub(super) fn front(&self) -> u32 {
         let leads = |stream: &&Stream| stream.end().is_none() && !stream.is_pending();
         let only_pending = !self.streams.iter().any(|stream| leads(&stream));

@@ -64,7 +64,7 @@ impl Links {
         self.by_peer.values_mut().for_each(|link| link.outflow.owe_bye(bye));
     }
 
-    /// The player has been dropped; tells the player. (One that waits for a state has come after whoever was dropped.)
+    /// The player has been dropped; tells the player. A link that waits for a state is not closed: it belongs to the player's next program.
     pub(super) fn close_link_of(&mut self, player: PlayerId) {
         let identity = Some(Identity::Player(player));
         let is_of = |link: &&mut Link| link.identity == identity && !link.lacks_state();

@@ -25,7 +25,7 @@ pub(super) struct Saving {
     last: Option<u32>,
 }
 
-/// Game time from one save point to the next. (A player that asked in every turn kept everybody busy with writing states.)
+/// Game time from one save point to the next. Otherwise a player that asks in every turn would keep everybody busy with writing states.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
 impl Saving {

@@ -191,9 +191,9 @@ impl BodyDef {
         self
     }
 
-    /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. By default only the world's limit per axis
-    /// applies. Within a step a body still moves by what a call, a force or another body has given it: whoever sets a greater velocity in each frame moves
-    /// it that fast.
+    /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. By default only the world's limit per axis applies. Within a step a
+    /// body still moves with the velocity that a call, a force or another body has given it: a game that sets a greater velocity in each frame moves it that
+    /// fast.
     #[must_use]
     pub fn max_speed(self, max_speed: Fx) -> Self {
         Self { max_speed: Some(max_speed), ..self }

@@ -1,8 +1,8 @@
-//! What no body ever had costs no step anything.
+//! Properties that no body ever had cost a step nothing.
 
 use crate::body::record::{Body, Extra, flag};
 
-/// What some body had at any time: only then can one have it now. Derived, and saves work only.
+/// The properties that some body had at any time: only these can a body have now. Derived from the bodies; it only saves work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ever {
     /// An unusual extra field.

@@ -128,9 +128,9 @@ impl World {
         })
     }
 
-    /// The bodies whose position the last step changed: first those that are awake, then those that fell asleep in it, each in ascending order of
-    /// their slots. Read it before other calls: a body that was removed, moved, put to sleep, woken, disabled or made another kind since may be missing, and
-    /// whoever slept with it. A restored world lists none before its next step.
+    /// The bodies whose position the last step changed: first those that are awake, then those that fell asleep in it, each in ascending order of their slots.
+    /// Read it before other calls: a body that was removed, moved, put to sleep, woken, disabled or made another kind since may be missing, and with it the
+    /// bodies that slept in its island. A restored world lists none before its next step.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};

@@ -85,7 +85,7 @@ impl Look<'_> {
         Plain { stalled_ms: self.ahead.least_stalled.unwrap_or(0), ..self.yielding.plain() }
     }
 
-    /// Whether more of those who go and are not close change nothing: it knows that it meets somebody, and keeps to its right as long as it can, or never.
+    /// Whether further units that go and are not close change nothing: it knows that it meets another unit, and keeps to its right as long as it can, or never.
     #[inline(always)]
     fn has_met(&self) -> bool {
         self.meets & (self.prey.is_some() | self.yielding.keeps_right())

@@ -11,8 +11,7 @@ use crate::group::{Formation, PlacesError};
 /// Greatest speed and acceleration of a unit, units/s and units/s^2.
 const PACE_MAX: Fx = testudo_physics::SPEED_MAX;
 
-/// A unit that cannot get nearer to its goal for this long gives up and says so, ms. A unit that waits behind others waits as long as one of
-/// them gets on.
+/// A unit that cannot get nearer to its goal for this long gives up and says so, ms. A unit that waits behind others waits as long as one of them advances.
 pub const GIVE_UP_MS: u32 = 20_000;
 
 /// How a unit moves.

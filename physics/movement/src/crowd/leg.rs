@@ -192,9 +192,9 @@ impl Crowd {
         self.paths_left = self.paths_left.saturating_sub(cells);
     }
 
-    /// Lets those without a field look for their paths as long as there are cells for it: not always the same ones first. In five of eight frames those that go
-    /// somewhere are first, then those that pursue, and then whoever has found no way to its prey; in two frames those that go are last, and in one whoever has
-    /// found no way is first. If two that go alone look for a path to the same goal, they share a field instead.
+    /// Lets units without a field look for their paths while there are cells for it, and not always the same ones first. In five of eight frames units that go
+    /// somewhere are first, then pursuers, and then pursuers that have found no way to their prey; in two frames units that go somewhere are last, and in one
+    /// frame pursuers that have found no way are first. If two units that go alone look for a path to the same goal, they share a field instead.
     pub(super) fn seek(&mut self, world: &World, rate: u32) {
         self.paths_left = self.settings.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.settings.cells_per_frame);
@@ -207,7 +207,7 @@ impl Crowd {
     }
 }
 
-/// Puts those who look for a path into the order of [`Crowd::seek`], and tells those with the same goal so. `scatter`: 32 bits, others in each frame.
+/// Puts units that look for a path into the order of [`Crowd::seek`], and tells units with the same goal so. `scatter`: 32 bits, others in each frame.
 fn line_up(seekers: &mut [u32], movers: &mut [Mover], scatter: u64) {
     let errand = |movers: &[Mover], number: u32| movers[number as usize].seeks();
     seekers.sort_unstable_by_key(|&number| (errand(movers, number), number));

@@ -320,7 +320,7 @@ impl Crowd {
         self.place_of(body).map(|at| self.movers[at].post)
     }
 
-    /// What happened in the last step: first who is gone, then whose prey is gone, then all else, in the order of the bodies' slots.
+    /// What happened in the last step: first the units that are gone, then those whose prey is gone, then all else, in the order of the bodies' slots.
     #[must_use]
     pub fn events(&self) -> &[MoveEvent] {
         &self.events

@@ -134,10 +134,10 @@ impl Crowd {
         self.flows.claim(&self.ground, goal, size, may_go)
     }
 
-    /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that
-    /// are sent to the same goal are one group, whenever that was, and use one field, and each keeps its place. There is a field only when one of them does not
-    /// see its place; whoever has a place in the cell of the goal looks for a path of its own instead. A place outside of the area counts as
-    /// the nearest one in it.
+    /// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that choose the places. All units that are
+    /// sent to the same goal are one group, whenever they were sent, and use one field, and each keeps its place. There is a field only when one of them does
+    /// not see its place; a unit with a place in the cell of the goal looks for a path of its own instead. A place outside of the area counts as the nearest
+    /// one in it.
     ///
     /// # Errors
     /// [`MoveError`]: the body is no unit, the goal or the place is out of range, there is no open ground near the goal, or the ground was never surveyed. The

@@ -53,7 +53,7 @@ impl Crowd {
         (sight.is_going, sight.group, sight.left) = (true, group, left.to_bits());
     }
 
-    /// What a pace is on the ground under a unit, raw units per second.
+    /// How fast a pace is on the ground under a unit, raw units per second.
     pub(super) fn speed_here(&self, number: usize, pace: Fx) -> i64 {
         let cost = if self.settings.slows { self.ground.cost(self.walkers[number].place()) } else { 1 };
         pace.to_bits() / i64::from(cost.max(1))

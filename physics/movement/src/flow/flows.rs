@@ -98,9 +98,9 @@ impl core::error::Error for FlowError {}
 /// new one, the longest unused first. The searches are spread
 /// over frames by counted cells. What a field says is a pure function of the ground, the goal, the size and of how far its search has come.
 ///
-/// On large ground a field covers corridors from those who asked to the goal, planned from tile to tile over portals (Botea, Mueller and Schaeffer,
-/// "Near Optimal Hierarchical Path-Finding", 2004). Which tiles they cover is then a part of what the field depends on. One path is planned at a time, spread
-/// over frames by counted portals; fields take turns.
+/// On large ground a field covers corridors from the units that asked to the goal, planned from tile to tile over portals (Botea, Mueller and Schaeffer, "Near
+/// Optimal Hierarchical Path-Finding", 2004). Which tiles they cover is then a part of what the field depends on. One path is planned at a time, spread over
+/// frames by counted portals; fields take turns.
 #[derive(Clone, Debug)]
 pub struct Flows {
     pub(crate) fields: Vec<Used>,

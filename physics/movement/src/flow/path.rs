@@ -14,7 +14,7 @@ use crate::ground::{Cell, Ground, STEPS, SizeClass};
 /// Corners of a path are at most so many cells from each other, on the axis on which it is more: so no cell costs a long look.
 const LINE_MAX: i32 = 64;
 
-/// What is ahead counts for so much more, as a part of it (weighted A*, Pohl, 1970): far fewer cells are looked at.
+/// The estimate of the way that is left is raised by one part in this many (weighted A*, Pohl, 1970), so that far fewer cells are looked at.
 const HASTE: u32 = 32;
 
 /// A place where a path turns.

@@ -1,4 +1,4 @@
-//! Groups: places around a goal, and who takes which.
+//! Groups: places around a goal, and which unit takes which place.
 
 mod assign;
 mod slots;
