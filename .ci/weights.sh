@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a build costs whoever waits for it: processor seconds (user) of builds from nothing, as rows of the table in CONTRIBUTING.md.
+# How long builds from nothing take: processor seconds (user), as rows of the table in CONTRIBUTING.md.
 #
 #   .ci/weights.sh                  all rows, half an hour
 #   .ci/weights.sh physics sealed   these
