@@ -28,13 +28,15 @@ pub(crate) struct Activity {
     pub(crate) lulled: bool,
     /// Members of an island that wakes up or falls asleep.
     pub(crate) members: Vec<Slot>,
+    /// Sleeping bodies that a moving one would touch in a step; a slot may be listed twice.
+    pub(crate) in_the_way: Vec<Slot>,
     /// Sleeping bodies that were pushed in a step, with their velocities.
     pub(crate) pushed: Vec<(Slot, [i32; 2])>,
     newcomers: Vec<Slot>,
 }
 
 clone_in_place!(
-    Activity: active, left, waking, fresh, dozed, sleeping, lulled; not members, pushed, newcomers
+    Activity: active, left, waking, fresh, dozed, sleeping, lulled; not members, in_the_way, pushed, newcomers
 );
 
 impl Activity {

@@ -59,14 +59,14 @@ impl World {
         if !self.bodies[slot].has(flag::AWAKE) {
             return Ok(());
         }
-        let mut members = core::mem::take(&mut self.activity.members);
-        members.clear();
+        self.activity.members.clear();
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         // A contact that has ended since the last step joins nobody: a restored world would not know it.
         let contacts =
             self.contacts.iter().filter(|c| scene.keeps_resting_contact(c.owner, c.other, &self.settings));
-        self.stepper.islands.members_of(slot, &self.bodies, contacts, &mut members);
-        for &member in &members {
+        self.stepper.islands.members_of(slot, &self.bodies, contacts, &mut self.activity.members);
+        for at in 0..self.activity.members.len() {
+            let member = self.activity.members[at];
             let body = &mut self.bodies[member];
             body.velocity = [0, 0];
             body.set(flag::AWAKE, false);
@@ -80,10 +80,10 @@ impl World {
             self.contacts.stir(member);
             self.touch(member);
         }
-        self.activity.sleeping.add(members.drain(..));
-        self.activity.members = members;
-        self.activity.active.retain(|&slot| self.bodies[slot].has(flag::AWAKE));
-        self.activity.lulled = true;
+        let Activity { sleeping, members, active, lulled, .. } = &mut self.activity;
+        sleeping.add(members.drain(..));
+        active.retain(|&slot| self.bodies[slot].has(flag::AWAKE));
+        *lulled = true;
         Ok(())
     }
 
@@ -110,6 +110,7 @@ impl World {
         let bounds = self.bodies[slot].bounds();
         let near_area = bounds.grown(self.settings.margin.max(PARTING_GAP));
         let area = bounds.grown(resting_reach(&self.settings));
+        // Taken out: a kinematic body among them looks for neighbours of its own.
         let mut near = core::mem::take(&mut self.scratch);
         near.clear();
         self.resting.visit(&area, &mut |other| near.push(other));
@@ -129,12 +130,11 @@ impl World {
     /// yield at once.
     pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) {
         self.gather(crew);
-        let mut in_the_way = core::mem::take(&mut self.scratch);
-        self.stepper.sleepers_in_the_way(self.scene(), self.clock.fps, &mut in_the_way);
-        for &slot in &in_the_way {
-            self.wake(slot);
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
+        self.stepper.sleepers_in_the_way(scene, self.clock.fps, &mut self.activity.in_the_way);
+        for at in 0..self.activity.in_the_way.len() {
+            self.wake(self.activity.in_the_way[at]);
         }
-        self.scratch = in_the_way;
         if self.activity.waking.is_empty() {
             return;
         }

@@ -47,11 +47,6 @@ impl World {
         Ok(())
     }
 
-    /// The bodies, and what decides which of them meet.
-    pub(crate) fn scene(&self) -> Scene<'_> {
-        Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain }
-    }
-
     fn advance(&mut self, frames_per_second: u32, crew: &mut Crew<'_>) {
         let per_frame = PerFrame::new(frames_per_second);
         self.change_rate(frames_per_second);
