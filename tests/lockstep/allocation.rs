@@ -1,6 +1,7 @@
 //! Steady state does not allocate: counted by the allocator of this test program, for this thread only.
 
-use crate::toy::{Order, bot, toy_match};
+use crate::play::{Play as _, give_order};
+use crate::toy::{Order, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Instant, PeerId, Session, SessionConfig, TurnStatus};
 use testudo_tests::counting::Counting;
@@ -32,10 +33,8 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
             if frame % 4 != 0 {
                 continue;
             }
-            if let (TurnStatus::Ready(turn), Some(player)) = (session.turn_status(), session.player())
-                && let Some(order) = bot(1, turn.0, player.0)
-            {
-                crate::toy::give(session, &order);
+            if let TurnStatus::Ready(turn) = session.turn_status() {
+                give_order(turn, session);
             }
             if let TurnStatus::Ready(turn) = session.begin_turn(now) {
                 let actions = session.turn_actions().count() as u64;
@@ -82,11 +81,11 @@ fn a_running_session_does_not_allocate() {
 fn memory_is_bounded_while_a_peer_is_away() {
     let config = SessionConfig::new(2).simulated().without_drops();
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
-    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    game.idle(5_000);
     game.net_mut().set_partition(&[1]);
     // Ten seconds of stall, frame by frame. The virtual match itself allocates for packets, which are lost at once here.
-    game.run(Instant::from_millis(7_000), |_, _, _, _| {});
+    game.idle(7_000);
     let before = Counting::counts().allocations;
-    game.run(Instant::from_millis(15_000), |_, _, _, _| {});
+    game.idle(15_000);
     assert!(Counting::counts().allocations - before < 10, "{}", Counting::counts().allocations - before);
 }

@@ -1,8 +1,9 @@
 //! A player's place at the middle of a star, whoever has it: each stage of `WIRE.md`, "The life of a place", and places that change hands at random.
 
-use crate::joining::{come_back, config, events, middle_of, play, restart, secret, start};
+use crate::joining::{come_back, config, middle_of, restart, secret, start};
+use crate::play::Play as _;
 use crate::toy::{Order, Toy, latency};
-use crate::troubled::{Troubled, ms, phases};
+use crate::troubled::{Troubled, ms};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Pace, PlayerId, SessionPhase, SubmitError, Successor, Topology,
@@ -12,7 +13,7 @@ use testudo_tests::cases::{cases, share};
 
 /// Players that came back, with the turn of each, as the peer that has seen everything knows them.
 pub(crate) fn returned(game: &VirtualMatch<Toy>) -> &[(u8, u32)] {
-    &game.drivers()[0].simulation().returned
+    &game.toy(0).returned
 }
 
 /// Seeds 424434 and 1795333959 of `soak`: the state before the very turn of a return said that the stream goes on, so the joining peer refused every
@@ -27,13 +28,13 @@ fn a_state_before_the_turn_of_a_return_leaves_the_return_to_the_entries() {
             let mut game = start(&config, 1, 3, latency(40));
             let watcher = game.drivers().len() as u32 - 1;
             game.put_to_sleep(watcher as usize, ms(watched_at));
-            play(&mut game, 5_000);
+            game.play(5_000);
             come_back(&mut game, &config, 1);
-            play(&mut game, watched_at);
+            game.play(watched_at);
             restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
-            assert!(play(&mut game, 300_000), "{what}");
-            assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
-            let joined = events(&mut game, watcher as usize).into_iter().find_map(|event| match event {
+            assert!(game.play(300_000), "{what}");
+            assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
+            let joined = game.events(watcher as usize).into_iter().find_map(|event| match event {
                 Event::Joined { turn } => Some(turn.0),
                 _ => None,
             });
@@ -55,21 +56,19 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
             let mut game = start(&config, 1, 3, latency(50));
             // Behind a host the watcher is the one who waits for nobody, because the host gives no actions.
             if topology == Topology::Host {
-                play(&mut game, 3_000);
-                game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
+                game.play(3_000);
+                game.session_mut(0).resign(Successor::AsConfigured);
             }
             let alone = if topology == Topology::Host { 2 } else { 0 };
-            play(&mut game, 5_000);
+            game.play(5_000);
             come_back(&mut game, &config, 1);
-            play(&mut game, cut_at);
-            game.net_mut().set_partition(&[alone]);
-            play(&mut game, cut_at + 2_500);
-            game.net_mut().set_partition(&[]);
-            assert!(play(&mut game, 300_000), "{what}");
-            assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
+            game.play(cut_at);
+            game.play_cut_off(&[alone], cut_at + 2_500);
+            assert!(game.play(300_000), "{what}");
+            assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
             for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
                 assert_eq!(driver.simulation().returned.len(), 1, "{what}");
-                assert_eq!(driver.simulation().history, game.drivers()[0].simulation().history, "{what}");
+                assert_eq!(driver.simulation().history, game.toy(0).history, "{what}");
             }
         }
     }
@@ -82,14 +81,14 @@ fn a_source_stops_when_its_state_has_arrived() {
     for loss in [0, 200_000] {
         let config = config(3, Topology::Relay).turns(400);
         let mut game = start(&config, 0, 3, latency(40).loss_ppm(loss));
-        play(&mut game, 5_000);
+        game.play(5_000);
         for _ in 0..3 {
             let until = game.now().as_micros() / 1_000 + 15_000;
             come_back(&mut game, &config, 1);
-            play(&mut game, until);
+            game.play(until);
         }
         assert_eq!(returned(&game).len(), 3, "loss {loss}");
-        let stats = game.drivers()[middle_of(&config) as usize].session().stats();
+        let stats = game.session(middle_of(&config) as usize).stats();
         assert_eq!(stats.packets_unexpected, 0, "loss {loss}: {stats:?}");
     }
 }
@@ -99,15 +98,15 @@ fn a_source_stops_when_its_state_has_arrived() {
 fn a_relay_lets_nobody_back_where_nobody_plays() {
     let config = config(2, Topology::Relay).turns(600);
     let mut game = start(&config, 0, 3, LinkConfig::default());
-    play(&mut game, 3_000);
-    game.drivers_mut()[0].session_mut().resign(Successor::Nobody);
-    play(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
-    play(&mut game, 6_000);
+    game.play(3_000);
+    game.session_mut(0).resign(Successor::Nobody);
+    game.play(4_000);
+    game.session_mut(1).resign(Successor::AsConfigured);
+    game.play(6_000);
     come_back(&mut game, &config, 1);
-    assert!(play(&mut game, 400_000));
-    assert_eq!(phases(&game)[0], SessionPhase::Finished);
-    assert!(matches!(phases(&game)[1], SessionPhase::Failed(_)), "{:?}", phases(&game));
+    assert!(game.play(400_000));
+    assert_eq!(game.phases()[0], SessionPhase::Finished);
+    assert!(matches!(game.phases()[1], SessionPhase::Failed(_)), "{:?}", game.phases());
 }
 
 /// Two of 9,600 matches of places that change hands at random, with other seeds of the network; here 9 of 16. A player came back twice while another one was
@@ -120,9 +119,9 @@ fn a_second_return_is_not_taken_for_the_first() {
         let config = config(7, Topology::Host).turns(300);
         let config = config.drop_after(Duration::from_secs(60)).join_timeout(Duration::from_secs(100));
         let mut game = start(&config, 0, seed, latency(150));
-        play(&mut game, 5_000);
-        assert!(game.drivers_mut()[0].session_mut().kick(PlayerId(1)));
-        play(&mut game, 6_000);
+        game.play(5_000);
+        assert!(game.session_mut(0).kick(PlayerId(1)));
+        game.play(6_000);
         let lossy = latency(150).loss_ppm(400_000);
         game.net_mut().set_link(0, 2, lossy.bytes_per_second(8_000));
         come_back(&mut game, &config, 2);
@@ -130,22 +129,21 @@ fn a_second_return_is_not_taken_for_the_first() {
             come_back(&mut game, &config, 1);
             play_until(&mut game, |game| returned(game).iter().filter(|(of, _)| *of == 1).count() == returns);
         }
-        assert!(game.drivers()[2].simulation().loaded.is_empty(), "{what}: both returns are news");
+        assert!(game.toy(2).loaded.is_empty(), "{what}: both returns are news");
         game.net_mut().set_link(0, 2, lossy);
-        play_until(&mut game, |game| !game.drivers()[2].simulation().loaded.is_empty());
+        play_until(&mut game, |game| !game.toy(2).loaded.is_empty());
         game.net_mut().set_link(0, 2, latency(150));
-        assert!(play(&mut game, 300_000), "{what}");
-        assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
-        let [host, joined] = [0, 2].map(|node| game.drivers()[node].simulation());
+        assert!(game.play(300_000), "{what}");
+        assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
+        let [host, joined] = [0, 2].map(|node| game.toy(node));
         assert_eq!((&joined.returned, joined.history), (&host.returned, host.history), "{what}");
     }
 }
 
 fn play_until(game: &mut VirtualMatch<Toy>, is_so: impl Fn(&VirtualMatch<Toy>) -> bool) {
     while !is_so(game) {
-        let until = game.now().as_micros() / 1_000 + 10;
-        play(game, until);
-        assert!(game.now() < ms(90_000), "{:?}", phases(game));
+        game.play_for(10);
+        assert!(game.now() < ms(90_000), "{:?}", game.phases());
     }
 }
 
@@ -153,28 +151,26 @@ fn play_until(game: &mut VirtualMatch<Toy>, is_so: impl Fn(&VirtualMatch<Toy>) -
 fn who_joins_gives_no_orders_until_it_is_back() {
     let config = config(3, Topology::Host);
     let mut game = start(&config, 0, 3, latency(40));
-    play(&mut game, 5_000);
+    game.play(5_000);
     come_back(&mut game, &config, 1);
     let mut refused = 0;
-    while game.drivers()[1].session().phase() != SessionPhase::Running
-        || game.drivers()[1].session().is_joining()
-        || game.drivers()[1].session().is_catching_up()
+    while game.session(1).phase() != SessionPhase::Running
+        || game.session(1).is_joining()
+        || game.session(1).is_catching_up()
     {
-        let until = game.now() + Duration::from_millis(10);
-        game.run(until, |_, _, _, _| {});
-        if game.drivers()[1].session().phase() == SessionPhase::Running {
-            let said = game.drivers_mut()[1].session_mut().submit(&Order::Shout(7));
+        game.idle_for(10);
+        if game.session(1).phase() == SessionPhase::Running {
+            let said = game.session_mut(1).submit(&Order::Shout(7));
             assert_eq!(said, Err(SubmitError::NotPlaying));
             refused += 1;
         }
     }
     assert!(refused > 0);
-    while game.drivers_mut()[1].session_mut().submit(&Order::Shout(8)).is_err() {
-        let until = game.now() + Duration::from_millis(10);
-        game.run(until, |_, _, _, _| {});
+    while game.session_mut(1).submit(&Order::Shout(8)).is_err() {
+        game.idle_for(10);
         assert!(game.now() < ms(12_000), "never back");
     }
-    assert!(play(&mut game, 300_000));
+    assert!(game.play(300_000));
     for driver in game.drivers() {
         let ran =
             |number: u32| driver.simulation().log.iter().filter(|ran| ran.2 == Order::Shout(number)).count();
@@ -190,20 +186,20 @@ fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
             let what = format!("{surrenders} after {after} ms");
             let config = config(3, Topology::Host);
             let mut game = start(&config, 0, 3, latency(40));
-            play(&mut game, 5_000);
+            game.play(5_000);
             come_back(&mut game, &config, 1);
-            play(&mut game, 5_000 + after);
-            let session = game.drivers_mut()[1].session_mut();
+            game.play(5_000 + after);
+            let session = game.session_mut(1);
             let _ = session.submit(&Order::Shout(1));
             let waiting = session.queued_actions();
             let cancelled = if surrenders { session.resign(Successor::Nobody) } else { session.leave() };
             assert_eq!(cancelled, waiting, "{what}");
-            assert!(play(&mut game, 300_000), "{what}");
+            assert!(game.play(300_000), "{what}");
             for player in [0, 2] {
-                assert_eq!(phases(&game)[player], SessionPhase::Finished, "{what}");
+                assert_eq!(game.phases()[player], SessionPhase::Finished, "{what}");
             }
             let expected = if surrenders { SessionPhase::Finished } else { SessionPhase::Left };
-            assert_eq!(phases(&game)[1], expected, "{what}");
+            assert_eq!(game.phases()[1], expected, "{what}");
             let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
             assert_eq!(toys[0].history, toys[2].history, "{what}");
             assert_eq!(toys[0].surrendered, toys[2].surrendered, "{what}");
@@ -216,12 +212,12 @@ fn who_is_away_is_not_accused_of_withholding_checksums() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
         let mut game = start(&config, 0, 3, latency(40));
-        play(&mut game, 5_000);
+        game.play(5_000);
         come_back(&mut game, &config, 1);
-        assert!(play(&mut game, 300_000));
+        assert!(game.play(300_000));
         assert_eq!(returned(&game).len(), 1);
         for node in 0..game.drivers().len() {
-            let said = events(&mut game, node);
+            let said = game.events(node);
             let accuses = said.iter().find(|event| matches!(event, Event::ChecksumMissing { .. }));
             assert_eq!(accuses, None, "{topology:?} {node}");
         }
@@ -233,17 +229,17 @@ fn who_is_away_is_not_accused_of_withholding_checksums() {
 fn a_source_is_not_given_up_while_the_match_stands() {
     let config = config(4, Topology::Relay).drop_after(Duration::from_secs(14));
     let mut game = start(&config, 0, 3, latency(40));
-    play(&mut game, 5_000);
+    game.play(5_000);
     game.net_mut().set_partition(&[2]);
-    play(&mut game, 5_500);
+    game.play(5_500);
     come_back(&mut game, &config, 1);
-    assert!(play(&mut game, 300_000));
+    assert!(game.play(300_000));
     for node in [0, 1, 3] {
-        assert_eq!(phases(&game)[node], SessionPhase::Finished);
-        let told = events(&mut game, node);
+        assert_eq!(game.phases()[node], SessionPhase::Finished);
+        let told = game.events(node);
         assert!(!told.iter().any(|event| matches!(event, Event::JoinFailed(_))), "{told:?}");
     }
-    assert_eq!(returned(&game), &game.drivers()[3].simulation().returned[..]);
+    assert_eq!(returned(&game), &game.toy(3).returned[..]);
     assert_eq!(returned(&game).len(), 1);
 }
 
@@ -254,19 +250,18 @@ fn who_comes_in_the_last_turns_holds_nobody_up() {
         let config = config(3, Topology::Relay);
         let mut game = start(&config, 0, 3, latency(40));
         let turns = config.turns.unwrap();
-        while game.drivers()[0].session().next_turn().0 + 1 < turns - before_the_end / 100 {
-            let until = game.now() + Duration::from_millis(10);
-            game.run(until, |_, _, _, _| {});
+        while game.session(0).next_turn().0 + 1 < turns - before_the_end / 100 {
+            game.idle_for(10);
         }
         come_back(&mut game, &config, 1);
         let came = game.now();
-        assert!(play(&mut game, 300_000));
+        assert!(game.play(300_000));
         assert!(
             game.now().since(came) < Duration::from_secs(15),
             "{before_the_end} {:?}",
             game.now().since(came)
         );
-        assert_eq!(phases(&game)[0], SessionPhase::Finished);
+        assert_eq!(game.phases()[0], SessionPhase::Finished);
     }
 }
 
@@ -275,12 +270,12 @@ fn who_comes_in_the_last_turns_holds_nobody_up() {
 fn a_host_that_leaves_does_not_wait_for_those_who_just_come() {
     let config = config(3, Topology::Host);
     let mut game = start(&config, 0, 3, latency(40));
-    play(&mut game, 5_000);
+    game.play(5_000);
     come_back(&mut game, &config, 1);
-    play(&mut game, 5_200);
-    game.drivers_mut()[0].session_mut().leave();
-    assert!(play(&mut game, 9_000), "{:?}", phases(&game));
-    assert_eq!(phases(&game)[0], SessionPhase::Left);
+    game.play(5_200);
+    game.session_mut(0).leave();
+    assert!(game.play(9_000), "{:?}", game.phases());
+    assert_eq!(game.phases()[0], SessionPhase::Left);
 }
 
 #[test]
@@ -289,11 +284,11 @@ fn watchers_who_see_everything_later_keep_nobody_from_coming_back() {
         let config = config(3, topology).turns(400).watch_delay(Duration::from_secs(12));
         let mut game = start(&config, 1, 3, latency(40));
         let watcher = game.drivers().len() - 1;
-        play(&mut game, 5_000);
+        game.play(5_000);
         come_back(&mut game, &config, 1);
-        play(&mut game, 10_000);
+        game.play(10_000);
         assert_eq!(returned(&game).len(), 1, "{topology:?}");
-        assert!(play(&mut game, 300_000), "{topology:?} {:?}", phases(&game));
+        assert!(game.play(300_000), "{topology:?} {:?}", game.phases());
         let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
         assert_eq!(toys[watcher].history, toys[0].history, "{topology:?}");
         assert_eq!(toys[watcher].returned, toys[0].returned, "{topology:?}");
@@ -313,7 +308,7 @@ fn places_change_hands_at_random_and_nothing_is_lost() {
         let mut troubled = Troubled::new(seed, topology, players, pace);
         let middle_leaves = seed % 8 == 7 || seed % 8 == 4;
         troubled.play(middle_leaves.then_some(9_000 + seed * 100));
-        let phases = phases(&troubled.game);
+        let phases = troubled.game.phases();
         assert!(troubled.game.is_over(), "{what}: {phases:?}");
         came += troubled.comings.iter().sum::<u32>();
         if middle_leaves {

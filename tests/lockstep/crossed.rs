@@ -1,5 +1,6 @@
 //! What comes late, twice or at the last moment: messages that cross, places that are left, programs that come again.
 
+use crate::play::Play as _;
 use std::collections::VecDeque;
 
 use crate::membership;
@@ -235,18 +236,18 @@ fn who_leaves_after_the_last_turn_takes_the_end_from_nobody() {
         let mut waited = 0;
         for cut_at in (29_300..30_300).step_by(100) {
             let mut game = toy_match(&membership::config(3, topology), 0, 1, LinkConfig::new());
-            membership::run(&mut game, cut_at);
+            game.play(cut_at);
             game.net_mut().set_partition(&[cut_off]);
-            membership::run(&mut game, cut_at + 1_000);
-            let phases = [0, 1].map(|node: usize| game.drivers()[node].session().phase());
+            game.play(cut_at + 1_000);
+            let phases = [0, 1].map(|node: usize| game.session(node).phase());
             let is_end = phases == [SessionPhase::Ending; 2];
             waited += u32::from(is_end);
             if !is_end {
                 continue;
             }
-            game.drivers_mut()[0].session_mut().leave();
-            membership::run(&mut game, cut_at + 60_000);
-            let phases = [0, 1].map(|node: usize| game.drivers()[node].session().phase());
+            game.session_mut(0).leave();
+            game.play(cut_at + 60_000);
+            let phases = [0, 1].map(|node: usize| game.session(node).phase());
             assert_eq!(phases, [SessionPhase::Finished; 2], "{topology:?}: cut off at {cut_at}");
         }
         assert!(waited > 0, "{topology:?}: nobody was ever waited for after the last turn");

@@ -1,6 +1,7 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
-use crate::toy::{Order, bot, terrible, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Order, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, PayloadFormat};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -17,12 +18,8 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
     for (link, frame) in [(LinkConfig::new(), 41), (terrible(), 44)] {
         let config = SessionConfig::new(3).simulated().turns(40);
         let mut game = toy_match(&config, 1, 5, link);
-        game.drivers_mut()[1].simulation_mut().corrupt_at = Some(frame);
-        let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
-            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                crate::toy::give(session, &order);
-            }
-        });
+        game.toy_mut(1).corrupt_at = Some(frame);
+        let over = game.play(600_000);
         assert!(over);
         for driver in game.drivers_mut() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "the match goes on to its end");
@@ -41,7 +38,7 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
 #[test]
 fn an_undisturbed_match_reports_no_divergence() {
     let mut game = toy_match(&SessionConfig::new(3).simulated().turns(40), 1, 5, terrible());
-    assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
+    assert!(game.idle(600_000));
     for driver in game.drivers_mut() {
         assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_) | Event::Failed(_))));
     }
@@ -90,16 +87,16 @@ fn packets_of_another_match_are_dropped() {
 #[test]
 fn a_player_cannot_act_as_another() {
     let mut game = toy_match(&SessionConfig::new(3).simulated().turns(1_000), 0, 1, LinkConfig::new());
-    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    game.idle(3_000);
     // It goes on to send what the host does not acknowledge.
     game.net_mut().set_partition(&[1]);
-    game.run(Instant::from_millis(3_500), |_, _, _, _| {});
+    game.idle(3_500);
     // Player 1's own packets, as if player 2 had sent them.
     let now = game.now();
     let later = now + testudo_lockstep::Duration::from_millis(500);
     let mut packet = Vec::new();
-    while game.drivers_mut()[1].session_mut().poll_transmit(later, &mut packet).is_none() {}
-    let host = game.drivers_mut()[0].session_mut();
+    while game.session_mut(1).poll_transmit(later, &mut packet).is_none() {}
+    let host = game.session_mut(0);
     // Player 2 knows its own link's key.
     let format = PayloadFormat::Variable(2_048);
     let read = Packet::decode(&packet, host.packet_key(PeerId(1)).unwrap(), format).unwrap();
@@ -140,10 +137,10 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
 fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
     let config = SessionConfig::new(2).simulated().turns(1_000).without_drops();
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    game.idle(5_000);
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     game.net_mut().set_default(dead);
-    assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
+    assert!(game.idle(60_000));
     for (index, driver) in game.drivers_mut().iter_mut().enumerate() {
         let other = 1 - index as u32;
         assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(PeerId(other))));
@@ -169,7 +166,7 @@ fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
 fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back() {
     let config = SessionConfig::new(3).simulated().turns(1_000).without_drops();
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    game.idle(3_000);
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     for (lines, until) in
         [([true, false], 6_000), ([false, false], 9_000), ([true, false], 12_000), ([true, true], 14_000)]
@@ -179,7 +176,7 @@ fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back(
             game.net_mut().set_link(0, guest, line);
             game.net_mut().set_link(guest, 0, line);
         }
-        game.run(Instant::from_millis(until), |_, _, _, _| {});
+        game.idle(until);
     }
     let told: Vec<&str> = events_of(&mut game.drivers_mut()[1])
         .iter()
@@ -201,18 +198,18 @@ fn poll_timeout_names_the_time_of_a_notice_after_a_silence_of_the_middle() {
     let config =
         SessionConfig::new(3).simulated().frames_per_second(1).frames_per_turn(1).waiting_notice(notice);
     let mut game = toy_match(&config.turns(1_000).without_drops(), 0, 1, LinkConfig::new());
-    game.run(Instant::from_millis(10_000), |_, _, _, _| {});
+    game.idle(10_000);
     game.put_to_sleep(2, Instant::from_millis(60_000));
     game.put_to_sleep(0, Instant::from_millis(20_000));
     let told = |session: &mut Session<Order>| -> Vec<Event> {
         let told = std::iter::from_fn(|| session.poll_event());
         told.filter(|event| matches!(event, Event::WaitingFor { .. } | Event::CutOff { .. })).collect()
     };
-    game.run(Instant::from_millis(19_990), |_, _, _, _| {});
-    assert!(matches!(told(game.drivers_mut()[1].session_mut())[..], [.., Event::CutOff { .. }]));
-    game.run(Instant::from_millis(20_001), |_, _, _, _| {});
+    game.idle(19_990);
+    assert!(matches!(told(game.session_mut(1))[..], [.., Event::CutOff { .. }]));
+    game.idle(20_001);
     let (end, mut packet) = (Instant::from_millis(20_101), Vec::new());
-    let session = game.drivers_mut()[1].session_mut();
+    let session = game.session_mut(1);
     while told(session).is_empty() {
         let now = session.poll_timeout().unwrap();
         assert!(now <= end, "asleep until {now:?}");
@@ -226,11 +223,11 @@ fn poll_timeout_names_the_time_of_a_notice_after_a_silence_of_the_middle() {
 fn silence_of_the_middle_counts_against_nobody() {
     let config = SessionConfig::new(2).simulated().topology(Topology::Relay).turns(1_000);
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    game.idle(3_000);
     game.put_to_sleep(2, Instant::from_millis(9_000));
-    game.run(Instant::from_millis(14_000), |_, _, _, _| {});
+    game.idle(14_000);
     for player in [0, 1] {
-        let session = game.drivers()[player].session();
+        let session = game.session(player);
         let reports = [0, 1].map(|other| session.player_report(PlayerId(other)).delayed_turns);
         assert_eq!((session.phase(), reports), (SessionPhase::Running, [0, 0]), "player {player}");
         assert!(session.stats().stalled_frames > 60, "it has waited");

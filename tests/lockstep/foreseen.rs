@@ -1,5 +1,6 @@
 //! A match with predictions beside it.
 
+use crate::play::Play as _;
 use crate::toy::Toy;
 use testudo_lockstep::predict::{Correction, Followed, Predict, Predictor};
 use testudo_lockstep::{Session, Turn, VirtualMatch};
@@ -47,11 +48,11 @@ impl<S: Predict> Foreseen<S> {
     }
 
     pub(crate) fn confirmed(&self, peer: usize) -> &S {
-        self.game.drivers()[peer].simulation()
+        self.game.toy(peer)
     }
 
     /// A person's order, outside of the turns' starts.
     pub(crate) fn order(&mut self, peer: usize, order: &S::Action) -> bool {
-        self.game.drivers_mut()[peer].session_mut().submit(order).is_ok()
+        self.game.session_mut(peer).submit(order).is_ok()
     }
 }

@@ -1,6 +1,7 @@
 //! The handshake, and the common start.
 
-use crate::toy::{Order, Toy, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
@@ -23,7 +24,7 @@ fn nobody_there_ends_in_the_connect_timeout() {
     let config = SessionConfig::new(2).simulated().turns(10);
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = pair(config.clone(), config, dead);
-    assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
+    assert!(game.idle(11_000));
     let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), watchers: 0 };
     for (driver, failure) in game.drivers().iter().zip([missing, Failure::ConnectTimeout]) {
         assert_eq!(driver.session().phase(), SessionPhase::Failed(failure));
@@ -35,10 +36,10 @@ fn nobody_there_ends_in_the_connect_timeout() {
 fn other_content_is_refused_before_the_first_turn() {
     let config = SessionConfig::new(2).simulated().turns(10);
     let mut game = pair(config.clone(), config.content_hash(5), LinkConfig::new());
-    game.run(Instant::from_millis(11_000), |_, _, _, _| {});
-    let client = game.drivers()[1].session().phase();
+    game.idle(11_000);
+    let client = game.session(1).phase();
     assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{client:?}");
-    let host = game.drivers_mut()[0].session_mut();
+    let host = game.session_mut(0);
     assert!(matches!(host.poll_event(), Some(Event::Refused { refusal: Refusal::Content { .. }, .. })));
     let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), watchers: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
@@ -52,14 +53,14 @@ fn other_content_is_refused_before_the_first_turn() {
 fn a_start_that_is_fixed_comes_although_the_time_for_the_lobby_is_over() {
     let match_with = |lobby: Duration| {
         let config = SessionConfig::new(2).simulated().turns(10).lobby_timeout(lobby);
-        let link = LinkConfig::new().latency(Duration::from_millis(100));
+        let link = latency(100);
         let mut game = pair(config.clone(), config, link);
-        while game.drivers()[0].session().phase() == SessionPhase::Lobby {
+        while game.session(0).phase() == SessionPhase::Lobby {
             game.step(&mut |_, _, _, _| {});
         }
         let left = game.now();
-        assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
-        (left, [0, 1].map(|node| game.drivers()[node].session().phase()))
+        assert!(game.idle(60_000));
+        (left, [0, 1].map(|node| game.session(node).phase()))
     };
     let (begins, _) = match_with(Duration::from_secs(10));
     let begins = begins.as_micros() / 1_000;
@@ -80,13 +81,13 @@ fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {
     let config = SessionConfig::new(3).simulated().turns(10).lobby_timeout(minutes).connect_timeout(minutes);
     let config = config.silence_timeout(Duration::from_secs(80));
     let mut game = pair(config.clone(), config, LinkConfig::new());
-    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    game.idle(5_000);
     game.put_to_sleep(0, Instant::from_millis(1_000_000));
-    game.run(Instant::from_millis(24_000), |_, _, _, _| {});
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Lobby);
-    game.run(Instant::from_millis(25_100), |_, _, _, _| {});
+    game.idle(24_000);
+    assert_eq!(game.session(1).phase(), SessionPhase::Lobby);
+    game.idle(25_100);
     let lost = SessionPhase::Failed(Failure::ConnectionLost(PeerId(0)));
-    assert_eq!(game.drivers()[1].session().phase(), lost);
+    assert_eq!(game.session(1).phase(), lost);
 }
 
 #[test]
@@ -97,19 +98,16 @@ fn a_place_is_taken_once() {
     let sessions = [Session::<Order>::host(config.clone(), now).unwrap(), join(), join()];
     let drivers = sessions.map(|session| Driver::new(Toy::default(), session)).into();
     let mut game = VirtualMatch::new(drivers, SimNet::new(1));
-    game.run(Instant::from_millis(1_000), |_, _, _, _| {});
-    assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Failed(Failure::Refused(Refusal::Taken)));
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Lobby);
+    game.idle(1_000);
+    assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::Refused(Refusal::Taken)));
+    assert_eq!(game.session(1).phase(), SessionPhase::Lobby);
 }
 
 #[test]
 fn peers_start_together_within_the_sync_window() {
     // Five frames of 20 ms in the article: at most 100 ms apart.
     for seed in 0..20 {
-        let link = LinkConfig::new()
-            .latency(Duration::from_millis(80))
-            .jitter(Duration::from_millis(30))
-            .loss_ppm(50_000);
+        let link = latency(80).jitter(Duration::from_millis(30)).loss_ppm(50_000);
         let mut game = toy_match(&SessionConfig::new(4).simulated().turns(20), 0, seed, link);
         let mut begun = [None; 4];
         while begun.iter().any(Option::is_none) {
@@ -136,7 +134,7 @@ fn watchers_watch_and_give_nothing() {
         assert_eq!(result.is_ok(), playing && session.next_turn().0 < 28);
     });
     assert!(over);
-    let first = &game.drivers()[0].simulation().log;
+    let first = &game.toy(0).log;
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished, "{:?}", driver.session().stats());
     }

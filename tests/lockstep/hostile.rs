@@ -1,11 +1,12 @@
 //! Well-formed packets of a peer that breaks the rules are counted, and change nothing.
 
-use crate::toy::{Order, bot, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Order, toy_match};
 use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, Session,
-    SessionConfig, SessionPhase, Stats,
+    Action, BitWriter, EndReason, Entry, Extra, Payload, PeerId, PlayerId, Session, SessionConfig,
+    SessionPhase, Stats,
 };
 
 const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
@@ -74,17 +75,10 @@ fn broken_rules_are_counted_and_change_nothing() {
         ("an old entry again, with other content", 1, Some(3), vec![entry(order(7))]),
     ];
     let mut game = toy_match(&SessionConfig::new(3).simulated().turns(100), 0, 1, LinkConfig::default());
-    let play = |game: &mut testudo_lockstep::VirtualMatch<crate::toy::Toy>, until: Instant| {
-        game.run(until, |_, turn, _, session| {
-            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                crate::toy::give(session, &order);
-            }
-        })
-    };
-    play(&mut game, Instant::from_millis(4_000));
+    game.play(4_000);
     for (what, player, first, entries) in cases {
         let now = game.now();
-        let host = game.drivers_mut()[0].session_mut();
+        let host = game.session_mut(0);
         // All streams are as far as the turn that begins next and two more.
         let next = host.next_turn().0 + 2;
         let before = host.stats();
@@ -96,7 +90,7 @@ fn broken_rules_are_counted_and_change_nothing() {
         assert_eq!(before.packets_malformed, after.packets_malformed, "{what}: it is read");
         assert!(broken(after) > broken(before), "{what}: {after:?}");
         assert_eq!(without_counters(before), without_counters(after), "{what}: {after:?}");
-        play(&mut game, now + Duration::from_millis(300));
+        game.play_for(300);
     }
     // An acknowledgement of entries that were never sent, and one from a stranger.
     let now = game.now();
@@ -104,7 +98,7 @@ fn broken_rules_are_counted_and_change_nothing() {
     acks.acks = [4_000_000, 4_000_000, 4_000_000].into_iter().collect();
     acks.frozen = 0xffff;
     acks.unconfirmed = u32::MAX;
-    let host = game.drivers_mut()[0].session_mut();
+    let host = game.session_mut(0);
     let before = host.stats();
     let bytes = bytes_of(host, PeerId(1), &Packet::Turns(Box::new(acks)));
     host.handle_packet(now, PeerId(1), &bytes);
@@ -112,10 +106,10 @@ fn broken_rules_are_counted_and_change_nothing() {
     let bytes = bytes_of(host, PeerId(77), &Packet::Bye(Bye::Dropped));
     host.handle_packet(now, PeerId(77), &bytes);
     assert_eq!(host.stats().packets_unexpected, before.packets_unexpected + 1);
-    assert!(play(&mut game, Instant::from_millis(600_000)));
+    assert!(game.play(600_000));
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
-        assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+        assert_eq!(driver.simulation().log, game.toy(0).log);
         assert!(!driver.simulation().log.iter().any(|(_, _, order)| *order == Order::Shout(7)));
     }
 }

@@ -1,7 +1,7 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
-use crate::toy::Keys;
-use testudo_lockstep::simnet::{LinkConfig, SimNet};
+use crate::toy::{Keys, latency};
+use testudo_lockstep::simnet::SimNet;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
     PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology,
@@ -182,7 +182,7 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
         };
         let drivers = (0..identities.len()).map(|node| start(node, Instant::ZERO)).collect();
         let mut net = SimNet::new(1);
-        net.set_default(LinkConfig::new().latency(Duration::from_millis(40)));
+        net.set_default(latency(40));
         let mut game = VirtualMatch::new(drivers, net);
         let play = |game: &mut VirtualMatch<Held>, until: u64| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {

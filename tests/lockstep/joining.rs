@@ -1,7 +1,8 @@
 //! Peers join a running match: players come back, strangers take free places, watchers watch.
 
 use crate::attacks::deliver;
-use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
+use crate::play::{Play as _, give_order};
+use crate::toy::{Order, Toy, latency, terrible, toy_match_from};
 use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -9,8 +10,6 @@ use testudo_lockstep::{
     SessionConfig, SessionPhase, SignedBefore, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::share;
-
-const SEED: u64 = 5;
 
 pub(crate) fn secret(player: u8) -> [u8; 16] {
     [player + 1; 16]
@@ -58,30 +57,15 @@ pub(crate) fn restart(
     game.drivers_mut()[node as usize] = Driver::new(toy(), session);
 }
 
-fn give_orders(turn: u32, session: &mut Session<Order>) {
-    if let Some(order) = session.player().and_then(|player| bot(SEED, turn, player.0)) {
-        // Absent players give none, and nothing runs after the last turn.
-        let _ = session.submit(&order);
-    }
-}
-
-pub(crate) fn play(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
-    game.run(Instant::from_millis(until_ms), |_, turn, _, session| give_orders(turn.0, session))
-}
-
 /// Does what is due now.
 pub(crate) fn step(game: &mut VirtualMatch<Toy>) {
-    game.step(&mut |_, turn, _, session| give_orders(turn.0, session));
-}
-
-pub(crate) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
-    std::iter::from_fn(|| game.poll_event(node)).collect()
+    game.step(&mut |_, turn, _, session| give_order(turn, session));
 }
 
 /// All simulating peers have finished with the same state, and no peer was told of a desync.
 pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
     let simulate = |d: &&Driver<Toy>| d.session().identity() != Identity::Relay;
-    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    let phases = game.phases();
     assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
     let states: Vec<_> = game
         .drivers()
@@ -98,7 +82,7 @@ pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
         .collect();
     assert!(states.iter().all(|state| *state == states[0]), "{what}: {states:?}");
     for node in 0..game.drivers().len() {
-        let events = events(game, node);
+        let events = game.events(node);
         assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
     }
 }
@@ -114,13 +98,11 @@ fn a_dropped_player_comes_back_and_plays_on() {
                     config(3, topology).pace(pace).turns(if pace == Pace::Fixed { 200 } else { 600 });
                 let link = if seed % 2 == 0 { terrible() } else { LinkConfig::default() };
                 let mut game = start(&config, u32::from(seed == 1), seed, link);
-                play(&mut game, 6_000);
+                game.play(6_000);
                 // The machine is off for longer than the drop time.
-                game.net_mut().set_partition(&[2]);
-                play(&mut game, 12_000);
-                game.net_mut().set_partition(&[]);
-                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
-                let over = play(&mut game, 3_000_000);
+                game.play_cut_off(&[2], 12_000);
+                come_back(&mut game, &config, 2);
+                let over = game.play(3_000_000);
                 let reached: Vec<_> =
                     game.drivers().iter().map(|d| (d.session().next_turn(), d.session().phase())).collect();
                 assert!(over, "{what}: {reached:?}");
@@ -157,10 +139,8 @@ pub(crate) fn without(
     link: LinkConfig,
 ) -> VirtualMatch<Toy> {
     let mut game = start(config, watchers, seed, link);
-    play(&mut game, 4_000);
-    game.net_mut().set_partition(&[player.into()]);
-    play(&mut game, 10_000);
-    game.net_mut().set_partition(&[]);
+    game.play(4_000);
+    game.play_cut_off(&[player.into()], 10_000);
     game
 }
 
@@ -175,16 +155,15 @@ fn who_crashes_again_and_again_gets_a_state_each_time() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology);
         let mut game = start(&config, 0, 3, LinkConfig::default());
-        play(&mut game, 5_000);
+        game.play(5_000);
         for round in 0..6 {
             come_back(&mut game, &config, 3);
-            let until = game.now().as_micros() / 1_000 + 5_000 + 37 * round;
-            play(&mut game, until);
-            let told = events(&mut game, 3);
+            game.play_for(5_000 + 37 * round);
+            let told = game.events(3);
             let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
             assert!(told.iter().any(has_joined), "{topology:?} {round}: {told:?}");
         }
-        assert!(play(&mut game, 200_000));
+        assert!(game.play(200_000));
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }
@@ -196,10 +175,10 @@ fn a_player_comes_back_where_checksums_are_as_rare_as_they_may_be() {
         for seed in 0..share(8) {
             let config = config(3, topology).checksum_interval(98).turns(600);
             let mut game = without(&config, 2, 0, seed, terrible());
-            play(&mut game, 10_000 + 3_000 * seed);
+            game.play(10_000 + 3_000 * seed);
             come_back(&mut game, &config, 2);
-            assert!(play(&mut game, 1_000_000), "{topology:?} {seed}");
-            assert_eq!(game.drivers()[2].simulation().loaded.len(), 1, "{topology:?} {seed}");
+            assert!(game.play(1_000_000), "{topology:?} {seed}");
+            assert_eq!(game.toy(2).loaded.len(), 1, "{topology:?} {seed}");
             assert_agreed(&mut game, &format!("{topology:?} {seed}"));
         }
     }
@@ -210,9 +189,9 @@ fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
         let mut game = start(&config, 0, 3, LinkConfig::default());
-        play(&mut game, 5_000);
+        game.play(5_000);
         come_back(&mut game, &config, 1);
-        assert!(play(&mut game, 200_000));
+        assert!(game.play(200_000));
         for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
             assert_eq!(driver.simulation().returned.len(), 1, "{topology:?}");
             assert!(
@@ -230,11 +209,11 @@ fn a_player_comes_back_as_often_as_it_likes() {
     let config = config(2, Topology::Host).turns(600);
     let mut game = start(&config, 0, 3, terrible());
     for round in 1..6 {
-        play(&mut game, round * 12_000);
+        game.play(round * 12_000);
         come_back(&mut game, &config, 1);
     }
-    assert!(play(&mut game, 400_000));
-    assert_eq!(game.drivers()[0].simulation().returned.len(), 5);
+    assert!(game.play(400_000));
+    assert_eq!(game.toy(0).returned.len(), 5);
     assert_agreed(&mut game, "often");
 }
 
@@ -243,13 +222,11 @@ fn all_who_were_cut_off_come_back_together() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(8, topology).turns(300);
         let mut game = start(&config, 0, 3, terrible());
-        play(&mut game, 4_000);
-        game.net_mut().set_partition(&[2, 3, 5, 7]);
-        play(&mut game, 12_000);
-        game.net_mut().set_partition(&[]);
+        game.play(4_000);
+        game.play_cut_off(&[2, 3, 5, 7], 12_000);
         [2, 3, 5, 7].into_iter().for_each(|player| come_back(&mut game, &config, player));
-        assert!(play(&mut game, 400_000));
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 4, "{topology:?}");
+        assert!(game.play(400_000));
+        assert_eq!(game.toy(1).returned.len(), 4, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }
@@ -264,14 +241,14 @@ fn watchers_come_into_a_running_match() {
         for node in watchers..watchers + 2 {
             game.put_to_sleep(node as usize, Instant::from_millis(5_000));
         }
-        play(&mut game, 5_000);
+        game.play(5_000);
         for node in watchers..watchers + 2 {
             restart(&mut game, &config, node, Identity::Watcher, secret(9));
         }
-        assert!(play(&mut game, 400_000), "{topology:?}");
+        assert!(game.play(400_000), "{topology:?}");
         for node in watchers as usize..watchers as usize + 2 {
-            assert_eq!(game.drivers()[node].simulation().loaded.len(), 1, "{topology:?}");
-            let events = events(&mut game, node);
+            assert_eq!(game.toy(node).loaded.len(), 1, "{topology:?}");
+            let events = game.events(node);
             assert!(
                 events.iter().any(|event| matches!(event, Event::Joined { turn } if turn.0 > 10)),
                 "{events:?}"
@@ -304,29 +281,25 @@ fn a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits() {
         // The size of the demo's battle with 2,000 units; `testudo bench` measures it.
         driver.simulation_mut().ballast = 2_000_000;
     }
-    play(&mut game, end_ms - 30_000);
+    game.play(end_ms - 30_000);
     game.net_mut().set_partition(&[3]);
     let stalled = |game: &VirtualMatch<Toy>| -> u64 {
-        (0..3).map(|node| game.drivers()[node].session().stats().stalled_frames).sum()
+        (0..3).map(|node| game.session(node).stats().stalled_frames).sum()
     };
-    play(&mut game, end_ms);
+    game.play(end_ms);
     game.net_mut().set_partition(&[]);
     let quiet = stalled(&game);
     come_back(&mut game, &config, 3);
     let began = game.now();
-    while game.drivers()[3].simulation().returned.is_empty() {
+    while game.toy(3).returned.is_empty() {
         let until = game.now() + Duration::from_millis(10);
-        play(&mut game, until.as_micros() / 1_000);
+        game.play(until.as_micros() / 1_000);
         assert!(game.now().since(began) < Duration::from_secs(10), "{:?}", game.now().since(began));
     }
-    println!(
-        "rejoined after {:?} at turn {:?}",
-        game.now().since(began),
-        game.drivers()[3].session().next_turn()
-    );
-    assert!(game.drivers()[3].session().next_turn().0 > config.turns.unwrap() - 400);
+    println!("rejoined after {:?} at turn {:?}", game.now().since(began), game.session(3).next_turn());
+    assert!(game.session(3).next_turn().0 > config.turns.unwrap() - 400);
     assert_eq!(stalled(&game), quiet, "nobody waits because of it");
-    assert!(play(&mut game, end_ms + 1_800_000));
+    assert!(game.play(end_ms + 1_800_000));
     assert_eq!(stalled(&game), quiet, "nor afterwards");
     assert_agreed(&mut game, "two hours");
 }
@@ -339,22 +312,20 @@ fn a_decided_match_is_not_decided_again_by_who_comes_late() {
     for driver in game.drivers_mut() {
         driver.simulation_mut().decided = Some((60, 7));
     }
-    play(&mut game, 4_000);
-    game.net_mut().set_partition(&[2]);
-    play(&mut game, 10_000);
-    game.net_mut().set_partition(&[]);
+    game.play(4_000);
+    game.play_cut_off(&[2], 10_000);
     come_back(&mut game, &config, 2);
     restart(&mut game, &config, 3, Identity::Watcher, secret(9));
     for node in [2, 3] {
-        game.drivers_mut()[node].simulation_mut().decided = Some((60, 7));
+        game.toy_mut(node).decided = Some((60, 7));
     }
-    assert!(play(&mut game, 200_000));
+    assert!(game.play(200_000));
     for node in 0..4 {
-        let told = events(&mut game, node);
+        let told = game.events(node);
         let results = told.iter().filter(|event| matches!(event, Event::MatchResult(_))).count();
         assert_eq!(results, usize::from(node < 2), "{node} {told:?}");
     }
-    assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+    assert_eq!(game.toy(0).returned.len(), 1);
 }
 
 #[test]
@@ -368,33 +339,23 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
         };
         let watching = config(3, topology).turns(260).late_watchers(true).signed();
         // With heavy loss, statements are late from time to time, whether or not anybody joins or leaves.
-        let mut game = start(&signed(0), 1, 3, LinkConfig::new().latency(Duration::from_millis(60)));
+        let mut game = start(&signed(0), 1, 3, latency(60));
         let watcher = game.drivers().len() as u32 - 1;
         restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
         for player in 0..3 {
-            restart(
-                &mut game,
-                &signed(player),
-                player.into(),
-                Identity::Player(PlayerId(player)),
-                secret(player),
-            );
+            come_back(&mut game, &signed(player), player);
         }
         game.put_to_sleep(watcher as usize, Instant::from_millis(5_000));
-        play(&mut game, 5_000);
+        game.play(5_000);
         restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
-        game.net_mut().set_partition(&[2]);
-        play(&mut game, 10_000);
-        game.net_mut().set_partition(&[]);
-        restart(&mut game, &signed(2), 2, Identity::Player(PlayerId(2)), secret(2));
-        assert!(play(&mut game, 400_000), "{topology:?}");
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        game.play_cut_off(&[2], 10_000);
+        come_back(&mut game, &signed(2), 2);
+        assert!(game.play(400_000), "{topology:?}");
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         let mut marks = Vec::new();
         for node in 0..game.drivers().len() {
-            marks.extend(
-                game.drivers()[node].session().roster().map(|roster| roster.fingerprint().to_string()),
-            );
-            let told = events(&mut game, node);
+            marks.extend(game.session(node).roster().map(|roster| roster.fingerprint().to_string()));
+            let told = game.events(node);
             let accuses = |event: &Event| {
                 matches!(
                     event,
@@ -422,32 +383,26 @@ fn who_comes_back_through_turns_that_it_has_signed_is_no_liar() {
             let keyed = |player: u8| {
                 config.clone().entropy([player + 1; 16]).player_key(PlayerKey::from_secret([player + 1; 32]))
             };
-            let link = LinkConfig::new().latency(Duration::from_millis(30));
+            let link = latency(30);
             let mut game = toy_match_from(&config, &toy(), 1, 1, link);
             let watcher = game.drivers().len() as u32 - 1;
             for player in 0..4 {
-                restart(
-                    &mut game,
-                    &keyed(player),
-                    player.into(),
-                    Identity::Player(PlayerId(player)),
-                    secret(player),
-                );
+                come_back(&mut game, &keyed(player), player);
             }
-            play(&mut game, 5_000);
+            game.play(5_000);
             restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
-            play(&mut game, 5_000 + gap_ms);
+            game.play(5_000 + gap_ms);
             let again = keyed(2).entropy([77; 16]);
-            restart(&mut game, &again, 2, Identity::Player(PlayerId(2)), secret(2));
-            assert!(play(&mut game, 400_000), "{topology:?}, {gap_ms} ms");
+            come_back(&mut game, &again, 2);
+            assert!(game.play(400_000), "{topology:?}, {gap_ms} ms");
             for node in 0..game.drivers().len() {
-                let told = events(&mut game, node);
+                let told = game.events(node);
                 let accused = told.iter().find(|event| {
                     matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. })
                 });
                 assert_eq!(accused, None, "{topology:?}, {gap_ms} ms, node {node}");
             }
-            assert_eq!(game.drivers()[1].simulation().returned.len(), 1);
+            assert_eq!(game.toy(1).returned.len(), 1);
         }
     }
 }
@@ -464,20 +419,20 @@ fn in_a_signed_match_of_long_turns_a_player_comes_back() {
         let keyed = |player: u8| config.clone().player_key(PlayerKey::from_secret([player + 1; 32]));
         let mut game = toy_match_from(&config.clone().signed(), &toy(), 0, 1, LinkConfig::default());
         let start = |game: &mut VirtualMatch<Toy>, player: u8| {
-            restart(game, &keyed(player), player.into(), Identity::Player(PlayerId(player)), secret(player));
+            come_back(game, &keyed(player), player);
         };
         (0..3).for_each(|player| start(&mut game, player));
-        play(&mut game, 30_100);
+        game.play(30_100);
         start(&mut game, 2);
-        assert!(play(&mut game, 1_000_000), "{what}");
+        assert!(game.play(1_000_000), "{what}");
         for node in 0..game.drivers().len() {
-            let told = events(&mut game, node);
+            let told = game.events(node);
             let accuses = |event: &Event| {
                 matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. })
             };
             assert_eq!(told.iter().find(|event| accuses(event)), None, "{what}, node {node}");
         }
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{what}");
+        assert_eq!(game.toy(1).returned.len(), 1, "{what}");
         assert_agreed(&mut game, &what);
     }
 }
@@ -486,12 +441,12 @@ fn in_a_signed_match_of_long_turns_a_player_comes_back() {
 fn in_a_signed_match_another_key_does_not_take_a_place() {
     let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
     let mut game = start(&signed(1), 0, 3, LinkConfig::default());
-    restart(&mut game, &signed(2), 1, Identity::Player(PlayerId(1)), secret(1));
-    play(&mut game, 5_000);
-    restart(&mut game, &signed(3), 1, Identity::Player(PlayerId(1)), secret(1));
-    assert!(play(&mut game, 400_000));
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherKey));
-    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+    come_back(&mut game, &signed(2), 1);
+    game.play(5_000);
+    come_back(&mut game, &signed(3), 1);
+    assert!(game.play(400_000));
+    assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::OtherKey));
+    assert_eq!(game.session(0).phase(), SessionPhase::Finished);
 }
 
 /// Nothing is wrong with its key, as it was told.
@@ -499,13 +454,13 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
 fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
     let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
     let mut game = start(&signed(1), 0, 3, LinkConfig::default());
-    restart(&mut game, &signed(2), 1, Identity::Player(PlayerId(1)), secret(1));
-    play(&mut game, 5_000);
+    come_back(&mut game, &signed(2), 1);
+    game.play(5_000);
     let other = signed(2).signed_before(SignedBefore::from_bytes(&[9; 36]));
-    restart(&mut game, &other, 1, Identity::Player(PlayerId(1)), secret(1));
-    assert!(play(&mut game, 400_000));
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::NoState));
-    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+    come_back(&mut game, &other, 1);
+    assert!(game.play(400_000));
+    assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::NoState));
+    assert_eq!(game.session(0).phase(), SessionPhase::Finished);
 }
 
 /// Seed 1128 of `soak`: the relay took the first entries of those who came back, far ahead, for those of somebody who waits.
@@ -513,20 +468,20 @@ fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
 fn a_return_that_lies_ahead_makes_nobody_late() {
     let config =
         config(4, Topology::Relay).pace(Pace::Article).turns(120).drop_after(Duration::from_millis(4_300));
-    let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(62)));
-    play(&mut game, 1_500);
+    let mut game = start(&config, 0, 3, latency(62));
+    game.play(1_500);
     game.put_to_sleep(3, Instant::from_millis(4_200));
-    play(&mut game, 6_500);
+    game.play(6_500);
     for node in [1, 3] {
         game.put_to_sleep(node, Instant::from_millis(60_000));
     }
-    play(&mut game, 8_500);
+    game.play(8_500);
     for player in [1, 3] {
         game.put_to_sleep(player.into(), Instant::ZERO);
         come_back(&mut game, &config, player);
     }
-    assert!(play(&mut game, 900_000));
-    let toy = game.drivers()[0].simulation();
+    assert!(game.play(900_000));
+    let toy = game.toy(0);
     let gone: Vec<u8> = toy.bots.iter().map(|(player, _)| *player).collect();
     assert!(gone.iter().all(|player| [1, 3].contains(player)), "{gone:?}");
     assert_eq!(toy.returned.len(), 2);
@@ -538,12 +493,12 @@ fn a_return_that_lies_ahead_makes_nobody_late() {
 fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
     let config = config(2, Topology::Host).turns(600);
     let mut game = start(&config, 0, 3, LinkConfig::default());
-    play(&mut game, 3_000);
-    game.drivers_mut()[0].session_mut().resign(Successor::Nobody);
-    play(&mut game, 6_000);
+    game.play(3_000);
+    game.session_mut(0).resign(Successor::Nobody);
+    game.play(6_000);
     come_back(&mut game, &config, 1);
-    assert!(play(&mut game, 400_000));
-    let host = game.drivers()[0].simulation();
+    assert!(game.play(400_000));
+    let host = game.toy(0);
     assert_eq!(host.returned.len(), 1);
     let turn = host.returned[0].1;
     assert!(host.log.iter().filter(|(frame, player, _)| *player == 1 && *frame > turn * 2).count() > 20);
@@ -556,12 +511,12 @@ fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
 fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
     for resigned_at in (1_500..9_000).step_by(250) {
         let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
-        let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(41)));
-        play(&mut game, 1_050);
+        let mut game = start(&config, 0, 3, latency(41));
+        game.play(1_050);
         come_back(&mut game, &config, 1);
-        play(&mut game, resigned_at);
-        game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
-        assert!(play(&mut game, 900_000), "{resigned_at}");
+        game.play(resigned_at);
+        game.session_mut(1).resign(Successor::AsConfigured);
+        assert!(game.play(900_000), "{resigned_at}");
         assert_agreed(&mut game, &format!("{resigned_at} ms"));
     }
 }
@@ -573,15 +528,15 @@ fn who_comes_twice_runs_no_turn_without_a_state() {
     let mut back = 0;
     for again_at in (1_250..12_000).step_by(250) {
         let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
-        let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(41)));
-        play(&mut game, 1_050);
+        let mut game = start(&config, 0, 3, latency(41));
+        game.play(1_050);
         come_back(&mut game, &config, 1);
-        play(&mut game, again_at);
+        game.play(again_at);
         come_back(&mut game, &config, 1);
-        assert!(play(&mut game, 900_000), "{again_at}");
-        let toy = game.drivers()[1].simulation();
+        assert!(game.play(900_000), "{again_at}");
+        let toy = game.toy(1);
         assert_eq!(toy.loaded.len(), 1, "{again_at}");
-        back += game.drivers()[0].simulation().returned.len();
+        back += game.toy(0).returned.len();
         assert_agreed(&mut game, &format!("{again_at} ms"));
     }
     assert!(back >= 60, "{back} returns of 86");
@@ -594,22 +549,20 @@ fn who_gives_its_state_last_gives_it_only_if_nobody_else_does() {
         let what = format!("{players} players, others give: {others_give}");
         let config = config(players, Topology::Relay).turns(600);
         let last = players - 1;
-        let mut game = start(&config, 0, SEED, LinkConfig::default());
+        let mut game = start(&config, 0, 5, LinkConfig::default());
         for player in 0..last {
             // Player 0 is asked first: it has the same time to spare, and the smallest number.
             let reluctant = player == 0 || !others_give;
             let own = if reluctant { config.clone().gives_state_last() } else { config.clone() };
-            restart(&mut game, &own, player.into(), Identity::Player(PlayerId(player)), secret(player));
+            come_back(&mut game, &own, player);
         }
-        play(&mut game, 6_000);
-        game.net_mut().set_partition(&[last.into()]);
-        play(&mut game, 12_000);
-        game.net_mut().set_partition(&[]);
-        restart(&mut game, &config, last.into(), Identity::Player(PlayerId(last)), secret(last));
-        assert!(play(&mut game, 3_000_000), "{what}");
-        let came = events(&mut game, last.into());
+        game.play(6_000);
+        game.play_cut_off(&[last.into()], 12_000);
+        come_back(&mut game, &config, last);
+        assert!(game.play(3_000_000), "{what}");
+        let came = game.events(last.into());
         assert!(came.iter().any(|event| matches!(event, Event::CaughtUp { .. })), "{what}: {came:?}");
-        let sent = |player: u8| game.drivers()[usize::from(player)].session().stats().bytes_sent;
+        let sent = |player: u8| game.session(usize::from(player)).stats().bytes_sent;
         let gave: Vec<u8> = (0..last).filter(|player| sent(*player) > sent(last) + 80_000).collect();
         assert_eq!(
             gave,
@@ -626,23 +579,23 @@ fn who_gives_its_state_last_gives_it_only_if_nobody_else_does() {
 fn a_watcher_that_slept_catches_up() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(2, topology).turns(600);
-        let mut game = start(&config, 1, 3, LinkConfig::new().latency(Duration::from_millis(40)));
+        let mut game = start(&config, 1, 3, latency(40));
         let watcher = game.drivers().len() - 1;
-        play(&mut game, 4_000);
+        game.play(4_000);
         game.put_to_sleep(watcher, Instant::from_millis(16_000));
-        play(&mut game, 16_000);
+        game.play(16_000);
         let late = |game: &VirtualMatch<Toy>| {
-            let turn = |node: usize| game.drivers()[node].session().next_turn().0;
+            let turn = |node: usize| game.session(node).next_turn().0;
             config.turn_length().times(turn(0).saturating_sub(turn(watcher)).into())
         };
         assert!(late(&game) > Duration::from_secs(11), "{topology:?} {:?}", late(&game));
         let before = game.drivers()[watcher].frame().0;
-        play(&mut game, 17_000);
+        game.play(17_000);
         let frames = game.drivers()[watcher].frame().0 - before;
         assert!((60..=8 * 20 + 4).contains(&frames), "{topology:?}: {frames} in a second");
-        play(&mut game, 21_000);
+        game.play(21_000);
         assert!(late(&game) < Duration::from_millis(2_300), "{topology:?} {:?}", late(&game));
-        assert!(play(&mut game, 400_000), "{topology:?}");
+        assert!(game.play(400_000), "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }
@@ -657,23 +610,22 @@ fn a_watcher_that_has_everything_needs_nobody() {
         (Topology::Host, Some(Bye::Dropped)),
     ] {
         let config = config(2, topology).turns(100);
-        let mut game = start(&config, 1, 3, LinkConfig::new().latency(Duration::from_millis(5)));
+        let mut game = start(&config, 1, 3, latency(5));
         let watcher = game.drivers().len() - 1;
         let impatient = config.clone().silence_timeout(Duration::from_millis(500));
         restart(&mut game, &impatient, watcher as u32, Identity::Watcher, secret(9));
-        play(&mut game, 6_000);
+        game.play(6_000);
         game.put_to_sleep(watcher, Instant::from_millis(11_000));
-        play(&mut game, 11_000);
-        while game.drivers()[watcher].session().needs_others() {
-            let until = game.now().as_micros() / 1_000 + 5;
-            assert!(!play(&mut game, until), "{topology:?} {last_word:?}");
+        game.play(11_000);
+        while game.session(watcher).needs_others() {
+            assert!(!game.play_for(5), "{topology:?} {last_word:?}");
         }
-        assert_eq!(game.drivers()[watcher].session().phase(), SessionPhase::Running);
+        assert_eq!(game.session(watcher).phase(), SessionPhase::Running);
         game.net_mut().set_partition(&[watcher as u32]);
         if let Some(bye) = last_word {
             deliver(&mut game, watcher, middle_of(&config), &Packet::Bye(bye));
         }
-        assert!(play(&mut game, 60_000), "{topology:?} {last_word:?}");
+        assert!(game.play(60_000), "{topology:?} {last_word:?}");
         assert_agreed(&mut game, &format!("{topology:?} {last_word:?}"));
     }
 }
@@ -692,21 +644,21 @@ fn whoever_is_back_and_goes_again_at_once_is_no_cheat() {
             // From long before its first own turn to after it.
             for wait_ms in (0..800).step_by(200) {
                 let config = config(3, topology).frames_per_turn(1).turns(600);
-                let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(30)));
-                play(&mut game, 4_000);
-                restart(&mut game, &config, 1, Identity::Player(PlayerId(1)), secret(1));
+                let mut game = start(&config, 0, 3, latency(30));
+                game.play(4_000);
+                come_back(&mut game, &config, 1);
                 let (mut told, mut at) = (Vec::new(), 4_000);
                 let mut has_come = false;
                 while !has_come {
                     at += 5;
-                    play(&mut game, at);
+                    game.play(at);
                     let came = |event| matches!(event, Event::CaughtUp { .. });
-                    has_come = std::iter::from_fn(|| game.poll_event(1)).any(came);
+                    has_come = game.events(1).into_iter().any(came);
                     assert!(at < 20_000, "it does not come back");
                 }
-                play(&mut game, at + wait_ms);
-                go(game.drivers_mut()[1].session_mut());
-                assert!(play(&mut game, 200_000), "case {case} after {wait_ms} ms: not over");
+                game.play(at + wait_ms);
+                go(game.session_mut(1));
+                assert!(game.play(200_000), "case {case} after {wait_ms} ms: not over");
                 for node in 0..game.drivers().len() {
                     told.extend(std::iter::from_fn(|| game.poll_event(node)));
                 }

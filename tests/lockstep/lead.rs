@@ -1,6 +1,7 @@
 //! How far a prediction is ahead, and that pictures do not hop when that changes.
 
 use crate::foreseen::Foreseen;
+use crate::play::Play as _;
 use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::predict::{Correction, Predictor};
 use testudo_lockstep::{Driver, Duration, Instant, Pace, SessionConfig};
@@ -166,7 +167,7 @@ fn what_is_drawn_stands_in_a_pause_and_after_the_end() {
         }
         if picture == 400 || picture == 600 {
             steps += 1;
-            match_.game.drivers_mut()[1].session_mut().pause(picture == 400).unwrap();
+            match_.game.session_mut(1).pause(picture == 400).unwrap();
         }
     }
     assert!(paused > 100 && ended > 60, "{paused}, {ended}");

@@ -30,6 +30,7 @@ mod outcome;
 mod pace;
 mod packets;
 mod pauses;
+mod play;
 mod playout;
 mod prediction;
 mod random_operations;

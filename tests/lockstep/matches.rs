@@ -1,28 +1,16 @@
 //! Whole matches: whatever the network does, all peers end in the same state.
 
-use crate::toy::{Order, Toy, bot, terrible, toy_match};
+use crate::play::{Play as _, SEED};
+use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{
     Duration, Event, Failure, Identity, Instant, SessionConfig, SessionPhase, Successor, Topology, Turn,
     VirtualMatch,
 };
 
-const SEED: u64 = 7;
-
 fn play(config: &SessionConfig, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, watchers, seed, link);
-    let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
-        if let Some(player) = session.player()
-            && let Some(order) = bot(SEED, turn.0, player.0)
-        {
-            crate::toy::give(session, &order);
-        }
-    });
-    assert!(
-        over,
-        "not over after an hour: {:?}",
-        game.drivers().iter().map(|d| d.session().phase()).collect::<Vec<_>>()
-    );
+    assert!(game.play(3_600_000), "not over after an hour: {:?}", game.phases());
     game
 }
 
@@ -47,7 +35,7 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
     ];
     let mut finals = Vec::new();
     for (name, link) in links {
-        let game = play(&config, 0, SEED, link);
+        let game = play(&config, 0, 7, link);
         for driver in game.drivers() {
             let stats = driver.session().stats();
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "{name} {stats:?}");
@@ -108,8 +96,8 @@ fn at_the_end_of_time_nothing_is_due() {
     let end = Instant::from_micros(u64::MAX);
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let config = SessionConfig::new(3).simulated().topology(topology).turns(100);
-        let mut game = toy_match(&config, 1, SEED, LinkConfig::new());
-        game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+        let mut game = toy_match(&config, 1, 7, LinkConfig::new());
+        game.idle(3_000);
         for driver in game.drivers_mut() {
             let (mut packets, mut bytes) = (0, Vec::new());
             for now in [end, end] {
@@ -133,17 +121,17 @@ fn a_player_of_a_mesh_that_fails_alone_is_not_said_to_differ() {
     // Statements are rare, so a signed match is cut off at twelve moments: some of them fall behind a statement that only player 3 could make.
     for (is_signed, at) in (0..3).map(|n| (false, n * 100)).chain((0..12).map(|n| (true, n * 100))) {
         let config = if is_signed { config.clone().signed() } else { config.clone() };
-        let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(5)));
+        let mut game = toy_match(&config, 0, 1, latency(5));
         for (cut_off, at) in [(4, 4_000 + at), (3, 4_350 + at)] {
-            game.run(Instant::from_millis(at), |_, _, _, _| {});
+            game.idle(at);
             for other in 0..3 {
                 game.net_mut().set_link(other, cut_off, dead);
                 game.net_mut().set_link(cut_off, other, dead);
             }
         }
-        assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}));
+        assert!(game.idle(200_000));
         for node in 0..5 {
-            let has_finished = game.drivers()[node].session().phase() == SessionPhase::Finished;
+            let has_finished = game.session(node).phase() == SessionPhase::Finished;
             assert_eq!(has_finished, node < 3, "{node}");
             while let Some(event) = game.poll_event(node) {
                 let accuses = matches!(event, Event::Desync(_) | Event::Contradiction(_));
@@ -159,21 +147,21 @@ fn a_resigned_player_of_a_mesh_does_not_watch_another_match_than_most_play() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let config = SessionConfig::new(4).simulated().topology(Topology::Mesh).turns_ahead(3).turns(60);
     let config = config.drop_after(Duration::from_millis(2_000));
-    let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(5)));
-    game.run(Instant::from_millis(2_000), |_, _, _, _| {});
-    game.drivers_mut()[3].session_mut().resign(Successor::Nobody);
-    game.run(Instant::from_millis(4_000), |_, _, _, _| {});
+    let mut game = toy_match(&config, 0, 1, latency(5));
+    game.idle(2_000);
+    game.session_mut(3).resign(Successor::Nobody);
+    game.idle(4_000);
     for (from, to) in [(2, 0), (2, 1), (3, 0), (3, 1)] {
         game.net_mut().set_link(from, to, dead);
     }
-    game.run(Instant::from_millis(4_500), |_, _, _, _| {});
-    game.drivers_mut()[2].session_mut().leave();
-    game.run(Instant::from_millis(7_000), |_, _, _, _| {});
+    game.idle(4_500);
+    game.session_mut(2).leave();
+    game.idle(7_000);
     for to in [0, 1] {
         game.net_mut().set_link(3, to, LinkConfig::new());
     }
-    assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}));
-    let phases: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(game.idle(200_000));
+    let phases = game.phases();
     assert_eq!(phases[..2], [SessionPhase::Finished; 2]);
     assert_eq!(phases[3], SessionPhase::Failed(Failure::Dropped));
 }

@@ -1,6 +1,7 @@
 //! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
-use crate::toy::{Order, Toy, bot, terrible, toy_match};
+use crate::play::{Play as _, SEED};
+use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, Session,
@@ -8,19 +9,8 @@ use testudo_lockstep::{
 };
 use testudo_tests::cases::share;
 
-const SEED: u64 = 3;
-
 pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(150).topology(topology).drop_after(Duration::from_secs(4))
-}
-
-pub(crate) fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
-    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
-            // A player who has left gives no more orders.
-            let _ = session.submit(&order);
-        }
-    })
 }
 
 fn events_of(driver: &mut Driver<Toy>) -> Vec<Event> {
@@ -67,9 +57,9 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                 let what = format!("{topology:?} {name} {seed}");
                 let watchers = u32::from(topology != Topology::Mesh);
                 let mut game = toy_match(&config(4, topology), watchers, seed, link);
-                run(&mut game, 8_000 + seed * 37);
+                game.play(8_000 + seed * 37);
                 game.net_mut().set_partition(&[2]);
-                if !run(&mut game, 600_000) {
+                if !game.play(600_000) {
                     for driver in game.drivers() {
                         eprintln!(
                             "{:?} {:?} {:?} {:?}",
@@ -82,7 +72,7 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                     panic!("{what}");
                 }
                 assert_survivors_agree(&mut game, 2, EndReason::Dropped, &what);
-                let lost = game.drivers()[2].session().phase();
+                let lost = game.session(2).phase();
                 assert!(matches!(lost, SessionPhase::Failed(Failure::ConnectionLost(_))), "{what}: {lost:?}");
             }
         }
@@ -93,12 +83,10 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
 fn a_partition_that_heals_in_time_costs_only_time() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let mut game = toy_match(&config(3, topology), 0, 1, terrible());
-        run(&mut game, 8_000);
-        game.net_mut().set_partition(&[1]);
-        run(&mut game, 11_000);
-        game.net_mut().set_partition(&[]);
-        assert!(run(&mut game, 600_000));
-        let log = &game.drivers()[0].simulation().log;
+        game.play(8_000);
+        game.play_cut_off(&[1], 11_000);
+        assert!(game.play(600_000));
+        let log = &game.toy(0).log;
         for driver in game.drivers() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
             assert_eq!(driver.session().stats().drops, 0);
@@ -110,34 +98,34 @@ fn a_partition_that_heals_in_time_costs_only_time() {
 #[test]
 fn after_a_split_the_hosts_side_goes_on() {
     let mut game = toy_match(&config(4, Topology::Host), 0, 1, LinkConfig::new());
-    run(&mut game, 8_000);
+    game.play(8_000);
     game.net_mut().set_partition(&[2, 3]);
-    assert!(run(&mut game, 600_000));
-    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(game.play(600_000));
+    let states = game.phases();
     assert_eq!(states[..2], [SessionPhase::Finished; 2]);
     assert!(
         states[2..].iter().all(|state| matches!(state, SessionPhase::Failed(Failure::ConnectionLost(_)))),
         "{states:?}"
     );
-    assert_eq!(game.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+    assert_eq!(game.toy(0).log, game.toy(1).log);
 }
 
 /// A player who needs nobody's entries reaches the end alone, and must not take that for the end of the match.
 #[test]
 fn who_ends_alone_is_told_that_the_others_went_on() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-    run(&mut game, 4_000);
+    game.play(4_000);
     for player in [0, 2] {
-        game.drivers_mut()[player].session_mut().resign(Successor::AsConfigured);
+        game.session_mut(player).resign(Successor::AsConfigured);
     }
     // Less than the silence timeout before the end.
-    run(&mut game, 20_000);
+    game.play(20_000);
     game.net_mut().set_partition(&[1]);
-    assert!(run(&mut game, 600_000));
-    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(game.play(600_000));
+    let states = game.phases();
     assert_eq!([states[0], states[2]], [SessionPhase::Finished; 2]);
     assert!(matches!(states[1], SessionPhase::Failed(Failure::ConnectionLost(_))), "{states:?}");
-    assert!(game.drivers()[0].simulation().gone.iter().any(|(player, _)| *player == 1));
+    assert!(game.toy(0).gone.iter().any(|(player, _)| *player == 1));
     let events = events_of(&mut game.drivers_mut()[1]);
     assert!(events.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{events:?}");
 }
@@ -146,10 +134,10 @@ fn who_ends_alone_is_told_that_the_others_went_on() {
 fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
     for (players, island, survivors) in [(5, vec![0, 1], vec![2, 3, 4]), (4, vec![1, 3], vec![0, 2])] {
         let mut game = toy_match(&config(players, Topology::Mesh), 0, 1, terrible());
-        run(&mut game, 8_000);
+        game.play(8_000);
         game.net_mut().set_partition(&island);
-        assert!(run(&mut game, 600_000));
-        let log = &game.drivers()[survivors[0]].simulation().log;
+        assert!(game.play(600_000));
+        let log = &game.toy(survivors[0]).log;
         for (index, driver) in game.drivers().iter().enumerate() {
             if survivors.contains(&index) {
                 assert_eq!(driver.session().phase(), SessionPhase::Finished, "{index}");
@@ -168,14 +156,14 @@ fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
 fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, LinkConfig::new());
-    run(&mut game, 5_000);
+    game.play(5_000);
     game.net_mut().set_link(1, 2, dead);
     game.net_mut().set_link(2, 1, dead);
-    assert!(run(&mut game, 900_000));
+    assert!(game.play(900_000));
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.session().stats().drops, 0);
-        assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+        assert_eq!(driver.simulation().log, game.toy(0).log);
     }
 }
 
@@ -184,14 +172,14 @@ fn leaving_in_good_order() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         for seed in 0..6 {
             let mut game = toy_match(&config(3, topology), 0, seed, terrible());
-            run(&mut game, 8_000);
-            let session = game.drivers_mut()[1].session_mut();
+            game.play(8_000);
+            let session = game.session_mut(1);
             session.leave();
             assert!(session.submit(&Order::Push(1)).is_err());
-            assert!(run(&mut game, 600_000), "{topology:?}");
+            assert!(game.play(600_000), "{topology:?}");
             let what = format!("{topology:?} {seed}");
             assert_survivors_agree(&mut game, 1, EndReason::Left, &what);
-            assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Left, "{what}");
+            assert_eq!(game.session(1).phase(), SessionPhase::Left, "{what}");
         }
     }
 }
@@ -199,18 +187,18 @@ fn leaving_in_good_order() {
 /// The article's gate waits for all confirmations, but not for that of a player who has left and whose bye was lost.
 #[test]
 fn nobody_waits_for_the_confirmation_of_who_has_left() {
-    let slow = LinkConfig::new().latency(Duration::from_millis(100));
+    let slow = latency(100);
     let dead = slow.loss_ppm(1_000_000);
     // In a star the middle must get the last entry; otherwise the player has not left. Its link breaks while the bye is in flight.
     for (topology, leaver, deaf, breaks_after) in
         [(Topology::Mesh, 2, 1, 0), (Topology::Mesh, 0, 1, 0), (Topology::Host, 2, 0, 120)]
     {
         let mut game = toy_match(&config(3, topology).pace(Pace::Article), 0, 1, slow);
-        run(&mut game, 8_000);
-        game.drivers_mut()[leaver].session_mut().leave();
-        run(&mut game, 8_000 + breaks_after);
+        game.play(8_000);
+        game.session_mut(leaver).leave();
+        game.play(8_000 + breaks_after);
         game.net_mut().set_link(leaver as u32, deaf, dead);
-        assert!(run(&mut game, 600_000), "{topology:?}");
+        assert!(game.play(600_000), "{topology:?}");
         for (player, driver) in game.drivers_mut().iter_mut().enumerate() {
             let expected = if player == leaver { SessionPhase::Left } else { SessionPhase::Finished };
             assert_eq!(driver.session().phase(), expected, "{topology:?}: {player}");
@@ -225,13 +213,13 @@ fn nobody_waits_for_the_confirmation_of_who_has_left() {
 fn a_relay_stays_until_those_who_watch_have_the_end() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = toy_match(&config(3, Topology::Relay), 1, 1, LinkConfig::new());
-    run(&mut game, 29_500);
+    game.play(29_500);
     game.net_mut().set_link(3, 4, dead);
-    run(&mut game, 31_000);
+    game.play(31_000);
     assert!(game.drivers()[..3].iter().all(|driver| driver.session().phase() == SessionPhase::Finished));
     game.net_mut().set_link(3, 4, LinkConfig::new());
-    assert!(run(&mut game, 600_000));
-    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(game.play(600_000));
+    let states = game.phases();
     assert_eq!(states, [SessionPhase::Finished; 5]);
 }
 
@@ -251,15 +239,15 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
         let mut close = 0;
         for cut_at in (29_300..30_300).step_by(1_000 / share(50) as usize) {
             let mut game = toy_match(&config(3, topology), watchers, 1, LinkConfig::new());
-            run(&mut game, cut_at);
+            game.play(cut_at);
             game.net_mut().set_partition(&[cut_off]);
-            run(&mut game, cut_at + 2_800);
-            let turn = game.drivers()[cut_off as usize].session().next_turn().0;
-            let phase = game.drivers()[cut_off as usize].session().phase();
+            game.play(cut_at + 2_800);
+            let turn = game.session(cut_off as usize).next_turn().0;
+            let phase = game.session(cut_off as usize).phase();
             close += u32::from(turn == 150 && phase != SessionPhase::Finished);
             game.net_mut().set_partition(&[]);
             let what = format!("{topology:?}: {cut_off} in turn {turn} cut off at {cut_at}");
-            assert!(run(&mut game, 600_000), "{what}");
+            assert!(game.play(600_000), "{what}");
             let all = game.drivers().iter();
             let phases: Vec<SessionPhase> = all.map(|driver| driver.session().phase()).collect();
             assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
@@ -275,18 +263,18 @@ fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
     let mut was_ahead = 0;
     for asleep_at in (4_000..4_400).step_by(400 / share(20) as usize) {
         let config = config(8, Topology::Mesh).pace(Pace::Article).turns_ahead(1);
-        let link = LinkConfig::new().latency(Duration::from_millis(150)).jitter(Duration::from_millis(60));
+        let link = latency(150).jitter(Duration::from_millis(60));
         let mut game = toy_match(&config, 0, 1, link);
-        run(&mut game, asleep_at);
+        game.play(asleep_at);
         game.put_to_sleep(2, Instant::from_millis(60_000));
-        run(&mut game, asleep_at + 1_500);
-        game.drivers_mut()[5].session_mut().resign(Successor::AsConfigured);
-        run(&mut game, asleep_at + 3_500);
-        let turn = |player: usize| game.drivers()[player].session().next_turn();
+        game.play(asleep_at + 1_500);
+        game.session_mut(5).resign(Successor::AsConfigured);
+        game.play(asleep_at + 3_500);
+        let turn = |player: usize| game.session(player).next_turn();
         was_ahead += u32::from(turn(5) > turn(0));
-        assert!(run(&mut game, 600_000), "{asleep_at}");
+        assert!(game.play(600_000), "{asleep_at}");
         for player in [0, 1, 3, 4, 5, 6, 7] {
-            let phase = game.drivers()[player].session().phase();
+            let phase = game.session(player).phase();
             assert_eq!(phase, SessionPhase::Finished, "{player}, asleep at {asleep_at}");
         }
     }
@@ -301,28 +289,28 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
         let mut alone_at_the_end = 0;
         for cut_at in (29_000..29_800).step_by(50).chain([28_200]) {
             let mut game = toy_match(&config(2, topology), 0, 1, LinkConfig::new());
-            run(&mut game, 4_000);
+            game.play(4_000);
             if cut_at == 28_200 {
                 // The others can reach the end without a player who resigned.
-                game.drivers_mut()[1].session_mut().resign(Successor::AsConfigured);
+                game.session_mut(1).resign(Successor::AsConfigured);
             }
-            run(&mut game, cut_at);
+            game.play(cut_at);
             // What player 1 says arrives a little longer.
             game.net_mut().set_link(0, 1, dead);
-            run(&mut game, cut_at + 250);
+            game.play(cut_at + 250);
             game.net_mut().set_partition(&[1]);
             // Longer than the linger time after the end, shorter than anybody waits for a player.
-            run(&mut game, cut_at + 3_700);
+            game.play(cut_at + 3_700);
             let turns: Vec<u32> =
                 game.drivers().iter().map(|driver| driver.session().next_turn().0).collect();
             alone_at_the_end += u32::from(turns[0] == 150 && turns[1] < 150);
             game.net_mut().set_partition(&[]);
             game.net_mut().set_link(0, 1, LinkConfig::new());
             let what = format!("{topology:?}, cut at {cut_at}, turns {turns:?}");
-            assert!(run(&mut game, 600_000), "{what}");
+            assert!(game.play(600_000), "{what}");
             for driver in game.drivers() {
                 assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
-                assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log, "{what}");
+                assert_eq!(driver.simulation().log, game.toy(0).log, "{what}");
             }
         }
         assert!(alone_at_the_end > 1, "{topology:?}: never was anybody cut off by itself");
@@ -333,17 +321,17 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
 /// others must not drop it together with that one.
 #[test]
 fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
-    let link = LinkConfig::new().latency(Duration::from_millis(120));
+    let link = latency(120);
     let dead = link.loss_ppm(1_000_000);
     for before in (0..2_000).step_by(100) {
         let mut game = toy_match(&config(4, Topology::Mesh).pace(Pace::Article), 0, 1, link);
-        run(&mut game, 8_000);
+        game.play(8_000);
         // The last words of player 3 do not reach player 2.
         game.net_mut().set_link(3, 2, dead);
-        run(&mut game, 8_000 + before);
+        game.play(8_000 + before);
         game.net_mut().set_partition(&[3]);
-        assert!(run(&mut game, 600_000));
-        let first = game.drivers()[0].simulation().clone();
+        assert!(game.play(600_000));
+        let first = game.toy(0).clone();
         for driver in &game.drivers()[..3] {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "cut {before} ms later");
             assert_eq!(driver.simulation().log, first.log);
@@ -355,11 +343,11 @@ fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
 #[test]
 fn resigning_goes_on_watching() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());
-    run(&mut game, 8_000);
+    game.play(8_000);
     // The host resigns and goes on forwarding.
-    game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
-    assert!(run(&mut game, 600_000));
-    let log = game.drivers()[0].simulation().log.clone();
+    game.session_mut(0).resign(Successor::AsConfigured);
+    assert!(game.play(600_000));
+    let log = game.toy(0).log.clone();
     for driver in game.drivers_mut() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.simulation().log, log);
@@ -370,17 +358,17 @@ fn resigning_goes_on_watching() {
 #[test]
 fn a_pause_stands_at_the_same_turn_everywhere() {
     let mut game = toy_match(&config(3, Topology::Host), 1, 1, terrible());
-    run(&mut game, 8_000);
-    game.drivers_mut()[2].session_mut().pause(true).unwrap();
-    run(&mut game, 12_000);
+    game.play(8_000);
+    game.session_mut(2).pause(true).unwrap();
+    game.play(12_000);
     let frames: Vec<u32> = game.drivers().iter().map(|driver| driver.simulation().frames).collect();
     assert!(game.drivers().iter().all(|driver| driver.session().is_paused()));
-    run(&mut game, 14_000);
+    game.play(14_000);
     assert!(frames.iter().all(|count| *count == frames[0]), "{frames:?}");
     assert!(game.drivers().iter().all(|driver| driver.simulation().frames == frames[0]));
-    game.drivers_mut()[1].session_mut().pause(false).unwrap();
-    assert!(run(&mut game, 600_000));
-    let first = game.drivers()[0].simulation().clone();
+    game.session_mut(1).pause(false).unwrap();
+    assert!(game.play(600_000));
+    let first = game.toy(0).clone();
     assert!(first.frames < 600);
     for driver in game.drivers_mut() {
         let (frames, log) = (driver.simulation().frames, driver.simulation().log.clone());
@@ -406,22 +394,22 @@ fn a_suspended_machine_does_no_harm() {
     // Two seconds asleep: the others wait, and nobody is dropped, whichever machine sleeps.
     for sleeper in 0..3 {
         let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-        run(&mut game, 8_000);
+        game.play(8_000);
         game.put_to_sleep(sleeper, Instant::from_millis(11_500));
-        assert!(run(&mut game, 600_000));
+        assert!(game.play(600_000));
         for driver in game.drivers() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished);
-            assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+            assert_eq!(driver.simulation().log, game.toy(0).log);
         }
     }
     // A minute asleep: dropped, and told so after waking up.
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-    run(&mut game, 8_000);
+    game.play(8_000);
     game.put_to_sleep(1, Instant::from_millis(30_000));
-    assert!(run(&mut game, 600_000));
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::Dropped));
+    assert!(game.play(600_000));
+    assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::Dropped));
     assert_survivors_agree(&mut game, 1, EndReason::Dropped, "asleep");
-    let report = game.drivers()[0].session().player_report(PlayerId(1));
+    let report = game.session(0).player_report(PlayerId(1));
     assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");
 }
 
@@ -430,13 +418,13 @@ fn a_suspended_machine_does_no_harm() {
 fn a_program_whose_rounds_are_slow_waits_no_longer_than_others() {
     for round_ms in [100, 1_900, 2_100, 2_500, 5_000] {
         let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-        run(&mut game, 8_000);
+        game.play(8_000);
         game.put_to_sleep(2, Instant::from_millis(10_000_000));
         let mut at = 8_000;
-        while game.drivers()[0].session().present_players().len() == 3 && at < 120_000 {
+        while game.session(0).present_players().len() == 3 && at < 120_000 {
             at += round_ms;
             game.put_to_sleep(0, Instant::from_millis(at));
-            run(&mut game, at + 5);
+            game.play(at + 5);
         }
         assert!(at < 45_000, "rounds of {round_ms} ms: dropped after {at} ms");
         // Nobody answers, nobody comes.
@@ -462,23 +450,23 @@ fn a_program_whose_rounds_are_slow_waits_no_longer_than_others() {
 fn a_match_begins_when_all_are_ready() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         for late in 0..3_u8 {
-            let mut game = toy_match(&config(3, topology), 0, SEED, LinkConfig::default());
+            let mut game = toy_match(&config(3, topology), 0, 3, LinkConfig::default());
             let node = usize::from(late);
-            game.drivers_mut()[node].session_mut().set_ready(false);
-            run(&mut game, 5_000);
+            game.session_mut(node).set_ready(false);
+            game.play(5_000);
             let middle = if topology == Topology::Relay { 3 } else { 0 };
-            let middle = game.drivers_mut()[middle].session();
+            let middle = game.session(middle);
             assert_eq!(middle.phase(), SessionPhase::Lobby, "{topology:?}, player {late}");
             let ready = [0, 1, 2].map(|player| middle.is_ready(PlayerId(player)));
             assert_eq!(ready, [0, 1, 2].map(|player| player != late), "{topology:?}");
-            game.drivers_mut()[node].session_mut().set_ready(true);
-            run(&mut game, 6_000);
+            game.session_mut(node).set_ready(true);
+            game.play(6_000);
             for driver in game.drivers_mut() {
                 assert_eq!(driver.session().phase(), SessionPhase::Running, "{topology:?}, player {late}");
                 // From now on it has no effect.
                 driver.session_mut().set_ready(false);
             }
-            assert!(run(&mut game, 120_000), "{topology:?}, player {late}");
+            assert!(game.play(120_000), "{topology:?}, player {late}");
         }
     }
 }
@@ -490,18 +478,17 @@ fn a_relay_reads_the_end_of_a_player_that_is_ahead_of_the_others() {
         for pace in [Pace::Adaptive, Pace::Article] {
             let config =
                 SessionConfig::new(2).simulated().topology(Topology::Relay).turns_ahead(4).pace(pace);
-            let link = LinkConfig::new().latency(Duration::from_millis(60));
+            let link = latency(60);
             let mut game = toy_match(&config.turns(400), 0, case, link);
             // Player 1 sees everything early, and player 0 late.
             game.net_mut().set_link(2, 0, link.latency(Duration::from_millis(300)));
             game.net_mut().set_link(0, 2, link.latency(Duration::from_millis(300)));
-            game.run(Instant::from_millis(6_000 + 37 * case), |_, _, _, _| {});
-            game.drivers_mut()[1].session_mut().leave();
-            game.run(Instant::from_millis(40_000), |_, _, _, _| {});
-            let reports = [0, 2]
-                .map(|node: usize| game.drivers()[node].session().player_report(PlayerId(1)).network_ms);
+            game.idle(6_000 + 37 * case);
+            game.session_mut(1).leave();
+            game.idle(40_000);
+            let reports = [0, 2].map(|node: usize| game.session(node).player_report(PlayerId(1)).network_ms);
             assert_eq!(reports, [0, 0], "{pace:?} {case}: the player, the relay");
-            assert!(game.run(Instant::from_millis(900_000), |_, _, _, _| {}), "{pace:?} {case}");
+            assert!(game.idle(900_000), "{pace:?} {case}");
         }
     }
 }
@@ -515,18 +502,17 @@ fn the_last_player_is_cut_off_at_the_end_and_watchers_finish() {
             let what = format!("{cut_ms} ms from turn {at} on");
             let config =
                 SessionConfig::new(2).simulated().topology(Topology::Relay).turns(60).watchers_min(1);
-            let mut game = toy_match(&config, 1, 1, LinkConfig::new().latency(Duration::from_millis(20)));
-            game.run(Instant::from_millis(4_000), |_, _, _, _| {});
-            game.drivers_mut()[0].session_mut().leave();
-            while game.drivers()[1].session().next_turn().0 < at {
+            let mut game = toy_match(&config, 1, 1, latency(20));
+            game.idle(4_000);
+            game.session_mut(0).leave();
+            while game.session(1).next_turn().0 < at {
                 let next = game.now() + Duration::from_millis(5);
                 game.run(next, |_, _, _, _| {});
             }
             game.net_mut().set_partition(&[1]);
-            let until = game.now() + Duration::from_millis(cut_ms);
-            game.run(until, |_, _, _, _| {});
+            game.idle_for(cut_ms);
             game.net_mut().set_partition(&[]);
-            assert!(game.run(Instant::from_millis(200_000), |_, _, _, _| {}), "{what}");
+            assert!(game.idle(200_000), "{what}");
             let phases: Vec<SessionPhase> =
                 game.drivers()[1..].iter().map(|driver| driver.session().phase()).collect();
             assert_eq!(phases, [SessionPhase::Finished; 3], "{what}");

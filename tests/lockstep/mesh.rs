@@ -1,6 +1,7 @@
 //! Meshes: how the members meet, vote, and go on when some of them are cut off. Liars are in `attacks/mesh.rs`.
 
-use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Order, Toy, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
@@ -16,25 +17,13 @@ fn config(players: u8) -> SessionConfig {
     config.drop_after(Duration::from_secs(2))
 }
 
-fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
-    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(7, turn.0, player.0)) {
-            let _ = session.submit(&order);
-        }
-    })
-}
-
-fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
-    game.drivers().iter().map(|driver| driver.session().phase()).collect()
-}
-
 /// These nodes have finished with the same orders.
 fn assert_finished(game: &VirtualMatch<Toy>, nodes: &[usize], what: &str) {
-    let phases = phases(game);
-    let log = &game.drivers()[nodes[0]].simulation().log;
+    let phases = game.phases();
+    let log = &game.toy(nodes[0]).log;
     for &node in nodes {
         assert_eq!(phases[node], SessionPhase::Finished, "{what}: {node} of {phases:?}");
-        assert!(&game.drivers()[node].simulation().log == log, "{what}: {node}");
+        assert!(&game.toy(node).log == log, "{what}: {node}");
     }
 }
 
@@ -54,7 +43,7 @@ fn member(config: &SessionConfig, player: u8, now: Instant) -> Driver<Toy> {
 }
 
 fn connect(game: &mut VirtualMatch<Toy>, from: u8, to: u8) {
-    game.drivers_mut()[usize::from(from)].session_mut().connect(PeerId(to.into()));
+    game.session_mut(usize::from(from)).connect(PeerId(to.into()));
     game.put_to_sleep(from.into(), Instant::ZERO);
 }
 
@@ -67,17 +56,17 @@ fn drawn(case: u64, below: u64) -> u64 {
 #[test]
 fn nobody_is_voted_out_of_a_mesh_that_drops_nobody() {
     let mut game = toy_match(&config(4).without_drops(), 0, 1, latency(60));
-    run(&mut game, 4_000);
-    let session = game.drivers_mut()[0].session_mut();
+    game.play(4_000);
+    let session = game.session_mut(0);
     assert_eq!(session.vote_out(PlayerId(3), true), Err(VoteError::NobodyIsDropped));
     // Liars vote all the same.
     for voter in [1, 2, 3] {
-        let next = game.drivers()[0].session().next_turn().0;
+        let next = game.session(0).next_turn().0;
         let acks = (0..4).map(|_| next).collect();
         let vote = TurnsPacket { base: next + 4, acks, votes: !(1 << voter), ..TurnsPacket::default() };
         crate::attacks::deliver(&mut game, 0, voter, &Packet::Turns(Box::new(vote)));
     }
-    assert!(run(&mut game, 60_000));
+    assert!(game.play(60_000));
     assert_finished(&game, &[0, 1, 2, 3], "nobody is dropped");
 }
 
@@ -96,10 +85,10 @@ fn members_who_all_dial_each_other_meet() {
         let mut dials: Vec<(u64, u8, u8)> = dials.collect();
         dials.sort_unstable();
         for (at, from, to) in dials {
-            run(&mut game, at);
+            game.play(at);
             connect(&mut game, from, to);
         }
-        assert!(run(&mut game, 60_000), "seed {seed}");
+        assert!(game.play(60_000), "seed {seed}");
         let all: Vec<usize> = (0..usize::from(players)).collect();
         assert_finished(&game, &all, &format!("seed {seed}"));
     }
@@ -116,15 +105,15 @@ fn a_member_that_restarts_in_the_lobby_is_met_again() {
         };
         (0..4).for_each(|from| dial_all(&mut game, from));
         let last = (restarts as usize + 1) % 4;
-        game.drivers_mut()[last].session_mut().set_ready(false);
-        run(&mut game, 5_000);
-        assert_eq!(phases(&game), [SessionPhase::Lobby; 4]);
+        game.session_mut(last).set_ready(false);
+        game.play(5_000);
+        assert_eq!(game.phases(), [SessionPhase::Lobby; 4]);
         let now = game.now();
         game.drivers_mut()[restarts as usize] = member(&config, restarts as u8, now);
         dial_all(&mut game, restarts as u8);
-        run(&mut game, 10_000);
-        game.drivers_mut()[last].session_mut().set_ready(true);
-        assert!(run(&mut game, 60_000), "{restarts}");
+        game.play(10_000);
+        game.session_mut(last).set_ready(true);
+        assert!(game.play(60_000), "{restarts}");
         assert_finished(&game, &[0, 1, 2, 3], &format!("{restarts} restarts"));
     }
 }
@@ -132,7 +121,7 @@ fn a_member_that_restarts_in_the_lobby_is_met_again() {
 /// What the next packet of a node says of whom it has given up.
 fn given_up_by(game: &mut VirtualMatch<Toy>, node: usize) -> u16 {
     let (now, mut bytes) = (game.now() + Duration::from_millis(100), Vec::new());
-    let session = game.drivers_mut()[node].session_mut();
+    let session = game.session_mut(node);
     let to = session.poll_transmit(now, &mut bytes).unwrap();
     let key = session.packet_key(to).unwrap();
     let Ok(Packet::Turns(turns)) = Packet::decode(&bytes, key, session.config().payload_format(33)) else {
@@ -146,13 +135,13 @@ fn given_up_by(game: &mut VirtualMatch<Toy>, node: usize) -> u16 {
 #[test]
 fn whoever_was_dropped_from_a_mesh_stays_given_up() {
     let mut game = toy_match(&config(7), 0, 1, latency(20));
-    run(&mut game, 3_000);
+    game.play(3_000);
     game.put_to_sleep(6, Instant::from_millis(2_000_000));
-    run(&mut game, 6_500);
-    assert_eq!(game.drivers()[0].session().stats().drops, 1);
+    game.play(6_500);
+    assert_eq!(game.session(0).stats().drops, 1);
     game.put_to_sleep(5, Instant::from_millis(2_000_000));
-    run(&mut game, 10_000);
-    assert_eq!(game.drivers()[0].session().stats().drops, 2);
+    game.play(10_000);
+    assert_eq!(game.session(0).stats().drops, 2);
     assert_eq!(given_up_by(&mut game, 0), 1 << 6 | 1 << 5);
 }
 
@@ -162,21 +151,21 @@ fn whoever_was_dropped_from_a_mesh_stays_given_up() {
 fn a_vote_of_a_mesh_stands_when_members_have_acted_on_it() {
     for taken_back_at in [3_500, 3_700, 3_900] {
         let mut game = toy_match(&config(5).turns(100), 0, 1, latency(20));
-        run(&mut game, 3_000);
+        game.play(3_000);
         game.net_mut().set_partition(&[3]);
-        run(&mut game, 3_200);
+        game.play(3_200);
         for voter in 0..3 {
-            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(4), true).unwrap();
+            game.session_mut(voter).vote_out(PlayerId(4), true).unwrap();
         }
-        run(&mut game, taken_back_at);
-        game.drivers_mut()[2].session_mut().vote_out(PlayerId(4), false).unwrap();
-        run(&mut game, 4_400);
+        game.play(taken_back_at);
+        game.session_mut(2).vote_out(PlayerId(4), false).unwrap();
+        game.play(4_400);
         game.net_mut().set_partition(&[]);
-        run(&mut game, 5_500);
-        let drops = game.drivers()[0].session().stats().drops;
+        game.play(5_500);
+        let drops = game.session(0).stats().drops;
         assert_eq!(drops, 1, "taken back at {taken_back_at}");
         game.put_to_sleep(0, Instant::from_millis(2_000_000));
-        run(&mut game, 200_000);
+        game.play(200_000);
         assert_finished(&game, &[1, 2, 3], &format!("taken back at {taken_back_at}"));
     }
 }
@@ -196,16 +185,16 @@ fn who_watches_a_mesh_after_a_resignation_may_miss_a_vote_for_a_moment() {
     // The others wait for two seconds for what it may have.
     for gap_ms in [2_100, 2_500, 3_000] {
         let mut game = toy_match(&config(5).drop_after(Duration::from_secs(4)), 0, 1, latency(20));
-        run(&mut game, 3_000);
-        game.drivers_mut()[4].session_mut().resign(Successor::Nobody);
-        run(&mut game, 5_000);
+        game.play(3_000);
+        game.session_mut(4).resign(Successor::Nobody);
+        game.play(5_000);
         game.net_mut().set_partition(&[4]);
         for voter in 0..3 {
-            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true).unwrap();
+            game.session_mut(voter).vote_out(PlayerId(3), true).unwrap();
         }
-        run(&mut game, 5_000 + gap_ms);
+        game.play(5_000 + gap_ms);
         game.net_mut().set_partition(&[]);
-        assert!(run(&mut game, 200_000));
+        assert!(game.play(200_000));
         assert_finished(&game, &[0, 1, 2, 4], &format!("{gap_ms} ms"));
     }
 }
@@ -216,18 +205,18 @@ fn who_has_played_all_turns_does_not_lose_to_those_who_have_finished() {
     let mut lacked = 0;
     for cut_at in (11_500..12_300).step_by(800 / share(40) as usize) {
         let mut game = toy_match(&config(3).drop_after(Duration::from_secs(8)), 0, 1, LinkConfig::new());
-        run(&mut game, cut_at);
+        game.play(cut_at);
         // Nothing comes to player 0, but what it sends arrives.
         [1, 2].into_iter().for_each(|from| game.net_mut().set_link(from, 0, DEAD));
-        run(&mut game, 12_700);
+        game.play(12_700);
         // Longer than the linger time: the others go.
         game.net_mut().set_partition(&[0]);
-        run(&mut game, 16_000);
-        let before = phases(&game);
+        game.play(16_000);
+        let before = game.phases();
         let is_alone = before == [SessionPhase::Ending, SessionPhase::Finished, SessionPhase::Finished];
         game.net_mut().set_partition(&[]);
         [1, 2].into_iter().for_each(|from| game.net_mut().set_link(from, 0, LinkConfig::new()));
-        assert!(run(&mut game, 200_000), "cut off at {cut_at}");
+        assert!(game.play(200_000), "cut off at {cut_at}");
         if is_alone {
             lacked += 1;
             assert_finished(&game, &[0, 1, 2], &format!("cut off at {cut_at}"));

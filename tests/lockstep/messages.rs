@@ -1,7 +1,8 @@
 //! What members show of themselves and say to each other, beside the match.
 
 use crate::joining;
-use crate::toy::{Toy, bot, give, latency, terrible, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Toy, latency, terrible, toy_match};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
@@ -19,25 +20,16 @@ fn a_match(topology: Topology, watchers: u32, seed: u64, link: LinkConfig) -> Vi
     toy_match(&config, watchers, seed, link)
 }
 
-fn run(game: &mut VirtualMatch<Toy>, ms: u64) -> bool {
-    let until = game.now() + Duration::from_millis(ms);
-    game.run(until, |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-            give(session, &order);
-        }
-    })
-}
-
 #[test]
 fn everybody_in_the_lobby_knows_who_is_here_and_ready_and_what_each_player_shows() {
     for topology in TOPOLOGIES {
         let mut game = a_match(topology, 0, 1, terrible());
         for player in 0..3_u8 {
-            let session = game.drivers_mut()[usize::from(player)].session_mut();
+            let session = game.session_mut(usize::from(player));
             assert_eq!(session.set_profile(PlayerId(player), &[player, 7]), Ok(()));
             session.set_ready(player != 1);
         }
-        run(&mut game, 10_000);
+        game.play_for(10_000);
         for (node, driver) in game.drivers().iter().enumerate() {
             let session = driver.session();
             assert_eq!(session.phase(), SessionPhase::Lobby, "{topology:?}");
@@ -49,11 +41,11 @@ fn everybody_in_the_lobby_knows_who_is_here_and_ready_and_what_each_player_shows
             assert_eq!(session.profile(PlayerId(9)), b"");
         }
         // A change before the start is told, too; then the match begins.
-        let changed = game.drivers_mut()[1].session_mut().set_profile(PlayerId(1), b"new");
+        let changed = game.session_mut(1).set_profile(PlayerId(1), b"new");
         assert_eq!(changed, Ok(()));
-        run(&mut game, 5_000);
-        game.drivers_mut()[1].session_mut().set_ready(true);
-        assert!(run(&mut game, 600_000), "{topology:?}");
+        game.play_for(5_000);
+        game.session_mut(1).set_ready(true);
+        assert!(game.play_for(600_000), "{topology:?}");
         for driver in game.drivers_mut() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
             assert_eq!(driver.session().profile(PlayerId(1)), b"new", "{topology:?}");
@@ -68,10 +60,10 @@ fn everybody_in_the_lobby_knows_who_is_here_and_ready_and_what_each_player_shows
 fn the_host_may_change_what_the_others_show_and_nobody_else_may() {
     for topology in TOPOLOGIES {
         let mut game = a_match(topology, 0, 1, LinkConfig::new());
-        game.drivers_mut()[2].session_mut().set_ready(false);
-        run(&mut game, 1_000);
+        game.session_mut(2).set_ready(false);
+        game.play_for(1_000);
         let mut set = |node: usize, player: u8, bytes: &[u8]| {
-            game.drivers_mut()[node].session_mut().set_profile(PlayerId(player), bytes)
+            game.session_mut(node).set_profile(PlayerId(player), bytes)
         };
         let is_mesh = topology == Topology::Mesh;
         let expected = if is_mesh { Err(MessageError::Nobody) } else { Ok(()) };
@@ -82,12 +74,12 @@ fn the_host_may_change_what_the_others_show_and_nobody_else_may() {
         assert_eq!(set(1, 1, &long), Err(MessageError::TooLong { bytes: 65, max: 64 }));
         let all: Vec<_> = (0..1_000).map(|number| set(1, 1, &[(number % 256) as u8])).collect();
         assert!(all.contains(&Err(MessageError::TooOften)), "a thousand changes at once");
-        run(&mut game, 1_000);
+        game.play_for(1_000);
         let shown: &[u8] = if is_mesh { b"" } else { b"team 1" };
         assert!(game.drivers().iter().all(|driver| driver.session().profile(PlayerId(2)) == shown));
-        game.drivers_mut()[2].session_mut().set_ready(true);
-        run(&mut game, 3_000);
-        let late = game.drivers_mut()[1].session_mut().set_profile(PlayerId(1), b"late");
+        game.session_mut(2).set_ready(true);
+        game.play_for(3_000);
+        let late = game.session_mut(1).set_profile(PlayerId(1), b"late");
         assert_eq!(late, Err(MessageError::Begun));
     }
 }
@@ -102,14 +94,14 @@ fn every_message_arrives_once_and_in_order_on_a_terrible_network() {
         let mut said: Vec<Vec<u8>> = vec![Vec::new(); 3];
         let mut heard: Vec<Vec<(Identity, u8, u8)>> = vec![Vec::new(); nodes];
         while !game.is_over() && game.now() < Instant::from_millis(120_000) {
-            run(&mut game, 500);
+            game.play_for(500);
             for player in 0..3_usize {
                 let number = said[player].len() as u8;
                 let to = match number % 3 {
                     0 => To::Everybody,
                     other => To::Player(PlayerId((player as u8 + other) % 3)),
                 };
-                let session = game.drivers_mut()[player].session_mut();
+                let session = game.session_mut(player);
                 // Not everybody is here yet, or some are done.
                 let is_early = (0..3).any(|other| !session.is_here(PlayerId(other)));
                 let last = session.last_turn().is_some_and(|last| session.next_turn().0 + 25 > last.0);
@@ -118,7 +110,7 @@ fn every_message_arrives_once_and_in_order_on_a_terrible_network() {
                 }
             }
             for (node, heard) in heard.iter_mut().enumerate() {
-                let session = game.drivers_mut()[node].session_mut();
+                let session = game.session_mut(node);
                 while let Some(message) = session.poll_message() {
                     heard.push((message.from, message.bytes[0], message.bytes[1]));
                 }
@@ -126,7 +118,7 @@ fn every_message_arrives_once_and_in_order_on_a_terrible_network() {
         }
         assert!(game.is_over(), "{topology:?}");
         for (node, heard) in heard.iter().enumerate() {
-            let identity = game.drivers()[node].session().identity();
+            let identity = game.session(node).identity();
             for (player, said) in said.iter().enumerate() {
                 assert!(said.len() > 15, "{topology:?}: {} messages", said.len());
                 let is_for_it = |number: &&u8| match (identity, **number % 3) {
@@ -149,28 +141,26 @@ fn every_message_arrives_once_and_in_order_on_a_terrible_network() {
 #[test]
 fn a_watcher_asks_the_host_and_gets_an_answer() {
     let mut game = a_match(Topology::Host, 1, 1, LinkConfig::new());
-    run(&mut game, 2_000);
+    game.play_for(2_000);
     let watcher = 3;
-    assert_eq!(game.drivers_mut()[watcher].session_mut().send_message(To::Middle, b"why?"), Ok(()));
-    run(&mut game, 500);
-    let host = game.drivers_mut()[0].session_mut();
+    assert_eq!(game.session_mut(watcher).send_message(To::Middle, b"why?"), Ok(()));
+    game.play_for(500);
+    let host = game.session_mut(0);
     let question = host.poll_message().unwrap();
     assert_eq!((question.from, &question.bytes[..]), (Identity::Watcher, &b"why?"[..]));
     assert_eq!(host.send_message(To::Link(question.link), &[9; MESSAGE_BYTES_MAX]), Ok(()));
-    run(&mut game, 500);
-    let answer = game.drivers_mut()[watcher].session_mut().poll_message().unwrap();
+    game.play_for(500);
+    let answer = game.session_mut(watcher).poll_message().unwrap();
     assert_eq!((answer.from, answer.bytes.len()), (Identity::Player(PlayerId(0)), MESSAGE_BYTES_MAX));
-    assert_eq!(game.drivers_mut()[1].session_mut().poll_message(), None);
+    assert_eq!(game.session_mut(1).poll_message(), None);
 }
 
 #[test]
 fn what_is_not_accepted_says_why() {
     let mut game = a_match(Topology::Host, 0, 1, LinkConfig::new());
-    let guest = |game: &mut VirtualMatch<Toy>, to, bytes: &[u8]| {
-        game.drivers_mut()[1].session_mut().send_message(to, bytes)
-    };
+    let guest = |game: &mut VirtualMatch<Toy>, to, bytes: &[u8]| game.session_mut(1).send_message(to, bytes);
     assert_eq!(guest(&mut game, To::Everybody, b"hello"), Err(MessageError::Nobody), "not connected yet");
-    run(&mut game, 1_000);
+    game.play_for(1_000);
     let long = vec![0; MESSAGE_BYTES_MAX + 1];
     let too_long = MessageError::TooLong { bytes: MESSAGE_BYTES_MAX + 1, max: MESSAGE_BYTES_MAX };
     assert_eq!(guest(&mut game, To::Middle, &long), Err(too_long));
@@ -180,7 +170,7 @@ fn what_is_not_accepted_says_why() {
     let many: Vec<_> = (0..40).map(|_| guest(&mut game, To::Middle, &[0; MESSAGE_BYTES_MAX])).collect();
     assert_eq!(many[..15], [Ok(()); 15]);
     assert_eq!(many[39], Err(MessageError::TooOften));
-    assert!(run(&mut game, 600_000));
+    assert!(game.play_for(600_000));
     assert_eq!(guest(&mut game, To::Middle, b""), Err(MessageError::Over));
 }
 
@@ -188,14 +178,14 @@ fn what_is_not_accepted_says_why() {
 fn a_message_to_a_player_who_is_gone_is_reported_to_its_sender() {
     let config = SessionConfig::new(3).simulated().turns(200).drop_after(Duration::from_secs(2));
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    run(&mut game, 3_000);
+    game.play_for(3_000);
     game.put_to_sleep(2, Instant::from_millis(10_000_000));
-    run(&mut game, 1_000);
+    game.play_for(1_000);
     // It is still here as far as anybody knows, and takes nothing.
     let (mut undelivered, mut accepted) = (0, 0);
     for _ in 0..600 {
-        run(&mut game, 100);
-        let sender = game.drivers_mut()[1].session_mut();
+        game.play_for(100);
+        let sender = game.session_mut(1);
         accepted += u32::from(sender.send_message(To::Player(PlayerId(2)), &[0; 400]).is_ok());
         let _ = sender.send_message(To::Player(PlayerId(0)), b"you");
         while let Some(event) = sender.poll_event() {
@@ -204,13 +194,13 @@ fn a_message_to_a_player_who_is_gone_is_reported_to_its_sender() {
                 undelivered += 1;
             }
         }
-        while game.drivers_mut()[0].session_mut().poll_message().is_some() {}
-        if !game.drivers()[1].session().is_here(PlayerId(2)) {
+        while game.session_mut(0).poll_message().is_some() {}
+        if !game.session(1).is_here(PlayerId(2)) {
             break;
         }
     }
-    assert!(!game.drivers()[1].session().is_here(PlayerId(2)), "it was dropped");
-    let gone = game.drivers_mut()[1].session_mut().send_message(To::Player(PlayerId(2)), b"");
+    assert!(!game.session(1).is_here(PlayerId(2)), "it was dropped");
+    let gone = game.session_mut(1).send_message(To::Player(PlayerId(2)), b"");
     assert_eq!(gone, Err(MessageError::Nobody));
     println!("{accepted} accepted, {undelivered} reports");
 }
@@ -226,36 +216,31 @@ fn a_message_to_who_crashes_arrives_or_is_reported() {
         let config = joining::config(3, topology);
         let mut game = joining::start(&config, 0, seed, latency(40));
         if shows {
-            game.drivers_mut()[0].session_mut().set_profile(PlayerId(0), b"Ada").unwrap();
+            game.session_mut(0).set_profile(PlayerId(0), b"Ada").unwrap();
         }
-        joining::play(&mut game, 6_000);
+        game.play(6_000);
         game.net_mut().set_partition(&[2]);
-        joining::play(&mut game, 6_500);
+        game.play(6_500);
         while game.poll_event(sender).is_some() {}
-        let session = game.drivers_mut()[sender].session_mut();
+        let session = game.session_mut(sender);
         if !shows {
             assert_eq!(session.send_message(To::Player(PlayerId(2)), b"help"), Ok(()));
         }
         assert_eq!(session.send_message(To::Everybody, b"help all"), Ok(()));
         // After it was dropped, or before the others have noticed anything.
-        joining::play(&mut game, if shows { 7_500 } else { 12_000 });
+        game.play(if shows { 7_500 } else { 12_000 });
         game.net_mut().set_partition(&[]);
-        joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
-        assert!(joining::play(&mut game, 3_000_000));
+        joining::come_back(&mut game, &config, 2);
+        assert!(game.play(3_000_000));
         let what = format!("{topology:?}, player {sender}, profiles {shows}");
-        assert_eq!(
-            game.drivers_mut()[2].session_mut().poll_message(),
-            None,
-            "{what}: both were for its former self"
-        );
+        assert_eq!(game.session_mut(2).poll_message(), None, "{what}: both were for its former self");
         let reports = |event| match event {
             Event::Undelivered { players } => players.iter().collect(),
             _ => Vec::new(),
         };
         let told: Vec<PlayerId> = std::iter::from_fn(|| game.poll_event(sender)).flat_map(reports).collect();
         assert!(!told.is_empty() && told.iter().all(|player| *player == PlayerId(2)), "{what}: {told:?}");
-        let other =
-            game.drivers_mut()[1 - sender].session_mut().poll_message().expect("everybody else has heard it");
+        let other = game.session_mut(1 - sender).poll_message().expect("everybody else has heard it");
         assert_eq!(other.bytes, b"help all", "{what}");
     }
 }
@@ -281,9 +266,9 @@ fn messages_to_players_who_come_and_go_arrive_once_or_are_reported() {
         let mut sent: Vec<Sent> = Vec::new();
         let mut reports = [[0; 4]; 2];
         for round in 0..320_u64 {
-            let is_over = joining::play(&mut game, 3_000 + 250 * round);
+            let is_over = game.play(3_000 + 250 * round);
             for node in 0..4 {
-                while let Some(message) = game.drivers_mut()[node].session_mut().poll_message() {
+                while let Some(message) = game.session_mut(node).poll_message() {
                     let number = u32::from_le_bytes(message.bytes.try_into().unwrap());
                     let sent = &mut sent[number as usize];
                     assert_eq!((message.from, node), (Identity::Player(PlayerId(sent.from as u8)), sent.to));
@@ -320,16 +305,14 @@ fn messages_to_players_who_come_and_go_arrive_once_or_are_reported() {
                     );
                 }
                 4 => {
-                    game.drivers_mut()[joining::middle_of(&config) as usize]
-                        .session_mut()
-                        .kick(PlayerId(other as u8));
+                    game.session_mut(joining::middle_of(&config) as usize).kick(PlayerId(other as u8));
                 }
                 _ => {}
             }
             for from in 0..2 {
                 let to = 2 + dice.next_u32() as usize % 2;
                 let number = sent.len() as u32;
-                let session = game.drivers_mut()[from].session_mut();
+                let session = game.session_mut(from);
                 if session.send_message(To::Player(PlayerId(to as u8)), &number.to_le_bytes()).is_ok() {
                     sent.push(Sent { from, to, reports: reports[from][to], arrived: 0 });
                 }

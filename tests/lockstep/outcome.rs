@@ -1,36 +1,21 @@
 //! Bots that take over, teams, surrender, and the result on which all peers agree.
 
+use crate::play::{Play as _, SEED};
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, SessionPhase,
-    Successor, Topology, Turn, VirtualMatch,
+    Duration, EndReason, Event, Identity, MatchResult, PlayerId, SessionConfig, SessionPhase, Successor,
+    Topology, Turn, VirtualMatch,
 };
-
-const SEED: u64 = 8;
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(100).topology(topology).drop_after(Duration::from_secs(3))
 }
 
-fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
-    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
-            // A player who is gone gives no more orders.
-            let _ = session.submit(&order);
-        }
-    })
-}
-
-fn events_of(game: &mut VirtualMatch<Toy>, peer: usize) -> Vec<Event> {
-    let session = game.drivers_mut()[peer].session_mut();
-    std::iter::from_fn(|| session.poll_event()).collect()
-}
-
 /// Peers that simulate to the end.
 fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
     let simulates = |peer: &usize| {
-        let session = game.drivers()[*peer].session();
+        let session = game.session(*peer);
         session.phase() == SessionPhase::Finished && session.identity() != Identity::Relay
     };
     (0..game.drivers().len()).filter(simulates).collect()
@@ -40,17 +25,17 @@ fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
 fn assert_agreement(game: &mut VirtualMatch<Toy>, at_least: usize, what: &str) -> (Toy, Vec<Vec<Event>>) {
     let peers = finished(game);
     assert!(peers.len() >= at_least, "{what}: {peers:?}");
-    let first = game.drivers()[peers[0]].simulation().clone();
+    let first = game.toy(peers[0]).clone();
     let mut events = Vec::new();
     for peer in peers {
-        let toy = game.drivers()[peer].simulation();
+        let toy = game.toy(peer);
         assert_eq!(
             (&toy.log, &toy.played, toy.history),
             (&first.log, &first.played, first.history),
             "{what}"
         );
         assert_eq!((&toy.bots, &toy.gone), (&first.bots, &first.gone), "{what}");
-        events.push(events_of(game, peer));
+        events.push(game.events(peer));
         assert!(
             !events.iter().flatten().any(|event| matches!(event, Event::Desync(_))),
             "{what}: {events:?}"
@@ -77,13 +62,13 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
                 let what = format!("{topology:?} {reason:?} {seed}");
                 let config = config(4, topology).bots_take_over(settings).rotate_players(seed % 2 == 1);
                 let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, terrible());
-                run(&mut game, 7_000 + seed * 41);
+                game.play(7_000 + seed * 41);
                 match reason {
-                    EndReason::Left => drop(game.drivers_mut()[2].session_mut().leave()),
+                    EndReason::Left => drop(game.session_mut(2).leave()),
                     EndReason::Dropped => game.net_mut().set_partition(&[2]),
-                    _ => drop(game.drivers_mut()[2].session_mut().resign(Successor::Bot)),
+                    _ => drop(game.session_mut(2).resign(Successor::Bot)),
                 }
-                assert!(run(&mut game, 600_000), "{what}");
+                assert!(game.play(600_000), "{what}");
                 let watches_on = usize::from(reason == EndReason::HandedOver);
                 let (toy, events) = assert_agreement(&mut game, 3 + watches_on, &what);
                 assert!(toy.gone.is_empty() && toy.surrendered.is_empty(), "{what}");
@@ -108,13 +93,13 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
 #[test]
 fn a_bot_does_not_play_while_the_game_stands() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::default());
-    run(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::Bot);
-    run(&mut game, 6_000);
-    game.drivers_mut()[2].session_mut().pause(true).unwrap();
-    run(&mut game, 10_000);
-    game.drivers_mut()[2].session_mut().pause(false).unwrap();
-    assert!(run(&mut game, 600_000));
+    game.play(4_000);
+    game.session_mut(1).resign(Successor::Bot);
+    game.play(6_000);
+    game.session_mut(2).pause(true).unwrap();
+    game.play(10_000);
+    game.session_mut(2).pause(false).unwrap();
+    assert!(game.play(600_000));
     let (toy, events) = assert_agreement(&mut game, 3, "paused");
     let turn_of = |wanted: bool| {
         events[0].iter().find_map(|event| match event {
@@ -132,22 +117,18 @@ fn a_bot_does_not_play_while_the_game_stands() {
 fn in_a_resumed_match_the_bot_plays_on() {
     let config = config(3, Topology::Host);
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
-    run(&mut game, 4_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::Bot);
-    run(&mut game, 6_000);
-    game.drivers_mut()[0].session_mut().save();
-    assert!(run(&mut game, 600_000));
-    let saved = game.drivers_mut()[0].session_mut().take_saved().unwrap();
+    game.play(4_000);
+    game.session_mut(1).resign(Successor::Bot);
+    game.play(6_000);
+    game.session_mut(0).save();
+    assert!(game.play(600_000));
+    let saved = game.session_mut(0).take_saved().unwrap();
     assert_eq!(saved.ended(PlayerId(1)), Some(EndReason::HandedOver));
-    let (turn, state) = game.drivers()[0].simulation().saved.clone().unwrap();
+    let (turn, state) = game.toy(0).saved.clone().unwrap();
     let (whole, _) = assert_agreement(&mut game, 3, "whole");
     let mut resumed = toy_match_from(&config.resume(saved), &state, 0, 2, terrible());
     // Nobody replaces the player who handed over.
-    let over = resumed.run(Instant::from_millis(600_000), |_, at, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(SEED, at.0, player.0)) {
-            let _ = session.submit(&order);
-        }
-    });
+    let over = resumed.play(600_000);
     assert!(over);
     let (resumed, _) = assert_agreement(&mut resumed, 2, "resumed");
     assert!(turn > whole.bots[0].1);
@@ -160,14 +141,14 @@ fn a_team_is_out_with_its_last_player() {
     let config = config(4, Topology::Host).teams(&[0, 9, 0, 9]).bots_take_over(true);
     assert_eq!([0, 1, 2, 3].map(|player| config.team_of(PlayerId(player))), [0, 9, 0, 9]);
     let mut game = toy_match(&config, 1, 3, terrible());
-    run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
-    game.drivers_mut()[0].session_mut().resign(Successor::Bot);
-    run(&mut game, 9_000);
-    assert!(!events_of(&mut game, 0).iter().any(|event| matches!(event, Event::TeamOut { .. })));
-    game.drivers_mut()[3].session_mut().resign(Successor::Nobody);
-    game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
-    assert!(run(&mut game, 600_000));
+    game.play(5_000);
+    game.session_mut(1).resign(Successor::Nobody);
+    game.session_mut(0).resign(Successor::Bot);
+    game.play(9_000);
+    assert!(!game.events(0).iter().any(|event| matches!(event, Event::TeamOut { .. })));
+    game.session_mut(3).resign(Successor::Nobody);
+    game.session_mut(2).resign(Successor::Nobody);
+    assert!(game.play(600_000));
     let (toy, events) = assert_agreement(&mut game, 5, "teams");
     assert_eq!(toy.surrendered.iter().map(|(player, _)| *player).max(), Some(3));
     let turn = Turn(toy.surrendered.iter().find(|(player, _)| *player == 3).unwrap().1);
@@ -181,10 +162,10 @@ fn a_team_is_out_with_its_last_player() {
 fn two_who_surrender_at_one_turn_take_their_team_out_once() {
     let config = config(3, Topology::Host).teams(&[1, 0, 0]);
     let mut game = toy_match(&config, 0, 3, LinkConfig::default());
-    run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
-    game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
-    assert!(run(&mut game, 600_000));
+    game.play(5_000);
+    game.session_mut(1).resign(Successor::Nobody);
+    game.session_mut(2).resign(Successor::Nobody);
+    assert!(game.play(600_000));
     let (toy, events) = assert_agreement(&mut game, 3, "both");
     assert_eq!(toy.surrendered[0].1, toy.surrendered[1].1);
     for events in events {
@@ -224,7 +205,7 @@ fn everybody_learns_the_result_and_that_all_agree() {
             let config = config(3, topology).checksum_interval(interval);
             let watchers = u32::from(topology != Topology::Mesh);
             let mut game = decided(&config, watchers, &[Some((frame, 77)); 5]);
-            assert!(run(&mut game, 600_000));
+            assert!(game.play(600_000));
             let what = format!("{topology:?} {frame} {interval}");
             let (_, events) = assert_agreement(&mut game, 3, &what);
             let turn = Turn(frame.div_ceil(4) - 1);
@@ -235,7 +216,7 @@ fn everybody_learns_the_result_and_that_all_agree() {
             }
             if topology == Topology::Relay {
                 // The relay does not simulate; it compares the players' results.
-                let events = events_of(&mut game, 3);
+                let events = game.events(3);
                 let expected = (turn, values, None, true);
                 assert_eq!(told(&events), [expected], "{what}");
             }
@@ -253,9 +234,9 @@ fn a_result_that_not_all_found_is_reported_as_such() {
         ([won, won, late, won], vec![(49, [Some(1), Some(1), None]), (54, [None, None, Some(1)])]),
     ] {
         let mut game = decided(&config(3, Topology::Host), 1, &found);
-        assert!(run(&mut game, 600_000));
+        assert!(game.play(600_000));
         for peer in 0..4 {
-            let told: Vec<_> = results(&events_of(&mut game, peer))
+            let told: Vec<_> = results(&game.events(peer))
                 .iter()
                 .map(|result| {
                     assert!(!result.agreed, "{result:?}");
@@ -268,18 +249,18 @@ fn a_result_that_not_all_found_is_reported_as_such() {
     }
     // A watcher that finds another result is told that it differs from all others.
     let mut game = decided(&config(3, Topology::Host), 1, &[won, won, won, lost]);
-    assert!(run(&mut game, 600_000));
-    let agreed = [0, 1, 2, 3].map(|peer| results(&events_of(&mut game, peer))[0].agreed);
+    assert!(game.play(600_000));
+    let agreed = [0, 1, 2, 3].map(|peer| results(&game.events(peer))[0].agreed);
     assert_eq!(agreed, [true, true, true, false]);
 }
 
 #[test]
 fn who_is_gone_has_no_say_in_the_result() {
     let mut game = decided(&config(3, Topology::Host), 0, &[Some((300, 5)); 3]);
-    run(&mut game, 5_000);
-    game.drivers_mut()[1].session_mut().resign(Successor::Nobody);
+    game.play(5_000);
+    game.session_mut(1).resign(Successor::Nobody);
     game.net_mut().set_partition(&[2]);
-    assert!(run(&mut game, 600_000));
+    assert!(game.play(600_000));
     let (toy, events) = assert_agreement(&mut game, 1, "gone");
     assert_eq!((toy.surrendered.len(), toy.gone.len()), (1, 1));
     let values = vec![(PlayerId(0), Some(5))];
@@ -292,7 +273,7 @@ fn who_is_gone_has_no_say_in_the_result() {
 #[test]
 fn a_single_player_has_a_result_too() {
     let mut game = decided(&config(1, Topology::Host), 0, &[Some((400, 3))]);
-    assert!(run(&mut game, 600_000));
+    assert!(game.play(600_000));
     let expected = (Turn(99), vec![(PlayerId(0), Some(3))], Some(3), true);
-    assert_eq!(told(&events_of(&mut game, 0)), [expected]);
+    assert_eq!(told(&game.events(0)), [expected]);
 }

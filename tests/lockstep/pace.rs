@@ -1,6 +1,7 @@
 //! Input mode, and turns that follow the network.
 
-use crate::toy::{Keys, Toy, bot, terrible, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Keys, Toy, latency, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Blame, ClockError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session,
@@ -69,10 +70,10 @@ fn input_mode_is_a_turn_of_one_frame() {
 fn input_mode_costs_few_bytes() {
     // 60 Hz, 50 ms one way, 8-bit input. The limit of 1,700 bytes per second includes 16 bytes of authentication per packet instead of the
     // tag of 4, and a packet counter of 2.
-    let link = LinkConfig::new().latency(Duration::from_millis(50));
+    let link = latency(50);
     let game = pad_match(link, 3_600, 5);
     // The host's bytes: they do not include a guest's hellos before the first turn.
-    let stats = game.drivers()[0].session().stats();
+    let stats = game.session(0).stats();
     let seconds = 60;
     let plain = stats.bytes_sent / seconds;
     let sealed = (stats.bytes_sent + stats.packets_sent * 14) / seconds;
@@ -81,12 +82,7 @@ fn input_mode_costs_few_bytes() {
 
 fn play(config: &SessionConfig, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, 1, seed, link);
-    let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-            crate::toy::give(session, &order);
-        }
-    });
-    assert!(over);
+    assert!(game.play(3_600_000));
     game
 }
 
@@ -108,7 +104,7 @@ fn turns_follow_the_network_at_the_same_turn_everywhere() {
         let mut game = play(&SessionConfig::new(3).simulated().turns(200).pace(pace), 2, terrible());
         let plans = plans_of(&mut game.drivers_mut()[0]);
         assert!(!plans.is_empty());
-        let log = game.drivers()[0].simulation().log.clone();
+        let log = game.toy(0).log.clone();
         for driver in &mut game.drivers_mut()[1..] {
             assert_eq!(plans_of(driver), plans, "{pace:?}");
             assert_eq!(driver.simulation().log, log);
@@ -118,7 +114,7 @@ fn turns_follow_the_network_at_the_same_turn_everywhere() {
 
 #[test]
 fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
-    let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms));
+    let link = |ms| latency(ms);
     let config = SessionConfig::new(3).simulated().turns(200).pace(Pace::Adaptive);
     let mut fast = play(&config, 1, link(5));
     let plans = plans_of(&mut fast.drivers_mut()[0]);
@@ -157,13 +153,13 @@ fn who_delays_the_game_is_named_with_the_reason() {
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         if !slow_machine {
             // A round trip of player 2 takes longer than the two turns of both sides.
-            let far = LinkConfig::new().latency(Duration::from_millis(1_200));
+            let far = latency(1_200);
             game.net_mut().set_link(2, 0, far);
         }
         assert!(game.run(Instant::from_millis(600_000), |peer, _, _, session| {
             session.note_frame_time(Duration::from_millis(if slow_machine && peer == 1 { 80 } else { 10 }));
         }));
-        [0, 1, 2].map(|player| game.drivers()[0].session().player_report(PlayerId(player)).blame)
+        [0, 1, 2].map(|player| game.session(0).player_report(PlayerId(player)).blame)
     };
     assert_eq!(blames(true), [None, Some(Blame::Processor), None]);
     assert_eq!(blames(false), [None, None, Some(Blame::Network)]);
@@ -173,14 +169,14 @@ fn who_delays_the_game_is_named_with_the_reason() {
 fn lead_after(turns: u32, aligns: bool) -> i64 {
     let config = SessionConfig::new(2).simulated().turns(turns);
     let config = if aligns { config } else { config.without_alignment() };
-    let link = LinkConfig::new().latency(Duration::from_millis(50));
+    let link = latency(50);
     let mut game = toy_match(&config, 0, 1, link);
     // For the first seconds of the match it is the faster one.
     game.set_clock(1, PeerClock { drift_ppm: 20_000, ..PeerClock::default() }).unwrap();
     let mut begun = [Vec::new(), Vec::new()];
     let mut slept = false;
     let mut until = 1_000;
-    while !game.run(Instant::from_millis(until), |_, _, _, _| {}) {
+    while !game.idle(until) {
         for (peer, begun) in begun.iter_mut().enumerate() {
             begun.push(game.drivers()[peer].frame().0 as i64);
         }
@@ -203,18 +199,18 @@ fn long_turns_and_a_slow_clock_are_no_lateness_behind_a_relay() {
     let fixed = SessionConfig::new(2).simulated().pace(Pace::Fixed).frames_per_turn(40);
     // At 230 ms on each of two links these turns grow from 200 ms to 300.
     let adaptive = SessionConfig::new(2).simulated().pace(Pace::Adaptive);
-    for (config, latency, drop_after, turn) in [(fixed, 50, 5_700, 40), (adaptive, 230, 1_500, 6)] {
+    for (config, latency_ms, drop_after, turn) in [(fixed, 50, 5_700, 40), (adaptive, 230, 1_500, 6)] {
         let config = config.topology(Topology::Relay).without_alignment().turns(200);
         let config = config.drop_after(Duration::from_millis(drop_after));
-        let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(latency)));
+        let mut game = toy_match(&config, 0, 1, latency(latency_ms));
         game.set_clock(0, PeerClock { drift_ppm: -17_000, ..PeerClock::default() }).unwrap();
-        let over = game.run(Instant::from_millis(600_000), |_, _, _, _| {});
+        let over = game.idle(600_000);
         for driver in &mut game.drivers_mut()[..2] {
             assert_eq!(driver.session().plan().frames_per_turn, turn);
             let late = |event: &Event| matches!(event, Event::OftenLate { .. } | Event::PlayerGone { .. });
             let told: Vec<_> =
                 std::iter::from_fn(|| driver.session_mut().poll_event()).filter(late).collect();
-            assert!(over && told.is_empty(), "{latency} ms: {told:?}");
+            assert!(over && told.is_empty(), "{latency_ms} ms: {told:?}");
             assert_eq!(driver.session().phase(), SessionPhase::Finished);
         }
     }
@@ -240,7 +236,7 @@ fn drifts_out_of_range_are_refused() {
             let expected = ClockError::OutOfRange { drift_ppm, min, max };
             assert_eq!(game.set_clock(0, clock(drift_ppm)), Err(expected));
         }
-        game.run(Instant::from_millis(10_000), |_, _, _, _| {});
+        game.idle(10_000);
         game.drivers()[0].frame().0
     });
     // 20 frames per second of its own clock.
@@ -250,12 +246,12 @@ fn drifts_out_of_range_are_refused() {
 #[test]
 fn clocks_that_drift_stay_together() {
     let config = SessionConfig::new(3).simulated().turns(600).drop_after(Duration::from_secs(4));
-    let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(60)));
+    let mut game = toy_match(&config, 0, 1, latency(60));
     for (peer, drift_ppm) in [(0, 0), (1, 20_000), (2, -20_000)] {
         let offset = Duration::from_secs(1_000 * peer as u64);
         game.set_clock(peer, PeerClock { offset, drift_ppm, ..PeerClock::default() }).unwrap();
     }
-    assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
+    assert!(game.idle(600_000));
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.frame().0, 2_400);
@@ -270,19 +266,11 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
     let config = SessionConfig::new(3).simulated().turns(100);
     let run = |speed: Option<u8>| {
         let mut game = toy_match(&config, 0, 1, terrible());
-        game.run(Instant::from_millis(5_000), |_, turn, _, session| {
-            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                crate::toy::give(session, &order);
-            }
-        });
+        game.play(5_000);
         if let Some(percent) = speed {
-            game.drivers_mut()[2].session_mut().set_speed(percent).unwrap();
+            game.session_mut(2).set_speed(percent).unwrap();
         }
-        let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
-            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                crate::toy::give(session, &order);
-            }
-        });
+        let over = game.play(600_000);
         assert!(over);
         let plans: Vec<_> = game
             .drivers_mut()
@@ -297,7 +285,7 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
             plans.iter().all(|plan| plan == &plans[0] && plan.len() == usize::from(speed.is_some())),
             "{plans:?}"
         );
-        (game.drivers()[0].simulation().log.clone(), game.now())
+        (game.toy(0).log.clone(), game.now())
     };
     let (normal, fast, slow) = (run(None), run(Some(200)), run(Some(50)));
     assert_eq!((&normal.0, &normal.0), (&fast.0, &slow.0));
@@ -332,9 +320,8 @@ fn the_articles_gate_runs_nothing_that_others_lack() {
         // Packets from player 1 are lost; packets to it are not.
         game.net_mut().set_link(1, 0, LinkConfig::new().loss_ppm(1_000_000));
         shout(&mut game, 8_000);
-        let of_player_1 = |peer: usize| {
-            game.drivers()[peer].simulation().log.iter().filter(|(_, player, _)| *player == 1).count()
-        };
+        let of_player_1 =
+            |peer: usize| game.toy(peer).log.iter().filter(|(_, player, _)| *player == 1).count();
         assert_eq!(of_player_1(1) > of_player_1(0), runs_on, "{pace:?}");
     }
 }

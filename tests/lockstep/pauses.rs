@@ -1,6 +1,7 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{come_back, config, play, start};
+use crate::joining::{come_back, config, start};
+use crate::play::Play as _;
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::{
     Controls, Driver, Duration, Instant, Session, SessionConfig, SessionPhase, Successor, Topology,
@@ -32,16 +33,16 @@ fn a_pause_lasts_as_long_as_it_may_whatever_the_turns() {
 fn a_pause_ends_with_the_last_player() {
     let config = config(2, Topology::Host).turns(100).controls(Controls::Majority);
     let mut game = toy_match(&config, 1, 1, latency(10));
-    play(&mut game, 2_000);
+    game.play(2_000);
     for player in [0, 1] {
-        game.drivers_mut()[player].session_mut().pause(true).unwrap();
+        game.session_mut(player).pause(true).unwrap();
     }
-    play(&mut game, 4_000);
+    game.play(4_000);
     assert!(game.drivers().iter().all(|driver| driver.session().is_paused()));
     for player in [0, 1] {
-        game.drivers_mut()[player].session_mut().resign(Successor::AsConfigured);
+        game.session_mut(player).resign(Successor::AsConfigured);
     }
-    play(&mut game, 600_000);
+    game.play(600_000);
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert!(driver.simulation().frames > 300, "{}", driver.simulation().frames);
@@ -54,17 +55,15 @@ fn who_comes_back_to_a_place_wants_nothing_yet() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).controls(Controls::Majority).turns(300);
         let mut game = start(&config, 0, 3, latency(10));
-        play(&mut game, 3_000);
-        game.drivers_mut()[2].session_mut().pause(true).unwrap();
-        play(&mut game, 5_000);
-        game.net_mut().set_partition(&[2]);
-        play(&mut game, 12_000);
-        game.net_mut().set_partition(&[]);
+        game.play(3_000);
+        game.session_mut(2).pause(true).unwrap();
+        game.play(5_000);
+        game.play_cut_off(&[2], 12_000);
         come_back(&mut game, &config, 2);
-        play(&mut game, 25_000);
-        assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
-        game.drivers_mut()[0].session_mut().pause(true).unwrap();
-        play(&mut game, 27_000);
+        game.play(25_000);
+        assert_eq!(game.toy(0).returned.len(), 1);
+        game.session_mut(0).pause(true).unwrap();
+        game.play(27_000);
         let is_paused = game.drivers().iter().any(|driver| driver.session().is_paused());
         assert!(!is_paused, "{topology:?}: one of three wants it");
     }

@@ -1,6 +1,7 @@
 //! One-way streams: the playout delay buffer against the optimum, and a watcher two seconds away.
 
-use crate::toy::{Toy, bot};
+use crate::play::Play as _;
+use crate::toy::{Toy, latency};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode, Session,
@@ -35,11 +36,7 @@ fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy>
 fn a_simulation_two_seconds_later_never_diverges() {
     let link = LinkConfig::new().latency(Duration::from_secs(2)).loss_ppm(250_000);
     let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
-    let over = game.run(Instant::from_millis(200_000), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-            crate::toy::give(session, &order);
-        }
-    });
+    let over = game.play(200_000);
     assert!(over, "{:?}", game.now());
     let [player, watcher] = game.drivers() else { panic!() };
     assert_eq!(
@@ -55,7 +52,7 @@ fn a_simulation_two_seconds_later_never_diverges() {
 
 #[test]
 fn who_watches_follows_the_speed_of_the_match() {
-    let link = LinkConfig::new().latency(Duration::from_millis(50));
+    let link = latency(50);
     let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
     let mut looked_at = 0;
     while !game.is_over() {
@@ -87,7 +84,7 @@ fn who_watches_follows_the_speed_of_the_match() {
 
 #[test]
 fn pictures_between_two_frames_follow_the_buffer() {
-    let link = LinkConfig::new().latency(Duration::from_millis(500));
+    let link = latency(500);
     let mut game = watched(link, 600, PlayoutMode::Fixed(Duration::from_millis(100)));
     let shown = |game: &VirtualMatch<Toy>, at: Instant| {
         let watcher = &game.drivers()[1];
@@ -161,7 +158,7 @@ fn the_late_fraction_meets_the_optimum() {
 #[test]
 fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
     // Offsets of 0 to 60 ms, uniform: 0.1 % are above 59.94 ms.
-    let link = LinkConfig::new().latency(Duration::from_millis(40)).jitter(Duration::from_millis(60));
+    let link = latency(40).jitter(Duration::from_millis(60));
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
     let mut playout = Playout::new(mode, FrameRate::per_second(60).unwrap());
     let mut net = SimNet::new(2);
@@ -190,17 +187,14 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
 
 #[test]
 fn an_adaptive_watcher_follows_a_drifting_clock() {
-    let link = LinkConfig::new()
-        .latency(Duration::from_millis(40))
-        .jitter(Duration::from_millis(20))
-        .loss_ppm(20_000);
+    let link = latency(40).jitter(Duration::from_millis(20)).loss_ppm(20_000);
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(100) };
     let mut game = watched(link, 30_000, mode);
     // 500 parts per million over 500 s: 250 ms, more than the whole delay.
     for drift_ppm in [500, -500] {
         let clock = testudo_lockstep::PeerClock { drift_ppm, ..Default::default() };
         game.set_clock(1, clock).unwrap();
-        assert!(game.run(Instant::from_millis(700_000), |_, _, _, _| {}), "{drift_ppm}");
+        assert!(game.idle(700_000), "{drift_ppm}");
         let watcher = &game.drivers()[1];
         assert_eq!(watcher.session().phase(), SessionPhase::Finished);
         let (arrived, late) = watcher.playout().unwrap().counts();
@@ -287,7 +281,7 @@ fn after_a_stop(stop_ms: u64, mode: PlayoutMode) -> (u32, i64) {
         Driver::new(Toy::default(), watcher).with_playout(playout),
     ];
     let mut net = SimNet::new(7);
-    net.set_default(LinkConfig::new().latency(Duration::from_millis(20)));
+    net.set_default(latency(20));
     let mut game = VirtualMatch::new(drivers, net);
     let (mut most, mut behind) = (0, 0);
     for step in 0..7_800 {

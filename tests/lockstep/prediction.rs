@@ -1,6 +1,7 @@
 //! Prediction: it never touches the truth, and it comes true as far as anybody can know.
 
 use crate::foreseen::Foreseen;
+use crate::play::{Play as _, give_order};
 use crate::toy::{Order, Toy, bot, game_match, give, latency, terrible, toy_match, toy_match_from};
 use testudo_lockstep::predict::{Predict, Predictor};
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
@@ -175,7 +176,7 @@ fn prediction_changes_nothing_in_the_match() {
         assert_eq!(checksums(&match_.game), checksums(&plain), "seed {seed}");
         assert_eq!(match_.game.net().stats(), plain.net().stats(), "seed {seed}");
         for peer in 0..match_.predictors.len() {
-            let identity = match_.game.drivers()[peer].session().identity();
+            let identity = match_.game.session(peer).identity();
             if match_.predictors[peer].is_some() && identity != Identity::Relay {
                 // Nothing is left to predict.
                 for _ in 0..200 {
@@ -232,8 +233,7 @@ fn recorded(
     let start = Recorded::new(Toy::default(), &header).keyframe_every(21);
     let mut game = game_match(config, &start, 0, seed, terrible());
     let players = 0..usize::from(config.players);
-    let confirmed =
-        |game: &VirtualMatch<Recorded<Toy>>, peer: usize| game.drivers()[peer].simulation().game().clone();
+    let confirmed = |game: &VirtualMatch<Recorded<Toy>>, peer: usize| game.toy(peer).game().clone();
     let mut predictors: Vec<_> =
         players.clone().map(|peer| predicts(peer).then(|| Predictor::new(&confirmed(&game, peer)))).collect();
     while !game.is_over() {
@@ -248,7 +248,7 @@ fn recorded(
         }
     }
     let files = players.map(|peer| {
-        let recorded = game.drivers_mut()[peer].simulation_mut();
+        let recorded = game.toy_mut(peer);
         recorded.finish(Ending::Over);
         recorded.take_bytes()
     });
@@ -330,8 +330,7 @@ fn with_little_time_the_depth_is_reduced() {
         let mut frame = 0;
         while !match_.game.is_over() {
             match_.game.step(&mut |_, turn: Turn, _: &Toy, session: &mut Session<Order>| {
-                let own = session.player().and_then(|player| bot(7, turn.0, player.0));
-                own.into_iter().for_each(|order| give(session, &order));
+                give_order(turn, session);
             });
             // One picture for each frame.
             if match_.confirmed(0).frames > frame {
@@ -373,7 +372,7 @@ fn leaving_bots_and_returns_are_followed() {
                 assert!(now < Instant::from_millis(3_000_000), "{trouble:?}");
                 if !is_done && now >= Instant::from_millis(6_000) {
                     is_done = true;
-                    let session = match_.game.drivers_mut()[2].session_mut();
+                    let session = match_.game.session_mut(2);
                     match trouble {
                         Trouble::Surrenders => drop(session.resign(Successor::Nobody)),
                         Trouble::HandsOver => drop(session.resign(Successor::Bot)),
@@ -384,14 +383,10 @@ fn leaving_bots_and_returns_are_followed() {
                         }
                     }
                 }
-                let mut at_turn = |_: usize, turn: Turn, _: &Toy, session: &mut Session<Order>| {
-                    let own = session.player().and_then(|player| bot(5, turn.0, player.0));
-                    own.into_iter().for_each(|order| session.submit(&order).unwrap_or_default());
-                };
-                match_.step(&mut at_turn, |_, _| {});
+                match_.step(&mut |_, turn, _, session: &mut Session<_>| give_order(turn, session), |_, _| {});
             }
             for peer in 0..3 {
-                let has_all = match_.game.drivers()[peer].session().phase() == SessionPhase::Finished;
+                let has_all = match_.game.session(peer).phase() == SessionPhase::Finished;
                 for _ in 0..20 {
                     match_.follow(peer, |_| {});
                 }
@@ -410,8 +405,7 @@ fn leaving_bots_and_returns_are_followed() {
 fn a_saved_match_is_resumed_with_prediction() {
     let config = SessionConfig::new(2).simulated().turns(120);
     let mut at_turn = |_: usize, turn: Turn, _: &Toy, session: &mut Session<Order>| {
-        let own = session.player().and_then(|player| bot(5, turn.0, player.0));
-        own.into_iter().for_each(|order| give(session, &order));
+        give_order(turn, session);
         if (turn.0, session.player()) == (50, Some(PlayerId(1))) {
             session.save();
         }
@@ -420,7 +414,7 @@ fn a_saved_match_is_resumed_with_prediction() {
     let mut saved = None;
     while !first.game.is_over() {
         first.step(&mut at_turn, |_, _| {});
-        saved = saved.or(first.game.drivers_mut()[0].session_mut().take_saved());
+        saved = saved.or(first.game.session_mut(0).take_saved());
     }
     let saved = saved.expect("a save");
     let (turn, state) = first.confirmed(0).saved.clone().expect("a save point");

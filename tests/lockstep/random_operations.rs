@@ -1,5 +1,6 @@
 //! Random lists of operations on two to five peers, and what must hold for any list.
 
+use crate::play::Play as _;
 use proptest::prelude::*;
 
 use crate::toy::{Order, Toy, toy_match};
@@ -88,7 +89,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
             Operation::Submit(index, count) => {
                 let index = peer(index);
                 for _ in 0..count {
-                    given.submit(index, game.drivers_mut()[index].session_mut());
+                    given.submit(index, game.session_mut(index));
                 }
             }
             Operation::Network(latency, jitter, loss) => game.net_mut().set_default(
@@ -110,13 +111,13 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
             }
             Operation::Pause(index, paused) => {
                 // A player that has left asks for nothing, and a budget ends.
-                let _ = game.drivers_mut()[peer(index)].session_mut().pause(paused);
+                let _ = game.session_mut(peer(index)).pause(paused);
             }
             Operation::Leave(index) => {
-                game.drivers_mut()[peer(index)].session_mut().leave();
+                game.session_mut(peer(index)).leave();
             }
             Operation::Garbage(to, from, ref bytes) => {
-                let session = game.drivers_mut()[peer(to)].session_mut();
+                let session = game.session_mut(peer(to));
                 let before = session.stats();
                 session.handle_packet(now, PeerId(u32::from(from % players)), bytes);
                 assert_eq!(session.stats().packets_received, before.packets_received);

@@ -1,9 +1,10 @@
 //! Relays that know nothing of the game, and what such a relay lets through.
 
+use crate::play::{Play as _, give_order};
 use std::collections::VecDeque;
 
-use crate::joining::{assert_agreed, config as joining_config, events, play, restart, secret, start};
-use crate::toy::{Order, Toy, bot, latency, toy_match};
+use crate::joining::{assert_agreed, come_back, config as joining_config, restart, secret, start};
+use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::AnyAction;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -96,11 +97,7 @@ fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere()
         relay.handle_timeout(now);
         flush(&mut relay, RELAY, now, &mut wire);
         for (player, driver) in (0_u32..).zip(&mut honest) {
-            driver.advance_with(now, |turn, _, session| {
-                if let Some(order) = bot(1, turn.0, player as u8) {
-                    let _ = session.submit(&order);
-                }
-            });
+            driver.advance_with(now, |turn, _, session| give_order(turn, session));
             flush(driver.session_mut(), player, now, &mut wire);
         }
         cheat.advance_with(now, |turn, _, session| {
@@ -177,7 +174,7 @@ fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
 #[test]
 fn watchers_get_everything_later_and_the_players_do_not_wait() {
     const DELAY_MS: u64 = 6_000;
-    let link = LinkConfig::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
+    let link = latency(40).loss_ppm(50_000);
     let config =
         joining_config(3, Topology::Relay).late_watchers(true).watch_delay(Duration::from_millis(DELAY_MS));
     let mut game = start(&config, 2, 3, link);
@@ -186,16 +183,16 @@ fn watchers_get_everything_later_and_the_players_do_not_wait() {
     let (mut reached, mut shown) = (Vec::new(), 0);
     for step in 0_usize.. {
         let now = (step as u64 + 1) * 250;
-        let over = play(&mut game, now);
+        let over = game.play(now);
         match now {
             10_000 => {
                 game.net_mut().set_partition(&[]);
                 restart(&mut game, &config, late, Identity::Watcher, secret(9));
             }
-            12_000 => restart(&mut game, &config, 1, Identity::Player(PlayerId(1)), secret(1)),
+            12_000 => come_back(&mut game, &config, 1),
             _ => {}
         }
-        let turn = |node: u32| game.drivers()[node as usize].session().next_turn().0;
+        let turn = |node: u32| game.session(node as usize).next_turn().0;
         reached.push(turn(0));
         let before = step.checked_sub(DELAY_MS as usize / 250).map_or(0, |then| reached[then]);
         let ahead = config.turns_ahead + 1;
@@ -203,21 +200,17 @@ fn watchers_get_everything_later_and_the_players_do_not_wait() {
             assert!(turn(node) <= before + ahead, "node {node} at {now} ms: {} of {before}", turn(node));
             shown += u32::from(before > ahead && turn(node) > 0);
         }
-        let is_here = |node: u32| !game.drivers()[node as usize].session().is_over();
+        let is_here = |node: u32| !game.session(node as usize).is_over();
         if (0..3).any(is_here) {
             assert!(now < 70_000, "the players wait: turn {}", turn(0));
         }
         if over {
             break;
         }
-        assert!(
-            now < 120_000,
-            "{:?}",
-            game.drivers().iter().map(|d| d.session().phase()).collect::<Vec<_>>()
-        );
+        assert!(now < 120_000, "{:?}", game.phases());
     }
     assert!(shown > 100, "the watchers have seen something: {shown}");
-    assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1, "it came by a state");
+    assert_eq!(game.toy(late as usize).loaded.len(), 1, "it came by a state");
     assert_agreed(&mut game, "delayed");
 }
 
@@ -230,12 +223,10 @@ fn a_delayed_watcher_who_comes_alone_gets_a_state_too() {
         .watch_delay(Duration::from_millis(6_000));
     let mut game = start(&config, 1, 3, LinkConfig::new());
     let late = 3;
-    game.net_mut().set_partition(&[late]);
-    play(&mut game, 5_000);
-    game.net_mut().set_partition(&[]);
+    game.play_cut_off(&[late], 5_000);
     restart(&mut game, &config, late, Identity::Watcher, secret(9));
-    assert!(play(&mut game, 60_000));
-    assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1);
+    assert!(game.play(60_000));
+    assert_eq!(game.toy(late as usize).loaded.len(), 1);
     assert_agreed(&mut game, "alone");
 }
 
@@ -251,11 +242,9 @@ fn a_delayed_watcher_who_comes_at_once_gets_a_state() {
                     config.turns_ahead(ahead).late_watchers(true).watch_delay(Duration::from_secs(3));
                 let late = players + u8::from(topology == Topology::Relay);
                 let mut game = start(&config, 1, 3, latency(5));
-                game.net_mut().set_partition(&[late.into()]);
-                play(&mut game, from);
-                game.net_mut().set_partition(&[]);
+                game.play_cut_off(&[late.into()], from);
                 restart(&mut game, &config, late.into(), Identity::Watcher, secret(9));
-                assert!(play(&mut game, 100_000), "{what}");
+                assert!(game.play(100_000), "{what}");
                 assert_agreed(&mut game, &what);
             }
         }
@@ -282,13 +271,11 @@ fn a_watcher_behind_by_thousands_of_turns_sees_the_match_to_its_end() {
             let watcher = players + u8::from(topology == Topology::Relay);
             let mut game = start(&config, 1, 3, latency(5));
             if comes_late {
-                game.net_mut().set_partition(&[watcher.into()]);
-                play(&mut game, 5_000);
-                game.net_mut().set_partition(&[]);
+                game.play_cut_off(&[watcher.into()], 5_000);
                 restart(&mut game, &config, watcher.into(), Identity::Watcher, secret(9));
             }
-            assert!(play(&mut game, 1_000_000), "{what}");
-            let loaded = game.drivers()[usize::from(watcher)].simulation().loaded.len();
+            assert!(game.play(1_000_000), "{what}");
+            let loaded = game.toy(usize::from(watcher)).loaded.len();
             assert_eq!(loaded, usize::from(comes_late), "{what}");
             assert_agreed(&mut game, &what);
         }
@@ -306,9 +293,9 @@ fn who_has_run_everything_is_told_of_no_cancelled_order() {
                 let _ = session.submit(&Order::Push(3));
             }
         }));
-        let told = events(&mut game, 0);
+        let told = game.events(0);
         assert!(!told.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{seed}: {told:?}");
-        assert_eq!(game.drivers()[0].simulation().log.len(), 30);
+        assert_eq!(game.toy(0).log.len(), 30);
     }
 }
 
@@ -345,7 +332,7 @@ fn who_plays_alone_is_not_ahead_after_the_relay_has_not_heard_it() {
             let what = format!("{pace:?}, from {from} ms, the relay sleeps: {sleeps}");
             let config = SessionConfig::new(1).simulated().turns(60).topology(Topology::Relay).pace(pace);
             let mut game = toy_match(&config, 0, 3, latency(20));
-            game.run(Instant::from_millis(from), |_, _, _, _| {});
+            game.idle(from);
             let until = Instant::from_millis(from + 1_500);
             if sleeps {
                 game.put_to_sleep(1, until);
@@ -354,8 +341,8 @@ fn who_plays_alone_is_not_ahead_after_the_relay_has_not_heard_it() {
             }
             game.run(until, |_, _, _, _| {});
             game.net_mut().set_partition(&[]);
-            assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}), "{what}");
-            let told = events(&mut game, 1);
+            assert!(game.idle(600_000), "{what}");
+            let told = game.events(1);
             assert!(!told.iter().any(|event| matches!(event, Event::TooFarAhead { .. })), "{what}: {told:?}");
         }
     }
@@ -367,12 +354,12 @@ fn who_starts_again_where_nobody_has_a_state_reads_that() {
     for players in 1..=3 {
         let config = joining_config(players, Topology::Relay).connect_timeout(Duration::from_secs(30));
         let mut game = start(&config, 0, 7, latency(20));
-        play(&mut game, 5_000);
+        game.play(5_000);
         for player in 0..players {
             let identity = Identity::Player(PlayerId(player));
             restart(&mut game, &config, player.into(), identity, secret(player));
         }
-        play(&mut game, 9_000);
+        game.play(9_000);
         for driver in &game.drivers()[..usize::from(players)] {
             assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::NoState), "{players}");
         }

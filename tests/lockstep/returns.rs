@@ -1,12 +1,11 @@
 //! What goes on around the moment in which a player comes back: results, votes, and those for whom nobody waits.
 
-use crate::joining::{assert_agreed, come_back, config, events, play, restart, secret, start};
+use crate::joining::{assert_agreed, come_back, config, start};
+use crate::play::Play as _;
 use crate::saving::{resumed_by_the_host_alone, saved_by};
 use crate::toy::{Toy, latency};
-use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{
-    Duration, Event, Failure, Identity, Instant, PlayerId, SessionPhase, Topology, VirtualMatch,
-};
+
+use testudo_lockstep::{Duration, Event, Failure, PlayerId, SessionPhase, Topology, VirtualMatch};
 
 /// A match of four, in which player 3 has gone and is here again after ten seconds, with a state of so many bytes to get.
 fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatch<Toy> {
@@ -15,10 +14,8 @@ fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatc
     for driver in game.drivers_mut() {
         driver.simulation_mut().ballast = ballast;
     }
-    play(&mut game, 3_000);
-    game.net_mut().set_partition(&[3]);
-    play(&mut game, 10_000);
-    game.net_mut().set_partition(&[]);
+    game.play(3_000);
+    game.play_cut_off(&[3], 10_000);
     come_back(&mut game, &config, 3);
     game
 }
@@ -28,7 +25,7 @@ fn step_until(game: &mut VirtualMatch<Toy>, mut is_so: impl FnMut(&mut VirtualMa
     let end = game.now() + Duration::from_secs(60);
     while !is_so(game) {
         let next = game.now().as_micros() / 1_000 + 1;
-        play(game, next);
+        game.play(next);
         assert!(game.now() < end, "it never was so");
     }
 }
@@ -38,17 +35,17 @@ fn step_until(game: &mut VirtualMatch<Toy>, mut is_so: impl FnMut(&mut VirtualMa
 fn a_match_that_is_decided_right_before_a_return_has_one_result() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = with_three_away(topology, 0, 3);
-        step_until(&mut game, |game| !game.drivers()[3].simulation().returned.is_empty());
-        let back = game.drivers()[3].simulation().returned[0].1;
+        step_until(&mut game, |game| !game.toy(3).returned.is_empty());
+        let back = game.toy(3).returned[0].1;
         for turn in back - 3..back + 4 {
             let mut game = with_three_away(topology, 0, 3);
             // A state does not hold it.
             for driver in game.drivers_mut() {
                 driver.simulation_mut().decided = Some((4 * turn + 1, 7));
             }
-            assert!(play(&mut game, 400_000));
+            assert!(game.play(400_000));
             for node in 0..4 {
-                let told = events(&mut game, node);
+                let told = game.events(node);
                 let results = told.iter().filter_map(|event| match event {
                     Event::MatchResult(result) => Some(result.agreed),
                     _ => None,
@@ -65,14 +62,14 @@ fn a_match_that_is_decided_right_before_a_return_has_one_result() {
 fn a_vote_of_a_player_who_is_just_back_counts() {
     let mut game = with_three_away(Topology::Host, 0, 3);
     // As soon as it knows that it is back, and before anybody has begun that turn.
-    step_until(&mut game, |game| game.drivers_mut()[3].session_mut().vote_out(PlayerId(1), true).is_ok());
-    assert!(game.drivers()[0].simulation().returned.is_empty());
+    step_until(&mut game, |game| game.session_mut(3).vote_out(PlayerId(1), true).is_ok());
+    assert!(game.toy(0).returned.is_empty());
     let later = game.now().as_micros() / 1_000 + 4_000;
-    play(&mut game, later);
-    assert!(!game.drivers()[0].simulation().returned.is_empty());
-    game.drivers_mut()[0].session_mut().vote_out(PlayerId(1), true).unwrap();
-    play(&mut game, 60_000);
-    let told = events(&mut game, 0);
+    game.play(later);
+    assert!(!game.toy(0).returned.is_empty());
+    game.session_mut(0).vote_out(PlayerId(1), true).unwrap();
+    game.play(60_000);
+    let told = game.events(0);
     let shown = |event: &Event| matches!(event, Event::Vote { voter: PlayerId(3), out: true, .. });
     assert!(told.iter().any(shown), "{told:?}");
     let gone = |event: &Event| matches!(event, Event::PlayerGone { player: PlayerId(1), .. });
@@ -84,14 +81,14 @@ fn a_vote_of_a_player_who_is_just_back_counts() {
 fn who_is_voted_out_while_it_joins_does_not_come_back() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = with_three_away(topology, 2_000_000, 3);
-        play(&mut game, 10_500);
+        game.play(10_500);
         for voter in 0..3 {
-            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true).unwrap();
+            game.session_mut(voter).vote_out(PlayerId(3), true).unwrap();
         }
-        assert!(game.drivers()[3].session().is_joining(), "{topology:?}");
-        assert!(play(&mut game, 400_000));
-        assert!(game.drivers()[0].simulation().returned.is_empty(), "{topology:?}");
-        let phase = game.drivers()[3].session().phase();
+        assert!(game.session(3).is_joining(), "{topology:?}");
+        assert!(game.play(400_000));
+        assert!(game.toy(0).returned.is_empty(), "{topology:?}");
+        let phase = game.session(3).phase();
         assert_eq!(phase, SessionPhase::Failed(Failure::Dropped), "{topology:?}");
     }
 }
@@ -106,16 +103,16 @@ fn a_resumed_match_does_not_wait_for_a_guest_that_comes_anew_before_the_start() 
     for restart_ms in (2_400..3_600).step_by(25) {
         let mut game = resumed_by_the_host_alone(&config, saved.clone(), state.clone(), 1);
         game.net_mut().set_default(latency(10));
-        game.net_mut().set_link(0, 1, LinkConfig::new().latency(Duration::from_millis(400)));
-        restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
-        game.run(Instant::from_millis(restart_ms), |_, _, _, _| {});
-        let was_in_lobby = game.drivers()[0].session().phase() == SessionPhase::Lobby;
-        restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
-        game.run(Instant::from_millis(restart_ms + 12_000), |_, _, _, _| {});
-        let stalled = game.drivers()[0].session().stats().stalled_frames;
-        let has_started = game.drivers()[0].session().phase() == SessionPhase::Running;
+        game.net_mut().set_link(0, 1, latency(400));
+        come_back(&mut game, &config, 2);
+        game.idle(restart_ms);
+        let was_in_lobby = game.session(0).phase() == SessionPhase::Lobby;
+        come_back(&mut game, &config, 2);
+        game.idle(restart_ms + 12_000);
+        let stalled = game.session(0).stats().stalled_frames;
+        let has_started = game.session(0).phase() == SessionPhase::Running;
         hits += u32::from(was_in_lobby && has_started);
-        assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Running, "{restart_ms} ms");
+        assert_eq!(game.session(2).phase(), SessionPhase::Running, "{restart_ms} ms");
         // The drop time is 60 frames long.
         assert!(!was_in_lobby || stalled < 50, "{restart_ms} ms: {stalled} frames");
     }

@@ -1,9 +1,10 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
+use crate::play::{Play as _, give_order};
 use std::collections::BTreeMap;
 
 use crate::joining;
-use crate::toy::{Keys, Order, Toy, bot, latency, terrible, toy_match, toy_match_from};
+use crate::toy::{Keys, Order, Toy, latency, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
@@ -14,8 +15,6 @@ use testudo_lockstep::{
 };
 use testudo_tests::cases::share;
 
-const SEED: u64 = 5;
-
 fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(120).topology(topology).drop_after(Duration::from_secs(4))
 }
@@ -24,12 +23,25 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Session<Order>)) {
     let over = game.run(Instant::from_millis(900_000), |_, turn, _, session| {
         at(turn.0, session.identity(), session);
-        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
-            // Those who have left give no more, and nothing runs after the last turn.
-            let _ = session.submit(&order);
-        }
+        give_order(turn, session);
     });
     assert!(over);
+}
+
+/// Player 1 orders a save in turn 40.
+fn save_once(turn: u32, identity: Identity, session: &mut Session<Order>) {
+    if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+        session.save();
+    }
+}
+
+/// Everybody orders a save in a turn.
+fn save_at(at: u32) -> impl FnMut(u32, Identity, &mut Session<Order>) {
+    move |turn, _, session| {
+        if turn == at {
+            session.save();
+        }
+    }
 }
 
 /// All save points of all peers that simulate are equal; returns one with the state.
@@ -65,17 +77,13 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             let config = config(3, topology);
             let watchers = u32::from(topology != Topology::Mesh);
             let mut game = toy_match(&config, watchers, seed, terrible());
-            play(&mut game, |turn, identity, session| {
-                if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-                    session.save();
-                }
-            });
+            play(&mut game, save_once);
             let (saved, state) = the_save(&mut game);
             assert_eq!(saved.turn().0, 42, "{what}");
             let resumed = resumed.resume(saved);
             let mut second = toy_match_from(&resumed, &state, watchers, seed + 100, terrible());
             play(&mut second, |turn, _, _| assert!(turn >= 42, "{what}: {turn}"));
-            let whole = game.drivers()[0].simulation();
+            let whole = game.toy(0);
             assert!(state.log.len() < whole.log.len());
             for driver in second.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
                 assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
@@ -122,7 +130,7 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
         net.set_default(terrible());
         let mut second = VirtualMatch::new(drivers, net);
         play(&mut second, |_, _, _| {});
-        let whole = game.drivers()[1].simulation();
+        let whole = game.toy(1);
         assert_eq!(whole.gone.len(), 2);
         for driver in second.drivers() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
@@ -146,10 +154,10 @@ fn pause_and_speed_are_saved() {
     });
     let (saved, state) = the_save(&mut game);
     let mut second = toy_match_from(&config.resume(saved), &state, 0, 1, LinkConfig::default());
-    assert!(second.drivers()[0].session().is_paused());
-    assert_eq!(second.drivers()[0].session().plan().pace_millihertz, 40_000);
+    assert!(second.session(0).is_paused());
+    assert_eq!(second.session(0).plan().pace_millihertz, 40_000);
     play(&mut second, |_, _, _| {});
-    let (whole, toy) = (game.drivers()[0].simulation(), second.drivers()[1].simulation());
+    let (whole, toy) = (game.toy(0), second.toy(1));
     assert_eq!((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
     assert_eq!(whole.frames, 4 * (120 - 11));
 }
@@ -185,10 +193,10 @@ fn pauses_budgets_and_wishes_go_on_after_a_save() {
         play(&mut game, &mut ask);
         let (saved, state) = the_save(&mut game);
         let mut second = toy_match_from(&config.resume(saved), &state, 0, seed, latency(20));
-        in_pause += u32::from(second.drivers()[0].session().is_paused());
+        in_pause += u32::from(second.session(0).is_paused());
         play(&mut second, &mut ask);
         for driver in second.drivers() {
-            let (whole, toy) = (game.drivers()[0].simulation(), driver.simulation());
+            let (whole, toy) = (game.toy(0), driver.simulation());
             let (course, whole) =
                 ((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
             assert_eq!(course, whole, "{seed} {controls:?}");
@@ -210,20 +218,16 @@ fn two_requests_make_one_save_and_the_last_turns_can_be_saved() {
     assert_eq!(saved.turn().0, 118);
     let mut second = toy_match_from(&config.clone().resume(saved), &state, 0, 9, terrible());
     play(&mut second, |_, _, _| {});
-    assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+    assert_eq!(second.toy(0).log, game.toy(1).log);
 
     // The state before the very last turn: only one of two turns ahead runs.
     let mut game = toy_match(&config, 0, 1, terrible());
-    play(&mut game, |turn, _, session| {
-        if turn == 117 {
-            session.save();
-        }
-    });
+    play(&mut game, save_at(117));
     let (saved, state) = the_save(&mut game);
     assert_eq!(saved.turn().0, 119);
     let mut second = toy_match_from(&config.resume(saved), &state, 0, 9, terrible());
     play(&mut second, |_, _, _| {});
-    assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+    assert_eq!(second.toy(0).log, game.toy(1).log);
 }
 
 /// Runs turns of a single player by hand; returns the inputs that ran.
@@ -291,11 +295,7 @@ fn a_changed_save_contradicts_the_one_that_a_guest_has_kept() {
     let save = |session_id: u64, turn: u32| {
         let config = config(2, Topology::Host).session_id(session_id);
         let mut game = toy_match(&config, 0, 1, LinkConfig::default());
-        play(&mut game, |at, _, session| {
-            if at == turn {
-                session.save();
-            }
-        });
+        play(&mut game, save_at(turn));
         game.drivers_mut()
             .iter_mut()
             .map(|driver| driver.session_mut().take_saved().unwrap())
@@ -328,11 +328,7 @@ fn a_changed_save_contradicts_the_one_that_a_guest_has_kept() {
 fn a_damaged_save_is_an_error() {
     let config = config(2, Topology::Host);
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
-    play(&mut game, |turn, _, session| {
-        if turn == 20 {
-            session.save();
-        }
-    });
+    play(&mut game, save_at(20));
     let (saved, _) = the_save(&mut game);
     let bytes = saved.to_bytes();
     for length in 0..bytes.len() {
@@ -366,11 +362,7 @@ fn xxhash(bytes: &[u8]) -> [u8; 8] {
 /// The save that a player orders in turn 40 of a match, and the state in it.
 pub(crate) fn saved_by(config: &SessionConfig) -> (SavedMatch, Toy) {
     let mut game = toy_match(config, 0, 1, LinkConfig::new());
-    play(&mut game, |turn, identity, session| {
-        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-            session.save();
-        }
-    });
+    play(&mut game, save_once);
     the_save(&mut game)
 }
 
@@ -402,13 +394,7 @@ pub(crate) fn resumed_by_the_host_alone(
 #[test]
 fn three_who_wait_for_a_save_on_a_slow_uplink_share_it_and_get_it() {
     let config = config(3, Topology::Host).late_watchers(true).watchers_min(1).state_rate(2_000);
-    let mut game = toy_match(&config.clone().watchers_min(0), 0, 1, LinkConfig::new());
-    play(&mut game, |turn, identity, session| {
-        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-            session.save();
-        }
-    });
-    let (saved, state) = the_save(&mut game);
+    let (saved, state) = saved_by(&config.clone().watchers_min(0));
     let state = Toy { ballast: 100_000, ..state };
     let config = config.lobby_timeout(Duration::from_secs(400));
     let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
@@ -427,7 +413,7 @@ fn three_who_wait_for_a_save_on_a_slow_uplink_share_it_and_get_it() {
             }
         }
     }
-    let phases: Vec<SessionPhase> = second.drivers().iter().map(|driver| driver.session().phase()).collect();
+    let phases = second.phases();
     assert_eq!(got.len(), 3, "{got:?} {phases:?}");
     assert!(got[0].0 >= 100, "nobody has it long before the others: {got:?}");
     // In the first half of the time nobody is far ahead.
@@ -446,18 +432,18 @@ fn a_watcher_who_has_half_of_the_save_at_the_start_joins_the_match() {
     let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
     second.net_mut().set_default(LinkConfig::new());
     second.net_mut().set_link(0, 3, LinkConfig::new().bytes_per_second(1_000));
-    second.drivers_mut()[0].session_mut().set_ready(false);
-    second.run(Instant::from_millis(63_000), |_, _, _, _| {});
+    second.session_mut(0).set_ready(false);
+    second.idle(63_000);
     let halfway =
         |event: Event| matches!(event, Event::StateProgress { received, total } if received < total);
-    assert!(std::iter::from_fn(|| second.poll_event(3)).any(halfway));
+    assert!(second.events(3).into_iter().any(halfway));
     second.net_mut().set_link(0, 3, LinkConfig::new());
-    second.drivers_mut()[0].session_mut().set_ready(true);
-    second.run(Instant::from_millis(72_000), |_, _, _, _| {});
-    assert_eq!(second.drivers()[0].session().phase(), SessionPhase::Running);
-    assert_eq!(second.drivers()[3].session().phase(), SessionPhase::Running);
+    second.session_mut(0).set_ready(true);
+    second.idle(72_000);
+    assert_eq!(second.session(0).phase(), SessionPhase::Running);
+    assert_eq!(second.session(3).phase(), SessionPhase::Running);
     let joined = |event: Event| matches!(event, Event::Joined { .. });
-    assert!(std::iter::from_fn(|| second.poll_event(3)).any(joined));
+    assert!(second.events(3).into_iter().any(joined));
 }
 
 /// The demo had a protocol of its own for this.
@@ -466,17 +452,13 @@ fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {
     for (seed, watchers_needed) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
         let config = config(3, Topology::Host).late_watchers(true).watchers_min(watchers_needed);
         let mut game = toy_match(&config.clone().watchers_min(0), 0, seed, LinkConfig::new());
-        play(&mut game, |turn, identity, session| {
-            if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-                session.save();
-            }
-        });
+        play(&mut game, save_once);
         let (saved, state) = the_save(&mut game);
         let mut second = resumed_by_the_host_alone(&config, saved, state, seed);
         play(&mut second, |turn, identity, _| {
             assert!(turn >= 42 && (turn > 42 || identity != Identity::Relay), "{identity:?} in {turn}");
         });
-        let whole = game.drivers()[0].simulation();
+        let whole = game.toy(0);
         for (node, driver) in second.drivers().iter().enumerate() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished, "seed {seed}: {node}");
             let toy = driver.simulation();
@@ -525,40 +507,33 @@ fn a_player_who_was_away_in_the_save_comes_back_after_the_start() {
         now += Duration::from_millis(100);
         assert!(now < Instant::from_millis(300_000), "turn {newest}");
         for (peer, from) in [(stranger, 50), (late, 60)] {
-            let session = second.drivers_mut()[peer.0 as usize].session_mut();
+            let session = second.session_mut(peer.0 as usize);
             if newest >= from && session.phase() == SessionPhase::Lobby {
                 session.connect(PeerId(0));
             }
         }
     }
-    let phase = |peer: PeerId| second.drivers()[peer.0 as usize].session().phase();
+    let phase = |peer: PeerId| second.session(peer.0 as usize).phase();
     let refused = |refusal| SessionPhase::Failed(Failure::Refused(refusal));
     assert_eq!(phase(early), refused(Refusal::ComeBackIn { seconds: 11 }));
     assert_eq!(phase(stranger), refused(Refusal::Taken));
     assert_eq!(phase(late), SessionPhase::Finished);
-    let [whole, toy] = [PeerId(0), late].map(|peer| second.drivers()[peer.0 as usize].simulation());
+    let [whole, toy] = [PeerId(0), late].map(|peer| second.toy(peer.0 as usize));
     assert_eq!((toy.history, toy.frames), (whole.history, whole.frames));
-    let told = std::iter::from_fn(|| second.drivers_mut()[0].session_mut().poll_event());
+    let told = std::iter::from_fn(|| second.session_mut(0).poll_event());
     assert!(told.into_iter().any(|event| matches!(event, Event::PlayerReturned { .. })));
 }
 
 #[test]
 fn a_save_whose_state_is_another_one_is_not_played() {
     let config = config(3, Topology::Host).lobby_timeout(Duration::from_secs(60));
-    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    play(&mut game, |turn, identity, session| {
-        if turn == 40 && identity == Identity::Player(PlayerId(1)) {
-            session.save();
-        }
-    });
-    let (saved, mut state) = the_save(&mut game);
+    let (saved, mut state) = saved_by(&config);
     state.values[1] ^= 1;
     let mut second = resumed_by_the_host_alone(&config, saved, state, 1);
     second.run(Instant::from_millis(120_000), |_, turn, _, _| panic!("turn {turn} runs"));
     for node in 1..3 {
-        let session = second.drivers_mut()[node].session_mut();
-        let (phase, stats) = (session.phase(), session.stats());
-        let told: Vec<Event> = std::iter::from_fn(|| session.poll_event()).collect();
+        let (phase, stats) = (second.session(node).phase(), second.session(node).stats());
+        let told = second.events(node);
         assert_eq!(phase, SessionPhase::Failed(Failure::NoState), "{node}: {told:?} {stats:?}");
         let suspects = vec![Identity::Player(PlayerId(0))];
         assert!(told.contains(&Event::WrongState { turn: testudo_lockstep::Turn(42), suspects }), "{told:?}");
@@ -598,7 +573,7 @@ fn who_joined_saves_at_the_same_turns() {
         let mut joined = None;
         for ms in (0..200_000).step_by(500) {
             if ms == 8_000 + 500 * seed {
-                joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
+                joining::come_back(&mut game, &config, 2);
             }
             let is_over = game.run(Instant::from_millis(ms), |_, turn, _, session| {
                 if turn.0 % 3 == 0 && session.player() == Some(PlayerId(0)) {
@@ -652,6 +627,6 @@ fn saves_are_equal_where_a_return_is_known_early() {
                 assert_eq!(*first, saved, "{what}");
             }
         }
-        assert!(saves.len() > 12 && game.drivers()[0].simulation().returned.len() > 3, "{}", saves.len());
+        assert!(saves.len() > 12 && game.toy(0).returned.len() > 3, "{}", saves.len());
     }
 }

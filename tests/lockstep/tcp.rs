@@ -1,10 +1,11 @@
 //! TCP on loopback. Free ports, no sleeps: the loop polls with virtual time, so timeouts do not depend on the machine.
 #![expect(clippy::disallowed_types, reason = "the file of tests that other machines leave out")]
 
+use crate::play::give_order;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use crate::toy::{Toy, bot, give};
+use crate::toy::Toy;
 use testudo_lockstep::transport::tcp::TcpTransport;
 use testudo_lockstep::{Driver, Duration, Instant, PlayerId, Session, SessionConfig, SessionPhase};
 
@@ -37,24 +38,19 @@ impl Peer {
         Self { tcp, driver: Driver::new(Toy::default(), session) }
     }
 
-    fn round(&mut self, players: u8, now: Instant) {
+    fn round(&mut self, now: Instant) {
         self.tcp.pump(self.driver.session_mut(), now);
-        self.driver.advance_with(now, |turn, _, session| {
-            if let Some(order) = session.player().and_then(|player| bot(players.into(), turn.0, player.0)) {
-                give(session, &order);
-            }
-        });
+        self.driver.advance_with(now, |turn, _, session| give_order(turn, session));
         self.tcp.pump(self.driver.session_mut(), now);
     }
 }
 
 /// Plays to the end; `beside` runs in every round. All must end with the same state.
 fn play(peers: &mut [Peer], mut beside: impl FnMut()) {
-    let players = peers.len() as u8;
     let mut now = Instant::ZERO;
     while !peers.iter().all(|peer| peer.driver.session().is_over()) {
         beside();
-        peers.iter_mut().for_each(|peer| peer.round(players, now));
+        peers.iter_mut().for_each(|peer| peer.round(now));
         now += Duration::from_millis(5);
         assert!(now < Instant::from_millis(120_000), "the match does not end: {:?}", peers[0].tcp.stats());
     }
@@ -74,7 +70,7 @@ fn three_peers_finish_a_match_beside_strangers() {
     for said in [[0xff, 0xff], [0, 0]] {
         let mut stranger = TcpStream::connect(at).unwrap();
         stranger.write_all(&said).unwrap();
-        host.round(3, Instant::ZERO);
+        host.round(Instant::ZERO);
         // The host has closed the connection.
         let error = stranger.read(&mut [0]).map_or_else(|error| error.kind(), |_| ErrorKind::UnexpectedEof);
         assert!(matches!(error, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset), "{error}");
@@ -125,18 +121,18 @@ fn who_floods_the_door_keeps_nobody_out() {
     let at = host.tcp.local_address().unwrap();
     let mut flood: Vec<_> = (0..80).map(|_| TcpStream::connect(at)).collect::<Result<_, _>>().unwrap();
     let mut now = Instant::ZERO;
-    host.round(2, now);
-    host.round(2, now);
+    host.round(now);
+    host.round(now);
     // One address has eight places; the newest have them.
     assert_eq!((host.tcp.stats().refused, host.tcp.stats().unknown_closed), (0, 80 - 8));
     now += Duration::from_secs(10);
-    host.round(2, now);
+    host.round(now);
     assert_eq!(host.tcp.stats().unknown_closed, 80);
     let mut guest = Peer::guest(2, 1, at);
     while guest.driver.session().phase() != SessionPhase::Running {
         flood.push(TcpStream::connect(at).unwrap());
-        host.round(2, now);
-        guest.round(2, now);
+        host.round(now);
+        guest.round(now);
         now += Duration::from_millis(5);
         assert!(now < Instant::from_millis(15_000), "{:?}", host.tcp.stats());
     }
@@ -148,15 +144,15 @@ fn a_lost_connection_is_told() {
     let mut guest = Peer::guest(2, 1, host.tcp.local_address().unwrap());
     let mut now = Instant::ZERO;
     while host.driver.session().phase() != SessionPhase::Running {
-        host.round(2, now);
-        guest.round(2, now);
+        host.round(now);
+        guest.round(now);
         now += Duration::from_millis(5);
         assert!(now < Instant::from_millis(15_000), "{:?}", host.tcp.stats());
     }
     let peer = testudo_lockstep::PeerId(0);
     assert!(host.tcp.is_connected(peer));
     drop(guest);
-    host.round(2, now);
+    host.round(now);
     assert!(!host.tcp.is_connected(peer), "{:?}", host.tcp.stats());
     assert_eq!(host.tcp.stats().lost, 1);
 }
@@ -166,10 +162,10 @@ fn a_lost_connection_is_told() {
 fn a_guest_can_close_a_connection() {
     let mut host = Peer::host(2);
     let mut guest = Peer::guest(2, 1, host.tcp.local_address().unwrap());
-    host.round(2, Instant::ZERO);
+    host.round(Instant::ZERO);
     let peer = testudo_lockstep::PeerId(0);
     assert!(guest.tcp.close(peer) && !guest.tcp.is_connected(peer) && !guest.tcp.close(peer));
-    host.round(2, Instant::ZERO);
+    host.round(Instant::ZERO);
     assert_eq!(host.tcp.stats().lost, 1);
 }
 

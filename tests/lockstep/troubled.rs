@@ -1,16 +1,13 @@
 //! A match in which places change hands, and the account of every order.
 
+use crate::play::Play as _;
 use testudo_tests::scenes::Generator;
 
-use crate::joining::{come_back, config, events, middle_of, start};
+use crate::joining::{come_back, config, middle_of, start};
 use crate::toy::{Order, Toy, latency, terrible};
 use testudo_lockstep::{
     Duration, Event, Instant, Pace, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
-
-pub(crate) fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
-    game.drivers().iter().map(|driver| driver.session().phase()).collect()
-}
 
 pub(crate) fn ms(time: u64) -> Instant {
     Instant::from_millis(time)
@@ -79,14 +76,14 @@ impl Troubled {
 
     fn submit(&mut self, player: usize) {
         self.orders += 1;
-        if self.game.drivers_mut()[player].session_mut().submit(&Order::Shout(self.orders)).is_ok() {
+        if self.game.session_mut(player).submit(&Order::Shout(self.orders)).is_ok() {
             self.now[player].accepted.push(self.orders);
         }
     }
 
     /// Notes what a program was told.
     fn listen(&mut self, player: usize) {
-        for event in events(&mut self.game, player) {
+        for event in self.game.events(player) {
             match event {
                 Event::Cancelled { actions } => self.now[player].cancelled += actions,
                 Event::Desync(desync) => {
@@ -109,7 +106,7 @@ impl Troubled {
         self.listen(player);
         let fresh = Program { player, ..Program::default() };
         let mut former = core::mem::replace(&mut self.now[player], fresh);
-        former.killed = !self.game.drivers()[player].session().is_over();
+        former.killed = !self.game.session(player).is_over();
         self.former.push(former);
         self.game.put_to_sleep(player, Instant::ZERO);
         come_back(&mut self.game, &self.config, player as u8);
@@ -133,14 +130,14 @@ impl Troubled {
                 self.calm_since[player] = self.calm_since[player].map(|_| until);
             }
             7 => {
-                let session = self.game.drivers_mut()[player].session_mut();
+                let session = self.game.session_mut(player);
                 self.now[player].cancelled += if player.is_multiple_of(2) {
                     session.resign(Successor::AsConfigured)
                 } else {
                     session.leave()
                 };
                 // The others cannot begin without it.
-                if phases(&self.game)[middle_of(&self.config) as usize] != SessionPhase::Lobby {
+                if self.game.phases()[middle_of(&self.config) as usize] != SessionPhase::Lobby {
                     self.calm_since[player] = None;
                 }
             }
@@ -167,9 +164,9 @@ impl Troubled {
                 self.game.net_mut().set_partition(&[]);
                 self.calm_since.iter_mut().flatten().for_each(|since| *since = now);
             }
-            let middle_is_here = !self.game.drivers()[middle].session().is_over();
+            let middle_is_here = !self.game.session(middle).is_over();
             if middle_leaves_at.is_some_and(|at| now >= ms(at)) && middle_is_here {
-                self.game.drivers_mut()[middle].session_mut().leave();
+                self.game.session_mut(middle).leave();
             } else if middle_is_here && now < ms(25_000) && self.below(3) == 0 {
                 self.trouble();
             }
@@ -177,7 +174,7 @@ impl Troubled {
                 attack(self);
             }
             for player in 1..self.now.len() {
-                let gone = matches!(phases(&self.game)[player], SessionPhase::Failed(_) | SessionPhase::Left);
+                let gone = matches!(self.game.phases()[player], SessionPhase::Failed(_) | SessionPhase::Left);
                 if gone && middle_is_here && self.comings[player] < 40 && self.calm_since[player].is_some() {
                     let since = self.calm_since[player];
                     self.come(player);
@@ -190,13 +187,13 @@ impl Troubled {
 
     /// Peers that have finished have the same history, and those that had the time have finished.
     pub(crate) fn check_players(&self, what: &str) {
-        let (phases, end) = (phases(&self.game), self.game.now());
-        let whole = self.game.drivers()[0].simulation();
+        let (phases, end) = (self.game.phases(), self.game.now());
+        let whole = self.game.toy(0);
         for player in 1..self.now.len() {
             if self.attacker.is_some_and(|(attacker, _)| attacker == player) {
                 continue;
             }
-            let simulation = self.game.drivers()[player].simulation();
+            let simulation = self.game.toy(player);
             if phases[player] == SessionPhase::Finished {
                 assert_eq!(simulation.history, whole.history, "{what}: player {player}");
                 assert_eq!(simulation.frames, whole.frames, "{what}: player {player}");
@@ -214,7 +211,7 @@ impl Troubled {
     /// Every order that a session accepted ran exactly once, or the session said that it may not; an order of a program that was killed ran
     /// at most once. Nothing else ran.
     pub(crate) fn check_orders(&self, what: &str) {
-        let log = &self.game.drivers()[0].simulation().log;
+        let log = &self.game.toy(0).log;
         let is_honest = |player: usize| self.attacker.is_none_or(|(attacker, _)| attacker != player);
         let mut ran: Vec<u32> = log
             .iter()

@@ -1,9 +1,10 @@
 //! Real sockets on loopback. Free ports, no sleeps: the loop polls with virtual time, so timeouts do not depend on the machine.
 #![expect(clippy::disallowed_types, reason = "the file of tests that other machines leave out")]
 
+use crate::play::give_order;
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::toy::{Order, Toy, bot, key_of};
+use crate::toy::{Order, Toy, key_of};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Guest, GuestError};
@@ -46,11 +47,7 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
         stranger.send_to(b"let me in", host_address).unwrap();
         for (socket, driver) in &mut peers {
             socket.pump(driver.session_mut(), now).unwrap();
-            driver.advance_with(now, |turn, _, session| {
-                if let Some(order) = session.player().and_then(|player| bot(3, turn.0, player.0)) {
-                    crate::toy::give(session, &order);
-                }
-            });
+            driver.advance_with(now, |turn, _, session| give_order(turn, session));
             socket.pump(driver.session_mut(), now).unwrap();
         }
         now += Duration::from_millis(5);

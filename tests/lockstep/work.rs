@@ -1,9 +1,10 @@
 //! Machines that take time: what a slow one costs the others, and what a round of the driver does at most.
 
+use crate::play::{Play as _, give_order};
 use core::num::NonZeroU32;
 
-use crate::toy::{Toy, bot, give, toy_match};
-use testudo_lockstep::simnet::LinkConfig;
+use crate::toy::{Toy, latency, toy_match};
+
 use testudo_lockstep::{
     Blame, Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, VirtualMatch,
 };
@@ -28,7 +29,7 @@ struct Table {
 impl Table {
     fn new(pace: Pace, machines: [Machine; 3]) -> Self {
         let config = SessionConfig::new(3).simulated().turns(100_000).pace(pace);
-        let link = LinkConfig::new().latency(Duration::from_millis(30));
+        let link = latency(30);
         let game = toy_match(&config, 0, 1, link);
         Self { game, machines, awake: [Instant::ZERO; 3], frames: [0; 3], hiccup: Duration::ZERO }
     }
@@ -39,16 +40,12 @@ impl Table {
         let mut lowest = u32::MAX;
         while self.game.now() < end {
             let now = self.game.now();
-            self.game.step(&mut |_, turn, _, session: &mut Session<_>| {
-                if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                    give(session, &order);
-                }
-            });
+            self.game.step(&mut |_, turn, _, session: &mut Session<_>| give_order(turn, session));
             for peer in 0..3 {
                 if now >= self.awake[peer] {
                     self.work(peer, now);
                 }
-                lowest = lowest.min(self.game.drivers()[peer].session().plan().pace_millihertz);
+                lowest = lowest.min(self.game.session(peer).plan().pace_millihertz);
             }
         }
         lowest
@@ -70,7 +67,7 @@ impl Table {
     }
 
     fn blames(&self) -> [Option<Blame>; 3] {
-        [0, 1, 2].map(|player| self.game.drivers()[2].session().player_report(PlayerId(player)).blame)
+        [0, 1, 2].map(|player| self.game.session(2).player_report(PlayerId(player)).blame)
     }
 
     fn frames_and_stalls(&self) -> (u32, u64) {
@@ -89,7 +86,7 @@ fn a_machine_that_cannot_keep_up_slows_the_match_and_is_named() {
     assert_eq!(table.blames(), [None, Some(Blame::Processor), None]);
     let (frames, stalls) = table.frames_and_stalls();
     table.play(60);
-    let report = table.game.drivers()[2].session().player_report(PlayerId(1));
+    let report = table.game.session(2).player_report(PlayerId(1));
     assert!((80..90).contains(&report.runtime_ms), "{report:?}");
     let (later, stalled) = table.frames_and_stalls();
     // 12.5 frames per second are 750; it draws, too.
@@ -159,7 +156,7 @@ fn a_fixed_pace_stays_and_blame_ends() {
     table.machines[1] = FAST;
     table.play(20);
     assert_ne!(table.blames()[1], Some(Blame::Processor));
-    assert_eq!(table.game.drivers()[2].session().plan().pace_millihertz, 20_000);
+    assert_eq!(table.game.session(2).plan().pace_millihertz, 20_000);
 }
 
 /// The article's frames follow the machine: not below the rate that was set, but never above it either.
@@ -167,10 +164,10 @@ fn a_fixed_pace_stays_and_blame_ends() {
 fn the_articles_pace_is_no_faster_than_it_was_set() {
     let mut table = Table::new(Pace::Article, [FAST; 3]);
     table.play(20);
-    assert_eq!(table.game.drivers()[2].session().plan().frames_per_second, 20);
+    assert_eq!(table.game.session(2).plan().frames_per_second, 20);
     table.machines[1].frame = 80;
     table.play(20);
-    assert!((10..=12).contains(&table.game.drivers()[2].session().plan().frames_per_second));
+    assert!((10..=12).contains(&table.game.session(2).plan().frames_per_second));
 }
 
 fn alone(config: SessionConfig) -> Driver<Toy> {

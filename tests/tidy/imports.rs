@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::paths::{module_of_file, paths};
+use crate::rooms::no_cycles_at;
 use crate::tree::{Finding, Tree};
 
 /// The folders of physics (and the files beside them), lowest first. One may import what stands above it here, so there are no cycles.
@@ -139,66 +140,11 @@ pub(crate) fn physics_order_is_current(tree: &Tree, order: &[&str]) -> Vec<Findi
     .collect()
 }
 
-/// The top modules of a crate import each other without a cycle.
+/// Imports of a crate name the module that they mean, and its top modules import each other without a cycle.
 pub(crate) fn no_cycles(tree: &Tree, src: &str) -> Vec<Finding> {
     let known = modules(tree, src);
-    let mut findings = Vec::new();
-    let mut edges: BTreeMap<String, BTreeMap<String, (String, usize)>> = BTreeMap::new();
-    for import in imports(tree, src) {
-        if known.contains(import.to.as_str()) {
-            let imported = edges.entry(import.from).or_default();
-            imported.entry(import.to).or_insert((import.path, import.line));
-        } else {
-            findings.push(through_the_root(&import, src));
-        }
-    }
-    if let Some(cycle) = find_cycle(&edges) {
-        let steps: Vec<String> = cycle
-            .windows(2)
-            .map(|pair| {
-                let (path, line) = &edges[&pair[0]][&pair[1]];
-                format!("`{}` imports `{}` at {path}:{line}", pair[0], pair[1])
-            })
-            .collect();
-        let (path, line) = edges[&cycle[0]][&cycle[1]].clone();
-        let message = format!(
-            "import cycle: {}; move what both need into a module below both, or pass it in as an argument",
-            steps.join(", ")
-        );
-        findings.push(Finding { path, line, message });
-    }
-    findings
-}
-
-/// A cycle as a list that begins and ends with the same module.
-pub(crate) fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
-    let mut done = BTreeSet::new();
-    edges.keys().find_map(|start| walk(edges, &mut vec![start.clone()], &mut done))
-}
-
-fn walk<V>(
-    edges: &BTreeMap<String, BTreeMap<String, V>>,
-    trail: &mut Vec<String>,
-    done: &mut BTreeSet<String>,
-) -> Option<Vec<String>> {
-    let here = trail.last().expect("a trail is never empty").clone();
-    if done.contains(&here) {
-        return None;
-    }
-    for next in edges.get(&here).into_iter().flat_map(BTreeMap::keys) {
-        if let Some(start) = trail.iter().position(|module| module == next) {
-            let mut cycle = trail[start..].to_vec();
-            cycle.push(next.clone());
-            return Some(cycle);
-        }
-        trail.push(next.clone());
-        if let Some(cycle) = walk(edges, trail, done) {
-            return Some(cycle);
-        }
-        trail.pop();
-    }
-    done.insert(here);
-    None
+    let lost = imports(tree, src).into_iter().filter(|import| !known.contains(import.to.as_str()));
+    lost.map(|import| through_the_root(&import, src)).chain(no_cycles_at(tree, src, 1)).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::imports::find_cycle;
 use crate::paths::{module_of_file, paths};
 use crate::tree::{Finding, Tree};
 
@@ -97,6 +96,37 @@ fn no_cycles_in(edges: &Edges) -> Vec<Finding> {
         steps.join(", ")
     );
     vec![Finding { path, line, message }]
+}
+
+/// A cycle as a list that begins and ends with the same module.
+fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
+    let mut done = BTreeSet::new();
+    edges.keys().find_map(|start| walk(edges, &mut vec![start.clone()], &mut done))
+}
+
+fn walk<V>(
+    edges: &BTreeMap<String, BTreeMap<String, V>>,
+    trail: &mut Vec<String>,
+    done: &mut BTreeSet<String>,
+) -> Option<Vec<String>> {
+    let here = trail.last().expect("a trail is never empty").clone();
+    if done.contains(&here) {
+        return None;
+    }
+    for next in edges.get(&here).into_iter().flat_map(BTreeMap::keys) {
+        if let Some(start) = trail.iter().position(|module| module == next) {
+            let mut cycle = trail[start..].to_vec();
+            cycle.push(next.clone());
+            return Some(cycle);
+        }
+        trail.push(next.clone());
+        if let Some(cycle) = walk(edges, trail, done) {
+            return Some(cycle);
+        }
+        trail.pop();
+    }
+    done.insert(here);
+    None
 }
 
 /// How many names the path of the deepest file has.

@@ -1,13 +1,14 @@
 //! A member that sends its own entries ahead. Behind a relay, 511 of them ended the match of everybody else.
 
+use crate::play::Play as _;
 use std::cell::Cell;
 
-use super::{FORMAT, bare, slow};
+use super::{FORMAT, bare, entries_of, slow};
 use crate::tally::Tally;
 use crate::toy::{Order, Toy, bot, game_match};
-use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{PayloadFormat, TurnsPacket};
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Duration, Entry, Event, Instant, Payload, PeerId, PlayerId,
+    Action, BitReader, BitWriter, DecodeError, Duration, Entry, Event, Instant, Payload, PeerId,
     SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
 };
 
@@ -108,23 +109,18 @@ fn play<S: Game>(game: &mut VirtualMatch<S>, until_ms: u64) {
 
 /// Entries up to a distance from the next turn, in packets that follow each other at once.
 fn send_ahead<S: Game>(game: &mut VirtualMatch<S>, to: usize, distance: u32) {
-    let next = game.drivers()[to].session().next_turn().0.max(game.drivers()[0].session().next_turn().0);
+    let next = game.session(to).next_turn().0.max(game.session(0).next_turn().0);
     let (mut first, liar) = (next.saturating_sub(3).max(2), PeerId(LIAR as u32));
     while first < next + distance {
         let count = (next + distance - first).min(400);
-        let packet = TurnsPacket {
-            base: first + count,
-            segments: [Segment { player: PlayerId(LIAR as u8), first, entries: 0..count }]
-                .into_iter()
-                .collect(),
-            entries: vec![Entry { payload: S::idle(), ..Entry::default() }; count as usize],
-            ..bare(next, PLAYERS)
-        };
+        let entries = vec![Entry { payload: S::idle(), ..Entry::default() }; count as usize];
+        let rest = TurnsPacket { base: first + count, ..bare(next, PLAYERS) };
+        let packet = entries_of(LIAR as u8, first, entries, rest);
         let now = game.now();
-        let session = game.drivers_mut()[to].session_mut();
+        let session = game.session_mut(to);
         let key = session.packet_key(liar).unwrap_or(0);
         let mut bytes = Vec::new();
-        Packet::Turns(Box::new(packet)).encode(key, S::FORMAT, &mut BitWriter::new(), &mut bytes);
+        packet.encode(key, S::FORMAT, &mut BitWriter::new(), &mut bytes);
         session.handle_packet(now, liar, &bytes);
         first += count;
     }
@@ -147,7 +143,7 @@ fn check<S: Game>(case: Case) -> bool {
         game.put_to_sleep(LIAR, Instant::from_millis(9_000_000));
     }
     play(&mut game, 200_000);
-    let checksum = game.drivers_mut()[0].simulation_mut().checksum();
+    let checksum = game.toy_mut(0).checksum();
     let mut named = false;
     for (node, driver) in game.drivers_mut().iter_mut().enumerate().filter(|(node, _)| *node != LIAR) {
         assert_eq!(driver.session().phase(), SessionPhase::Finished, "{case:?}: {node}");
@@ -227,16 +223,12 @@ fn an_entry_that_repeats_a_known_one_is_read() {
     play(&mut game, 4_000);
     // No order of the toy.
     let payload = Payload::new(&[0xff; 8], 64);
-    let next = game.drivers()[0].session().next_turn().0;
+    let next = game.session(0).next_turn().0;
     for first in next.saturating_sub(2)..next + 6 {
-        let packet = TurnsPacket {
-            base: first + 4,
-            segments: [Segment { player: PlayerId(LIAR as u8), first, entries: 0..4 }].into_iter().collect(),
-            entries: vec![Entry { payload: payload.clone(), ..Entry::default() }; 4],
-            ..bare(next - 2, PLAYERS)
-        };
-        super::deliver(&mut game, 0, LIAR as u32, &Packet::Turns(Box::new(packet)));
+        let entries = vec![Entry { payload: payload.clone(), ..Entry::default() }; 4];
+        let rest = TurnsPacket { base: first + 4, ..bare(next - 2, PLAYERS) };
+        super::deliver(&mut game, 0, LIAR as u32, &entries_of(LIAR as u8, first, entries, rest));
     }
-    assert!(game.drivers()[0].session().stats().entries_invalid >= 4);
+    assert!(game.session(0).stats().entries_invalid >= 4);
     super::assert_unharmed(&mut game, "repeated");
 }

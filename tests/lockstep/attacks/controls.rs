@@ -1,12 +1,13 @@
 //! Pauses and changes of speed have a budget, or are votes, or the host's. A member that pays no heed changes nothing for the others.
 
-use super::{bare, deliver, run, slow};
+use super::{bare, deliver, entries_of, hearers, slow};
 use crate::joining;
+use crate::play::Play as _;
 use crate::toy::{Toy, toy_match};
-use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::packet::TurnsPacket;
 use testudo_lockstep::{
-    ControlError, Controls, Duration, Entry, Event, Extra, Identity, Instant, PlayerId, SessionConfig,
-    SessionPhase, Topology, VirtualMatch,
+    ControlError, Controls, Duration, Entry, Event, Extra, Instant, SessionConfig, SessionPhase, Topology,
+    VirtualMatch,
 };
 
 const LIAR: u8 = 2;
@@ -18,39 +19,27 @@ fn config(topology: Topology) -> SessionConfig {
 
 /// Each of its entries asks for a pause and a tenth of the speed.
 fn send_entries(game: &mut VirtualMatch<Toy>, topology: Topology) {
-    let next = game.drivers()[0].session().next_turn().0;
+    let next = game.session(0).next_turn().0;
     let extras: Vec<Extra> = vec![Extra::Pause(true), Extra::Speed(10)];
     let entry = Entry { extras: extras.into_iter().collect(), ..Entry::default() };
     let first = next.saturating_sub(1).max(2);
-    let packet = TurnsPacket {
-        base: next + 4,
-        segments: [Segment { player: PlayerId(LIAR), first, entries: 0..4 }].into_iter().collect(),
-        entries: vec![entry; 4],
-        ..bare(next + 2, 3)
-    };
-    let targets = match topology {
-        Topology::Relay => vec![3],
-        Topology::Host => vec![0],
-        Topology::Mesh => vec![0, 1],
-    };
-    for to in targets {
-        deliver(game, to, LIAR.into(), &Packet::Turns(Box::new(packet.clone())));
-    }
+    let rest = TurnsPacket { base: next + 4, ..bare(next + 2, 3) };
+    let packet = entries_of(LIAR, first, vec![entry; 4], rest);
+    hearers(topology).iter().for_each(|&to| deliver(game, to, LIAR.into(), &packet));
 }
 
 #[test]
 fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let mut game = toy_match(&config(topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         game.put_to_sleep(usize::from(LIAR), Instant::from_millis(9_000_000));
-        while !(0..2).all(|node| game.drivers()[node].session().is_over()) {
+        while !(0..2).all(|node| game.session(node).is_over()) {
             assert!(game.now() < Instant::from_millis(150_000), "{topology:?}: it stands for ever");
             send_entries(&mut game, topology);
-            let until = game.now().as_micros() / 1_000 + 50;
-            run(&mut game, until);
+            game.play_for(50);
             // Player 1 wants the usual speed. Four times the same budget would be enough for each of them.
-            let session = game.drivers_mut()[1].session_mut();
+            let session = game.session_mut(1);
             if session.plan().pace_millihertz < 20_000 {
                 let _ = session.set_speed(100);
             }
@@ -64,7 +53,7 @@ fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
         // Two seconds of pause, some of them at a tenth of the speed: a turn then takes two seconds.
         assert!(states[0].0 >= 4 * (150 - 13), "{topology:?} {states:?}");
         let mut accepted = (0, 0);
-        while let Some(event) = game.drivers_mut()[0].session_mut().poll_event() {
+        while let Some(event) = game.session_mut(0).poll_event() {
             match event {
                 Event::Paused { player, paused: true, .. } => accepted.0 += u32::from(player.0 == LIAR),
                 Event::Speed { player, .. } => accepted.1 += u32::from(player.0 == LIAR),
@@ -80,25 +69,25 @@ fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
 fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     let longer = config(Topology::Host).pause_max(Duration::from_secs(60));
     let mut game = toy_match(&longer, 0, 1, slow());
-    run(&mut game, 3_000);
+    game.play(3_000);
     for round in 0..3 {
-        let session = game.drivers_mut()[1].session_mut();
+        let session = game.session_mut(1);
         assert_eq!(
             (session.pause(true), session.pause(true)),
             (Ok(()), Ok(())),
             "the next entry has room for one"
         );
-        run(&mut game, 4_000 + round * 1_500);
-        assert!(game.drivers()[0].session().is_paused(), "round {round}");
-        assert_eq!(game.drivers_mut()[0].session_mut().pause(false), Ok(()));
-        run(&mut game, 4_700 + round * 1_500);
-        assert!(!game.drivers()[1].session().is_paused(), "round {round}");
+        game.play(4_000 + round * 1_500);
+        assert!(game.session(0).is_paused(), "round {round}");
+        assert_eq!(game.session_mut(0).pause(false), Ok(()));
+        game.play(4_700 + round * 1_500);
+        assert!(!game.session(1).is_paused(), "round {round}");
     }
-    let session = game.drivers_mut()[1].session_mut();
+    let session = game.session_mut(1);
     assert_eq!(session.pause(true), Err(ControlError::UsedUp { max: 3 }));
     assert_eq!(session.pause(false), Ok(()), "going on costs nothing");
     for nonsense in [0, 9, 251, 255] {
-        let refused = game.drivers_mut()[1].session_mut().set_speed(nonsense);
+        let refused = game.session_mut(1).set_speed(nonsense);
         assert_eq!(
             refused,
             Err(ControlError::OutOfRange { min: 10, max: 250 }),
@@ -108,26 +97,26 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     // Two entries are on their way, and count.
     let mut asked = 0;
     for until in 0..20 {
-        asked += u32::from(game.drivers_mut()[1].session_mut().set_speed(100).is_ok());
-        run(&mut game, 9_000 + until * 210);
+        asked += u32::from(game.session_mut(1).set_speed(100).is_ok());
+        game.play(9_000 + until * 210);
     }
     assert_eq!(asked, 4);
-    assert_eq!(game.drivers_mut()[1].session_mut().set_speed(50), Err(ControlError::UsedUp { max: 4 }));
+    assert_eq!(game.session_mut(1).set_speed(50), Err(ControlError::UsedUp { max: 4 }));
     for percent in [10, 250, 100] {
-        assert_eq!(game.drivers_mut()[2].session_mut().set_speed(percent), Ok(()), "each has a budget");
+        assert_eq!(game.session_mut(2).set_speed(percent), Ok(()), "each has a budget");
     }
-    assert!(run(&mut game, 300_000));
-    assert_eq!(game.drivers_mut()[2].session_mut().pause(true), Err(ControlError::NotPlaying));
+    assert!(game.play(300_000));
+    assert_eq!(game.session_mut(2).pause(true), Err(ControlError::NotPlaying));
 
     let config = config(Topology::Relay).controls(Controls::HostPlayer);
     let mut game = toy_match(&config, 0, 1, slow());
-    run(&mut game, 3_000);
-    assert_eq!(game.drivers_mut()[1].session_mut().pause(true), Err(ControlError::HostOnly));
-    assert_eq!(game.drivers_mut()[0].session_mut().pause(true), Ok(()));
-    run(&mut game, 4_500);
-    assert!(game.drivers()[1].session().is_paused());
-    run(&mut game, 7_500);
-    assert!(!game.drivers()[2].session().is_paused(), "it has lasted for two seconds");
+    game.play(3_000);
+    assert_eq!(game.session_mut(1).pause(true), Err(ControlError::HostOnly));
+    assert_eq!(game.session_mut(0).pause(true), Ok(()));
+    game.play(4_500);
+    assert!(game.session(1).is_paused());
+    game.play(7_500);
+    assert!(!game.session(2).is_paused(), "it has lasted for two seconds");
 }
 
 /// The pause comes some turns later. Meanwhile a button that was pressed again asked for a second one, and the budget was used up.
@@ -135,26 +124,26 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
 fn a_pause_that_is_on_its_way_can_be_taken_back_and_is_asked_for_once() {
     let config = config(Topology::Host).pauses_max(2).pause_max(Duration::from_secs(60));
     let mut game = toy_match(&config, 0, 1, slow());
-    run(&mut game, 3_000);
+    game.play(3_000);
     let own = |game: &mut VirtualMatch<Toy>, paused: bool| {
-        let session = game.drivers_mut()[1].session_mut();
+        let session = game.session_mut(1);
         let before = session.pause_asked();
         (before, session.pause(paused), session.is_paused())
     };
     assert_eq!(own(&mut game, true), (None, Ok(()), false));
     assert_eq!(own(&mut game, true), (Some(true), Ok(()), false), "it waits for the next entry");
     // A turn takes 200 ms, and an entry runs two turns after it was closed.
-    run(&mut game, 3_250);
+    game.play(3_250);
     assert_eq!(own(&mut game, true), (Some(true), Ok(()), false), "the entry is on its way");
-    run(&mut game, 3_500);
+    game.play(3_500);
     assert_eq!(own(&mut game, false), (Some(true), Ok(()), false));
     assert_eq!(own(&mut game, false), (Some(false), Ok(()), false));
-    run(&mut game, 5_000);
-    assert!(!game.drivers()[0].session().is_paused(), "it was taken back");
+    game.play(5_000);
+    assert!(!game.session(0).is_paused(), "it was taken back");
     assert_eq!(own(&mut game, true), (None, Ok(()), false), "one of two pauses is left");
-    run(&mut game, 6_500);
+    game.play(6_500);
     assert_eq!(own(&mut game, false), (None, Ok(()), true));
-    run(&mut game, 8_000);
+    game.play(8_000);
     assert_eq!(own(&mut game, true), (None, Err(ControlError::UsedUp { max: 2 }), false));
 }
 
@@ -164,22 +153,21 @@ fn a_majority_pauses_also_for_who_has_come_back_meanwhile() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = joining::config(3, topology).controls(Controls::Majority);
         let mut game = joining::start(&config, 0, 1, slow());
-        joining::play(&mut game, 5_000);
-        assert_eq!(game.drivers_mut()[1].session_mut().pause(true), Ok(()));
-        joining::play(&mut game, 6_500);
-        assert!(!game.drivers()[0].session().is_paused(), "{topology:?}: one of three");
-        joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
-        joining::play(&mut game, 14_000);
-        assert_eq!(game.drivers()[0].simulation().returned.len(), 1, "{topology:?}");
-        game.drivers_mut()[0].session_mut().pause(true).unwrap();
-        joining::play(&mut game, 15_500);
-        let stands =
-            |game: &VirtualMatch<Toy>| [0, 1, 2].map(|node| game.drivers()[node].session().is_paused());
+        game.play(5_000);
+        assert_eq!(game.session_mut(1).pause(true), Ok(()));
+        game.play(6_500);
+        assert!(!game.session(0).is_paused(), "{topology:?}: one of three");
+        joining::come_back(&mut game, &config, 2);
+        game.play(14_000);
+        assert_eq!(game.toy(0).returned.len(), 1, "{topology:?}");
+        game.session_mut(0).pause(true).unwrap();
+        game.play(15_500);
+        let stands = |game: &VirtualMatch<Toy>| [0, 1, 2].map(|node| game.session(node).is_paused());
         assert_eq!(stands(&game), [true; 3], "{topology:?}: two of three, the joining peer knows both votes");
         for player in [2, 1] {
-            game.drivers_mut()[player].session_mut().pause(false).unwrap();
+            game.session_mut(player).pause(false).unwrap();
         }
-        joining::play(&mut game, 300_000);
+        game.play(300_000);
         assert_eq!(stands(&game), [false; 3], "{topology:?}");
         joining::assert_agreed(&mut game, &format!("{topology:?}"));
     }

@@ -2,7 +2,8 @@
 //! panics, every match of the honest ends, and honest players who finish without an alarm have run the same orders. (In a match without keys the
 //! middle of a star can still show different matches to different players: only the first two are asked there.) No honest player is named.
 
-use super::{config, deliver, run, slow};
+use super::{config, deliver, slow};
+use crate::play::Play as _;
 use crate::toy::{Toy, key_of, toy_match};
 use testudo_lockstep::packet::{
     Address, Bye, Echo, Frame, Lobby, LobbyKeys, Members, Messages, Packet, Received, Segment, Signed,
@@ -182,13 +183,12 @@ fn play(seed: u64) -> (VirtualMatch<Toy>, Topology, usize) {
     let mut game = toy_match(&config, 0, seed, slow());
     let nodes = game.drivers().len() as u32;
     let forger = below(&mut dice, nodes) as usize;
-    run(&mut game, 1_500 + u64::from(below(&mut dice, 6_000)));
+    game.play(1_500 + u64::from(below(&mut dice, 6_000)));
     for _ in 0..below(&mut dice, 60) {
-        let until = game.now().as_micros() / 1_000 + u64::from(below(&mut dice, 120));
-        run(&mut game, until);
+        game.play_for(u64::from(below(&mut dice, 120)));
         let victim = below(&mut dice, nodes) as usize;
         if victim != forger {
-            let session = game.drivers()[victim].session();
+            let session = game.session(victim);
             let (turn, roster) = (session.next_turn().0, session.roster().cloned());
             let own = (forger < usize::from(PLAYERS)).then_some(forger as u8);
             let forged = packet(&mut dice, turn, own, roster.as_ref());
@@ -197,7 +197,7 @@ fn play(seed: u64) -> (VirtualMatch<Toy>, Topology, usize) {
     }
     game.put_to_sleep(forger, Instant::from_millis(4_000_000));
     // At a tenth of the speed a match takes a minute and a half.
-    run(&mut game, 600_000);
+    game.play(600_000);
     (game, topology, forger)
 }
 
@@ -234,7 +234,7 @@ fn is_alarmed(event: &Event, forger: Identity, roster: Option<&Roster>, what: &s
 fn check(seed: u64) -> bool {
     let (mut game, topology, forger) = play(seed);
     let is_middle = topology != Topology::Mesh && forger == if topology == Topology::Relay { 4 } else { 0 };
-    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    let phases = game.phases();
     let is_signed = seed.is_multiple_of(2);
     let mut reference: Option<Toy> = None;
     let mut is_anybody_told = false;

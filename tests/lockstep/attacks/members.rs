@@ -1,7 +1,8 @@
 //! A member that speaks for others.
 
 use super::signed::forge;
-use super::{bare, config, deliver, run, slow};
+use super::{bare, config, deliver, entries_of, slow};
+use crate::play::Play as _;
 use crate::toy::toy_match;
 use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
@@ -14,26 +15,18 @@ use testudo_lockstep::{
 fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
     for end in [None, Some(EndReason::Left), Some(EndReason::Surrendered), Some(EndReason::Dropped)] {
         let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         for _ in 0..20 {
-            let until = game.now().as_micros() / 1_000 + 37;
-            run(&mut game, until);
+            game.play_for(37);
             for victim in [0, 1] {
                 // Player 2 says what the other one does next.
                 let forged = 1 - victim as u8;
-                let next = game.drivers()[victim].session().next_turn().0;
+                let next = game.session(victim).next_turn().0;
                 for first in next..next + 4 {
                     let mut entry = Entry { payload: Payload::none(), ..Entry::default() };
                     entry.extras.extend(end.map(Extra::End));
-                    let segment = Segment { player: PlayerId(forged), first, entries: 0..1 };
-                    let packet = TurnsPacket {
-                        base: first + 1,
-                        acks: [2, 2, 2].into_iter().collect(),
-                        segments: [segment].into_iter().collect(),
-                        entries: vec![entry],
-                        ..TurnsPacket::default()
-                    };
-                    deliver(&mut game, victim, 2, &Packet::Turns(Box::new(packet)));
+                    let rest = TurnsPacket { base: first + 1, ..bare(2, 3) };
+                    deliver(&mut game, victim, 2, &entries_of(forged, first, vec![entry], rest));
                 }
             }
         }
@@ -44,28 +37,28 @@ fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
 #[test]
 fn most_of_a_mesh_can_vote_somebody_out() {
     let mut game = toy_match(&config(5, Topology::Mesh), 0, 1, slow());
-    run(&mut game, 4_000);
+    game.play(4_000);
     for voter in [0, 4] {
-        assert_eq!(game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true), Ok(()));
+        assert_eq!(game.session_mut(voter).vote_out(PlayerId(3), true), Ok(()));
     }
-    assert_eq!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(3), true), Err(VoteError::Oneself));
-    run(&mut game, 6_000);
+    assert_eq!(game.session_mut(3).vote_out(PlayerId(3), true), Err(VoteError::Oneself));
+    game.play(6_000);
     assert!(
         game.drivers().iter().all(|driver| driver.simulation().gone.is_empty()),
         "two of five are too few"
     );
     // The victim votes, too, which does not help it.
-    assert_eq!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(0), true), Ok(()));
-    assert_eq!(game.drivers_mut()[1].session_mut().vote_out(PlayerId(3), true), Ok(()));
-    run(&mut game, 7_500);
-    let gone = game.drivers()[0].simulation().gone.clone();
+    assert_eq!(game.session_mut(3).vote_out(PlayerId(0), true), Ok(()));
+    assert_eq!(game.session_mut(1).vote_out(PlayerId(3), true), Ok(()));
+    game.play(7_500);
+    let gone = game.toy(0).gone.clone();
     assert_eq!(gone.len(), 1, "within a second and a half");
-    assert!(game.run(Instant::from_millis(300_000), |_, _, _, _| {}));
+    assert!(game.idle(300_000));
     for node in [0, 1, 2, 4] {
-        assert_eq!(game.drivers()[node].session().phase(), SessionPhase::Finished, "{node}");
-        assert_eq!(game.drivers()[node].simulation().gone, gone, "{node}");
+        assert_eq!(game.session(node).phase(), SessionPhase::Finished, "{node}");
+        assert_eq!(game.toy(node).gone, gone, "{node}");
     }
-    assert!(matches!(game.drivers()[3].session().phase(), SessionPhase::Failed(_)));
+    assert!(matches!(game.session(3).phase(), SessionPhase::Failed(_)));
 }
 
 /// Found by random forgers: a relay ends everybody else's stream, says that it has finished, brings one of them back, and is silent. Whoever had
@@ -74,11 +67,11 @@ fn most_of_a_mesh_can_vote_somebody_out() {
 fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever() {
     for brings_back in [false, true] {
         let mut game = toy_match(&config(3, Topology::Relay).turns(200), 0, 1, slow());
-        run(&mut game, 3_000);
+        game.play(3_000);
         for player in [0, 1] {
             forge(&mut game, 2, 3, player, Some(EndReason::Dropped));
         }
-        let next = game.drivers()[2].session().next_turn().0;
+        let next = game.session(2).next_turn().0;
         let horizon = TurnsPacket { horizon: Some(next + 8), ..bare(next, 3) };
         deliver(&mut game, 2, 3, &Packet::Turns(Box::new(horizon)));
         deliver(&mut game, 2, 3, &Packet::Bye(Bye::Finished));
@@ -90,8 +83,8 @@ fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever(
             deliver(&mut game, 2, 3, &Packet::Turns(Box::new(packet)));
         }
         game.put_to_sleep(3, Instant::from_millis(4_000_000));
-        run(&mut game, 120_000);
-        let session = game.drivers()[2].session();
+        game.play(120_000);
+        let session = game.session(2);
         assert!(session.is_over(), "{brings_back} {:?} at {:?}", session.phase(), session.next_turn());
     }
 }
@@ -104,27 +97,22 @@ fn who_says_that_everything_is_over_ends_its_own_part_only() {
     for (liar, plays_on) in [(2_usize, false), (2, true), (4, false)] {
         let config = SessionConfig::new(3).simulated().topology(Topology::Relay);
         let mut game = toy_match(&config.drop_after(Duration::from_secs(2)), 1, 1, slow());
-        run(&mut game, 4_000);
-        let acked = game.drivers()[liar].session().next_turn().0;
+        game.play(4_000);
+        let acked = game.session(liar).next_turn().0;
         deliver(&mut game, 3, liar as u32, &Packet::Bye(Bye::Finished));
         game.put_to_sleep(liar, Instant::from_millis(4_000_000));
         for step in 0..450 {
-            run(&mut game, 4_000 + 200 * step);
-            let next = game.drivers()[0].session().next_turn().0 + 2;
-            let segment = Segment { player: PlayerId(2), first: next - 4, entries: 0..4 };
-            let said = TurnsPacket {
-                segments: [segment].into_iter().collect(),
-                entries: vec![Entry::default(); 4],
-                acks: [acked; 3].into_iter().collect(),
-                ..bare(next, 3)
-            };
+            game.play(4_000 + 200 * step);
+            let next = game.session(0).next_turn().0 + 2;
             if plays_on {
-                deliver(&mut game, 3, liar as u32, &Packet::Turns(Box::new(said)));
+                let rest = TurnsPacket { base: next, ..bare(acked, 3) };
+                let said = entries_of(2, next - 4, vec![Entry::default(); 4], rest);
+                deliver(&mut game, 3, liar as u32, &said);
             }
         }
-        let honest = [0, 1].map(|node| game.drivers()[node].session().phase());
+        let honest = [0, 1].map(|node| game.session(node).phase());
         assert_eq!(honest, [SessionPhase::Running; 2], "{liar} {plays_on}");
-        let begun = game.drivers()[0].session().next_turn().0;
+        let begun = game.session(0).next_turn().0;
         assert!((350..LAST).contains(&begun), "{liar} {plays_on}: turn {begun}");
         game.run(Instant::from_millis(400_000), |_, turn, _, session| {
             if turn.0 == LAST {
@@ -132,9 +120,9 @@ fn who_says_that_everything_is_over_ends_its_own_part_only() {
             }
         });
         for node in [0, 1, 3] {
-            let session = game.drivers()[node].session();
+            let session = game.session(node);
             assert_eq!(session.phase(), SessionPhase::Finished, "{liar} {plays_on}: {node}");
         }
-        assert_eq!(game.drivers()[0].simulation().history, game.drivers()[1].simulation().history);
+        assert_eq!(game.toy(0).history, game.toy(1).history);
     }
 }

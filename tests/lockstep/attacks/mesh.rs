@@ -1,35 +1,29 @@
 //! Meshes whose members agree on whom to drop, one of them a liar, or a link broken.
 
-use super::{bare, config, deliver, run, slow};
+use super::{bare, config, deliver, entries_of, slow};
+use crate::play::Play as _;
 use crate::toy::{Toy, toy_match};
-use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Entry, Instant, PlayerId, SessionPhase, Topology, VirtualMatch};
+use testudo_lockstep::{Duration, Entry, Instant, SessionPhase, Topology, VirtualMatch};
 use testudo_lockstep::{EndReason, Extra, Payload};
 
 /// The lowest player says that somebody is given up, and ends that stream. The others followed as soon as one packet was late.
 #[test]
 fn the_lowest_player_drops_nobody_who_is_late_for_a_moment() {
     let mut game = toy_match(&config(4, Topology::Mesh), 0, 1, slow());
-    run(&mut game, 4_000);
+    game.play(4_000);
     game.net_mut().set_partition(&[3]);
     for step in 0..30 {
-        run(&mut game, 4_300 + step * 17);
+        game.play(4_300 + step * 17);
         for victim in [1, 2] {
-            let next = game.drivers()[victim].session().next_turn().0;
+            let next = game.session(victim).next_turn().0;
             for first in next..next + 4 {
                 let mut end = Entry { payload: Payload::none(), ..Entry::default() };
                 end.extras.push(Extra::End(EndReason::Dropped));
-                let segment = Segment { player: PlayerId(3), first, entries: 0..1 };
-                let lie = TurnsPacket {
-                    frozen: 1 << 3,
-                    segments: [segment].into_iter().collect(),
-                    entries: vec![end],
-                    ..bare(next + 2, 4)
-                };
                 let word = TurnsPacket { frozen: 1 << 3, ..bare(next + 2, 4) };
-                deliver(&mut game, victim, 0, &Packet::Turns(Box::new(word)));
-                deliver(&mut game, victim, 0, &Packet::Turns(Box::new(lie)));
+                deliver(&mut game, victim, 0, &Packet::Turns(Box::new(word.clone())));
+                deliver(&mut game, victim, 0, &entries_of(3, first, vec![end], word));
             }
         }
     }
@@ -44,13 +38,13 @@ fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
     let lost = LinkConfig::new().loss_ppm(1_000_000);
     let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
     let mut game = toy_match(&config, 0, 1, slow());
-    run(&mut game, 2_000);
+    game.play(2_000);
     game.net_mut().set_link(0, 3, lost);
     game.net_mut().set_link(3, 0, lost);
-    run(&mut game, 5_000);
+    game.play(5_000);
     game.put_to_sleep(4, Instant::from_millis(2_000_000));
-    run(&mut game, 300_000);
-    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    game.play(300_000);
+    let phases = game.phases();
     assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
     let logs: Vec<_> = game.drivers()[..3].iter().map(|driver| &driver.simulation().log).collect();
     assert!(logs.iter().all(|log| *log == logs[0]));
@@ -61,18 +55,17 @@ fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
 fn who_never_agrees_ends_its_own_match_only() {
     let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
     let mut game = toy_match(&config, 0, 1, slow());
-    run(&mut game, 4_000);
+    game.play(4_000);
     game.put_to_sleep(3, Instant::from_millis(2_000_000));
     game.put_to_sleep(4, Instant::from_millis(2_000_000));
     let over = |game: &VirtualMatch<Toy>| game.drivers()[..3].iter().all(|driver| driver.session().is_over());
     while !over(&game) && game.now() < Instant::from_millis(200_000) {
-        let until = game.now().as_micros() / 1_000 + 100;
-        run(&mut game, until);
+        game.play_for(100);
         for victim in 0..3 {
-            let next = game.drivers()[victim].session().next_turn().0;
+            let next = game.session(victim).next_turn().0;
             deliver(&mut game, victim, 3, &Packet::Turns(Box::new(bare(next, 5))));
         }
     }
-    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    let phases = game.phases();
     assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
 }

@@ -1,11 +1,12 @@
 //! A member that floods, speaks for others, repeats, leaves gaps or acknowledges nothing in the messages beside the match: nothing grows, and
 //! nobody waits.
 
-use super::{assert_unharmed, config, deliver, run, slow};
+use super::{assert_unharmed, config, deliver, slow};
+use crate::play::Play as _;
 use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Address, Frame, Messages, Packet};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Event, Identity, Instant, PlayerId, To, Topology, VirtualMatch};
+use testudo_lockstep::{Duration, Event, Identity, PlayerId, To, Topology, VirtualMatch};
 
 const ATTACKER: usize = 2;
 
@@ -26,7 +27,7 @@ fn middle_of(game: &VirtualMatch<Toy>) -> usize {
 
 /// What a player has heard, and from whom.
 fn heard(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<(Identity, Vec<u8>)> {
-    let session = game.drivers_mut()[node].session_mut();
+    let session = game.session_mut(node);
     std::iter::from_fn(|| session.poll_message()).map(|message| (message.from, message.bytes)).collect()
 }
 
@@ -34,12 +35,11 @@ fn heard(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<(Identity, Vec<u8>)> 
 fn who_floods_with_messages_is_heard_at_its_rate_and_holds_nobody_up() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         let middle = middle_of(&game);
         let (mut number, mut from_attacker, mut from_honest) = (0, 0, 0);
         for round in 0..100 {
-            let until = game.now().as_micros() / 1_000 + 20;
-            run(&mut game, until);
+            game.play_for(20);
             for _ in 0..20 {
                 // The longest message, to everybody: a megabyte per second.
                 let frames = vec![said(attacker(), Address::Everybody, &[7; 1_000])];
@@ -50,7 +50,7 @@ fn who_floods_with_messages_is_heard_at_its_rate_and_holds_nobody_up() {
             // The middle takes them in order: begin again with what it lacks.
             number = if round % 2 == 0 { 0 } else { number };
             if round % 10 == 0 {
-                game.drivers_mut()[0].session_mut().send_message(To::Everybody, b"hello").unwrap();
+                game.session_mut(0).send_message(To::Everybody, b"hello").unwrap();
             }
             for (from, _) in heard(&mut game, 1) {
                 if from == attacker() {
@@ -72,9 +72,9 @@ fn nobody_speaks_or_shows_anything_for_another() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let mut game = toy_match(&config(3, topology), 0, 1, slow());
         for node in 0..3 {
-            game.drivers_mut()[node].session_mut().set_ready(false);
+            game.session_mut(node).set_ready(false);
         }
-        run(&mut game, 1_000);
+        game.play(1_000);
         let victim = if topology == Topology::Mesh { 1 } else { middle_of(&game) };
         let other = Identity::Player(PlayerId(u8::from(topology != Topology::Mesh)));
         let frames = vec![
@@ -89,15 +89,14 @@ fn nobody_speaks_or_shows_anything_for_another() {
         // The second time it is a repetition.
         deliver(&mut game, victim, ATTACKER as u32, &packet);
         deliver(&mut game, victim, ATTACKER as u32, &packet);
-        run(&mut game, 2_000);
-        assert_eq!(game.drivers()[victim].session().stats().messages_refused, 5, "{topology:?}");
-        let host = game.drivers_mut()[victim].session_mut();
-        let events: Vec<Event> = std::iter::from_fn(|| host.poll_event()).collect();
+        game.play(2_000);
+        assert_eq!(game.session(victim).stats().messages_refused, 5, "{topology:?}");
+        let events = game.events(victim);
         assert!(!events.iter().any(|event| matches!(event, Event::Undelivered { .. })), "{events:?}");
         assert_eq!(heard(&mut game, 1), [(attacker(), b"mine".to_vec())], "{topology:?}");
         for node in 0..3 {
-            assert_eq!(game.drivers()[node].session().profile(PlayerId(0)), b"");
-            game.drivers_mut()[node].session_mut().set_ready(true);
+            assert_eq!(game.session(node).profile(PlayerId(0)), b"");
+            game.session_mut(node).set_ready(true);
         }
         assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -106,7 +105,7 @@ fn nobody_speaks_or_shows_anything_for_another() {
 #[test]
 fn gaps_and_messages_from_long_ago_are_not_heard() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, slow());
-    run(&mut game, 3_000);
+    game.play(3_000);
     let mut send = |first: u32, bytes: &[u8]| {
         let frames = vec![said(attacker(), Address::Receiver, bytes)];
         let packet = Messages { ack: 0, first, frames };
@@ -134,19 +133,18 @@ fn gaps_and_messages_from_long_ago_are_not_heard() {
 fn who_acknowledges_no_message_costs_a_queue_and_the_others_nothing() {
     let config = config(3, Topology::Host).turns(400).drop_after(Duration::from_secs(60));
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    run(&mut game, 3_000);
+    game.play(3_000);
     let (mut undelivered, mut heard_by_other, mut sent) = (0, 0, 0);
     for _ in 0..600 {
-        let until = game.now().as_micros() / 1_000 + 100;
-        run(&mut game, until);
+        game.play_for(100);
         // Its acknowledgements are lost on the way, its orders are not.
         let silent = Messages { ack: 0, ..Messages::default() };
         deliver(&mut game, 0, ATTACKER as u32, &Packet::Messages(silent));
-        if game.drivers_mut()[0].session_mut().send_message(To::Everybody, &[1; 300]).is_ok() {
+        if game.session_mut(0).send_message(To::Everybody, &[1; 300]).is_ok() {
             sent += 1;
         }
         heard_by_other += heard(&mut game, 1).len();
-        let host = game.drivers_mut()[0].session_mut();
+        let host = game.session_mut(0);
         undelivered += std::iter::from_fn(|| host.poll_event())
             .filter(|event| matches!(event, Event::Undelivered { .. }))
             .count();
@@ -154,5 +152,5 @@ fn who_acknowledges_no_message_costs_a_queue_and_the_others_nothing() {
     }
     assert!(sent > 500 && undelivered > 50, "{sent} sent, {undelivered} not delivered");
     assert!(heard_by_other + 5 > sent, "{heard_by_other} of {sent}");
-    assert!(game.run(Instant::from_millis(900_000), |_, _, _, _| {}));
+    assert!(game.idle(900_000));
 }

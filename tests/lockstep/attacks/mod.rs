@@ -18,8 +18,9 @@ mod votes;
 mod watchers;
 mod weather;
 
-use crate::joining::{events, step};
-use crate::toy::{Order, Toy, bot, toy_match};
+use crate::joining::step;
+use crate::play::Play as _;
+use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
 };
@@ -36,24 +37,16 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 }
 
 fn slow() -> LinkConfig {
-    LinkConfig::new().latency(Duration::from_millis(60))
-}
-
-fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
-    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
-        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-            let _ = session.submit(&order);
-        }
-    })
+    latency(60)
 }
 
 pub(crate) fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
     let mut bytes = Vec::new();
     // A member knows the key of its own link.
-    let key = game.drivers()[to].session().packet_key(PeerId(from)).unwrap_or(0);
+    let key = game.session(to).packet_key(PeerId(from)).unwrap_or(0);
     packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
     let now = game.now();
-    game.drivers_mut()[to].session_mut().handle_packet(now, PeerId(from), &bytes);
+    game.session_mut(to).handle_packet(now, PeerId(from), &bytes);
 }
 
 /// Plays to this time; `look` sees every packet that arrives, and when and where, before it is handed over.
@@ -65,7 +58,7 @@ pub(crate) fn play_watched(
     while game.now() < Instant::from_millis(until_ms) && !game.is_over() {
         let now = game.now();
         while let Some(Delivery { from, to, bytes, .. }) = game.net_mut().receive(now) {
-            let session = game.drivers_mut()[to as usize].session_mut();
+            let session = game.session_mut(to as usize);
             let key = session.packet_key(PeerId(from)).unwrap_or(0);
             if let Ok(packet) = Packet::decode(&bytes, key, FORMAT) {
                 look(now, to, &packet);
@@ -91,8 +84,8 @@ fn introduce(host: &mut Session<Order>, guest: &mut Session<Order>, peer: PeerId
 
 /// Everybody has come to the end with the same orders.
 fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
-    assert!(run(game, 600_000), "{what}");
-    let log = game.drivers()[0].simulation().log.clone();
+    assert!(game.play(600_000), "{what}");
+    let log = game.toy(0).log.clone();
     for (node, driver) in game.drivers().iter().enumerate() {
         let session = driver.session();
         assert_eq!((session.phase(), session.stats().drops), (SessionPhase::Finished, 0), "{what}: {node}");
@@ -105,13 +98,28 @@ fn bare(next: u32, players: u8) -> TurnsPacket {
     TurnsPacket { base: next, acks: (0..players).map(|_| next).collect(), ..TurnsPacket::default() }
 }
 
+/// A packet with entries of one player, the rest of which is this.
+fn entries_of(player: u8, first: u32, entries: Vec<Entry>, rest: TurnsPacket) -> Packet {
+    let segment = Segment { player: PlayerId(player), first, entries: 0..entries.len() as u32 };
+    Packet::Turns(Box::new(TurnsPacket { segments: [segment].into_iter().collect(), entries, ..rest }))
+}
+
+/// To whom player 2 of three speaks.
+fn hearers(topology: Topology) -> &'static [usize] {
+    match topology {
+        Topology::Host => &[0],
+        Topology::Relay => &[3],
+        Topology::Mesh => &[0, 1],
+    }
+}
+
 #[test]
 fn a_player_cannot_tell_others_that_they_are_dropped() {
     for (topology, victim, attacker) in
         [(Topology::Host, 0, 2), (Topology::Relay, 3, 2), (Topology::Mesh, 0, 2), (Topology::Mesh, 2, 0)]
     {
         let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         deliver(&mut game, victim, attacker, &Packet::Bye(Bye::Dropped));
         assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -121,18 +129,18 @@ fn a_player_cannot_tell_others_that_they_are_dropped() {
 fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
     for (topology, attacker) in [(Topology::Relay, 0), (Topology::Host, 1), (Topology::Mesh, 0)] {
         let mut game = toy_match(&config(4, topology), 0, 1, slow());
-        run(&mut game, 3_000);
+        game.play(3_000);
         if topology == Topology::Host {
             // The lowest player must not be the middle.
-            game.drivers_mut()[0].session_mut().resign(Successor::AsConfigured);
+            game.session_mut(0).resign(Successor::AsConfigured);
         }
-        run(&mut game, 4_000);
+        game.play(4_000);
         // Everybody waits for player 3.
         game.net_mut().set_partition(&[3]);
         for step in 0..30 {
-            run(&mut game, 4_500 + step * 17);
+            game.play(4_500 + step * 17);
             for victim in 0..game.drivers().len() {
-                let next = game.drivers()[victim].session().next_turn().0;
+                let next = game.session(victim).next_turn().0;
                 let vote = TurnsPacket { frozen: !(1 << attacker), ..bare(next, 4) };
                 deliver(&mut game, victim, attacker, &Packet::Turns(Box::new(vote)));
             }
@@ -146,18 +154,10 @@ fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
 fn the_last_numbers_of_turns_are_numbers_like_others() {
     for topology in [Topology::Host, Topology::Mesh] {
         let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         for (base, first, count) in [(u32::MAX, u32::MAX - 1, 1), (u32::MAX, u32::MAX - 4, 4), (0, 0, 1)] {
-            let segment = Segment { player: PlayerId(2), first, entries: 0..count };
-            let packet = TurnsPacket {
-                base,
-                acks: [u32::MAX; 3].into_iter().collect(),
-                unconfirmed: u32::MAX,
-                segments: [segment].into_iter().collect(),
-                entries: vec![Entry::default(); count as usize],
-                ..TurnsPacket::default()
-            };
-            deliver(&mut game, 0, 2, &Packet::Turns(Box::new(packet)));
+            let rest = TurnsPacket { base, unconfirmed: u32::MAX, ..bare(u32::MAX, 3) };
+            deliver(&mut game, 0, 2, &entries_of(2, first, vec![Entry::default(); count], rest));
         }
         assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -170,36 +170,24 @@ fn who_confirms_nothing_is_dropped() {
         let config = SessionConfig::new(3).simulated().turns(200).topology(topology).window(16);
         let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-        run(&mut game, 3_000);
+        game.play(3_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
-        let first = game.drivers()[0].session().next_turn().0;
-        let over =
-            |game: &VirtualMatch<Toy>| [0, 1].iter().all(|&node| game.drivers()[node].session().is_over());
+        let first = game.session(0).next_turn().0;
+        let over = |game: &VirtualMatch<Toy>| [0, 1].iter().all(|&node| game.session(node).is_over());
         let mut until = 3_000;
         while !over(&game) && until < 200_000 {
             until += 10;
-            run(&mut game, until);
-            let next = game.drivers()[0].session().next_turn().0 + 2;
-            let segment = Segment { player: PlayerId(2), first: next - 3, entries: 0..4 };
-            let packet = TurnsPacket {
-                base: next,
-                acks: [first; 3].into_iter().collect(),
-                segments: [segment].into_iter().collect(),
-                entries: vec![Entry::default(); 4],
-                ..TurnsPacket::default()
-            };
-            deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
+            game.play(until);
+            let next = game.session(0).next_turn().0 + 2;
+            let rest = TurnsPacket { base: next, ..bare(first, 3) };
+            deliver(&mut game, middle, 2, &entries_of(2, next - 3, vec![Entry::default(); 4], rest));
         }
-        let states: Vec<SessionPhase> =
-            game.drivers().iter().map(|driver| driver.session().phase()).collect();
+        let states = game.phases();
         if drops {
             assert_eq!(states[..2], [SessionPhase::Finished; 2], "{topology:?}");
-            assert_eq!(game.drivers()[middle].session().stats().drops, 1);
-            assert!(
-                game.drivers()[0].simulation().gone[0].1 < first + 30,
-                "after the window, not at the end"
-            );
+            assert_eq!(game.session(middle).stats().drops, 1);
+            assert!(game.toy(0).gone[0].1 < first + 30, "after the window, not at the end");
         } else {
             assert_eq!(states[0], SessionPhase::Failed(Failure::ConnectionLost(PeerId(2))));
             assert_eq!(states[1], SessionPhase::Failed(Failure::PeerLeft(PeerId(0))));
@@ -213,28 +201,28 @@ fn who_has_resigned_and_confirms_nothing_is_sent_away() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).turns(200).window(16).drop_after(Duration::from_secs(4));
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-        run(&mut game, 2_000);
-        game.drivers_mut()[2].session_mut().resign(Successor::Nobody);
-        run(&mut game, 4_000);
+        game.play(2_000);
+        game.session_mut(2).resign(Successor::Nobody);
+        game.play(4_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
-        let first = game.drivers()[0].session().next_turn().0;
+        let first = game.session(0).next_turn().0;
         let is_sent_away =
-            |game: &mut VirtualMatch<Toy>| events(game, middle).contains(&Event::WatcherGone(PeerId(2)));
+            |game: &mut VirtualMatch<Toy>| game.events(middle).contains(&Event::WatcherGone(PeerId(2)));
         let mut until = 4_000;
         while !is_sent_away(&mut game) {
             until += 20;
-            assert!(!run(&mut game, until), "{topology:?}: it was kept to the end");
+            assert!(!game.play(until), "{topology:?}: it was kept to the end");
             let packet = TurnsPacket { acks: [first; 3].into_iter().collect(), ..bare(first, 3) };
             deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
         }
-        let next = game.drivers()[0].session().next_turn().0;
+        let next = game.session(0).next_turn().0;
         assert!(
             (first + 16..first + 60).contains(&next),
             "{topology:?}: after the window and the drop time, {first} {next}"
         );
-        run(&mut game, 60_000);
-        let phases = [0, 1].map(|node: usize| game.drivers()[node].session().phase());
+        game.play(60_000);
+        let phases = [0, 1].map(|node: usize| game.session(node).phase());
         assert_eq!(phases, [SessionPhase::Finished; 2], "{topology:?}");
     }
 }
@@ -245,9 +233,9 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
     let config = config(3, Topology::Mesh);
     for identity in [Identity::Player(PlayerId(9)), Identity::Watcher, Identity::Relay] {
         let mut game = toy_match(&config, 0, 1, slow());
-        game.drivers_mut()[2].session_mut().connect(PeerId(0));
+        game.session_mut(2).connect(PeerId(0));
         deliver(&mut game, 2, 0, &Packet::Welcome(Welcome { identity, connection: 1 }));
-        assert_eq!(game.drivers_mut()[2].session_mut().poll_event(), None, "{identity:?}");
+        assert_eq!(game.session_mut(2).poll_event(), None, "{identity:?}");
         assert_unharmed(&mut game, "an answer that made no sense");
     }
     // A watcher has no place in a mesh, where everybody passes on what everybody says.

@@ -5,7 +5,8 @@ use super::deliver;
 use super::forgers::{below, near, packet};
 use crate::changing_places::returned;
 use crate::joining::middle_of;
-use crate::troubled::{Troubled, phases};
+use crate::play::Play as _;
+use crate::troubled::Troubled;
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, Transfer, Want};
 use testudo_lockstep::{Pace, PlayerId, SessionPhase, Topology};
 use testudo_tests::cases::{cases, share};
@@ -45,11 +46,11 @@ fn transfer(dice: &mut Generator, turn: u32) -> Packet {
 fn attack(troubled: &mut Troubled) {
     let middle = middle_of(&troubled.config) as usize;
     // Before the start whoever likes can keep a match from starting: it waits for everybody.
-    if [0, middle].iter().any(|node| phases(&troubled.game)[*node] != SessionPhase::Running) {
+    if [0, middle].iter().any(|node| troubled.game.phases()[*node] != SessionPhase::Running) {
         return;
     }
     for _ in 0..below(&mut troubled.dice, 4) {
-        let turn = troubled.game.drivers()[0].session().next_turn().0;
+        let turn = troubled.game.session(0).next_turn().0;
         let dice = &mut troubled.dice;
         let forged = if below(dice, 2) == 0 {
             transfer(dice, turn)
@@ -72,8 +73,8 @@ fn whatever_a_member_sends_while_places_change_hands_the_others_lose_nothing() {
         let mut troubled = Troubled::new(seed, topology, players, pace);
         troubled.attacker = Some((ATTACKER, attack));
         troubled.play(None);
-        assert!(troubled.game.is_over(), "{what}: {:?}", phases(&troubled.game));
-        assert_eq!(phases(&troubled.game)[0], SessionPhase::Finished, "{what}");
+        assert!(troubled.game.is_over(), "{what}: {:?}", troubled.game.phases());
+        assert_eq!(troubled.game.phases()[0], SessionPhase::Finished, "{what}");
         came += troubled.comings.iter().sum::<u32>();
         back += returned(&troubled.game).len();
         let middle = &troubled.game.drivers()[middle_of(&troubled.config) as usize];

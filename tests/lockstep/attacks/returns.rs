@@ -1,9 +1,10 @@
 //! A member that comes back again and again: the others stand for a tenth of the time at most.
 
-use super::{bare, deliver, slow};
-use crate::joining::{config, events, middle_of, play, restart, secret, start};
+use super::{bare, deliver, entries_of, slow};
+use crate::joining::{come_back, config, middle_of, restart, secret, start};
+use crate::play::Play as _;
 use crate::toy::{Toy, key_of};
-use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::packet::TurnsPacket;
 use testudo_lockstep::{
     Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Proof, Refusal, SessionConfig,
     SessionPhase, SignedBefore, Statement, Topology, Verdict, VirtualMatch,
@@ -29,11 +30,11 @@ fn who_is_dropped_again_and_again_waits_before_it_comes_back() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = settings(topology);
         let mut game = start(&config, 0, 1, slow());
-        play(&mut game, 5_000);
+        game.play(5_000);
         let (mut longest, mut refused, mut awake_at) = (0, 0, game.now());
         while game.now() < Instant::from_millis(605_000) {
             let now = game.now();
-            let session = game.drivers_mut()[LIAR as usize].session_mut();
+            let session = game.session_mut(LIAR as usize);
             if let SessionPhase::Failed(Failure::Refused(Refusal::ComeBackIn { seconds })) = session.phase() {
                 (longest, refused) = (longest.max(seconds), refused + 1);
             }
@@ -47,15 +48,15 @@ fn who_is_dropped_again_and_again_waits_before_it_comes_back() {
                 // Then it needs a moment to hear that it was dropped.
                 awake_at = wakes + Duration::from_secs(1);
             }
-            play(&mut game, now.as_micros() / 1_000 + 500);
+            game.play(now.as_micros() / 1_000 + 500);
         }
         // Three thousand turns in ten minutes. It may cost four drop times at first, and then a tenth.
-        let turns = game.drivers()[0].session().next_turn().0;
+        let turns = game.session(0).next_turn().0;
         let least = (600 - 60 - 4 * DROP_S - 2 * DROP_S) * 5;
         assert!(u64::from(turns) >= least, "{topology:?}: {turns} turns of {least}, refused {refused} times");
         assert!(refused > 100 && longest > 20, "{topology:?}: refused {refused} times, {longest} s");
         assert!(u64::from(longest) <= 60 * DROP_S, "{topology:?} {longest}");
-        assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Running, "{topology:?}");
+        assert_eq!(game.session(1).phase(), SessionPhase::Running, "{topology:?}");
     }
 }
 
@@ -65,20 +66,21 @@ fn a_place_that_changes_hands_all_the_time_is_closed_for_a_while() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = settings(topology);
         let mut game = start(&config, 0, 1, slow());
-        play(&mut game, 5_000);
-        events(&mut game, middle_of(&config) as usize);
+        game.play(5_000);
+        game.events(middle_of(&config) as usize);
         let mut came = 0;
         for round in 0..300 {
             come_again(&mut game, &config);
-            play(&mut game, 6_000 + 1_000 * round);
-            came += events(&mut game, middle_of(&config) as usize)
+            game.play(6_000 + 1_000 * round);
+            came += game
+                .events(middle_of(&config) as usize)
                 .iter()
                 .filter(|event| matches!(event, Event::Connected { .. }))
                 .count();
         }
         // At two seconds each: fifteen or so at first, then one in twenty seconds.
         assert!((10..=36).contains(&came), "{topology:?}: came {came} times in five minutes");
-        let turns = game.drivers()[0].session().next_turn().0;
+        let turns = game.session(0).next_turn().0;
         assert!(turns > 300 * 5 * 9 / 10, "{topology:?}: {turns}");
     }
 }
@@ -90,11 +92,11 @@ fn who_crashes_once_a_minute_does_not_wait() {
         let config = settings(topology);
         let mut game = start(&config, 0, 1, slow());
         for crash in 1..8 {
-            play(&mut game, crash * 60_000);
+            game.play(crash * 60_000);
             come_again(&mut game, &config);
-            play(&mut game, crash * 60_000 + 8_000);
-            let back = game.drivers()[0].simulation().returned.len() as u64;
-            assert_eq!(back, crash, "{topology:?}: {:?}", game.drivers()[LIAR as usize].session().phase());
+            game.play(crash * 60_000 + 8_000);
+            let back = game.toy(0).returned.len() as u64;
+            assert_eq!(back, crash, "{topology:?}: {:?}", game.session(LIAR as usize).phase());
         }
     }
 }
@@ -106,29 +108,24 @@ fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
         let config = settings(topology);
         let mut game = start(&config, 0, 1, slow());
         let middle = middle_of(&config) as usize;
-        play(&mut game, 5_000);
-        let known = game.drivers()[0].session().next_turn().0;
+        game.play(5_000);
+        let known = game.session(0).next_turn().0;
         // From now on it is played here: it lacks the last entries of player 2.
         game.put_to_sleep(LIAR as usize, Instant::from_millis(9_000_000));
         game.net_mut().set_partition(&[2]);
         for step in 0..1_200 {
-            play(&mut game, 5_000 + 50 * step);
+            game.play(5_000 + 50 * step);
             if step == 400 {
                 game.net_mut().set_partition(&[]);
-                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+                come_back(&mut game, &config, 2);
             }
-            let from = game.drivers()[1].session().next_turn().0.saturating_sub(1).max(2);
-            let packet = TurnsPacket {
-                acks: [from, from, known.saturating_sub(2), from].into_iter().collect(),
-                base: from,
-                segments: [Segment { player: PlayerId(3), first: from, entries: 0..4 }].into_iter().collect(),
-                entries: vec![Entry::default(); 4],
-                ..TurnsPacket::default()
-            };
-            deliver(&mut game, middle, LIAR, &Packet::Turns(Box::new(packet)));
+            let from = game.session(1).next_turn().0.saturating_sub(1).max(2);
+            let acks = [from, from, known.saturating_sub(2), from].into_iter().collect();
+            let rest = TurnsPacket { acks, ..bare(from, 4) };
+            deliver(&mut game, middle, LIAR, &entries_of(3, from, vec![Entry::default(); 4], rest));
         }
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
-        assert!(game.drivers()[0].session().next_turn().0 > known + 100, "{topology:?}");
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
+        assert!(game.session(0).next_turn().0 > known + 100, "{topology:?}");
     }
 }
 
@@ -137,26 +134,21 @@ fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
 fn who_is_alone_behind_a_relay_for_a_moment_does_not_play_the_match_to_its_end() {
     let config = config(2, Topology::Relay).turns(1_000);
     let mut game = start(&config, 0, 1, slow());
-    play(&mut game, 5_000);
-    restart(&mut game, &config, 0, Identity::Player(PlayerId(0)), secret(0));
+    game.play(5_000);
+    come_back(&mut game, &config, 0);
     for step in 0..60 {
-        play(&mut game, 5_000 + 20 * step);
-        let mut first = game.drivers()[1].session().next_turn().0;
+        game.play(5_000 + 20 * step);
+        let mut first = game.session(1).next_turn().0;
         while first < 1_000 {
             let count = (1_000 - first).min(400);
-            let packet = TurnsPacket {
-                base: first + count,
-                segments: [Segment { player: PlayerId(1), first, entries: 0..count }].into_iter().collect(),
-                entries: vec![Entry::default(); count as usize],
-                ..bare(1_000, 2)
-            };
-            deliver(&mut game, 2, 1, &Packet::Turns(Box::new(packet)));
+            let rest = TurnsPacket { base: first + count, ..bare(1_000, 2) };
+            deliver(&mut game, 2, 1, &entries_of(1, first, vec![Entry::default(); count as usize], rest));
             first += count;
         }
     }
-    play(&mut game, 60_000);
-    assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Running);
-    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Running, "it is back");
+    game.play(60_000);
+    assert_eq!(game.session(2).phase(), SessionPhase::Running);
+    assert_eq!(game.session(0).phase(), SessionPhase::Running, "it is back");
 }
 
 const VICTIM: u32 = 2;
@@ -167,9 +159,9 @@ fn signed_match_at(ms: u64, topology: Topology) -> VirtualMatch<Toy> {
     let mut game = start(&config.clone().player_key(key_of(0)), 0, 1, slow());
     for player in 0..config.players {
         let keyed = config.clone().player_key(key_of(player)).entropy([player; 16]);
-        restart(&mut game, &keyed, player.into(), Identity::Player(PlayerId(player)), secret(player));
+        come_back(&mut game, &keyed, player);
     }
-    play(&mut game, ms);
+    game.play(ms);
     game
 }
 
@@ -181,21 +173,21 @@ fn come_back_at(
 ) -> (VirtualMatch<Toy>, Vec<Statement>) {
     let mut game = signed_match_at(30_000, topology);
     game.net_mut().set_partition(&[1, VICTIM, LIAR]);
-    play(&mut game, ms);
+    game.play(ms);
     game.net_mut().set_partition(&[1, LIAR]);
     let keyed = settings(topology).signed().player_key(key_of(VICTIM as u8)).entropy([77; 16]);
     let config = signed.into_iter().fold(keyed, SessionConfig::signed_before);
     restart(&mut game, &config, VICTIM, Identity::Player(PlayerId(VICTIM as u8)), secret(VICTIM as u8));
     let mut said = Vec::new();
     for second in 1..30 {
-        play(&mut game, ms + 1_000 * second);
+        game.play(ms + 1_000 * second);
         said.extend(own_statements(&game));
     }
     (game, said)
 }
 
 fn own_statements(game: &VirtualMatch<Toy>) -> Vec<Statement> {
-    let statements = game.drivers()[VICTIM as usize].session().statements();
+    let statements = game.session(VICTIM as usize).statements();
     statements.filter(|said| said.author == PlayerId(VICTIM as u8)).cloned().collect()
 }
 
@@ -205,7 +197,7 @@ fn own_statements(game: &VirtualMatch<Toy>) -> Vec<Statement> {
 fn whoever_comes_back_signs_no_turn_a_second_time() {
     for topology in [Topology::Host, Topology::Relay] {
         let game = signed_match_at(40_000, topology);
-        let session = game.drivers()[VICTIM as usize].session();
+        let session = game.session(VICTIM as usize);
         let (roster, signed) = (session.roster().unwrap().clone(), session.signed_before());
         let before = own_statements(&game);
         assert!(before.last().unwrap().turn.0 > 180);
@@ -218,18 +210,18 @@ fn whoever_comes_back_signs_no_turn_a_second_time() {
         };
         // A program that has forgotten what it has signed.
         let (game, said) = come_back_at(30_000, None, topology);
-        assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+        assert_eq!(game.toy(0).returned.len(), 1);
         assert!(lies(&said));
         // And one that knows it.
         let (game, said) = come_back_at(30_000, signed, topology);
-        let phase = game.drivers()[VICTIM as usize].session().phase();
+        let phase = game.session(VICTIM as usize).phase();
         assert_eq!(phase, SessionPhase::Failed(Failure::SignedAlready));
         assert!(said.is_empty() && signed.unwrap().to_bytes()[32..] != [0; 4]);
         // To turns that it has not signed it comes back, and signs.
         let (game, said) = come_back_at(45_000, signed, topology);
-        assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+        assert_eq!(game.toy(0).returned.len(), 1);
         assert!(!said.is_empty() && !lies(&said));
-        let kept = game.drivers()[VICTIM as usize].session().signed_before();
+        let kept = game.session(VICTIM as usize).signed_before();
         assert_eq!(kept.map(|kept| SignedBefore::from_bytes(&kept.to_bytes())), kept);
     }
 }

@@ -1,7 +1,8 @@
 //! Which keys the players of a signed match have: all know the same before the first turn.
 
-use super::signed::{TOPOLOGIES, events, signed};
-use super::{config, deliver, run, slow};
+use super::signed::{TOPOLOGIES, signed};
+use super::{config, deliver, slow};
+use crate::play::Play as _;
 use crate::toy::{key_of, terrible, toy_match};
 use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet};
 use testudo_lockstep::{Event, Failure, Instant, PlayerId, Roster, Seat, SessionPhase, Topology};
@@ -11,16 +12,16 @@ fn all_have_the_same_roster_before_the_first_turn() {
     for topology in TOPOLOGIES {
         let watchers = if topology == Topology::Mesh { 0 } else { 2 };
         let mut game = toy_match(&signed(4, topology), watchers, 1, terrible());
-        run(&mut game, 6_000);
-        let fingerprint = game.drivers()[0].session().roster().unwrap().fingerprint();
+        game.play(6_000);
+        let fingerprint = game.session(0).roster().unwrap().fingerprint();
         for node in 0..game.drivers().len() {
-            let told = events(&mut game, node);
+            let told = game.events(node);
             let at = |wanted: fn(&Event) -> bool| told.iter().position(wanted);
             let roster = at(|event| matches!(event, Event::Roster(_)));
-            if game.drivers()[node].session().player().is_some() {
+            if game.session(node).player().is_some() {
                 assert!(roster.unwrap() < at(|event| matches!(event, Event::Started)).unwrap());
             }
-            assert_eq!(game.drivers()[node].session().roster().unwrap().fingerprint(), fingerprint, "{node}");
+            assert_eq!(game.session(node).roster().unwrap().fingerprint(), fingerprint, "{node}");
         }
     }
 }
@@ -32,11 +33,11 @@ fn whose_key_was_exchanged_does_not_play() {
     for exchanged in [1, 2] {
         let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
         let mut until = 0;
-        while game.drivers()[0].session().roster().is_none() {
+        while game.session(0).roster().is_none() {
             until += 10;
-            run(&mut game, until);
+            game.play(until);
         }
-        let honest = game.drivers()[0].session().roster().unwrap().clone();
+        let honest = game.session(0).roster().unwrap().clone();
         let mut roster: Vec<Option<Seat>> = honest.seats().collect();
         roster[exchanged] = Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 });
         let told = Roster::new(0, &roster).unwrap();
@@ -44,7 +45,7 @@ fn whose_key_was_exchanged_does_not_play() {
         let keys = Some(Box::new(LobbyKeys { own: roster[0], mark: Some(told.mark()), roster }));
         let lobby = Lobby { ready: true, keys, ..Lobby::default() };
         deliver(&mut game, 1, 0, &Packet::Lobby(lobby));
-        let guest = game.drivers()[1].session();
+        let guest = game.session(1);
         if exchanged == 1 {
             assert_eq!(guest.phase(), SessionPhase::Failed(Failure::OtherRoster));
         } else {
@@ -59,21 +60,21 @@ fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
     for lies in [false, true] {
         let mut game = toy_match(&signed(3, Topology::Mesh), 0, 1, slow());
         let mut until = 0;
-        while !game.drivers()[0].session().present_players().contains(&PlayerId(2)) {
+        while !game.session(0).present_players().contains(&PlayerId(2)) {
             until += 5;
-            run(&mut game, until);
+            game.play(until);
         }
         game.net_mut().set_link(2, 0, slow().loss_ppm(1_000_000));
         for until in (until..3_000).step_by(20) {
-            run(&mut game, until);
-            let told = game.drivers()[1].session().roster().and_then(|roster| roster.seats().nth(2)?);
+            game.play(until);
+            let told = game.session(1).roster().and_then(|roster| roster.seats().nth(2)?);
             let own = if lies { Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 }) } else { told };
-            let mark = game.drivers()[0].session().roster().map(Roster::mark);
+            let mark = game.session(0).roster().map(Roster::mark);
             let keys = Some(Box::new(LobbyKeys { own, mark, roster: Vec::new() }));
             let echo = Some(Echo { sent_us: game.now().as_micros() as u32, held_us: 0 });
             deliver(&mut game, 0, 2, &Packet::Lobby(Lobby { ready: true, echo, keys, ..Lobby::default() }));
         }
-        let started = |node: usize| game.drivers()[node].session().phase() == SessionPhase::Running;
+        let started = |node: usize| game.session(node).phase() == SessionPhase::Running;
         assert_eq!([0, 1].map(started), [!lies; 2]);
     }
 }

@@ -1,13 +1,14 @@
 //! Matches in which every player has a key: a peer that shows different matches to different players, or that lies about them, is named
 //! with proof, and nobody else is.
 
-use super::{config, deliver, run, slow};
-use crate::toy::{Toy, key_of, terrible, toy_match};
+use super::{bare, config, deliver, entries_of, hearers, slow};
+use crate::play::Play as _;
+use crate::toy::{Toy, key_of, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
-use testudo_lockstep::simnet::LinkConfig;
+
 use testudo_lockstep::{
-    Contradiction, Duration, EndReason, Entry, Event, Extra, Identity, Instant, Outlier, Payload, PlayerId,
-    Proof, Roster, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict, VirtualMatch,
+    Contradiction, EndReason, Entry, Event, Extra, Identity, Instant, Outlier, Payload, PlayerId, Proof,
+    Roster, SessionConfig, SessionPhase, Statement, Successor, Topology, Turn, Verdict, VirtualMatch,
 };
 
 pub(super) const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
@@ -20,15 +21,11 @@ pub(super) fn signed(players: u8, topology: Topology) -> SessionConfig {
     config(players, topology).signed()
 }
 
-pub(super) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
-    std::iter::from_fn(|| game.poll_event(node)).collect()
-}
-
 /// The contradictions that a node was told of. Checks that a third person, who has only the bytes, reaches the same verdict.
 fn contradictions(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Contradiction> {
-    let roster = game.drivers()[node].session().roster().unwrap().to_bytes();
+    let roster = game.session(node).roster().unwrap().to_bytes();
     let roster = Roster::from_bytes(&roster).unwrap();
-    let all = events(game, node).into_iter().filter_map(|event| match event {
+    let all = game.events(node).into_iter().filter_map(|event| match event {
         Event::Contradiction(contradiction) => Some(*contradiction),
         _ => None,
     });
@@ -48,22 +45,16 @@ pub(super) fn forge(
     author: u8,
     end: Option<EndReason>,
 ) {
-    let next = game.drivers()[victim].session().next_turn().0;
-    let players = game.drivers()[victim].session().config().players;
+    let next = game.session(victim).next_turn().0;
+    let players = game.session(victim).config().players;
     let entries = (0..4).map(|number| {
         let payload = if end.is_some() { Payload::none() } else { Payload::new(&[0, 1, 0], 17) };
         let mut entry = Entry { payload, ..Entry::default() };
         entry.extras.extend(end.filter(|_| number == 3).map(Extra::End));
         entry
     });
-    let packet = TurnsPacket {
-        base: next + 4,
-        acks: (0..players).map(|_| next).collect(),
-        segments: [Segment { player: PlayerId(author), first: next, entries: 0..4 }].into_iter().collect(),
-        entries: entries.collect(),
-        ..TurnsPacket::default()
-    };
-    deliver(game, victim, from, &Packet::Turns(Box::new(packet)));
+    let rest = TurnsPacket { base: next + 4, ..bare(next, players) };
+    deliver(game, victim, from, &entries_of(author, next, entries.collect(), rest));
 }
 
 #[test]
@@ -72,9 +63,9 @@ fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
         let (middle, node) = if topology == Topology::Host { (player(0), 0) } else { (Identity::Relay, 4) };
         for forged_at in [4_000, 4_130, 4_370, 4_610, 4_990] {
             let mut game = toy_match(&signed(4, topology), 0, 1, slow());
-            run(&mut game, forged_at);
+            game.play(forged_at);
             forge(&mut game, 2, node, 1, None);
-            run(&mut game, forged_at + 2_000);
+            game.play(forged_at + 2_000);
             let told = contradictions(&mut game, 2);
             // Every pair of statements leaves several suspects; only the middle is among all of them.
             assert!(told.iter().all(|one| one.suspects.contains(&middle)), "{topology:?} {told:?}");
@@ -102,9 +93,9 @@ fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
 fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() {
     for forged_at in [4_000, 4_470, 4_930] {
         let mut game = toy_match(&signed(4, Topology::Mesh), 0, 1, slow());
-        run(&mut game, forged_at);
+        game.play(forged_at);
         forge(&mut game, 0, 2, 2, None);
-        run(&mut game, forged_at + 2_000);
+        game.play(forged_at + 2_000);
         let told = contradictions(&mut game, 0);
         let forged = Verdict::Forged { author: PlayerId(2), receiver: PlayerId(0) };
         assert!(told.iter().any(|one| one.verdict == forged && one.suspects == [player(2)]), "{told:?}");
@@ -119,30 +110,34 @@ fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() 
 
 /// A statement about each of the next turns, under the author's own key.
 fn lie(game: &mut VirtualMatch<Toy>, victim: usize, author: u8) {
-    let next = game.drivers()[victim].session().next_turn().0;
+    let next = game.session(victim).next_turn().0;
     (next..next + 8).for_each(|turn| state(game, victim, author, Turn(turn), author));
 }
 
-/// An invented statement of a turn, signed by somebody and sent by that one.
-fn state(game: &mut VirtualMatch<Toy>, victim: usize, author: u8, turn: Turn, signer: u8) {
-    let session = game.drivers()[victim].session();
-    let (roster, next, players) =
-        (session.roster().unwrap().clone(), session.next_turn().0, session.config().players);
-    let mut statement = Statement {
+/// What nobody says of a turn, without a signature.
+fn made_up(author: u8, turn: Turn, live: u16) -> Statement {
+    Statement {
         author: PlayerId(author),
         turn,
-        live: (1 << players) - 1,
+        live,
         own: [1; 8],
         all: [2; 12],
         checksum: 3,
         agreed: [0; 8],
         since: None,
         signature: [0; 64],
-    };
+    }
+}
+
+/// An invented statement of a turn, signed by somebody and sent by that one.
+fn state(game: &mut VirtualMatch<Toy>, victim: usize, author: u8, turn: Turn, signer: u8) {
+    let session = game.session(victim);
+    let (roster, next, players) =
+        (session.roster().unwrap().clone(), session.next_turn().0, session.config().players);
+    let mut statement = made_up(author, turn, (1 << players) - 1);
     statement.sign(&roster, &key_of(signer));
     let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
-    let acks = (0..players).map(|_| next).collect();
-    let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
+    let packet = TurnsPacket { signed, ..bare(next, players) };
     deliver(game, victim, u32::from(signer), &Packet::Turns(Box::new(packet)));
 }
 
@@ -151,9 +146,9 @@ fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
     // In a star the middle has seen both; in a mesh those to whom they were given show them to each other.
     for (topology, victim, witnesses) in [(Topology::Host, 0, 0..1), (Topology::Mesh, 0, 0..2)] {
         let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         lie(&mut game, victim, 2);
-        run(&mut game, 6_000);
+        game.play(6_000);
         for witness in witnesses {
             let told = contradictions(&mut game, witness);
             assert!(
@@ -171,51 +166,35 @@ fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
 #[test]
 fn a_word_on_a_match_without_the_receiver_is_none() {
     let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
-    run(&mut game, 3_000);
+    game.play(3_000);
     // From now on only the test speaks in the host's name.
     game.put_to_sleep(0, Instant::from_millis(2_000_000));
-    let roster = game.drivers()[1].session().roster().unwrap().clone();
+    let roster = game.session(1).roster().unwrap().clone();
     for until in (3_000..9_000).step_by(10) {
-        run(&mut game, until);
-        let turn = game.drivers()[1].session().next_turn().0;
+        game.play(until);
+        let turn = game.session(1).next_turn().0;
         let (next, first) = (turn + 2, turn.saturating_sub(2));
         let segments = [0, 2].map(|player| Segment {
             player: PlayerId(player),
             first,
             entries: u32::from(player) * 2..u32::from(player) * 2 + 4,
         });
-        let mut packet = TurnsPacket {
-            base: next,
-            acks: [next; 3].into_iter().collect(),
-            segments: segments.into_iter().collect(),
-            entries: vec![Entry::default(); 8],
-            ..TurnsPacket::default()
-        };
+        let (segments, entries) = (segments.into_iter().collect(), vec![Entry::default(); 8]);
+        let mut packet = TurnsPacket { segments, entries, ..bare(next, 3) };
         for turn in (turn.saturating_sub(1)..turn + 2).map(Turn) {
-            let (own, all, checksum) = ([1; 8], [2; 12], 3);
-            let mut statement = Statement {
-                author: PlayerId(0),
-                turn,
-                live: 5,
-                own,
-                all,
-                checksum,
-                agreed: [0; 8],
-                since: None,
-                signature: [0; 64],
-            };
+            let mut statement = made_up(0, turn, 5);
             statement.sign(&roster, &key_of(0));
             packet.signed.statements.push(statement);
         }
         deliver(&mut game, 1, 0, &Packet::Turns(Box::new(packet)));
     }
-    let told = events(&mut game, 1);
+    let told = game.events(1);
     for author in [0, 2] {
         let missing =
             |event: &&Event| matches!(event, Event::StatementMissing { player, .. } if player.0 == author);
         assert_eq!(told.iter().filter(missing).count(), 1, "{author}: {told:?}");
     }
-    assert!(game.drivers()[1].session().next_turn() > Turn(30));
+    assert!(game.session(1).next_turn() > Turn(30));
 }
 
 /// Verifying a signature costs more than inventing one.
@@ -223,28 +202,18 @@ fn a_word_on_a_match_without_the_receiver_is_none() {
 fn made_up_signatures_cost_little() {
     for topology in TOPOLOGIES {
         let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         let receiver = if topology == Topology::Relay { 3 } else { 0 };
         for number in 0..1_000_u32 {
-            let turn = Turn(game.drivers()[0].session().next_turn().0);
+            let turn = Turn(game.session(0).next_turn().0);
             let signature = [number as u8; 64];
-            let statement = |checksum| Statement {
-                author: PlayerId(2),
-                turn,
-                live: 7,
-                own: [1; 8],
-                all: [2; 12],
-                checksum: checksum + 4 * number,
-                agreed: [0; 8],
-                since: None,
-                signature,
-            };
+            let statement =
+                |checksum| Statement { checksum: checksum + 4 * number, signature, ..made_up(2, turn, 7) };
             let signed = Signed { statements: (0..4).map(statement).collect(), ..Signed::default() };
-            let acks = (0..3).map(|_| turn.0).collect();
-            let packet = TurnsPacket { base: turn.0, acks, signed, ..TurnsPacket::default() };
+            let packet = TurnsPacket { signed, ..bare(turn.0, 3) };
             deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
         }
-        let checked = game.drivers()[receiver].session().stats().statements_invalid;
+        let checked = game.session(receiver).stats().statements_invalid;
         assert!((1..=32).contains(&checked), "{checked}");
         super::assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -256,11 +225,11 @@ fn who_watches_is_told_what_it_was_shown() {
     for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {
         let mut game = toy_match(&signed(3, topology), 2, 1, slow());
         let watcher = game.drivers().len() - 1;
-        run(&mut game, 4_000);
+        game.play(4_000);
         forge(&mut game, watcher, middle, 1, None);
-        run(&mut game, 6_000);
+        game.play(6_000);
         let shown = |node: usize, game: &mut VirtualMatch<Toy>| -> Vec<u8> {
-            let told = events(game, node).into_iter().filter_map(|event| match event {
+            let told = game.events(node).into_iter().filter_map(|event| match event {
                 Event::ShownAnother { player, .. } => Some(player.0),
                 _ => None,
             });
@@ -275,12 +244,12 @@ fn who_watches_is_told_what_it_was_shown() {
 fn nobody_states_anything_for_somebody_else() {
     for topology in TOPOLOGIES {
         let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         let receiver = if topology == Topology::Relay { 3 } else { 0 };
-        let next = game.drivers()[0].session().next_turn();
+        let next = game.session(0).next_turn();
         // Player 2 signs in the name of player 1.
         state(&mut game, receiver, 1, next, 2);
-        assert_eq!(game.drivers()[receiver].session().stats().statements_invalid, 1);
+        assert_eq!(game.session(receiver).stats().statements_invalid, 1);
         super::assert_unharmed(&mut game, &format!("{topology:?}"));
         for node in 0..3 {
             assert_eq!(contradictions(&mut game, node), []);
@@ -294,20 +263,19 @@ fn nobody_but_the_player_ends_its_stream() {
     for (topology, from) in [(Topology::Host, 0), (Topology::Relay, 4), (Topology::Mesh, 0)] {
         for reason in [EndReason::Left, EndReason::Surrendered, EndReason::HandedOver] {
             let mut game = toy_match(&signed(4, topology), 0, 1, slow());
-            run(&mut game, 4_000);
+            game.play(4_000);
             if topology == Topology::Mesh {
                 // Only entries of silent players are accepted from others.
                 game.net_mut().set_partition(&[1]);
-                run(&mut game, 4_700);
-                assert!(game.drivers()[2].session().missing_players().contains(&PlayerId(1)));
+                game.play(4_700);
+                assert!(game.session(2).missing_players().contains(&PlayerId(1)));
             }
             for _ in 0..10 {
-                let until = game.now().as_micros() / 1_000 + 30;
-                run(&mut game, until);
+                game.play_for(30);
                 forge(&mut game, 2, from, 1, Some(reason));
             }
             game.net_mut().set_partition(&[]);
-            assert!(game.drivers()[2].session().stats().entries_invalid > 0);
+            assert!(game.session(2).stats().entries_invalid > 0);
             super::assert_unharmed(&mut game, &format!("{topology:?} {reason:?}"));
             for node in 0..4 {
                 assert_eq!(contradictions(&mut game, node), [], "{topology:?} {reason:?} {node}");
@@ -321,31 +289,18 @@ fn nobody_but_the_player_ends_its_stream() {
 fn who_states_nothing_and_gives_no_checksums_is_told_of() {
     for topology in TOPOLOGIES {
         let mut game = toy_match(&signed(3, topology), 1 - u32::from(topology == Topology::Mesh), 1, slow());
-        run(&mut game, 3_000);
+        game.play(3_000);
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
-        let receivers: &[usize] = match topology {
-            Topology::Host => &[0],
-            Topology::Relay => &[3],
-            Topology::Mesh => &[0, 1],
-        };
         for until in (3_000..7_500).step_by(10) {
-            run(&mut game, until);
-            for &receiver in receivers {
-                let turn = game.drivers()[0].session().next_turn().0;
-                let (next, first) = (turn + 2, turn - 2);
-                let segment = Segment { player: PlayerId(2), first, entries: 0..4 };
-                let packet = TurnsPacket {
-                    base: next,
-                    acks: [next; 3].into_iter().collect(),
-                    segments: [segment].into_iter().collect(),
-                    entries: vec![Entry::default(); 4],
-                    ..TurnsPacket::default()
-                };
-                deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+            game.play(until);
+            for &receiver in hearers(topology) {
+                let turn = game.session(0).next_turn().0;
+                let packet = entries_of(2, turn - 2, vec![Entry::default(); 4], bare(turn + 2, 3));
+                deliver(&mut game, receiver, 2, &packet);
             }
         }
         for node in [0, 1] {
-            let told = events(&mut game, node);
+            let told = game.events(node);
             let missing =
                 |event: &&Event| matches!(event, Event::StatementMissing { player, .. } if player.0 == 2);
             let silent =
@@ -363,12 +318,12 @@ fn an_outlier_is_whom_most_have_signed_against() {
     for topology in TOPOLOGIES {
         for players in [2, 3, 5] {
             let mut game = toy_match(&signed(players, topology), 0, 1, slow());
-            game.drivers_mut()[1].simulation_mut().corrupt_at = Some(90);
-            run(&mut game, 9_000);
+            game.toy_mut(1).corrupt_at = Some(90);
+            game.play(9_000);
             for node in
                 (0..usize::from(players)).chain((topology == Topology::Relay).then_some(usize::from(players)))
             {
-                let told = events(&mut game, node);
+                let told = game.events(node);
                 let is_relay = node == usize::from(players);
                 let desync = told.iter().find_map(|event| match event {
                     Event::Desync(desync) => Some(desync),
@@ -389,7 +344,7 @@ fn an_outlier_is_whom_most_have_signed_against() {
                 assert_eq!(outliers.len(), 1, "{topology:?} {players} {node}");
                 assert_eq!(outliers[0].player, PlayerId(1));
                 assert!(outliers[0].statements.len() > usize::from(players) / 2);
-                let roster = game.drivers()[node].session().roster().unwrap();
+                let roster = game.session(node).roster().unwrap();
                 assert!(outliers[0].statements.iter().all(|statement| statement.is_signed(roster)));
             }
         }
@@ -402,24 +357,24 @@ fn a_checksum_that_is_wrong_only_where_it_is_signed_is_a_difference() {
     let mut game = toy_match(&signed(2, Topology::Host), 0, 1, slow());
     let mut last = Turn(0);
     for until in (3_000..9_000).step_by(10) {
-        run(&mut game, until);
-        let said = game.drivers()[1].session().statements().filter(|said| said.author.0 == 1).last();
+        game.play(until);
+        let said = game.session(1).statements().filter(|said| said.author.0 == 1).last();
         let Some(said) = said.filter(|said| said.turn > last) else { continue };
         last = said.turn;
         // It is there before the true one.
         let mut forged = Statement { checksum: said.checksum ^ 1, ..said.clone() };
-        forged.sign(game.drivers()[0].session().roster().unwrap(), &key_of(1));
-        let next = game.drivers()[0].session().next_turn().0;
+        forged.sign(game.session(0).roster().unwrap(), &key_of(1));
+        let next = game.session(0).next_turn().0;
         let signed = Signed { statements: [forged].into_iter().collect(), ..Signed::default() };
         let acks = [next; 2].into_iter().collect();
         let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
         deliver(&mut game, 0, 1, &Packet::Turns(Box::new(packet)));
     }
-    let told = events(&mut game, 0);
+    let told = game.events(0);
     let differences: Vec<&Event> = told.iter().filter(|event| matches!(event, Event::Desync(_))).collect();
     let [Event::Desync(desync)] = differences[..] else { panic!("{told:?}") };
     assert_eq!((desync.values.len(), desync.values[0].1 ^ desync.values[1].1), (2, 1));
-    assert!(events(&mut game, 1).iter().all(|event| !matches!(event, Event::Desync(_))), "nobody lied there");
+    assert!(game.events(1).iter().all(|event| !matches!(event, Event::Desync(_))), "nobody lied there");
 }
 
 /// Leaving, surrender, bots, drops, pauses, very bad networks: nobody is accused.
@@ -430,21 +385,21 @@ fn the_honest_are_never_accused_whatever_happens() {
         let config = signed(5, topology).turns(80).bots_take_over(seed % 2 == 0).session_id(seed);
         let watchers = if topology == Topology::Mesh { 0 } else { 1 };
         let mut game = toy_match(&config, watchers, seed, terrible());
-        run(&mut game, 4_000 + seed * 130);
+        game.play(4_000 + seed * 130);
         match seed % 4 {
-            0 => game.drivers_mut()[3].session_mut().leave(),
-            1 => game.drivers_mut()[2].session_mut().resign(Successor::Nobody),
-            2 => game.drivers_mut()[1].session_mut().resign(Successor::Bot),
+            0 => game.session_mut(3).leave(),
+            1 => game.session_mut(2).resign(Successor::Nobody),
+            2 => game.session_mut(1).resign(Successor::Bot),
             _ => 0,
         };
-        run(&mut game, 6_000 + seed * 130);
+        game.play(6_000 + seed * 130);
         game.net_mut().set_partition(&[4]);
         let until = 6_200 + seed * 411;
-        run(&mut game, until);
+        game.play(until);
         game.net_mut().set_partition(&[]);
-        assert!(run(&mut game, 600_000), "seed {seed}");
+        assert!(game.play(600_000), "seed {seed}");
         for node in 0..game.drivers().len() {
-            let told = events(&mut game, node);
+            let told = game.events(node);
             let accuses = |event: &&Event| {
                 matches!(
                     event,
@@ -457,7 +412,7 @@ fn the_honest_are_never_accused_whatever_happens() {
             };
             assert_eq!(told.iter().find(accuses), None, "seed {seed} {topology:?} node {node}");
         }
-        assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished, "seed {seed}");
+        assert_eq!(game.session(0).phase(), SessionPhase::Finished, "seed {seed}");
     }
 }
 
@@ -467,23 +422,19 @@ fn made_up_signatures_of_ends_cost_little() {
     let reason = EndReason::Left;
     for (topology, receiver) in [(Topology::Host, 0), (Topology::Relay, 3), (Topology::Mesh, 0)] {
         let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         for round in 0..1_000_u32 {
-            let next = game.drivers()[0].session().next_turn().0;
+            let next = game.session(0).next_turn().0;
             let first = next + round % 8;
             let end =
                 SignedEnd { player: PlayerId(2), number: first, reason: 0, signature: [round as u8; 64] };
             let entry = Entry { extras: [Extra::End(reason)].into_iter().collect(), ..Entry::default() };
-            let packet = TurnsPacket {
-                segments: [Segment { player: PlayerId(2), first, entries: 0..1 }].into_iter().collect(),
-                entries: vec![entry],
-                signed: Signed { ends: [end].into_iter().collect(), ..Signed::default() },
-                // What it has for certain.
-                ..super::bare(next - 4, 3)
-            };
-            deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+            let signed = Signed { ends: [end].into_iter().collect(), ..Signed::default() };
+            // It acknowledges what it has for certain.
+            let rest = TurnsPacket { signed, ..bare(next - 4, 3) };
+            deliver(&mut game, receiver, 2, &entries_of(2, first, vec![entry], rest));
         }
-        let checked = game.drivers()[receiver].session().stats().ends_invalid;
+        let checked = game.session(receiver).stats().ends_invalid;
         assert!((1..=32).contains(&checked), "{topology:?}: {checked}");
         super::assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -501,10 +452,10 @@ fn a_player_alone_with_nothing_ahead_signs_what_its_watchers_get() {
                 crate::toy::give(session, &crate::toy::Order::Shout(turn.0));
             }
         }));
-        let told = events(&mut game, 1);
+        let told = game.events(1);
         let blamed = told.iter().any(|event| matches!(event, Event::ShownAnother { .. }));
         assert!(!blamed && told.contains(&Event::Finished), "{ahead} ahead: {told:?}");
-        assert!(game.drivers()[1].session().statements().count() > 0, "nothing is signed");
+        assert!(game.session(1).statements().count() > 0, "nothing is signed");
     }
 }
 
@@ -515,11 +466,11 @@ fn with_many_players_and_few_frames_nobody_is_said_to_sign_nothing() {
         [(16, 1, Topology::Host), (16, 3, Topology::Relay), (8, 1, Topology::Relay)]
     {
         let config = signed(players, topology).frames_per_second(frames).frames_per_turn(1).turns(60);
-        let link = LinkConfig::new().latency(Duration::from_millis(20));
+        let link = latency(20);
         let mut game = toy_match(&config, 0, 1, link);
-        assert!(game.run(Instant::from_millis(400_000), |_, _, _, _| {}), "{players} players");
+        assert!(game.idle(400_000), "{players} players");
         for node in 0..game.drivers().len() {
-            let told = events(&mut game, node);
+            let told = game.events(node);
             let missing = told.iter().find(|event| matches!(event, Event::StatementMissing { .. }));
             assert_eq!(missing, None, "{players} players, {frames} frames per second, node {node}");
         }

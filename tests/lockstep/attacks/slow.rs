@@ -1,8 +1,9 @@
 //! A member that is slow on purpose: nobody can delay the match without limit, and every match ends.
 
-use super::{bare, config, deliver, run, slow};
-use crate::toy::{Toy, toy_match};
-use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use super::{bare, config, deliver, entries_of, hearers, slow};
+use crate::play::Play as _;
+use crate::toy::{Toy, latency, toy_match};
+use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Entry, Event, Instant, Pace, PlayerId, SessionConfig, SessionPhase, Topology,
@@ -16,7 +17,7 @@ fn events(driver: &mut Driver<Toy>) -> Vec<Event> {
 }
 
 fn finished(game: &VirtualMatch<Toy>, nodes: &[usize]) -> bool {
-    nodes.iter().all(|&node| game.drivers()[node].session().phase() == SessionPhase::Finished)
+    nodes.iter().all(|&node| game.session(node).phase() == SessionPhase::Finished)
 }
 
 /// Every entry comes just before the drop time. Without a limit nine turns would take three minutes, and so on.
@@ -25,19 +26,19 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     for topology in TOPOLOGIES {
         let config = config(4, topology).drop_after(Duration::from_secs(4)).turns(200);
         let mut game = toy_match(&config, 0, 1, slow());
-        run(&mut game, 4_000);
-        let gone = |game: &VirtualMatch<Toy>| !game.drivers()[1].simulation().gone.is_empty();
+        game.play(4_000);
+        let gone = |game: &VirtualMatch<Toy>| !game.toy(1).gone.is_empty();
         while !gone(&game) && game.now() < Instant::from_millis(60_000) {
             // Awake for a moment: two or three entries.
             let now = game.now();
             game.put_to_sleep(3, now + Duration::from_millis(3_700));
             let until = now.as_micros() / 1_000 + 4_200;
-            run(&mut game, until);
+            game.play(until);
         }
         // Three times the drop time of waiting, a bit more because some is forgiven.
         assert!(gone(&game) && game.now() < Instant::from_millis(32_000), "{topology:?} {:?}", game.now());
         game.put_to_sleep(3, Instant::from_millis(2_000_000));
-        run(&mut game, 200_000);
+        game.play(200_000);
         assert!(finished(&game, &[0, 1, 2]), "{topology:?}");
         let told = |driver: &mut Driver<Toy>| {
             let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
@@ -54,14 +55,14 @@ fn who_is_a_little_late_in_every_turn_is_dropped() {
         for (late_ms, within_s) in [(2_400, 90), (1_500, 200)] {
             let config = SessionConfig::new(4).simulated().turns(3_000).topology(topology);
             let mut game = toy_match(&config.drop_after(Duration::from_secs(8)), 0, 1, slow());
-            run(&mut game, 4_000);
+            game.play(4_000);
             let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(topology)] };
             for other in others {
-                game.net_mut().set_link(3, other, LinkConfig::new().latency(Duration::from_millis(late_ms)));
+                game.net_mut().set_link(3, other, latency(late_ms));
             }
             let what = format!("{topology:?} {late_ms}");
-            run(&mut game, within_s * 1_000);
-            let gone = game.drivers()[1].simulation().gone.clone();
+            game.play(within_s * 1_000);
+            let gone = game.toy(1).gone.clone();
             assert_eq!(gone.iter().map(|gone| gone.0).collect::<Vec<_>>(), [3], "{what}");
             let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
             assert!(events(&mut game.drivers_mut()[1]).iter().any(late), "{what}: nobody is told");
@@ -74,7 +75,7 @@ fn who_is_a_little_late_in_every_turn_is_dropped() {
 fn a_network_that_is_bad_for_all_drops_nobody() {
     for topology in TOPOLOGIES {
         for (all_ms, one_ms) in [(450, 450), (60, 350)] {
-            let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms)).loss_ppm(50_000);
+            let link = |ms| latency(ms).loss_ppm(50_000);
             let config = SessionConfig::new(4)
                 .simulated()
                 .turns(900)
@@ -86,7 +87,7 @@ fn a_network_that_is_bad_for_all_drops_nobody() {
                 game.net_mut().set_link(other, 3, link(one_ms));
             }
             let what = format!("{topology:?} {all_ms} {one_ms}");
-            assert!(run(&mut game, 1_500_000), "{what}");
+            assert!(game.play(1_500_000), "{what}");
             for driver in game.drivers() {
                 assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
                 assert!(driver.simulation().gone.is_empty(), "{what}: {:?}", driver.simulation().gone);
@@ -112,8 +113,8 @@ fn two_on_bad_lines_are_not_dropped_because_a_third_has_a_good_one() {
     let mut game = toy_match(&config, 0, 1, bad);
     game.net_mut().set_link(0, 3, LinkConfig::new());
     game.net_mut().set_link(3, 0, LinkConfig::new());
-    assert!(run(&mut game, 1_500_000));
-    assert!(finished(&game, &[0, 1, 2, 3]), "{:?}", game.drivers()[0].simulation().gone);
+    assert!(game.play(1_500_000));
+    assert!(finished(&game, &[0, 1, 2, 3]), "{:?}", game.toy(0).gone);
 }
 
 fn middle_of(topology: Topology) -> u32 {
@@ -130,37 +131,26 @@ fn the_end_waits_for_nobody_for_ever() {
                 let config = config(3, topology).silence_timeout(Duration::from_secs(5));
                 let config = if drops { config } else { config.without_drops() };
                 let mut game = toy_match(&config, 0, 1, slow());
-                run(&mut game, 4_000);
-                let middle = if topology == Topology::Relay { 3 } else { 0 };
-                while game.drivers()[2].session().next_turn().0 < 59 {
-                    let until = game.now().as_micros() / 1_000 + 20;
-                    run(&mut game, until);
+                game.play(4_000);
+                while game.session(2).next_turn().0 < 59 {
+                    game.play_for(20);
                 }
                 game.put_to_sleep(2, Instant::from_millis(2_000_000));
                 let begun = game.now();
                 let over = |game: &VirtualMatch<Toy>| {
                     let nodes = if topology == Topology::Relay { vec![0, 1, 3] } else { vec![0, 1] };
-                    nodes.iter().all(|&node| game.drivers()[node].session().is_over())
+                    nodes.iter().all(|&node| game.session(node).is_over())
                 };
                 while !over(&game) && game.now() < begun + Duration::from_secs(120) {
-                    let until = game.now().as_micros() / 1_000 + 50;
-                    run(&mut game, until);
+                    game.play_for(50);
                     // The entries up to the last turn (59) that runs, and one for the last checksum.
                     let more = game.now().since(begun).as_micros() / 4_000_000 * u64::from(goes_on);
                     let last = if keeps_last_entry { 61 } else { 62 } + more as u32;
-                    let segment = Segment { player: PlayerId(2), first: last - 4, entries: 0..5 };
-                    let packet = TurnsPacket {
-                        base: last + 1,
-                        segments: [segment].into_iter().collect(),
-                        entries: vec![Entry::default(); 5],
-                        ..bare(55, 3)
-                    };
-                    let targets = if topology == Topology::Mesh { vec![0, 1] } else { vec![middle] };
-                    for to in targets {
-                        deliver(&mut game, to, 2, &Packet::Turns(Box::new(packet.clone())));
-                    }
+                    let rest = TurnsPacket { base: last + 1, ..bare(55, 3) };
+                    let packet = entries_of(2, last - 4, vec![Entry::default(); 5], rest);
+                    hearers(topology).iter().for_each(|&to| deliver(&mut game, to, 2, &packet));
                 }
-                let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+                let phases = game.phases();
                 let what = format!("{topology:?} {keeps_last_entry} {goes_on} {drops}: {phases:?}");
                 assert!(over(&game), "{what}");
                 assert!(finished(&game, &[0, 1]), "{what}");
@@ -183,7 +173,7 @@ fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
     // 2,400 frames without the lie, 120 with the lie and no bound.
     let frames = game.drivers()[0].frame().0;
     assert!(frames > 1_000, "{frames} frames in two minutes");
-    let slowed = game.drivers()[0].session().player_report(PlayerId(2));
+    let slowed = game.session(0).player_report(PlayerId(2));
     assert_eq!(slowed.blame, Some(testudo_lockstep::Blame::Processor), "{slowed:?}");
 }
 
@@ -191,20 +181,20 @@ fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
 fn the_middle_of_a_star_can_drop_a_player_at_once() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = toy_match(&config(4, topology), 1, 1, slow());
-        run(&mut game, 4_000);
+        game.play(4_000);
         let middle = if topology == Topology::Relay { 4 } else { 0 };
-        assert!(!game.drivers_mut()[1].session_mut().kick(PlayerId(2)), "only the middle can");
-        let session = game.drivers_mut()[middle].session_mut();
+        assert!(!game.session_mut(1).kick(PlayerId(2)), "only the middle can");
+        let session = game.session_mut(middle);
         assert!(!session.kick(PlayerId(9)));
         assert!(session.kick(PlayerId(2)));
         assert!(!session.kick(PlayerId(2)), "once");
-        assert!(run(&mut game, 200_000));
+        assert!(game.play(200_000));
         let survivors: Vec<usize> = (0..game.drivers().len()).filter(|&node| node != 2).collect();
         assert!(finished(&game, &survivors), "{topology:?}");
-        let gone = game.drivers()[0].simulation().gone.clone();
+        let gone = game.toy(0).gone.clone();
         assert_eq!(gone.len(), 1);
         for &node in survivors.iter().filter(|&&node| node != middle || topology == Topology::Host) {
-            assert_eq!(game.drivers()[node].simulation().gone, gone, "{topology:?} {node}");
+            assert_eq!(game.toy(node).gone, gone, "{topology:?} {node}");
         }
     }
 }
@@ -213,27 +203,20 @@ fn the_middle_of_a_star_can_drop_a_player_at_once() {
 fn who_looks_at_the_others_orders_first_is_measured() {
     let mut game = toy_match(&config(3, Topology::Host).turns(400), 0, 1, slow());
     let report = |game: &VirtualMatch<Toy>, player| {
-        game.drivers()[0].session().player_report(PlayerId(player)).looked_first_permille
+        game.session(0).player_report(PlayerId(player)).looked_first_permille
     };
-    run(&mut game, 20_000);
+    game.play(20_000);
     assert!(report(&game, 1) < 100 && report(&game, 2) < 100);
 
     game.put_to_sleep(2, Instant::from_millis(2_000_000));
     for _ in 0..120 {
-        let until = game.now().as_micros() / 1_000 + 100;
-        run(&mut game, until);
+        game.play_for(100);
         // It confirms everything at once, and sends its own entry afterwards.
-        let next = game.drivers()[0].session().next_turn().0;
+        let next = game.session(0).next_turn().0;
         let seen = TurnsPacket { acks: [next + 2, next + 2, next].into_iter().collect(), ..bare(next, 3) };
         deliver(&mut game, 0, 2, &Packet::Turns(Box::new(seen.clone())));
-        let segment = Segment { player: PlayerId(2), first: next, entries: 0..1 };
-        let late = TurnsPacket {
-            base: next + 1,
-            segments: [segment].into_iter().collect(),
-            entries: vec![Entry::default()],
-            ..seen
-        };
-        deliver(&mut game, 0, 2, &Packet::Turns(Box::new(late)));
+        let late = TurnsPacket { base: next + 1, ..seen };
+        deliver(&mut game, 0, 2, &entries_of(2, next, vec![Entry::default()], late));
     }
     assert!(report(&game, 2) > 400, "{}", report(&game, 2));
     assert!(report(&game, 1) < 100, "{}", report(&game, 1));
@@ -243,11 +226,9 @@ fn who_looks_at_the_others_orders_first_is_measured() {
 fn a_match_ends_once_and_watchers_are_not_told_of_waits() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = toy_match(&config(3, topology).turns(40), 1, 1, slow());
-        run(&mut game, 4_000);
-        game.net_mut().set_partition(&[1]);
-        run(&mut game, 5_500);
-        game.net_mut().set_partition(&[]);
-        assert!(run(&mut game, 200_000));
+        game.play(4_000);
+        game.play_cut_off(&[1], 5_500);
+        assert!(game.play(200_000));
         for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
             let watches = driver.session().player().is_none();
             let events = events(driver);
@@ -266,33 +247,24 @@ fn who_withholds_confirmations_in_the_articles_pace_is_dropped_itself() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology).pace(Pace::Article).turns(120).drop_after(Duration::from_secs(3));
         let mut game = toy_match(&config, 0, 1, slow());
-        run(&mut game, 3_000);
+        game.play(3_000);
         let middle = if topology == Topology::Relay { 4 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
-        let first = game.drivers()[0].session().next_turn().0;
+        let first = game.session(0).next_turn().0;
         let honest = [0, 1, 3];
-        let is_over =
-            |game: &VirtualMatch<Toy>| honest.iter().all(|&node| game.drivers()[node].session().is_over());
+        let is_over = |game: &VirtualMatch<Toy>| honest.iter().all(|&node| game.session(node).is_over());
         for step in 1..20_000 {
-            run(&mut game, 3_000 + step * 20);
+            game.play(3_000 + step * 20);
             if is_over(&game) {
                 break;
             }
-            let next = game.drivers()[0].session().next_turn().0 + 2;
-            let packet = TurnsPacket {
-                base: next + 4,
-                acks: [first; 4].into_iter().collect(),
-                segments: [Segment { player: PlayerId(2), first: next - 3, entries: 0..7 }]
-                    .into_iter()
-                    .collect(),
-                entries: vec![Entry::default(); 7],
-                ..TurnsPacket::default()
-            };
-            deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
+            let next = game.session(0).next_turn().0 + 2;
+            let rest = TurnsPacket { base: next + 4, ..bare(first, 4) };
+            deliver(&mut game, middle, 2, &entries_of(2, next - 3, vec![Entry::default(); 7], rest));
         }
-        let phases = honest.map(|node| game.drivers()[node].session().phase());
+        let phases = honest.map(|node| game.session(node).phase());
         assert_eq!(phases, [SessionPhase::Finished; 3], "{topology:?}");
-        let gone = honest.map(|node| game.drivers()[node].simulation().gone.clone());
+        let gone = honest.map(|node| game.toy(node).gone.clone());
         assert!(gone.iter().all(|gone| gone.len() == 1 && gone[0].0 == 2), "{topology:?} {gone:?}");
     }
 }

@@ -1,10 +1,9 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
 use super::bare;
-use crate::joining::{
-    assert_agreed, come_back, config, events, middle_of, play, restart, secret, start, without,
-};
-use crate::toy::{Toy, terrible};
+use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start, without};
+use crate::play::Play as _;
+use crate::toy::{Toy, latency, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -25,32 +24,31 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         (config(3, Topology::Host).state_bytes_max(0), secret(2), false, false),
     ] {
         let mut game = start(&config, 0, 3, LinkConfig::default());
-        play(&mut game, 2_000);
-        let leaver = game.drivers_mut()[2].session_mut();
+        game.play(2_000);
+        let leaver = game.session_mut(2);
         if surrenders {
             leaver.resign(Successor::Nobody)
         } else {
             leaver.leave()
         };
         // Nobody takes the place of a player who has just left.
-        play(&mut game, 4_000);
+        game.play(4_000);
         restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), [78; 16]);
-        play(&mut game, 5_000);
-        let refused =
-            matches!(game.drivers()[2].session().phase(), SessionPhase::Failed(Failure::Refused(_)));
-        assert!(refused, "{:?}", game.drivers()[2].session().phase());
-        play(&mut game, 9_000);
-        let before = game.drivers()[0].session().stats().bytes_sent;
+        game.play(5_000);
+        let refused = matches!(game.session(2).phase(), SessionPhase::Failed(Failure::Refused(_)));
+        assert!(refused, "{:?}", game.session(2).phase());
+        game.play(9_000);
+        let before = game.session(0).stats().bytes_sent;
         restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret_shown);
-        play(&mut game, 11_000);
-        let sent = game.drivers()[0].session().stats().bytes_sent - before;
+        game.play(11_000);
+        let sent = game.session(0).stats().bytes_sent - before;
         if comes {
             assert!(sent > 100_000);
-            assert!(play(&mut game, 200_000));
-            assert_eq!(game.drivers()[1].simulation().returned.len(), 1);
+            assert!(game.play(200_000));
+            assert_eq!(game.toy(1).returned.len(), 1);
             assert_agreed(&mut game, "a stranger");
         } else {
-            let phase = game.drivers()[2].session().phase();
+            let phase = game.session(2).phase();
             let refusals =
                 [Refusal::Taken, Refusal::Running].map(|r| SessionPhase::Failed(Failure::Refused(r)));
             assert!(refusals.contains(&phase), "{phase:?}");
@@ -65,16 +63,16 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
         let config = config(4, topology);
         let mut game = without(&config, 3, 0, 3, terrible());
         // The peer that is asked first.
-        game.drivers_mut()[0].simulation_mut().lie = Some(1);
+        game.toy_mut(0).lie = Some(1);
         come_back(&mut game, &config, 3);
-        play(&mut game, 30_000);
-        let told = events(&mut game, 3);
+        game.play(30_000);
+        let told = game.events(3);
         assert!(
             told.iter().any(|event| matches!(event, Event::StateRefused { .. })),
             "{topology:?} {told:?}"
         );
-        assert!(play(&mut game, 200_000));
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        assert!(game.play(200_000));
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }
@@ -84,33 +82,33 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
 fn acknowledgements_from_before_a_refused_state_are_none_of_the_next() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology).state_rate(100_000);
-        let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
-        game.drivers_mut()[0].simulation_mut().lie = Some(1);
+        let mut game = without(&config, 3, 0, 3, latency(20));
+        game.toy_mut(0).lie = Some(1);
         come_back(&mut game, &config, 3);
         let (mut told, mut had) = (Vec::new(), 0);
         while !told.iter().any(|event| matches!(event, Event::StateRefused { .. })) {
             assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
             // It can have had no more than every entry that there was just before.
-            had = game.drivers()[0].session().next_turn().0 + config.turns_ahead;
+            had = game.session(0).next_turn().0 + config.turns_ahead;
             step(&mut game);
-            told = events(&mut game, 3);
+            told = game.events(3);
         }
         let late = Packet::Turns(Box::new(bare(had, 4)));
         while !told.iter().any(|event| matches!(event, Event::Joined { .. })) {
             assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
             super::deliver(&mut game, middle_of(&config) as usize, 3, &late);
             step(&mut game);
-            told = events(&mut game, 3);
+            told = game.events(3);
         }
-        assert!(play(&mut game, 200_000), "{topology:?}");
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        assert!(game.play(200_000), "{topology:?}");
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }
 
 fn step(game: &mut VirtualMatch<Toy>) {
     let next = game.now().as_micros() / 1_000 + 20;
-    play(game, next);
+    game.play(next);
 }
 
 #[test]
@@ -119,13 +117,13 @@ fn when_all_sources_lie_or_have_nothing_the_joiner_is_told_and_the_match_goes_on
         let config = config(3, Topology::Relay);
         let mut game = without(&config, 2, 0, 3, LinkConfig::default());
         for node in 0..2 {
-            let toy = game.drivers_mut()[node].simulation_mut();
+            let toy = game.toy_mut(node);
             (toy.lie, toy.gives_state) = (lies.then_some(1), lies);
         }
         come_back(&mut game, &config, 2);
-        assert!(play(&mut game, 200_000), "{lies}");
-        assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Failed(Failure::NoState), "{lies}");
-        assert!((0..2).all(|node| game.drivers()[node].session().phase() == SessionPhase::Finished));
+        assert!(game.play(200_000), "{lies}");
+        assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::NoState), "{lies}");
+        assert!((0..2).all(|node| game.session(node).phase() == SessionPhase::Finished));
     }
 }
 
@@ -134,17 +132,17 @@ fn a_source_that_leaves_is_replaced() {
     let config = config(4, Topology::Relay).state_rate(20_000);
     let mut game = without(&config, 3, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 3);
-    play(&mut game, 14_500);
-    let told = events(&mut game, 3);
+    game.play(14_500);
+    let told = game.events(3);
     assert!(
         told.iter().any(|event| matches!(event, Event::StateProgress { received, .. } if *received > 0)),
         "{told:?}"
     );
     game.net_mut().set_partition(&[0]);
-    assert!(play(&mut game, 200_000));
-    let toy = game.drivers()[3].simulation();
+    assert!(game.play(200_000));
+    let toy = game.toy(3);
     assert_eq!((toy.loaded.len(), toy.returned.len()), (1, 1));
-    let rest = [1, 2].map(|node| game.drivers()[node].simulation().history);
+    let rest = [1, 2].map(|node| game.toy(node).history);
     assert_eq!(rest, [toy.history; 2]);
 }
 
@@ -155,27 +153,27 @@ fn a_source_that_trickles_is_replaced_and_asked_last_from_then_on() {
         config(4, Topology::Relay).state_rate(20_000).join_timeout(Duration::from_secs(40)).turns(500);
     let mut game = without(&config, 3, 0, 3, LinkConfig::default());
     // The first one that is asked; its state would take 45 s.
-    game.drivers_mut()[0].simulation_mut().ballast = 900_000;
+    game.toy_mut(0).ballast = 900_000;
     for longest in [20_000, 10_000] {
         come_back(&mut game, &config, 3);
         let begun = game.now();
         let until = begun.as_micros() / 1_000 + longest;
-        play(&mut game, until);
-        let told = events(&mut game, 3);
+        game.play(until);
+        let told = game.events(3);
         let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
         assert!(told.iter().any(has_joined), "{longest} ms: {told:?}");
     }
-    assert!(play(&mut game, 300_000));
+    assert!(game.play(300_000));
     assert_agreed(&mut game, "trickle");
 }
 
 fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, transfer: Transfer) {
     let mut bytes = Vec::new();
-    let key = game.drivers()[to].session().packet_key(PeerId(from)).unwrap_or(0);
+    let key = game.session(to).packet_key(PeerId(from)).unwrap_or(0);
     let format = PayloadFormat::Variable(2_048);
     Packet::Transfer(transfer).encode(key, format, &mut BitWriter::new(), &mut bytes);
     let now = game.now();
-    game.drivers_mut()[to].session_mut().handle_packet(now, PeerId(from), &bytes);
+    game.session_mut(to).handle_packet(now, PeerId(from), &bytes);
 }
 
 #[test]
@@ -185,17 +183,17 @@ fn forged_chunks_cost_a_block_and_never_the_match() {
     come_back(&mut game, &config, 2);
     for round in 0..200 {
         let until = game.now() + Duration::from_millis(20);
-        play(&mut game, until.as_micros() / 1_000);
+        game.play(until.as_micros() / 1_000);
         for turn in 0..200 {
             let bytes = vec![round as u8; 1_024];
             deliver(&mut game, 2, 0, Transfer::Chunk(Chunk { turn, index: turn % 99, sent_ms: 0, bytes }));
         }
     }
-    assert!(play(&mut game, 200_000));
-    let phase = game.drivers()[2].session().phase();
+    assert!(game.play(200_000));
+    let phase = game.session(2).phase();
     assert!(matches!(phase, SessionPhase::Finished | SessionPhase::Failed(Failure::NoState)), "{phase:?}");
-    assert!((0..2).all(|node| game.drivers()[node].session().phase() == SessionPhase::Finished));
-    assert_eq!(game.drivers()[0].simulation().history, game.drivers()[1].simulation().history);
+    assert!((0..2).all(|node| game.session(node).phase() == SessionPhase::Finished));
+    assert_eq!(game.toy(0).history, game.toy(1).history);
 }
 
 #[test]
@@ -203,9 +201,9 @@ fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
         let mut game = start(&config, 0, 3, LinkConfig::default());
-        play(&mut game, 3_000);
+        game.play(3_000);
         let middle = middle_of(&config) as usize;
-        let before = game.drivers()[middle].session().stats().bytes_sent;
+        let before = game.session(middle).stats().bytes_sent;
         let want = Want { turn: 5, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };
         let manifest = Manifest { turn: 9, source: PlayerId(1), total: 100_000, hash: 1, blocks: vec![0; 2] };
         for _ in 0..300 {
@@ -221,10 +219,10 @@ fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
                 deliver(&mut game, middle, 1, word);
             }
         }
-        play(&mut game, 5_000);
-        let sent = game.drivers()[middle].session().stats().bytes_sent - before;
+        game.play(5_000);
+        let sent = game.session(middle).stats().bytes_sent - before;
         assert!(sent < 30_000, "{topology:?} {sent}");
-        assert!(play(&mut game, 200_000));
+        assert!(game.play(200_000));
         assert!(game.drivers().iter().all(|driver| driver.simulation().loaded.is_empty()));
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
@@ -235,18 +233,18 @@ fn who_never_acknowledges_gets_a_limited_state_for_a_limited_time() {
     let config = config(3, Topology::Host).join_timeout(Duration::from_secs(8));
     let mut game = without(&config, 2, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 2);
-    play(&mut game, 10_300);
+    game.play(10_300);
     // From now on none of its packets arrive, and it never hears that it was dropped.
     let deaf = LinkConfig::new().loss_ppm(1_000_000);
     game.net_mut().set_link(2, 0, deaf);
-    let before = game.drivers()[0].session().stats().bytes_sent;
-    play(&mut game, 25_000);
-    let sent = game.drivers()[0].session().stats().bytes_sent - before;
+    let before = game.session(0).stats().bytes_sent;
+    game.play(25_000);
+    let sent = game.session(0).stats().bytes_sent - before;
     assert!(sent < 2_500_000, "{sent}");
-    let told = events(&mut game, 0);
+    let told = game.events(0);
     assert!(told.iter().any(|event| matches!(event, Event::JoinFailed(_))), "{told:?}");
-    assert!(play(&mut game, 200_000));
-    assert!((0..2).all(|node| game.drivers()[node].session().phase() == SessionPhase::Finished));
+    assert!(game.play(200_000));
+    assert!((0..2).all(|node| game.session(node).phase() == SessionPhase::Finished));
 }
 
 #[test]
@@ -261,18 +259,18 @@ fn a_state_that_is_too_large_is_neither_given_nor_taken() {
         let config = config(2, Topology::Host).state_bytes_max(here);
         let mut game = without(&config, 1, 0, 3, LinkConfig::default());
         come_back(&mut game, &config.clone().state_bytes_max(there), 1);
-        assert!(play(&mut game, 200_000));
+        assert!(game.play(200_000));
         let expected = match there {
             50_000 => Failure::StateTooLarge { bytes: 100_000 + 4 + 17 * 8 + 130, max: 50_000 },
             _ => Failure::NoState,
         };
-        match (game.drivers()[1].session().phase(), expected) {
+        match (game.session(1).phase(), expected) {
             (SessionPhase::Failed(Failure::StateTooLarge { max, .. }), Failure::StateTooLarge { .. }) => {
                 assert_eq!(max, 50_000);
             }
             (phase, expected) => assert_eq!(phase, SessionPhase::Failed(expected)),
         }
-        assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+        assert_eq!(game.session(0).phase(), SessionPhase::Finished);
     }
 }
 
@@ -293,12 +291,12 @@ fn progress(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<u32> {
         Event::StateProgress { received, .. } => Some(received),
         _ => None,
     };
-    events(game, node).into_iter().filter_map(received).collect()
+    game.events(node).into_iter().filter_map(received).collect()
 }
 
 /// A match of four in which player 3 is in the middle of getting its state.
 fn getting(config: &SessionConfig) -> VirtualMatch<Toy> {
-    let mut game = without(config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    let mut game = without(config, 3, 0, 3, latency(20));
     come_back(&mut game, config, 3);
     while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
         assert!(game.now() < Instant::from_millis(30_000));
@@ -308,8 +306,8 @@ fn getting(config: &SessionConfig) -> VirtualMatch<Toy> {
 }
 
 fn assert_back(game: &mut VirtualMatch<Toy>, node: usize, what: &str) {
-    assert!(play(game, 200_000), "{what}");
-    let toy = game.drivers()[node].simulation();
+    assert!(game.play(200_000), "{what}");
+    let toy = game.toy(node);
     assert_eq!((toy.loaded.len(), toy.returned.len()), (1, 1), "{what}");
     assert_agreed(game, what);
 }
@@ -338,7 +336,7 @@ fn after_a_pause_a_late_copy_of_a_former_manifest_costs_the_transfer_and_not_the
         let mut game = getting(&config);
         game.net_mut().set_partition(&[3]);
         let now = game.now().as_micros() / 1_000;
-        play(&mut game, now + 1_500);
+        game.play(now + 1_500);
         deliver(&mut game, 3, middle_of(&config), late_manifest(3, 1));
         assert!(progress(&mut game, 3).contains(&0), "{topology:?}: it begins again");
         game.net_mut().set_partition(&[]);
@@ -353,7 +351,7 @@ fn who_goes_on_to_want_a_former_state_gets_the_present_one() {
         let config = config(4, topology).state_rate(20_000);
         let mut game = getting(&config);
         let want = Want { turn: 3, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };
-        while game.drivers()[3].simulation().loaded.is_empty() {
+        while game.toy(3).loaded.is_empty() {
             assert!(game.now() < Instant::from_millis(25_000), "{topology:?}");
             deliver(&mut game, middle_of(&config) as usize, 3, Transfer::Want(want.clone()));
             step(&mut game);
@@ -366,23 +364,21 @@ fn who_goes_on_to_want_a_former_state_gets_the_present_one() {
 #[test]
 fn a_source_that_was_given_up_and_is_asked_again_answers_at_once() {
     let config = config(4, Topology::Relay).state_rate(50_000).drop_after(Duration::from_secs(20));
-    let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
-    play(&mut game, 25_000);
+    let mut game = without(&config, 3, 0, 3, latency(20));
+    game.play(25_000);
     // Nobody else has a state to give.
-    [1, 2].into_iter().for_each(|node| game.drivers_mut()[node].simulation_mut().gives_state = false);
+    [1, 2].into_iter().for_each(|node| game.toy_mut(node).gives_state = false);
     come_back(&mut game, &config, 3);
     while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
         assert!(game.now() < Instant::from_millis(40_000));
         step(&mut game);
     }
     let silent = game.now();
-    game.net_mut().set_partition(&[0]);
-    play(&mut game, silent.as_micros() / 1_000 + 3_500);
-    game.net_mut().set_partition(&[]);
+    game.play_cut_off(&[0], silent.as_micros() / 1_000 + 3_500);
     // It is asked again 2 s after the others have refused.
-    while game.drivers()[3].simulation().loaded.is_empty() {
+    while game.toy(3).loaded.is_empty() {
         let passed = game.now().since(silent);
-        assert!(passed < Duration::from_secs(11), "{passed:?} {:?}", game.drivers()[3].session().phase());
+        assert!(passed < Duration::from_secs(11), "{passed:?} {:?}", game.session(3).phase());
         step(&mut game);
     }
     assert_back(&mut game, 3, "asked again");
@@ -392,15 +388,11 @@ fn a_source_that_was_given_up_and_is_asked_again_answers_at_once() {
 #[test]
 fn a_late_manifest_from_a_source_is_not_its_answer() {
     let config = config(4, Topology::Relay);
-    let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+    let mut game = without(&config, 3, 0, 3, latency(20));
     come_back(&mut game, &config, 3);
     let begun = game.now();
-    while game.drivers()[3].simulation().loaded.is_empty() {
-        assert!(
-            game.now().since(begun) < Duration::from_secs(5),
-            "{:?}",
-            game.drivers()[3].session().phase()
-        );
+    while game.toy(3).loaded.is_empty() {
+        assert!(game.now().since(begun) < Duration::from_secs(5), "{:?}", game.session(3).phase());
         (0..3).for_each(|source| deliver(&mut game, 4, source, late_manifest(3, source as u8)));
         step(&mut game);
     }
@@ -413,10 +405,10 @@ fn a_late_manifest_from_a_source_is_not_its_answer() {
 fn no_two_states_that_one_peer_gets_are_of_one_turn() {
     let config = config(3, Topology::Relay).drop_after(Duration::from_secs(20));
     for ahead in 0..20 {
-        let mut game = without(&config, 2, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
-        play(&mut game, 25_000);
+        let mut game = without(&config, 2, 0, 3, latency(20));
+        game.play(25_000);
         come_back(&mut game, &config, 2);
-        let turn = game.drivers()[0].session().next_turn().0 + ahead;
+        let turn = game.session(0).next_turn().0 + ahead;
         let mut told = Vec::new();
         // The one that is asked first is asleep, and somebody lies in its name.
         game.put_to_sleep(0, game.now() + Duration::from_millis(4_000));
@@ -426,15 +418,14 @@ fn no_two_states_that_one_peer_gets_are_of_one_turn() {
             step(&mut game);
         }
         // The first manifests of the next one are lost.
-        let latency = LinkConfig::new().latency(Duration::from_millis(20));
+        let latency = latency(20);
         game.net_mut().set_link(3, 2, latency.loss_ppm(1_000_000));
-        let until = game.now().as_micros() / 1_000 + 6_000;
-        play(&mut game, until);
+        game.play_for(6_000);
         game.net_mut().set_link(3, 2, latency);
-        while game.drivers()[2].simulation().loaded.is_empty() {
+        while game.toy(2).loaded.is_empty() {
             assert!(game.now() < Instant::from_millis(60_000), "{ahead}: {told:?}");
             step(&mut game);
-            told.extend(events(&mut game, 2));
+            told.extend(game.events(2));
         }
         let is_refused = |event: &Event| matches!(event, Event::StateRefused { .. });
         assert!(!told.iter().any(is_refused), "{ahead}: {told:?}");
@@ -446,7 +437,7 @@ fn no_two_states_that_one_peer_gets_are_of_one_turn() {
 fn who_has_refused_a_state_waits_for_no_watcher_who_gets_it() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology).late_watchers(true).turns(400);
-        let mut game = without(&config, 3, 1, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+        let mut game = without(&config, 3, 1, 3, latency(20));
         let (middle, watcher) = (middle_of(&config), game.drivers().len() - 1);
         // The watcher's state would take 50 s.
         game.net_mut().set_link(middle, watcher as u32, LinkConfig::new().bytes_per_second(4_000));
@@ -463,7 +454,7 @@ fn who_has_refused_a_state_waits_for_no_watcher_who_gets_it() {
         }
         deliver(&mut game, middle as usize, 3, Transfer::Refuse { turn: given.unwrap_or_default() });
         let begun = game.now();
-        while game.drivers()[3].simulation().loaded.is_empty() {
+        while game.toy(3).loaded.is_empty() {
             assert!(game.now().since(begun) < Duration::from_secs(10), "{topology:?}");
             step(&mut game);
         }
@@ -490,9 +481,9 @@ fn who_refuses_the_only_state_costs_nobody_else_that_state() {
     deliver(&mut game, 0, 1, Transfer::Refuse { turn: given.unwrap_or_default() });
     // Everybody is asked again two seconds later.
     let later = game.now().as_micros() / 1_000 + 500;
-    play(&mut game, later);
+    game.play(later);
     restart(&mut game, &config, 2, Identity::Watcher, secret(9));
-    play(&mut game, later + 60_000);
+    game.play(later + 60_000);
     assert_eq!(game.drivers()[2].simulation().loaded.len(), 1, "{:?}", game.drivers()[2].session().phase());
     assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::NoState));
 }

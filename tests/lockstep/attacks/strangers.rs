@@ -1,8 +1,9 @@
 //! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
-use super::{FORMAT, assert_unharmed, config, introduce, run, slow};
+use super::{FORMAT, assert_unharmed, bare, config, entries_of, introduce, slow};
+use crate::play::Play as _;
 use crate::toy::{Order, toy_match};
-use testudo_lockstep::packet::{Bye, Hello, Packet, Segment, TurnsPacket, link_key, session_mark};
+use testudo_lockstep::packet::{Bye, Hello, Packet, TurnsPacket, link_key, session_mark};
 use testudo_lockstep::{
     BitWriter, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId, Refusal,
     Session, SessionConfig, SessionPhase, Topology,
@@ -62,21 +63,14 @@ fn packets_with_a_false_sender_change_nothing() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let config = config(3, topology).session_id(SESSION);
         let mut game = toy_match(&config, 0, 1, slow());
-        run(&mut game, 4_000);
-        let next = game.drivers()[0].session().next_turn().0 + 2;
-        let segment = Segment { player: PlayerId(2), first: next, entries: 0..1 };
-        let order = TurnsPacket {
-            base: next + 1,
-            acks: [next, next, next].into_iter().collect(),
-            segments: [segment].into_iter().collect(),
-            entries: vec![Entry::default()],
-            ..TurnsPacket::default()
-        };
+        game.play(4_000);
+        let next = game.session(0).next_turn().0 + 2;
+        let rest = TurnsPacket { base: next + 1, ..bare(next, 3) };
         let packets = [
             Packet::Bye(Bye::Left),
             Packet::Bye(Bye::Dropped),
             Packet::Bye(Bye::Finished),
-            Packet::Turns(Box::new(order)),
+            entries_of(2, next, vec![Entry::default()], rest),
         ];
         for to in 0..game.drivers().len() {
             for from in 0..4 {
@@ -85,7 +79,7 @@ fn packets_with_a_false_sender_change_nothing() {
                 }) {
                     let now = game.now();
                     let bytes = sealed(packet, key);
-                    let session = game.drivers_mut()[to].session_mut();
+                    let session = game.session_mut(to);
                     let before = session.stats();
                     session.handle_packet(now, PeerId(from), &bytes);
                     let after = session.stats();

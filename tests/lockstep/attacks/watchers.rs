@@ -1,12 +1,13 @@
 //! A watcher with a delay is told no less of a signed match than the players, and nothing false.
 
 use super::signed::forge;
-use super::{bare, deliver, play_watched, run, slow};
-use crate::joining::{assert_agreed, config, events, middle_of, play, restart, secret, start};
+use super::{bare, deliver, play_watched, slow};
+use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start};
+use crate::play::Play as _;
 use crate::toy::{Toy, key_of};
 use testudo_lockstep::packet::{Packet, Transfer};
 use testudo_lockstep::{
-    Duration, Event, Identity, Instant, PlayerId, SessionConfig, Successor, Topology, VirtualMatch,
+    Duration, Event, Identity, Instant, SessionConfig, Successor, Topology, VirtualMatch,
 };
 
 const PLAYERS: u8 = 3;
@@ -29,7 +30,7 @@ fn signed_match(config: &SessionConfig) -> VirtualMatch<Toy> {
 
 fn sit_down(game: &mut VirtualMatch<Toy>, config: &SessionConfig, player: u8) {
     let config = config.clone().player_key(key_of(player));
-    restart(game, &config, player.into(), Identity::Player(PlayerId(player)), secret(player));
+    come_back(game, &config, player);
 }
 
 /// What a node was told against others.
@@ -38,7 +39,7 @@ fn accusations(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
         let told = matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::ShownAnother { .. });
         told || matches!(event, Event::StatementMissing { .. } | Event::ChecksumMissing { .. })
     };
-    events(game, node).into_iter().filter(accuses).collect()
+    game.events(node).into_iter().filter(accuses).collect()
 }
 
 /// The middle gave watchers the statements of the present, which are about turns that they have not seen; so they missed those of their own.
@@ -49,11 +50,9 @@ fn who_watches_later_misses_no_statement() {
             let config = delayed(topology, seconds);
             let mut game = signed_match(&config);
             let late = game.drivers().len() as u32 - 1;
-            game.net_mut().set_partition(&[late]);
-            play(&mut game, 6_000);
-            game.net_mut().set_partition(&[]);
+            game.play_cut_off(&[late], 6_000);
             restart(&mut game, &config, late, Identity::Watcher, secret(9));
-            assert!(play(&mut game, 300_000), "{topology:?} {seconds} s");
+            assert!(game.play(300_000), "{topology:?} {seconds} s");
             for node in 0..game.drivers().len() {
                 assert_eq!(accusations(&mut game, node), [], "{topology:?} {seconds} s: {node}");
             }
@@ -67,12 +66,12 @@ fn who_watches_later_is_told_what_it_was_shown() {
     for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {
         let mut game = signed_match(&delayed(topology, 5));
         let watcher = game.drivers().len() - 1;
-        run(&mut game, 9_000);
-        assert!(game.drivers()[watcher].session().next_turn().0 > 10, "{topology:?}");
+        game.play(9_000);
+        assert!(game.session(watcher).next_turn().0 > 10, "{topology:?}");
         forge(&mut game, watcher, middle, 1, None);
-        run(&mut game, 13_000);
+        game.play(13_000);
         let shown = |game: &mut VirtualMatch<Toy>, node: usize| -> Vec<u8> {
-            let told = events(game, node).into_iter().filter_map(|event| match event {
+            let told = game.events(node).into_iter().filter_map(|event| match event {
                 Event::ShownAnother { player, .. } => Some(player.0),
                 _ => None,
             });
@@ -90,20 +89,20 @@ fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
         let config = delayed(topology, 6);
         let mut game = signed_match(&config);
         for round in 1..4 {
-            play(&mut game, round * 6_000);
-            let leaver = game.drivers_mut()[2].session_mut();
+            game.play(round * 6_000);
+            let leaver = game.session_mut(2);
             if round % 2 == 0 {
                 leaver.resign(Successor::AsConfigured)
             } else {
                 leaver.leave()
             };
-            play(&mut game, round * 6_000 + 600);
+            game.play(round * 6_000 + 600);
             sit_down(&mut game, &config, 2);
         }
-        assert!(play(&mut game, 300_000), "{topology:?}");
+        assert!(game.play(300_000), "{topology:?}");
         for node in [0, 1] {
             assert_eq!(accusations(&mut game, node), [], "{topology:?}: {node}");
-            let toy = game.drivers()[node].simulation();
+            let toy = game.toy(node);
             assert_eq!(toy.returned.len(), 3, "{topology:?} {:?} {:?}", toy.returned, toy.bots);
         }
         assert_agreed(&mut game, &format!("{topology:?}"));
@@ -117,24 +116,21 @@ fn who_watches_keeps_nobody_out_by_what_it_does_not_acknowledge() {
         let config = config(PLAYERS, topology).turns(600);
         let mut game = start(&config, 1, 3, slow());
         let (middle, watcher) = (middle_of(&config) as usize, game.drivers().len() - 1);
-        play(&mut game, 5_000);
-        let acked = game.drivers()[watcher].session().next_turn().0;
+        game.play(5_000);
+        let acked = game.session(watcher).next_turn().0;
         game.put_to_sleep(watcher, Instant::from_millis(4_000_000));
         game.net_mut().set_partition(&[2]);
         for step in 0..140 {
-            play(&mut game, 5_000 + 100 * step);
+            game.play(5_000 + 100 * step);
             // It can be heard, and that is all.
             deliver(&mut game, middle, watcher as u32, &Packet::Turns(Box::new(bare(acked, PLAYERS))));
             if step == 50 {
                 game.net_mut().set_partition(&[]);
-                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+                come_back(&mut game, &config, 2);
             }
         }
-        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
-        assert_eq!(
-            game.drivers()[middle].session().link_count(),
-            usize::from(PLAYERS) + usize::from(middle > 0)
-        );
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
+        assert_eq!(game.session(middle).link_count(), usize::from(PLAYERS) + usize::from(middle > 0));
     }
 }
 
@@ -158,7 +154,7 @@ fn who_refuses_a_state_shows_nobody_the_next_one_before_its_time() {
                     restart(&mut game, &config, node, Identity::Watcher, secret(9));
                 }
             }
-            begun.push((game.now(), game.drivers()[1].session().next_turn().0));
+            begun.push((game.now(), game.session(1).next_turn().0));
             play_watched(&mut game, until, |now, to, packet| {
                 let turn = match packet {
                     Packet::Transfer(Transfer::Chunk(chunk)) => chunk.turn,
@@ -197,9 +193,9 @@ fn who_refuses_a_state_shows_nobody_the_next_one_before_its_time() {
             turns
         };
         assert_eq!((turns(first).len(), turns(first + 1).len()), (2, 1), "{what}: {:?}", turns(first));
-        assert!(play(&mut game, 400_000), "{what}");
+        assert!(game.play(400_000), "{what}");
         for node in [first, first + 1] {
-            assert_eq!(game.drivers()[node as usize].simulation().loaded.len(), 1, "{what}");
+            assert_eq!(game.toy(node as usize).loaded.len(), 1, "{what}");
         }
         assert_agreed(&mut game, &what);
     }

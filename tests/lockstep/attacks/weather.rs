@@ -1,18 +1,18 @@
 //! Not an attack, only a bad network: what an outage and a crowd cost, in time and in bytes.
 
-use super::run;
-use crate::toy::{Toy, toy_match};
+use crate::play::Play as _;
+use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, VirtualMatch};
 use testudo_tests::cases::share;
 
 fn link(latency_ms: u64, loss_ppm: u32) -> LinkConfig {
-    LinkConfig::new().latency(Duration::from_millis(latency_ms)).loss_ppm(loss_ppm)
+    latency(latency_ms).loss_ppm(loss_ppm)
 }
 
 /// Length of a turn at the first player, in ms.
 fn turn_ms(game: &VirtualMatch<Toy>) -> u32 {
-    let plan = game.drivers()[0].session().plan();
+    let plan = game.session(0).plan();
     plan.frames_per_turn * 1_000_000 / plan.pace_millihertz
 }
 
@@ -23,26 +23,26 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
             let config =
                 SessionConfig::new(3).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
             let mut game = toy_match(&config, 0, 1, link(40, 0));
-            run(&mut game, 20_000);
+            game.play(20_000);
             let before = turn_ms(&game);
             game.net_mut().set_partition(&[2]);
             // Longer than the drop time: the others go on alone when it is over.
             let recovered = 20_000 + outage_ms.min(21_000);
-            run(&mut game, recovered);
+            game.play(recovered);
             if outage_ms < 21_000 {
                 game.net_mut().set_partition(&[]);
             }
-            run(&mut game, recovered + 3_000);
+            game.play(recovered + 3_000);
             // One frame more is possible: how long a confirmation waits for the next packet has changed.
             assert!(
                 turn_ms(&game) <= before + 50,
                 "{topology:?} {outage_ms}: {before} to {}",
                 turn_ms(&game)
             );
-            let turns = game.drivers()[0].session().next_turn().0;
-            run(&mut game, recovered + 5_000);
-            let after = game.drivers()[0].session().next_turn().0;
-            let phase = game.drivers()[0].session().phase();
+            let turns = game.session(0).next_turn().0;
+            game.play(recovered + 5_000);
+            let after = game.session(0).next_turn().0;
+            let phase = game.session(0).phase();
             assert!(after > turns + 10, "{topology:?} {outage_ms}: {turns} to {after} {phase:?}");
         }
     }
@@ -57,10 +57,10 @@ fn a_middle_that_stood_for_a_minute_goes_on() {
             let config = config.silence_timeout(Duration::from_secs(90));
             let config = if signed { config.signed() } else { config };
             let mut game = toy_match(&config, 0, 1, link(40, 10_000));
-            run(&mut game, 10_000);
+            game.play(10_000);
             let middle = if topology == Topology::Relay { 3 } else { 0 };
             game.put_to_sleep(middle, Instant::from_millis(70_000));
-            run(&mut game, 200_000);
+            game.play(200_000);
             for driver in game.drivers() {
                 let session = driver.session();
                 assert_eq!(
@@ -82,24 +82,18 @@ fn a_last_word_that_was_lost_is_said_again() {
         let config = SessionConfig::new(2).simulated().turns(60).topology(topology);
         let mut game = toy_match(&config, 0, 1, link(60, 0));
         let middle: u32 = if topology == Topology::Relay { 2 } else { 0 };
-        while game.drivers()[1].session().next_turn().0 < 60
-            || game.drivers()[1].session().turn_status() != testudo_lockstep::TurnStatus::Over
+        while game.session(1).next_turn().0 < 60
+            || game.session(1).turn_status() != testudo_lockstep::TurnStatus::Over
         {
-            let until = game.now().as_micros() / 1_000 + 5;
-            run(&mut game, until);
+            game.play_for(5);
         }
         // By now the last entries are on their way; the middle finishes, and nobody hears it.
-        let until = game.now().as_micros() / 1_000 + 100;
-        run(&mut game, until);
+        game.play_for(100);
         game.net_mut().set_link(middle, 1, link(60, 1_000_000));
-        run(&mut game, until + 1_000);
+        game.play_for(1_000);
         game.net_mut().set_link(middle, 1, link(60, 0));
-        assert!(run(&mut game, until + 3_000), "{topology:?} {:?}", game.drivers()[1].session().phase());
-        assert_eq!(
-            game.drivers()[1].session().phase(),
-            testudo_lockstep::SessionPhase::Finished,
-            "{topology:?}"
-        );
+        assert!(game.play_for(2_000), "{topology:?} {:?}", game.session(1).phase());
+        assert_eq!(game.session(1).phase(), testudo_lockstep::SessionPhase::Finished, "{topology:?}");
     }
 }
 
@@ -108,13 +102,13 @@ fn bytes_per_second(players: u8, topology: Topology, link: LinkConfig, has_keys:
     let config = SessionConfig::new(players).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
     let config = if has_keys { config.signed() } else { config };
     let mut game = toy_match(&config, 0, 1, link);
-    run(&mut game, 10_000);
+    game.play(10_000);
     let sent = |game: &VirtualMatch<Toy>| -> Vec<u64> {
         game.drivers().iter().map(|driver| driver.session().stats().bytes_sent).collect()
     };
     let before = sent(&game);
     let seconds = share(20);
-    run(&mut game, 10_000 + 1_000 * seconds);
+    game.play(10_000 + 1_000 * seconds);
     assert!(game.now() >= Instant::from_millis(10_000 + 1_000 * seconds));
     sent(&game).iter().zip(before).map(|(now, before)| (now - before) / seconds).collect()
 }

@@ -8,6 +8,7 @@ mod judges;
 mod liar;
 mod world;
 
+use crate::play::Play as _;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Event, Identity, PlayerId, SavedMatch, SessionConfig, Topology, Turn};
 use testudo_tests::cases::share;
@@ -127,8 +128,8 @@ fn changed_save(players: u8, bit: u32) -> (SavedMatch, Toy) {
             session.save();
         }
     });
-    let saved = game.drivers_mut()[0].session_mut().take_saved().expect("a save");
-    let (_, mut toy) = game.drivers()[0].simulation().saved.clone().expect("its state");
+    let saved = game.session_mut(0).take_saved().expect("a save");
+    let (_, mut toy) = game.toy(0).saved.clone().expect("its state");
     toy.values[0] ^= 1 << (bit % 40);
     let mut bytes = saved.to_bytes();
     // Version, settings, turn; then the checksum.

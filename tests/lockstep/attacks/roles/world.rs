@@ -1,11 +1,12 @@
 //! A match in which every peer's packets can be changed on their way out, and everything that a peer was told and could see is kept.
 
+use crate::play::give_order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, PeerId, PlayerId, Roster, Session, SessionConfig, Statement,
-    Topology, fold_checksum,
+    Driver, Duration, Event, Identity, Instant, PeerId, Roster, Session, SessionConfig, Statement, Topology,
+    fold_checksum,
 };
 use testudo_tests::scenes::Generator;
 
@@ -13,7 +14,7 @@ use super::liar::{Liar, Lie};
 use crate::attacks::FORMAT;
 use crate::attacks::forgers::{below, packet};
 use crate::joining::{middle_of, secret};
-use crate::toy::{Toy, bot, key_of};
+use crate::toy::{Toy, key_of};
 
 /// Virtual time between two rounds.
 const TICK: Duration = Duration::from_millis(10);
@@ -172,10 +173,7 @@ impl Peer {
         let sums = &mut self.record.sums;
         self.driver.advance_with(now, |turn, toy, session| {
             sums.insert(turn.0, fold_checksum(toy.checksum()));
-            if let Some(order) = session.player().and_then(|PlayerId(player)| bot(1, turn.0, player)) {
-                // A player who is gone gives none, and nothing runs after the last turn.
-                let _ = session.submit(&order);
-            }
+            give_order(turn, session);
         });
     }
 

@@ -1,0 +1,105 @@
+//! What tests do with a match of several peers: bots play it, and the peers are asked what they know.
+
+use crate::toy::{Order, bot};
+use testudo_lockstep::{
+    Duration, Event, Instant, Session, SessionPhase, Simulation, SubmitError, Turn, VirtualMatch,
+};
+
+/// The bots' seed.
+pub(crate) const SEED: u64 = 7;
+
+/// Gives the order of a player's bot. It must be accepted, unless the player is away or the match ends before it could run: `matches.rs` compares what
+/// was given with what has run.
+pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
+    let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) else { return };
+    match session.submit(&order) {
+        Ok(()) | Err(SubmitError::NotPlaying | SubmitError::TooLate { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(crate) trait Play<S: Simulation> {
+    fn session(&self, node: usize) -> &Session<S::Action>;
+    fn session_mut(&mut self, node: usize) -> &mut Session<S::Action>;
+    /// A peer's copy of the game.
+    fn toy(&self, node: usize) -> &S;
+    fn toy_mut(&mut self, node: usize) -> &mut S;
+    fn phases(&self) -> Vec<SessionPhase>;
+    /// What a peer was told since the last call.
+    fn events(&mut self, node: usize) -> Vec<Event>;
+    /// Time passes until then, and nobody gives orders. Returns whether the match is over.
+    fn idle(&mut self, until_ms: u64) -> bool;
+    fn idle_for(&mut self, ms: u64) -> bool;
+    /// As [`Play::idle`], and bots play.
+    fn play(&mut self, until_ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>;
+    /// As [`Play::play`], for so many milliseconds.
+    fn play_for(&mut self, ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>,
+        Self: Sized;
+    /// As [`Play::play`], while nothing goes from these nodes to the others or back.
+    fn play_cut_off(&mut self, island: &[u32], until_ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>;
+}
+
+impl<S: Simulation> Play<S> for VirtualMatch<S> {
+    fn session(&self, node: usize) -> &Session<S::Action> {
+        self.drivers()[node].session()
+    }
+
+    fn session_mut(&mut self, node: usize) -> &mut Session<S::Action> {
+        self.drivers_mut()[node].session_mut()
+    }
+
+    fn toy(&self, node: usize) -> &S {
+        self.drivers()[node].simulation()
+    }
+
+    fn toy_mut(&mut self, node: usize) -> &mut S {
+        self.drivers_mut()[node].simulation_mut()
+    }
+
+    fn phases(&self) -> Vec<SessionPhase> {
+        self.drivers().iter().map(|driver| driver.session().phase()).collect()
+    }
+
+    fn events(&mut self, node: usize) -> Vec<Event> {
+        std::iter::from_fn(|| self.poll_event(node)).collect()
+    }
+
+    fn idle(&mut self, until_ms: u64) -> bool {
+        self.run(Instant::from_millis(until_ms), |_, _, _, _| {})
+    }
+
+    fn idle_for(&mut self, ms: u64) -> bool {
+        self.run(self.now() + Duration::from_millis(ms), |_, _, _, _| {})
+    }
+
+    fn play(&mut self, until_ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>,
+    {
+        self.run(Instant::from_millis(until_ms), |_, turn, _, session| give_order(turn, session))
+    }
+
+    fn play_for(&mut self, ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>,
+    {
+        let until = self.now() + Duration::from_millis(ms);
+        self.run(until, |_, turn, _, session| give_order(turn, session))
+    }
+
+    fn play_cut_off(&mut self, island: &[u32], until_ms: u64) -> bool
+    where
+        S: Simulation<Action = Order>,
+    {
+        self.net_mut().set_partition(island);
+        let is_over = self.play(until_ms);
+        self.net_mut().set_partition(&[]);
+        is_over
+    }
+}
