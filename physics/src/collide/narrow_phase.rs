@@ -20,6 +20,7 @@ use crate::body::working_index::{WorkingIndex, WorkingPair};
 use crate::math::boxes::LANES;
 pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
 use crate::math::lanes::{each, even_first, low_and_high, product, twice};
+use crate::math::plain::plain_data;
 
 /// Where two bodies touch or nearly touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,26 @@ pub(crate) struct Hit {
     pub(crate) b: WorkingIndex,
     pub(crate) normal: [i32; 2],
     pub(crate) gap: i32,
+}
+
+/// A hit by its number in [`Hits`]. The one behind the last hit stands for none, see [`Hits::end`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct HitIndex(pub(crate) u32);
+
+plain_data!(HitIndex: 0);
+
+impl HitIndex {
+    #[inline(always)]
+    pub(crate) fn new(at: usize) -> Self {
+        Self(at as u32)
+    }
+
+    /// Where the hit is in an array by hit.
+    #[inline(always)]
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// Hits field by field, so that wide registers write eight at a time.

@@ -9,7 +9,7 @@ use fearless_simd::{i32x8, u32x8, u64x4};
 use crate::body::record::{Extra, Shell};
 use crate::body::slot::Slot;
 use crate::body::working_index::{WorkingIndex, WorkingPair};
-use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
+use crate::collide::narrow_phase::{Hit, HitIndex, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::contact::cached::Owned;
 use crate::math::axes::both;
@@ -82,13 +82,13 @@ impl ContactSetup<'_> {
         notes: &mut Notes,
     ) {
         let limits = Limits::new(self.fps, self.settings.push_factor);
-        let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(layout.contacts());
-        for (((batch, origins), numbers), at) in batches.zip(to.first.onward()) {
-            self.fill_batch(simd, limits, hits, numbers, at, (batch, origins), notes);
+        let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(layout.hits());
+        for (((batch, origins), own), at) in batches.zip(to.first.onward()) {
+            self.fill_batch(simd, limits, hits, own, at, (batch, origins), notes);
         }
     }
 
-    /// The contacts of eight hits: what [`Self::fill`] does for one. `at`: their batch.
+    /// The contacts of eight hits, `own`: what [`Self::fill`] does for one. `at`: their batch.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn fill_batch<S: Simd>(
@@ -96,16 +96,16 @@ impl ContactSetup<'_> {
         simd: S,
         limits: Limits,
         hits: &Hits,
-        numbers: &[u32; LANES],
+        own: &[HitIndex; LANES],
         at: BatchIndex,
         (batch, origins): (&mut Batch, &mut Origins),
         notes: &mut Notes,
     ) {
         let (pairs, normals, gaps) =
             (&hits.pairs[..=hits.len], &hits.normals[..=hits.len], &hits.gaps[..=hits.len]);
-        let pairs = each(*numbers, |number| pairs[number as usize]);
-        let normal = each(*numbers, |number| normals[number as usize]);
-        let gap = each(*numbers, |number| gaps[number as usize]);
+        let pairs = each(*own, |hit| pairs[hit.at()]);
+        let normal = each(*own, |hit| normals[hit.at()]);
+        let gap = each(*own, |hit| gaps[hit.at()]);
         let bodies = [each(pairs, |pair| pair[0]), each(pairs, |pair| pair[1])];
         let a = each(bodies[0], |body| &self.shells[body]);
         let b = each(bodies[1], |body| &self.shells[body]);
@@ -122,7 +122,7 @@ impl ContactSetup<'_> {
         let is_even = mass_a.simd_eq(mass_b).all_true();
         let share_a =
             if is_even && self.ranks.is_none() { [EVEN_SHARE; LANES] } else { self.shares(a, b, notes) };
-        let empty = u32x8::load_array_ref(simd, numbers).simd_eq(hits.len as u32);
+        let empty = u32x8::load_array_ref(simd, bytemuck::cast_ref(own)).simd_eq(hits.len as u32);
         let biased = limits.of(i32x8::load_array(simd, gap));
         let biased = empty.select(i32x8::splat(simd, NO_LIMIT), biased).to_array();
         // All look-ups before the first contact is written.

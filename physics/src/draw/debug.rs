@@ -205,9 +205,8 @@ fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
     let edge = POSITION_MAX.to_bits();
     let held = |raw: i64| Fx::from_bits(raw.clamp(-edge, edge));
     for leaf in tree.leaves() {
-        let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
         // Bodies that were removed since the tree was built have left their lanes.
-        let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != Slot::NONE).count();
+        let bodies = tree.slot_of_lane()[leaf.lanes()].iter().filter(|&&slot| slot != Slot::NONE).count();
         if bodies == 0 {
             continue;
         }

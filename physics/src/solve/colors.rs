@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::body::working_index::{WorkingIndex, WorkingPair};
+use crate::collide::narrow_phase::HitIndex;
 use crate::math::boxes::LANES;
 use crate::solve::contact_place::WindowPlace;
 
@@ -17,8 +18,9 @@ const COLORS: usize = 64;
 /// What the batches of one window hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchLayout {
-    /// The numbers of the contacts in each batch; their count for an empty lane. There may be more of these blocks than batches.
-    contacts: Vec<[u32; LANES]>,
+    /// The hits of which the contacts of each batch are made; the one behind the last hit for an empty lane. There may be more of these blocks than
+    /// batches.
+    hits: Vec<[HitIndex; LANES]>,
     /// Where the empty lanes of a batch begin.
     pub(crate) ends: Vec<WindowPlace>,
     /// Batches of the window.
@@ -26,9 +28,9 @@ pub(crate) struct BatchLayout {
 }
 
 impl BatchLayout {
-    /// The numbers of the contacts in each batch.
-    pub(crate) fn contacts(&self) -> &[[u32; LANES]] {
-        &self.contacts[..self.batches as usize]
+    /// The hits of each batch.
+    pub(crate) fn hits(&self) -> &[[HitIndex; LANES]] {
+        &self.hits[..self.batches as usize]
     }
 }
 
@@ -76,14 +78,14 @@ impl Colors {
         let (used, mut count) = (used.as_mut_slice(), *batches);
         for (eight, first) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
             // Eight contacts begin eight batches at most.
-            if layout.contacts.len() < count as usize + LANES {
-                layout.contacts.resize((count as usize + LANES) * 2, [0; LANES]);
+            if layout.hits.len() < count as usize + LANES {
+                layout.hits.resize((count as usize + LANES) * 2, [HitIndex::default(); LANES]);
             }
-            let contacts = layout.contacts.as_flattened_mut();
-            for (&[a, b], number) in eight.iter().zip(first..) {
+            let hits = layout.hits.as_flattened_mut();
+            for (&[a, b], hit) in eight.iter().zip((first..).map(HitIndex)) {
                 let place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
-                if let Some(contact) = contacts.get_mut(place.at()) {
-                    *contact = number;
+                if let Some(at_place) = hits.get_mut(place.at()) {
+                    *at_place = hit;
                 }
             }
         }
@@ -91,8 +93,8 @@ impl Colors {
         self.end_window(pairs, layout);
         for &end in &layout.ends {
             let end = end.at();
-            let empty = &mut layout.contacts.as_flattened_mut()[end..end.next_multiple_of(LANES)];
-            empty.fill(pairs.len() as u32);
+            let empty = &mut layout.hits.as_flattened_mut()[end..end.next_multiple_of(LANES)];
+            empty.fill(HitIndex::new(pairs.len()));
         }
     }
 

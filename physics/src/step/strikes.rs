@@ -43,8 +43,8 @@ pub(crate) struct Strikes {
     /// The other strikes of bodies that are struck more than once. They are not followed, but contacts may give a body that velocity, and then it must
     /// not pass through what is there: see [`crate::step::crossings`].
     others: Vec<Strike>,
-    /// Where a lane is in the list, and [`NOWHERE`]. As long as the longest step had lanes.
-    places: Vec<u32>,
+    /// Where a lane is in the list. As long as the longest step had lanes.
+    places: Vec<StrikeIndex>,
     /// Those whose paths are looked at in this round, and in the next one.
     present: Vec<Strike>,
     next: Vec<Strike>,
@@ -52,8 +52,14 @@ pub(crate) struct Strikes {
     beside: Vec<WorkingIndex>,
 }
 
-/// The place of a lane that is not in the list.
-const NOWHERE: u32 = u32::MAX;
+/// A body that is struck, by its place in the list of them, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+struct StrikeIndex(u32);
+
+impl StrikeIndex {
+    const NONE: Self = Self(u32::MAX);
+}
 
 /// What the search reads.
 #[derive(Clone, Copy)]
@@ -70,12 +76,12 @@ impl Strikes {
     pub(crate) fn begin(&mut self) {
         let Self { list, others, places, .. } = self;
         others.clear();
-        list.drain(..).for_each(|strike| places[strike.lane.at()] = NOWHERE);
+        list.drain(..).for_each(|strike| places[strike.lane.at()] = StrikeIndex::NONE);
     }
 
     /// Where a lane is in the list.
     fn place(&self, lane: WorkingIndex) -> Option<usize> {
-        self.places.get(lane.at()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
+        self.places.get(lane.at()).filter(|&&place| place != StrikeIndex::NONE).map(|place| place.0 as usize)
     }
 
     /// The velocity with which a body is swept besides its own one, and since when.
@@ -88,7 +94,7 @@ impl Strikes {
     #[cold]
     pub(crate) fn find(&mut self, input: StrikeInput<'_>, lanes: &mut Lanes, marks: &mut FastMarks) {
         if self.places.len() < lanes.count() {
-            self.places.resize(lanes.count(), NOWHERE);
+            self.places.resize(lanes.count(), StrikeIndex::NONE);
         }
         let velocity = |lane: WorkingIndex| input.working.velocities[lane].get();
         let fast = (0..lanes.count()).map(WorkingIndex::new).filter(|&lane| marks.contains(lane));
@@ -167,7 +173,7 @@ impl Strikes {
             Some(at) if self.list[at].time <= strike.time => return self.others.push(strike),
             Some(at) => self.others.push(core::mem::replace(&mut self.list[at], strike)),
             None => {
-                self.places[strike.lane.at()] = self.list.len() as u32;
+                self.places[strike.lane.at()] = StrikeIndex(self.list.len() as u32);
                 self.list.push(strike);
             }
         }

@@ -9,6 +9,7 @@
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
+use core::ops::Range;
 
 use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
@@ -31,13 +32,20 @@ pub(crate) const LEVELS_MAX: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     /// First lane of the leaf's bodies. A leaf of more than eight bodies continues in the next lanes.
-    pub(crate) lane: u32,
+    pub(crate) lane: CurveBox,
     /// Number of bodies.
     pub(crate) count: u32,
     /// Quadrants from the root to this leaf; 0 = the root itself.
     pub(crate) depth: u32,
     /// Curve key of the leaf's first body.
     pub(crate) key: u32,
+}
+
+impl Leaf {
+    /// The lanes of its bodies.
+    pub(crate) fn lanes(&self) -> Range<usize> {
+        self.lane.at()..self.lane.at() + self.count as usize
+    }
 }
 
 /// The rule for splitting a quadrant.
@@ -149,7 +157,12 @@ impl Quadtree {
             let end = if depth == 0 { sorted.len() } else { first_below(shared, a + 1, depth) };
             let lane = place_leaf(&mut self.slot_of_lane, lanes, &sorted[a..], end - a);
             let key = (sorted[a] >> 32) as u32;
-            self.leaves.push(Leaf { lane: lane as u32, count: (end - a) as u32, depth: depth.into(), key });
+            self.leaves.push(Leaf {
+                lane: CurveBox::new(lane),
+                count: (end - a) as u32,
+                depth: depth.into(),
+                key,
+            });
             (a, lanes) = (end, lane + end - a);
         }
         self.slot_of_lane.truncate(lanes.next_multiple_of(LANES));
@@ -391,8 +404,7 @@ pub(super) mod tests {
             let mut seen = vec![false; n as usize];
             for leaf in t.leaves() {
                 let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth);
-                let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
-                for &slot in &t.slot_of_lane()[lanes] {
+                for &slot in &t.slot_of_lane()[leaf.lanes()] {
                     let p = points[slot.at()];
                     for axis in 0..2 {
                         let offset = i64::from(p[axis]) - corner[axis];
