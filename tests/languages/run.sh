@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One match between programs in C, C++, C#, JavaScript and Rust, over UDP on loopback (lockstep/c/examples/TUG.md has the rules). In the middle a watcher in
-# each language comes and gets the state from a player. All must come to the same state. In a second match one bit of one copy is wrong: all must see it.
+# each language comes and gets the state from a player. All must come to the same state. In a second match one bit of one copy is wrong: all must see it, and
+# name it.
 #
 # Before, a program in C++, C# and JavaScript tries what the classes of that language do when a game or a caller is wrong.
 #
@@ -154,5 +155,6 @@ echo "languages: ${languages[*]}: $result"
 for name in "${languages[@]}"; do
   ended flipped "$name" 3
   grep -q '^desync: ' "$out/flipped.$name" || fail "$name does not report the wrong bit"
+  grep -q '^difference: .* points of player 0 is [0-9]* here and [0-9]* there$' "$out/flipped.$name" || fail "$name does not name the number that is wrong"
 done
-echo "languages: a wrong bit in one of them is reported by all: $(grep -m1 '^desync: ' "$out/flipped.${languages[0]}")"
+echo "languages: a wrong bit in one of them is reported by all: $(grep -m1 '^difference: ' "$out/flipped.${languages[0]}")"

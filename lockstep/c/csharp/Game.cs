@@ -12,6 +12,18 @@ namespace Testudo
         public Type Type { get; }
     }
 
+    /// <summary>To whom a game shows its numbers, within its function Visit only.</summary>
+    public sealed class Visit
+    {
+        readonly IntPtr handle;
+        internal Visit(IntPtr handle) { this.handle = handle; }
+        /// <summary>The following numbers belong to this object: unit 17.</summary>
+        public void Object(string kind, uint index) => TestudoException.Check(Native.testudo_visit_object(handle, kind, index));
+        public void Number(string name, long value) => TestudoException.Check(Native.testudo_visit_number(handle, name, value));
+        public void World(World world) => TestudoException.Check(Native.testudo_visit_world(handle, world));
+        public void Crowd(Crowd crowd) => TestudoException.Check(Native.testudo_visit_crowd(handle, crowd));
+    }
+
     /// <summary>The game: derive from it. What TestudoGame in testudo.h says of its functions holds here. An exception of one comes out of the call that
     /// ran it, within an InvalidOperationException.</summary>
     public abstract class Game
@@ -40,6 +52,10 @@ namespace Testudo
         /// <summary>The result once it is decided.</summary>
         public virtual uint? Result() => null;
         public virtual bool IsOver() => false;
+        /// <summary>Whether it has Visit. Asked once, when a match is made.</summary>
+        public virtual bool NamesNumbers => false;
+        /// <summary>Names the numbers of the state, all of them in an order that follows from the state.</summary>
+        public virtual void Visit(Visit numbers) { }
 
         /// <summary>An exception does not pass through the library: it waits here until the call is over.</summary>
         internal Exception Thrown;
@@ -62,6 +78,7 @@ namespace Testudo
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate byte LoadCall(IntPtr context, IntPtr data, UIntPtr length);
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate byte ResultCall(IntPtr context, IntPtr to);
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate byte OverCall(IntPtr context);
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)] delegate void VisitCall(IntPtr context, IntPtr visit);
 
         // Kept for ever: the library has their addresses.
         static readonly LengthCall actionLength = OnActionLength;
@@ -75,6 +92,7 @@ namespace Testudo
         static readonly LoadCall load = OnLoad;
         static readonly ResultCall result = OnResult;
         static readonly OverCall isOver = OnIsOver;
+        static readonly VisitCall visit = OnVisit;
 
         internal static GameTable Table(Game game, IntPtr context) => new GameTable
         {
@@ -84,7 +102,7 @@ namespace Testudo
             PlayerSurrendered = Pointer(playerSurrendered), PlayerTakenOver = Pointer(playerTakenOver), PlayerReturned = Pointer(playerReturned),
             PlayFor = Pointer(playFor), Save = game.HasState ? Pointer(save) : IntPtr.Zero, Load = game.HasState ? Pointer(load) : IntPtr.Zero,
             SavePoint = Pointer(savePoint), Result = Pointer(result),
-            IsOver = Pointer(isOver),
+            IsOver = Pointer(isOver), Visit = game.NamesNumbers ? Pointer(visit) : IntPtr.Zero,
         };
         static IntPtr Pointer(Delegate function) => Marshal.GetFunctionPointerForDelegate(function);
 
@@ -121,6 +139,7 @@ namespace Testudo
         [MonoPInvokeCallback(typeof(LoadCall))] static byte OnLoad(IntPtr context, IntPtr data, UIntPtr length) => On(context, game => Yes(game.Load(Numbers.Copy(data, (int)length))));
         [MonoPInvokeCallback(typeof(NumberCall))] static void OnSavePoint(IntPtr context, uint turn) => Do(context, game => game.SavePoint(turn));
         [MonoPInvokeCallback(typeof(OverCall))] static byte OnIsOver(IntPtr context) => On(context, game => Yes(game.IsOver()));
+        [MonoPInvokeCallback(typeof(VisitCall))] static void OnVisit(IntPtr context, IntPtr visit) => Do(context, game => game.Visit(new Visit(visit)));
         [MonoPInvokeCallback(typeof(ResultCall))]
         static byte OnResult(IntPtr context, IntPtr to) => On(context, game =>
         {

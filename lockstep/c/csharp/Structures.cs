@@ -94,6 +94,35 @@ namespace Testudo
         public byte HasFilter, Solids, Sensors, Statics, Kinematics, Dynamics, BothSides;
     }
 
+    [StructLayout(LayoutKind.Sequential)]
+    public struct CrowdDef
+    {
+        public Box Area;
+        public long Cell;
+        /// <summary>Radii, ascending; the first SizeCount count.</summary>
+        [MarshalAs(UnmanagedType.ByValArray, SizeConst = 4)] public long[] Sizes;
+        public uint SizeCount, FieldsMax, CellsPerFrame, WholeUpTo;
+        public QueryFilter Obstacles;
+        public byte SlowGround;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct MoveOrder
+    {
+        public Vec2 Goal;
+        /// <summary>0: a disc, 1: rows.</summary>
+        public uint Formation;
+        public uint Files, Facing;
+        public byte Together;
+    }
+
+    [StructLayout(LayoutKind.Sequential)] public struct UnitState { public Vec2 Post; public ulong Prey; public byte Going, Waiting; }
+    [StructLayout(LayoutKind.Sequential)] public struct MoveEvent { public ulong Unit; public uint Kind; }
+    [StructLayout(LayoutKind.Sequential)] public struct Corner { public Vec2 At; public long Left; }
+    [StructLayout(LayoutKind.Sequential)] public struct GroundCell { public Box Cell; public uint Cost; }
+    [StructLayout(LayoutKind.Sequential)] public struct FlowArrow { public Vec2 From, To; public long Left; }
+    [StructLayout(LayoutKind.Sequential)] public struct UnitWay { public ulong Unit; public Vec2 Post, Aim; public byte HasAim; }
+
     /// <summary>The functions of the game, as the library takes them.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public struct GameTable
@@ -101,7 +130,7 @@ namespace Testudo
         public IntPtr Context;
         public uint ActionBits;
         public IntPtr ActionLength, Apply, Step, Checksum, TurnStarted, TurnEnded, PlayerGone, PlayerSurrendered, PlayerTakenOver, PlayerReturned, PlayFor,
-            Save, Load, SavePoint, Result, IsOver;
+            Save, Load, SavePoint, Result, IsOver, Visit;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -156,7 +185,7 @@ namespace Testudo
     {
         Lost = 1, Connected, Refused, Forged, Profile, Undelivered, Started, WaitingFor, CutOff, WaitingOver, OftenLate, TooFarAhead, Vote, Speed, Desync,
         ChecksumMissing, PlayerGone, TakenOver, TeamOut, Result, Paused, SavePoint, Saved, Plan, Cancelled, WatcherGone, StateProgress, StateRefused,
-        WrongState, Joined, CaughtUp, PlayerReturned, JoinFailed, Finished, Failed, Other = 255,
+        WrongState, Joined, CaughtUp, PlayerReturned, JoinFailed, Finished, Failed, Difference, Other = 255,
     }
 
     [StructLayout(LayoutKind.Sequential)]

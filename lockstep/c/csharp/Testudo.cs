@@ -90,6 +90,9 @@ namespace Testudo
         public delegate int Fill<T>(T[] to, uint capacity);
 
         public World() : base(New(Default())) { }
+        World(IntPtr handle) : base(handle) { }
+        /// <summary>A world in a saved state, from bytes of any origin.</summary>
+        public static World FromBytes(byte[] bytes) => new World(Made(Native.testudo_world_from_bytes(bytes, (UIntPtr)bytes.Length, out var handle), handle));
         public World(WorldDef def) : base(New(def)) { }
         protected override bool ReleaseHandle() { Native.testudo_world_free(handle); return true; }
         static IntPtr New(WorldDef def)
@@ -308,10 +311,20 @@ namespace Testudo
         /// <summary>The token: 16 random bytes of this machine, which it keeps.</summary>
         public Guest(string code, byte[] token, ulong nowUs) : base(Join(code, token, nowUs)) { }
         protected override bool ReleaseHandle() { Native.testudo_guest_free(handle); return true; }
-        static IntPtr Join(string code, byte[] token, ulong nowUs)
+        Guest(IntPtr handle) : base(handle) { }
+        /// <summary>Opens a room at a relay, whose code this is, to play in it as player 0.</summary>
+        public static Guest Open(string relay, byte[] token, Config config, uint actionBits, ulong nowUs) =>
+            new Guest(Made(Native.testudo_guest_open(relay, Checked(token), ref config, actionBits, nowUs, out var handle), handle));
+        static IntPtr Join(string code, byte[] token, ulong nowUs) => Made(Native.testudo_guest_join(code, Checked(token), nowUs, out var handle), handle);
+        static byte[] Checked(byte[] token) => token.Length == 16 ? token : throw new ArgumentException("the token has 16 bytes");
+        /// <summary>For whoever has opened a room: the code for a player's place, or for Numbers.Watcher.</summary>
+        public string Code(uint place)
         {
-            if (token.Length != 16) throw new ArgumentException("the token has 16 bytes");
-            return Made(Native.testudo_guest_join(code, token, nowUs, out var handle), handle);
+            using (var text = new Buffer())
+            {
+                TestudoException.Check(Native.testudo_guest_code(this, place, text));
+                return text.Text();
+            }
         }
         /// <summary>Packets and frames. True: the place is open, so dispose of the match before, make a game of GameData, and a new match.</summary>
         public bool Round(Match match, ulong nowUs)

@@ -12,11 +12,12 @@ using Testudo;
 public sealed class Tug : Game
 {
     const long One = Numbers.One;
-    public readonly World World = new World();
+    public World World = new World();
+    public readonly Crowd Crowd = new Crowd(Crowd.Default(new Box { Min = new Vec2(-32 * One, -32 * One), Max = new Vec2(32 * One, 32 * One) }));
     public ulong Frames, Orders;
     public readonly ulong[] Points;
     readonly ulong wall;
-    readonly List<ulong> discs = new List<ulong>();
+    readonly List<ulong> discs = new List<ulong>(), runners = new List<ulong>();
 
     public Tug(uint players)
     {
@@ -29,6 +30,14 @@ public sealed class Tug : Game
             disc.Position = new Vec2((n % 2 == 0 ? -10 : 10) * One, (4 * (n / 2) - 2 * ((long)players - 1)) * One);
             discs.Add(World.Create(disc));
         }
+        var runner = World.Body(Numbers.Dynamic, Shape.Circle(One / 2));
+        for (int n = 0; n < 2 * players; n++)
+        {
+            runner.Position = new Vec2((n % 2 == 0 ? -20 : -24) * One, (4 * (n / 2) - 2 * ((long)players - 1)) * One);
+            runners.Add(World.Create(runner));
+        }
+        Crowd.Survey(World);
+        foreach (var unit in runners) Crowd.Add(World, unit, 16 * One, 64 * One);
     }
 
     public override uint ActionBits => 24;
@@ -39,43 +48,86 @@ public sealed class Tug : Game
         uint order = data[0] | (uint)data[1] << 8 | (uint)data[2] << 16, disc = order & 15;
         if (disc / 2 != player || disc >= discs.Count) return;
         Orders++;
-        try { World.ApplyImpulse(discs[(int)disc], Signed10(order >> 4) * 4096, Signed10(order >> 14) * 4096); }
-        catch (TestudoException) { } // a loaded state may lack the disc, on all peers
+        long x = Signed10(order >> 4) * 4096, y = Signed10(order >> 14) * 4096;
+        // A loaded state may lack the disc or a runner, on all peers.
+        try { World.ApplyImpulse(discs[(int)disc], x, y); }
+        catch (TestudoException) { }
+        try { if (x % One == 0) Crowd.Order(World, runners.Skip(2 * (int)player).Take(2).ToArray(), Crowd.Go(x, y)); }
+        catch (TestudoException) { }
     }
 
     public override void Step(uint framesPerSecond)
     {
         Frames++;
+        Crowd.Step(World, framesPerSecond);
         World.Step(framesPerSecond);
         foreach (var touched in World.Events(Numbers.ContactsBegan))
         {
             int n = discs.IndexOf(touched.B);
             if (touched.A == wall && n >= 0) Points[n / 2]++;
         }
+        foreach (var moved in Crowd.Events())
+        {
+            int n = runners.IndexOf(moved.Unit);
+            if (moved.Kind == Crowd.Arrived && n >= 0) Points[n / 2] += 100;
+        }
     }
 
     public override void PlayerGone(uint player, uint turn) { Points[player] = 0; }
 
-    public override ulong Checksum() => Numbers.Hash(ToBytes(Own().Concat(new[] { World.Checksum() })));
+    public override ulong Checksum() => Numbers.Hash(ToBytes(Own().Concat(new[] { World.Checksum(), Crowd.Checksum() })));
 
     public override bool HasState => true;
     public override bool Save(Testudo.Buffer to)
     {
-        to.Append(ToBytes(Own()));
-        World.Save(to);
+        using (var saved = new Testudo.Buffer())
+        {
+            World.Save(saved);
+            var world = saved.Bytes();
+            to.Append(ToBytes(Own().Concat(new[] { (ulong)world.Length })));
+            to.Append(world);
+        }
+        Crowd.Save(to);
         return true;
     }
 
     public override bool Load(byte[] data)
     {
-        int own = (2 + Points.Length) * 8;
-        if (data.Length < own) return false;
-        try { World.Load(data.Skip(own).ToArray()); }
-        catch (TestudoException) { return false; }
+        int own = (3 + Points.Length) * 8;
+        if (data.Length < own || Get(data, own - 8) > (ulong)(data.Length - own)) return false;
+        int length = (int)Get(data, own - 8);
+        World loaded = null;
+        try
+        {
+            // A new world, so that nothing has changed if the crowd's bytes are refused.
+            loaded = World.FromBytes(data.Skip(own).Take(length).ToArray());
+            Crowd.Load(loaded, data.Skip(own + length).ToArray());
+        }
+        catch (TestudoException)
+        {
+            loaded?.Dispose();
+            return false;
+        }
+        World.Dispose();
+        World = loaded;
         Frames = Get(data, 0);
         Orders = Get(data, 8);
         for (int player = 0; player < Points.Length; player++) Points[player] = Get(data, 16 + 8 * player);
         return true;
+    }
+
+    public override bool NamesNumbers => true;
+    public override void Visit(Visit numbers)
+    {
+        numbers.Number("frames", (long)Frames);
+        numbers.Number("orders", (long)Orders);
+        for (int player = 0; player < Points.Length; player++)
+        {
+            numbers.Object("player", (uint)player);
+            numbers.Number("points", (long)Points[player]);
+        }
+        numbers.World(World);
+        numbers.Crowd(Crowd);
     }
 
     // Ten bits in two's complement.
@@ -122,6 +174,7 @@ public static class Program
                     Console.WriteLine("desync: " + match.EventWords);
                     result = 3;
                 }
+                if (happened.Kind == EventKind.Difference) Console.WriteLine("difference: " + match.EventWords);
                 if (happened.Kind == EventKind.Failed || happened.Kind == EventKind.PlayerGone)
                 {
                     Console.Error.WriteLine(match.EventWords);
@@ -148,7 +201,7 @@ public static class Program
         uint players = uint.Parse(words[given - 2]), player = hosts ? 0 : watches ? Numbers.Watcher : uint.Parse(words[2]);
         var config = Config.Default(players);
         config.SessionId = 1; // a game draws it at random, and its host tells it to the guests
-        config.ContentHash = Numbers.Hash(System.Text.Encoding.UTF8.GetBytes("tug 1"));
+        config.ContentHash = Numbers.Hash(System.Text.Encoding.UTF8.GetBytes("tug 2"));
         config.Turns.FramesPerSecond = 20;
         config.Turns.FramesPerTurn = 2;
         config.Turns.Count = uint.Parse(words[given - 1]);
@@ -156,7 +209,7 @@ public static class Program
         config.Waits.DropAfterMs = config.Waits.SilenceTimeoutMs = 120000; // the machine may have other things to do
 
         var tug = new Tug(players);
-        using (tug.World)
+        using (tug.Crowd)
         using (var udp = new Udp("127.0.0.1:0"))
         {
             if (hosts) Console.WriteLine("port " + udp.Address().Split(':').Last());

@@ -15,7 +15,8 @@
 
 typedef struct Tug {
     TestudoWorld *world;
-    TestudoBody wall, discs[16];
+    TestudoCrowd *crowd;
+    TestudoBody wall, discs[16], runners[16];
     uint32_t players;
     uint64_t frames, orders, points[8];
 } Tug;
@@ -27,6 +28,25 @@ static void must(TestudoStatus status, const char *what) {
 }
 
 /* ---- The rules */
+
+static void tug_runners(Tug *tug) {
+    const TestudoBox area = {{-32 * TESTUDO_ONE, -32 * TESTUDO_ONE}, {32 * TESTUDO_ONE, 32 * TESTUDO_ONE}};
+    TestudoShape shape;
+    TestudoBodyDef body;
+    TestudoCrowdDef crowd;
+    must(testudo_circle(HALF, &shape), "runner");
+    must(testudo_body_def_default(TESTUDO_DYNAMIC, &shape, &body), "runner");
+    for (uint32_t n = 0; n < 2 * tug->players; n++) {
+        body.position.x = (n % 2 == 0 ? -20 : -24) * TESTUDO_ONE;
+        body.position.y = (4 * (int64_t)(n / 2) - 2 * ((int64_t)tug->players - 1)) * TESTUDO_ONE;
+        must(testudo_world_create_body(tug->world, &body, &tug->runners[n]), "runner");
+    }
+    must(testudo_crowd_def_default(&area, &crowd), "crowd");
+    must(testudo_crowd_new(&crowd, &tug->crowd), "crowd");
+    must(testudo_crowd_survey(tug->crowd, tug->world), "crowd");
+    for (uint32_t n = 0; n < 2 * tug->players; n++)
+        must(testudo_crowd_add(tug->crowd, tug->world, tug->runners[n], 16 * TESTUDO_ONE, 64 * TESTUDO_ONE), "runner");
+}
 
 static Tug tug_new(uint32_t players) {
     Tug tug = {.players = players};
@@ -44,6 +64,7 @@ static Tug tug_new(uint32_t players) {
         body.position.y = (4 * (int64_t)(n / 2) - 2 * ((int64_t)players - 1)) * TESTUDO_ONE;
         must(testudo_world_create_body(tug.world, &body, &tug.discs[n]), "disc");
     }
+    tug_runners(&tug);
     return tug;
 }
 
@@ -58,18 +79,28 @@ static void tug_apply(void *context, uint32_t player, const uint8_t *data, uint3
     uint32_t order = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16, disc = order & 15;
     if (disc / 2 != player || disc >= 2 * tug->players) return;
     tug->orders++;
-    testudo_world_apply_impulse(tug->world, tug->discs[disc], signed10(order >> 4) * 4096, signed10(order >> 14) * 4096);
+    int64_t x = signed10(order >> 4) * 4096, y = signed10(order >> 14) * 4096;
+    testudo_world_apply_impulse(tug->world, tug->discs[disc], x, y);
+    TestudoMoveOrder go;
+    if (x % TESTUDO_ONE == 0 && testudo_move_order_go(x, y, &go) == TESTUDO_OK)
+        testudo_crowd_order(tug->crowd, tug->world, &tug->runners[2 * player], 2, &go);
 }
 
 static void tug_step(void *context, uint32_t frames_per_second) {
     Tug *tug = context;
     TestudoContactEvent touched[64]; /* at most 16 discs touch the wall, and each other */
+    TestudoMoveEvent moves[64];
     tug->frames++;
+    must(testudo_crowd_step(tug->crowd, tug->world, frames_per_second), "crowd");
     must(testudo_world_step(tug->world, frames_per_second), "step");
     int32_t count = testudo_world_events(tug->world, TESTUDO_CONTACTS_BEGAN, touched, 64);
     for (int32_t i = 0; i < count && i < 64; i++)
         for (uint32_t n = 0; n < 2 * tug->players; n++)
             if (touched[i].a == tug->wall && touched[i].b == tug->discs[n]) tug->points[n / 2]++;
+    count = testudo_crowd_events(tug->crowd, moves, 64);
+    for (int32_t i = 0; i < count && i < 64; i++)
+        for (uint32_t n = 0; n < 2 * tug->players; n++)
+            if (moves[i].kind == TESTUDO_MOVE_ARRIVED && moves[i].unit == tug->runners[n]) tug->points[n / 2] += 100;
 }
 
 static void tug_gone(void *context, uint32_t player, uint32_t turn) {
@@ -97,24 +128,53 @@ static uint8_t *tug_numbers(const Tug *tug, uint8_t *at) {
 
 static uint64_t tug_checksum(void *context) {
     Tug *tug = context;
-    uint8_t bytes[11 * 8], *end = put(tug_numbers(tug, bytes), testudo_world_checksum(tug->world));
+    uint8_t bytes[12 * 8], *end = put(tug_numbers(tug, bytes), testudo_world_checksum(tug->world));
+    end = put(end, testudo_crowd_checksum(tug->crowd));
     return testudo_hash(bytes, (size_t)(end - bytes));
 }
 
 static TestudoBool tug_save(void *context, TestudoBuffer *out) {
     Tug *tug = context;
-    uint8_t bytes[10 * 8], *end = tug_numbers(tug, bytes);
-    return testudo_buffer_append(out, bytes, (size_t)(end - bytes)) == TESTUDO_OK && testudo_world_save(tug->world, out) == TESTUDO_OK;
+    TestudoBuffer *world = testudo_buffer_new();
+    int done = testudo_world_save(tug->world, world) == TESTUDO_OK;
+    size_t length = testudo_buffer_length(world);
+    uint8_t bytes[11 * 8], *end = put(tug_numbers(tug, bytes), length);
+    done = done && testudo_buffer_append(out, bytes, (size_t)(end - bytes)) == TESTUDO_OK;
+    done = done && testudo_buffer_append(out, testudo_buffer_data(world), length) == TESTUDO_OK;
+    testudo_buffer_free(world);
+    return done && testudo_crowd_save(tug->crowd, out) == TESTUDO_OK;
 }
 
 static TestudoBool tug_load(void *context, const uint8_t *data, size_t length) {
     Tug *tug = context;
-    size_t own = (2 + tug->players) * 8;
-    if (length < own || testudo_world_load(tug->world, data + own, length - own) != TESTUDO_OK) return 0;
+    size_t own = (3 + tug->players) * 8;
+    TestudoWorld *world;
+    if (length < own || get(data + own - 8) > length - own) return 0;
+    size_t bytes = (size_t)get(data + own - 8);
+    /* A new world, so that nothing has changed if the crowd's bytes are refused. */
+    if (testudo_world_from_bytes(data + own, bytes, &world) != TESTUDO_OK) return 0;
+    if (testudo_crowd_load(tug->crowd, world, data + own + bytes, length - own - bytes) != TESTUDO_OK) {
+        testudo_world_free(world);
+        return 0;
+    }
+    testudo_world_free(tug->world);
+    tug->world = world;
     tug->frames = get(data);
     tug->orders = get(data + 8);
     for (uint32_t player = 0; player < tug->players; player++) tug->points[player] = get(data + 16 + 8 * player);
     return 1;
+}
+
+static void tug_visit(void *context, TestudoVisit *visit) {
+    Tug *tug = context;
+    must(testudo_visit_number(visit, "frames", (int64_t)tug->frames), "visit");
+    must(testudo_visit_number(visit, "orders", (int64_t)tug->orders), "visit");
+    for (uint32_t player = 0; player < tug->players; player++) {
+        must(testudo_visit_object(visit, "player", player), "visit");
+        must(testudo_visit_number(visit, "points", (int64_t)tug->points[player]), "visit");
+    }
+    must(testudo_visit_world(visit, tug->world), "visit");
+    must(testudo_visit_crowd(visit, tug->crowd), "visit");
 }
 
 /* ---- Who plays */
@@ -154,6 +214,7 @@ static int play(Tug *tug, TestudoUdp *udp, TestudoMatch *match, uint32_t player,
                 printf("desync: %s\n", testudo_match_event_words(match));
                 result = 3;
             }
+            if (event.kind == TESTUDO_EVENT_DIFFERENCE) printf("difference: %s\n", testudo_match_event_words(match));
             if (event.kind == TESTUDO_EVENT_FAILED || event.kind == TESTUDO_EVENT_PLAYER_GONE) {
                 fprintf(stderr, "%s\n", testudo_match_event_words(match));
                 result = 1;
@@ -177,12 +238,12 @@ int main(int count, char **arguments) {
     Tug tug = tug_new(players);
     TestudoGame game = {
         .context = &tug, .action_bits = 24, .apply = tug_apply, .step = tug_step, .checksum = tug_checksum,
-        .player_gone = tug_gone, .save = tug_save, .load = tug_load,
+        .player_gone = tug_gone, .save = tug_save, .load = tug_load, .visit = tug_visit,
     };
     TestudoConfig config;
     must(testudo_config_default(players, &config), "settings");
     config.session_id = 1; /* a game draws it at random, and its host tells it to the guests */
-    config.content_hash = testudo_hash((const uint8_t *)"tug 1", 5);
+    config.content_hash = testudo_hash((const uint8_t *)"tug 2", 5);
     config.turns.frames_per_second = 20;
     config.turns.frames_per_turn = 2;
     config.turns.count = (uint32_t)atoi(arguments[given - 1]);
@@ -212,6 +273,7 @@ int main(int count, char **arguments) {
     printf("\n");
     testudo_match_free(match);
     testudo_udp_free(udp);
+    testudo_crowd_free(tug.crowd);
     testudo_world_free(tug.world);
     return result;
 }

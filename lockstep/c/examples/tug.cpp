@@ -24,6 +24,14 @@ public:
             disc.position.y = (4 * (n / 2) - 2 * (int64_t{players} - 1)) * TESTUDO_ONE;
             discs_.push_back(world.create(disc));
         }
+        auto runner = testudo::body_def(TESTUDO_DYNAMIC, testudo::circle(TESTUDO_ONE / 2));
+        for (int64_t n = 0; n < 2 * int64_t{players}; n++) {
+            runner.position.x = (n % 2 == 0 ? -20 : -24) * TESTUDO_ONE;
+            runner.position.y = (4 * (n / 2) - 2 * (int64_t{players} - 1)) * TESTUDO_ONE;
+            runners_.push_back(world.create(runner));
+        }
+        crowd.survey(world);
+        for (const auto unit : runners_) crowd.add(world, unit, 16 * TESTUDO_ONE, 64 * TESTUDO_ONE);
     }
 
     uint32_t action_bits() const override { return 24; }
@@ -33,15 +41,23 @@ public:
         const uint32_t order = data[0] | uint32_t{data[1]} << 8 | uint32_t{data[2]} << 16, disc = order & 15;
         if (disc / 2 != player || disc >= discs_.size()) return;
         orders++;
-        testudo_world_apply_impulse(world, discs_[disc], signed10(order >> 4) * 4096, signed10(order >> 14) * 4096);
+        const int64_t x = signed10(order >> 4) * 4096, y = signed10(order >> 14) * 4096;
+        testudo_world_apply_impulse(world, discs_[disc], x, y);
+        if (x % TESTUDO_ONE != 0) return;
+        const auto go = testudo::go(x, y);
+        testudo_crowd_order(crowd, world, &runners_[2 * player], 2, &go);
     }
 
     void step(uint32_t frames_per_second) override {
         frames++;
+        crowd.step(world, frames_per_second);
         world.step(frames_per_second);
         for (const auto &event : world.events(TESTUDO_CONTACTS_BEGAN))
             for (size_t n = 0; n < discs_.size(); n++)
                 if (event.a == wall_ && event.b == discs_[n]) points[n / 2]++;
+        for (const auto &event : crowd.events())
+            for (size_t n = 0; n < runners_.size(); n++)
+                if (event.kind == TESTUDO_MOVE_ARRIVED && event.unit == runners_[n]) points[n / 2] += 100;
     }
 
     void player_gone(uint32_t player, uint32_t) override { points[player] = 0; }
@@ -49,27 +65,54 @@ public:
     uint64_t checksum() override {
         auto bytes = numbers();
         put(bytes, world.checksum());
+        put(bytes, crowd.checksum());
         return testudo_hash(bytes.data(), bytes.size());
     }
 
     bool has_state() const override { return true; }
     bool save(TestudoBuffer *out) override {
-        const auto bytes = numbers();
+        testudo::Buffer saved;
+        check(testudo_world_save(world, saved));
+        auto bytes = numbers();
+        put(bytes, saved.size());
         check(testudo_buffer_append(out, bytes.data(), bytes.size()));
-        check(testudo_world_save(world, out));
+        check(testudo_buffer_append(out, saved.data(), saved.size()));
+        check(testudo_crowd_save(crowd, out));
         return true;
     }
 
     bool load(const uint8_t *data, size_t length) override {
-        const size_t own = (2 + points.size()) * 8;
-        if (length < own || testudo_world_load(world, data + own, length - own) != TESTUDO_OK) return false;
+        const size_t own = (3 + points.size()) * 8;
+        if (length < own || get(data + own - 8) > length - own) return false;
+        const auto bytes = static_cast<size_t>(get(data + own - 8));
+        try {
+            // A new world, so that nothing has changed if the crowd's bytes are refused.
+            auto loaded = testudo::World::from_bytes(data + own, bytes);
+            check(testudo_crowd_load(crowd, loaded, data + own + bytes, length - own - bytes));
+            world = std::move(loaded);
+        } catch (const testudo::Error &) {
+            return false;
+        }
         frames = get(data);
         orders = get(data + 8);
         for (size_t player = 0; player < points.size(); player++) points[player] = get(data + 16 + 8 * player);
         return true;
     }
 
+    bool names_numbers() const override { return true; }
+    void visit(TestudoVisit *visit) override {
+        check(testudo_visit_number(visit, "frames", static_cast<int64_t>(frames)));
+        check(testudo_visit_number(visit, "orders", static_cast<int64_t>(orders)));
+        for (size_t player = 0; player < points.size(); player++) {
+            check(testudo_visit_object(visit, "player", static_cast<uint32_t>(player)));
+            check(testudo_visit_number(visit, "points", static_cast<int64_t>(points[player])));
+        }
+        check(testudo_visit_world(visit, world));
+        check(testudo_visit_crowd(visit, crowd));
+    }
+
     testudo::World world;
+    testudo::Crowd crowd{testudo::crowd_def({{-32 * TESTUDO_ONE, -32 * TESTUDO_ONE}, {32 * TESTUDO_ONE, 32 * TESTUDO_ONE}})};
     uint64_t frames = 0, orders = 0;
     std::vector<uint64_t> points;
 
@@ -94,7 +137,7 @@ private:
     }
 
     TestudoBody wall_;
-    std::vector<TestudoBody> discs_;
+    std::vector<TestudoBody> discs_, runners_;
 };
 
 // ---- Who plays
@@ -132,6 +175,7 @@ static int play(Tug &tug, testudo::Udp &udp, testudo::Match &match, uint32_t pla
                 std::printf("desync: %s\n", match.event_words().c_str());
                 result = 3;
             }
+            if (event->kind == TESTUDO_EVENT_DIFFERENCE) std::printf("difference: %s\n", match.event_words().c_str());
             if (event->kind == TESTUDO_EVENT_FAILED || event->kind == TESTUDO_EVENT_PLAYER_GONE) {
                 std::fprintf(stderr, "%s\n", match.event_words().c_str());
                 result = 1;
@@ -155,7 +199,7 @@ static int run(std::vector<std::string> words) {
     Tug tug(players);
     auto config = testudo::config(players);
     config.session_id = 1; // a game draws it at random, and its host tells it to the guests
-    config.content_hash = testudo_hash(reinterpret_cast<const uint8_t *>("tug 1"), 5);
+    config.content_hash = testudo_hash(reinterpret_cast<const uint8_t *>("tug 2"), 5);
     config.turns.frames_per_second = 20;
     config.turns.frames_per_turn = 2;
     config.turns.count = number(words.size() - 1);

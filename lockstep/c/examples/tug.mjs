@@ -6,17 +6,28 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { Events, EventKind, Kind, Match, ONE, WATCHER, World, circle, hash, init, rect } from "../js/testudo.mjs";
+import { Crowd, Events, EventKind, Kind, Match, MoveKind, ONE, WATCHER, World, circle, hash, init, rect } from "../js/testudo.mjs";
 
 // ---- The rules
 
 /** Ten bits in two's complement. */
 const signed10 = (bits) => BigInt.asIntN(10, BigInt(bits));
 
+/** What the library refuses, it refuses on all peers. */
+function ignored(run) {
+  try {
+    run();
+  } catch {
+    // So nothing happens.
+  }
+}
+
 class Tug {
   actionBits = 24;
   world = new World();
+  crowd = new Crowd({ min: { x: -32n * ONE, y: -32n * ONE }, max: { x: 32n * ONE, y: 32n * ONE } });
   discs = [];
+  runners = [];
   frames = 0n;
   orders = 0n;
 
@@ -28,47 +39,76 @@ class Tug {
       const x = BigInt(n % 2 === 0 ? -10 : 10) * ONE, y = BigInt(4 * (n >> 1) - 2 * (players - 1)) * ONE;
       this.discs.push(this.world.createBody(Kind.DYNAMIC, circle(ONE), { position: { x, y }, material }));
     }
+    for (let n = 0; n < 2 * players; n++) {
+      const x = BigInt(n % 2 === 0 ? -20 : -24) * ONE, y = BigInt(4 * (n >> 1) - 2 * (players - 1)) * ONE;
+      this.runners.push(this.world.createBody(Kind.DYNAMIC, circle(ONE / 2n), { position: { x, y } }));
+    }
+    this.crowd.survey(this.world);
+    this.runners.forEach((unit) => this.crowd.add(this.world, unit, 16n * ONE, 64n * ONE));
   }
   apply(player, data, bits) {
     if (bits !== 24) return;
     const order = data[0] | (data[1] << 8) | (data[2] << 16), disc = order & 15;
     if (disc >> 1 !== player || disc >= this.discs.length) return;
     this.orders += 1n;
-    try {
-      this.world.applyImpulse(this.discs[disc], signed10(order >> 4) * 4096n, signed10(order >> 14) * 4096n);
-    } catch {
-      // A loaded state may lack the disc, on all peers.
-    }
+    const x = signed10(order >> 4) * 4096n, y = signed10(order >> 14) * 4096n;
+    // A loaded state may lack the disc or a runner, on all peers.
+    ignored(() => this.world.applyImpulse(this.discs[disc], x, y));
+    if (x % ONE === 0n) ignored(() => this.crowd.order(this.world, this.runners.slice(2 * player, 2 * player + 2), { x, y }));
   }
   step(framesPerSecond) {
     this.frames += 1n;
+    this.crowd.step(this.world, framesPerSecond);
     this.world.step(framesPerSecond);
     for (const { a, b } of this.world.events(Events.CONTACTS_BEGAN)) {
       const n = this.discs.indexOf(b);
       if (a === this.wall && n >= 0) this.points[n >> 1] += 1n;
+    }
+    for (const { unit, kind } of this.crowd.events()) {
+      const n = this.runners.indexOf(unit);
+      if (kind === MoveKind.ARRIVED && n >= 0) this.points[n >> 1] += 100n;
     }
   }
   playerGone(player) {
     this.points[player] = 0n;
   }
   checksum() {
-    return hash(toBytes([...this.numbers(), this.world.checksum()]));
+    return hash(toBytes([...this.numbers(), this.world.checksum(), this.crowd.checksum()]));
   }
   save(buffer) {
-    buffer.append(toBytes(this.numbers()));
-    this.world.saveTo(buffer);
+    const world = this.world.save();
+    buffer.append(toBytes([...this.numbers(), BigInt(world.length)]));
+    buffer.append(world);
+    this.crowd.saveTo(buffer);
   }
   load(bytes) {
-    const own = this.numbers().length * 8;
+    const own = this.numbers().length * 8 + 8;
     if (bytes.length < own) return false;
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const end = own + Number(view.getBigUint64(own - 8, true));
+    let world = null;
     try {
-      this.world.load(bytes.subarray(own));
+      // A new world, so that nothing has changed if the crowd's bytes are refused.
+      world = World.fromBytes(bytes.subarray(own, end));
+      this.crowd.load(world, bytes.subarray(end));
     } catch {
+      world?.free();
       return false;
     }
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    this.world.free();
+    this.world = world;
     [this.frames, this.orders, ...this.points] = this.numbers().map((_, at) => view.getBigUint64(at * 8, true));
     return true;
+  }
+  visit(numbers) {
+    numbers.number("frames", this.frames);
+    numbers.number("orders", this.orders);
+    this.points.forEach((points, player) => {
+      numbers.object("player", player);
+      numbers.number("points", points);
+    });
+    numbers.world(this.world);
+    numbers.crowd(this.crowd);
   }
   /** The game's own numbers. */
   numbers() {
@@ -116,6 +156,7 @@ async function play(tug, socket, match, player, peers, flips) {
         console.log(`desync: ${words}`);
         result = 3;
       }
+      if (kind === EventKind.DIFFERENCE) console.log(`difference: ${words}`);
       if (kind === EventKind.FAILED || kind === EventKind.PLAYER_GONE) {
         console.error(words);
         result = 1;
@@ -152,7 +193,7 @@ const tug = new Tug(players);
 // A game draws the session id at random, and its host tells it to the guests.
 const settings = {
   session_id: 1n,
-  content_hash: hash(new TextEncoder().encode("tug 1")),
+  content_hash: hash(new TextEncoder().encode("tug 2")),
   sides: { players },
   turns: { count: turns, frames_per_second: 20, frames_per_turn: 2 },
   arrivals: { late_watchers: 1 },
@@ -162,5 +203,6 @@ const match = hosts ? Match.host(settings, tug) : watches ? Match.watch(settings
 process.exitCode = await play(tug, socket, match, player, peers, flips);
 console.log(`turns ${match.turn} checksum ${tug.checksum().toString(16).padStart(16, "0")} frames ${tug.frames} orders ${tug.orders} points ${tug.points.join(" ")}`);
 match.free();
+tug.crowd.free();
 tug.world.free();
 socket.close();

@@ -7,12 +7,15 @@ use std::error::Error;
 use std::io::Read;
 use std::net::SocketAddr;
 
+use testudo_lockstep::state::inquiry::{Inquiry, Moments};
+use testudo_lockstep::state::{Leaf, Part, State, StateError, Visit};
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Identity, Instant, PlayerId, Session,
-    SessionConfig, Simulation, Turn,
+    Action, BitReader, BitWriter, DecodeError, Desync, Driver, Duration, Event, Identity, Instant, PlayerId,
+    Search, Session, SessionConfig, Simulation, To, Turn,
 };
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef, hash_bytes};
+use testudo_movement::{Crowd, CrowdDef, CrowdNumber, GroundDef, MoveEvent, MoverDef, Order};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef, hash_bytes};
 
 /// Any 24 bits: what they mean is the business of the rules, so that all languages take the same bits for an order.
 struct Push {
@@ -40,11 +43,18 @@ impl Action for Push {
 
 struct Tug {
     world: World,
+    crowd: Crowd,
     wall: BodyId,
     discs: Vec<BodyId>,
+    runners: Vec<BodyId>,
     frames: u64,
     orders: u64,
     points: Vec<u64>,
+}
+
+fn crowd_def() -> CrowdDef {
+    let area = Aabb { min: Vec2::from_ints(-32, -32), max: Vec2::from_ints(32, 32) };
+    CrowdDef::new(GroundDef::new(area))
 }
 
 impl Tug {
@@ -53,15 +63,25 @@ impl Tug {
         let wall = world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(20))))?;
         let half = Fx::lit("0.5");
         let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).restitution(half).damping(half);
-        let mut discs = Vec::new();
-        for n in 0..2 * i32::from(players) {
-            let place = Vec2::from_ints(
-                if n % 2 == 0 { -10 } else { 10 },
-                4 * (n / 2) - 2 * (i32::from(players) - 1),
-            );
-            discs.push(world.create_body(&disc.position(place))?);
+        let runner = BodyDef::dynamic(Shape::circle(half));
+        let all = 0..2 * i32::from(players);
+        let place = |n: i32, [even, odd]: [i32; 2]| {
+            Vec2::from_ints(if n % 2 == 0 { even } else { odd }, 4 * (n / 2) - 2 * (i32::from(players) - 1))
+        };
+        let (mut discs, mut runners) = (Vec::new(), Vec::new());
+        for n in all.clone() {
+            discs.push(world.create_body(&disc.position(place(n, [-10, 10])))?);
         }
-        Ok(Self { world, wall, discs, frames: 0, orders: 0, points: vec![0; players.into()] })
+        for n in all {
+            runners.push(world.create_body(&runner.position(place(n, [-20, -24])))?);
+        }
+        let mut crowd = Crowd::new(&crowd_def())?;
+        crowd.survey(&world);
+        for &unit in &runners {
+            let pace = MoverDef { speed: Fx::from_num(16), acceleration: Fx::from_num(64) };
+            crowd.add(&world, unit, pace)?;
+        }
+        Ok(Self { world, crowd, wall, discs, runners, frames: 0, orders: 0, points: vec![0; players.into()] })
     }
 
     /// The game's own numbers.
@@ -80,21 +100,33 @@ impl Simulation for Tug {
         self.orders += 1;
         let impulse =
             Vec2::new(Fx::from_bits(i64::from(order.x) * 4_096), Fx::from_bits(i64::from(order.y) * 4_096));
-        let _ = self.world.apply_impulse(disc, impulse); // a loaded state may lack the disc, on all peers
+        // A loaded state may lack the disc or a runner, on all peers.
+        let _ = self.world.apply_impulse(disc, impulse);
+        if order.x % 16 == 0 {
+            let runners = &self.runners[2 * player.index()..][..2];
+            let _ = self.crowd.order(&self.world, runners, &Order::go(impulse));
+        }
     }
 
     fn step(&mut self, frames_per_second: u32) {
         self.frames += 1;
+        self.crowd.step(&mut self.world, frames_per_second).expect("the rate was checked at the start");
         self.world.step(frames_per_second).expect("the rate was checked at the start");
         for event in self.world.contacts_began().iter().filter(|event| event.a == self.wall) {
             if let Some(n) = self.discs.iter().position(|&disc| disc == event.b) {
                 self.points[n / 2] += 1;
             }
         }
+        for event in self.crowd.events() {
+            let MoveEvent::Arrived(unit) = event else { continue };
+            if let Some(n) = self.runners.iter().position(|runner| runner == unit) {
+                self.points[n / 2] += 100;
+            }
+        }
     }
 
     fn checksum(&mut self) -> u64 {
-        hash_bytes(&[self.numbers(), self.world.checksum().to_le_bytes().to_vec()].concat())
+        self.digest()
     }
 
     fn player_gone(&mut self, player: PlayerId, _: Turn) {
@@ -102,21 +134,96 @@ impl Simulation for Tug {
     }
 
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
-        out.extend(self.numbers());
-        self.world.append_snapshot(out);
+        self.save(out);
         true
     }
 
     fn load_state(&mut self, bytes: &[u8]) -> bool {
-        let Some((own, world)) = bytes.split_at_checked(self.numbers().len()) else { return false };
-        if self.world.load(world).is_err() {
-            return false;
-        }
+        let Some((own, rest)) = bytes.split_at_checked(self.numbers().len()) else { return false };
+        let Some((length, rest)) = rest.split_first_chunk() else { return false };
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((world, crowd)) = rest.split_at_checked(length) else { return false };
+        // A new world, so that nothing has changed if the crowd's bytes are refused.
+        let Ok(world) = World::from_bytes(world) else { return false };
+        let Ok(crowd) = Crowd::load(&crowd_def(), &world, crowd) else { return false };
+        (self.world, self.crowd) = (world, crowd);
         let mut numbers = own.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
         for number in [&mut self.frames, &mut self.orders].into_iter().chain(&mut self.points) {
             *number = numbers.next().unwrap_or(0);
         }
         true
+    }
+}
+
+// ---- After a desync. Peers in other languages keep the state before each turn as one part, too.
+
+impl State for Tug {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.part(self)
+    }
+}
+
+impl Part for Tug {
+    fn digest(&self) -> u64 {
+        let sums = [self.world.checksum(), self.crowd.checksum()].map(u64::to_le_bytes);
+        hash_bytes(&[self.numbers(), sums.concat()].concat())
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        let mut world = Vec::new();
+        self.world.append_snapshot(&mut world);
+        out.extend(self.numbers());
+        out.extend((world.len() as u64).to_le_bytes());
+        out.extend(world);
+        self.crowd.save(out);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        if self.load_state(bytes) { Ok(()) } else { Err(StateError::Part { what: "it is no state of tug" }) }
+    }
+
+    fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
+        let leaf = |kind, index, name, value: u64| Leaf { kind, index, name, bits: 64, value: value.into() };
+        each(leaf("game", 0, "frames", self.frames));
+        each(leaf("game", 0, "orders", self.orders));
+        (0..).zip(&self.points).for_each(|(player, points)| each(leaf("player", player, "points", *points)));
+        self.world.leaves(each);
+        self.crowd.visit_numbers(&mut |number| {
+            let CrowdNumber { kind, index, name, value, bytes, .. } = number;
+            each(Leaf { kind, index, name, bits: 8 * bytes, value: value.into() });
+        });
+    }
+
+    fn flip_bit(&mut self, _: &Leaf, bit: u32) -> Result<(), StateError> {
+        Err(StateError::NoSuchBit { bit })
+    }
+}
+
+/// What this peer keeps, and whom it asks.
+struct Hunt {
+    moments: Option<Moments>,
+    search: Search<Tug>,
+    is_told: bool,
+}
+
+impl Hunt {
+    fn begin(&mut self, desync: &Desync) -> Result<(), Box<dyn Error>> {
+        let Some(moments) = self.moments.take() else { return Ok(()) };
+        let other = desync.values.iter().find(|(_, value)| Some(*value) != desync.own);
+        let other = other.map(|&(player, _)| (To::Player(player), Identity::Player(player)));
+        self.search.begin(other, Inquiry::new(moments, Tug::new(desync.values.len() as u8)?));
+        Ok(())
+    }
+
+    fn advance(&mut self, session: &mut Session<Push>, now: Instant) {
+        while let Some(message) = session.poll_message() {
+            self.search.hear(message, now);
+        }
+        self.search.advance(session, now);
+        if let Some(finding) = self.search.finding().filter(|_| !self.is_told) {
+            println!("difference: {finding}");
+            self.is_told = true;
+        }
     }
 }
 
@@ -135,10 +242,19 @@ fn order(player: PlayerId, turn: Turn) -> Option<Push> {
 fn play(driver: &mut Driver<Tug>, udp: &mut UdpTransport, flips: bool) -> Result<u8, Box<dyn Error>> {
     let start = std::time::Instant::now();
     let (mut result, mut halfway) = (0, false);
+    let mut hunt = Hunt { moments: Some(Moments::default()), search: Search::default(), is_told: false };
     while !driver.session().is_over() {
         let now = Instant::from(start.elapsed());
         udp.pump(driver.session_mut(), now)?;
-        driver.advance_with(now, |turn, _, session| {
+        driver.advance_with(now, |turn, tug, session| {
+            if let Some(moments) = &mut hunt.moments {
+                moments.push_saved(turn.0, |out| {
+                    let mut part = Vec::new();
+                    tug.save(&mut part);
+                    out.extend((part.len() as u64).to_le_bytes());
+                    out.extend(part);
+                });
+            }
             if let Some(order) = session.player().and_then(|player| order(player, turn)) {
                 let _ = session.submit(&order); // refused in the last turns: no matter
             }
@@ -153,6 +269,7 @@ fn play(driver: &mut Driver<Tug>, udp: &mut UdpTransport, flips: bool) -> Result
             match event {
                 Event::Desync(desync) => {
                     println!("desync: {desync}");
+                    hunt.begin(&desync)?;
                     result = 3;
                 }
                 Event::Failed(_) | Event::PlayerGone { .. } => {
@@ -162,6 +279,7 @@ fn play(driver: &mut Driver<Tug>, udp: &mut UdpTransport, flips: bool) -> Result
                 _ => {}
             }
         }
+        hunt.advance(driver.session_mut(), now);
         std::thread::sleep(std::time::Duration::from_millis(3));
     }
     udp.pump(driver.session_mut(), Instant::from(start.elapsed()))?;
@@ -175,7 +293,7 @@ fn config(players: u8, turns: u32) -> Result<SessionConfig, Box<dyn Error>> {
         SessionConfig::new(players).frames_per_second(20).frames_per_turn(2).turns(turns).late_watchers(true);
     // The machine may have other things to do.
     let config = config.drop_after(Duration::from_secs(120)).silence_timeout(Duration::from_secs(120));
-    Ok(config.session_id(1).content_hash(hash_bytes(b"tug 1")).entropy(entropy))
+    Ok(config.session_id(1).content_hash(hash_bytes(b"tug 2")).entropy(entropy))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -2,8 +2,8 @@
 ///
 /// A handle (TestudoWorld *, ...) is for one call at a time. What can fail returns a TestudoStatus; testudo_error() has the words. A
 /// function that returns int32_t says how many there are, or 0 or 1; negative is minus a TestudoStatus. Numbers of the simulation
-/// (TestudoFx) have 16 fraction bits. Structures are read and written by pointer, and need no alignment. out pointers are not written
-/// when a call fails.
+/// (TestudoFx) have 16 fraction bits. Structures are read and written by pointer, and need no alignment. A call that
+/// fails writes no out pointer, but for those of handles, which get NULL.
 
 #ifndef TESTUDO_H
 #define TESTUDO_H
@@ -85,6 +85,30 @@
 
 /// Overlaps with sensors that ended in the last step.
 #define TESTUDO_SENSORS_ENDED 4
+
+/// As close to the goal as there is room.
+#define TESTUDO_FORMATION_DISC 0
+
+/// Rows across the facing, the goal in the middle.
+#define TESTUDO_FORMATION_ROWS 1
+
+/// It stands at its place, or as near as the others let it.
+#define TESTUDO_MOVE_ARRIVED 0
+
+/// No path leads from it to its goal; it stands.
+#define TESTUDO_MOVE_UNREACHABLE 1
+
+/// It did not get nearer to its goal for 20 s; it stands.
+#define TESTUDO_MOVE_GAVE_UP 2
+
+/// Its body is gone; it is no unit any more.
+#define TESTUDO_MOVE_GONE 3
+
+/// The body that it pursued is gone; it stands.
+#define TESTUDO_MOVE_PREY_GONE 4
+
+/// Anything else.
+#define TESTUDO_MOVE_OTHER 255
 
 /// Greatest number of players.
 #define TESTUDO_PLAYERS_MAX 16
@@ -237,6 +261,11 @@
 /// The match ended early here; the words say why.
 #define TESTUDO_EVENT_FAILED 35
 
+/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different for
+/// the first time before the turn `turn`, and `values[0]` is the number here, `values[1]` that of the peer that was asked. Go on for some seconds: others ask,
+/// too.
+#define TESTUDO_EVENT_DIFFERENCE 36
+
 /// Anything else; see the words.
 #define TESTUDO_EVENT_OTHER 255
 
@@ -291,6 +320,12 @@
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
 typedef struct TestudoBuffer TestudoBuffer;
 
+/// Units that find their way: the ground, the paths to their goals, and what each unit is about.
+///
+/// A unit is a dynamic body of one world, which every call gets beside the crowd. In each frame `testudo_crowd_step` tells the bodies their velocities, and
+/// then `testudo_world_step` moves them. The same calls in the same order give the same bits on every machine.
+typedef struct TestudoCrowd TestudoCrowd;
+
 /// A guest's way to its place, and back to it whenever the connection was lost.
 typedef struct TestudoGuest TestudoGuest;
 
@@ -309,6 +344,9 @@ typedef struct TestudoReplayPlayer TestudoReplayPlayer;
 
 /// A UDP socket, for networks that are trusted: anybody on the way can read and forge packets.
 typedef struct TestudoUdp TestudoUdp;
+
+/// What a game shows its numbers to, in its function `visit`; it belongs to that call.
+typedef struct TestudoVisit TestudoVisit;
 
 /// A world: bodies that collide, rest and sleep. The same calls in the same order give the same bits on every machine.
 typedef struct TestudoWorld TestudoWorld;
@@ -642,6 +680,102 @@ typedef struct TestudoSweepHit {
   TestudoFx fraction;
 } TestudoSweepHit;
 
+/// Settings of a crowd. `testudo_crowd_def_default` fills in all but the area.
+typedef struct TestudoCrowdDef {
+  /// Where units walk, within +-16,384 units; at most 2,048 cells along a side.
+  struct TestudoBox area;
+  /// Width of a cell, units: a power of two, 1/8..=16. Default 1. Once or twice the radius of the smallest units is right: larger cells miss paths between
+  /// obstacles that stand close, smaller ones cost time and memory.
+  TestudoFx cell;
+  /// Radii of the units, units, ascending, 1/1,024..=16 cells; the first `size_count` count. A unit uses the smallest one that is not below its own radius.
+  /// Default 1/2.
+  TestudoFx sizes[4];
+  /// How many of `sizes` count, 1..=4. Default 1.
+  uint32_t size_count;
+  /// Greatest number of fields at a time, 1..=1,024: goals that several units share. A field takes four bytes per cell. Default 64.
+  uint32_t fields_max;
+  /// How many cells all searches look at in a frame, at least 1. Default 16,384.
+  uint32_t cells_per_frame;
+  /// On ground of more cells than this, fields cover only corridors to their goals. Default 262,144.
+  uint32_t whole_up_to;
+  /// Which bodies are obstacles. Default: static ones that are no sensors.
+  struct TestudoQueryFilter obstacles;
+  /// Whether ground of a cost slows the units on it, to one part in so many of their speed. Default 0: it makes paths longer and nothing else.
+  TestudoBool slow_ground;
+} TestudoCrowdDef;
+
+/// A cell of the ground that is closed, or has a cost other than 1.
+typedef struct TestudoGroundCell {
+  /// The cell, units.
+  struct TestudoBox cell;
+  /// 0 for a closed cell.
+  uint32_t cost;
+} TestudoGroundCell;
+
+/// Where a unit in the middle of a cell would go.
+typedef struct TestudoFlowArrow {
+  /// The middle of the cell.
+  struct TestudoVec2 from;
+  /// Where it would go straight.
+  struct TestudoVec2 to;
+  /// Length of its whole path, units.
+  TestudoFx left;
+} TestudoFlowArrow;
+
+/// Where a unit goes.
+typedef struct TestudoUnitWay {
+  /// The unit.
+  TestudoBody unit;
+  /// Where it stands or wants to stand, units.
+  struct TestudoVec2 post;
+  /// Where it goes straight now, units; `post` if it does not go around anything.
+  struct TestudoVec2 aim;
+  /// Whether `aim` is another place than its post.
+  TestudoBool has_aim;
+} TestudoUnitWay;
+
+/// A corner of a path.
+typedef struct TestudoCorner {
+  /// Where it is, units.
+  struct TestudoVec2 at;
+  /// Length of the path from here to its end, units.
+  TestudoFx left;
+} TestudoCorner;
+
+/// An order to some units. `testudo_move_order_go` fills it in.
+typedef struct TestudoMoveOrder {
+  /// Where they go, units, each axis within +-16,384.
+  struct TestudoVec2 goal;
+  /// How they stand there: a `TESTUDO_FORMATION_...`. Default `TESTUDO_FORMATION_DISC`.
+  uint32_t formation;
+  /// Units in a row, at least 1; a disc has none. Default 0.
+  uint32_t files;
+  /// Where rows look. Default 0: along the x axis.
+  TestudoAngle facing;
+  /// Whether all go at the pace of the slowest. Default 0.
+  TestudoBool together;
+} TestudoMoveOrder;
+
+/// What a unit is about.
+typedef struct TestudoUnitState {
+  /// Where it stands or wants to stand, units.
+  struct TestudoVec2 post;
+  /// Whom it pursues, or `TESTUDO_NO_BODY`.
+  TestudoBody prey;
+  /// Whether it is on its way.
+  TestudoBool going;
+  /// Whether it is on its way and stands, because the search for its path has not come to it yet.
+  TestudoBool waiting;
+} TestudoUnitState;
+
+/// What happened to a unit in the last step of its crowd. A unit ends each order to go somewhere with one event, unless another order comes first.
+typedef struct TestudoMoveEvent {
+  /// The unit.
+  TestudoBody unit;
+  /// A `TESTUDO_MOVE_...`.
+  uint32_t kind;
+} TestudoMoveEvent;
+
 /// The players. All peers agree on them.
 typedef struct TestudoSides {
   /// Number of players, 1..=16, the host included.
@@ -761,7 +895,7 @@ typedef struct TestudoConfig {
   uint32_t game_length;
   /// Version of the game's rules, for replays. Default 0.
   uint32_t rules_version;
-  /// Version of the physics, which all peers compare. Default: this library's. Peers in Rust with `movement` have another.
+  /// Version of physics and movement, which all peers compare. Default: this library's, which a peer in Rust has with the feature `movement`.
   uint32_t engine_version;
   /// The links: a `TESTUDO_TOPOLOGY_...`. Default `TESTUDO_TOPOLOGY_HOST`.
   uint32_t topology;
@@ -840,6 +974,11 @@ typedef struct TestudoGame {
   TestudoBool (*result)(void *context, uint32_t *out);
   /// Whether the next turn is the last one. It follows from the state alone. Asked before each turn.
   TestudoBool (*is_over)(void *context);
+  /// Names the numbers of the state, all of them in an order that follows from the state: `testudo_visit_object`, `_number`, `_world`, `_crowd`. Changes
+  /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`), and
+  /// `testudo_replay_verify` names it, too. For that the match saves its state before each turn and keeps the last 64 of them. After a desync the search
+  /// loads some of them into the game, and then the present state again, all within `testudo_match_advance`.
+  void (*visit)(void *context, struct TestudoVisit *visit);
 } TestudoGame;
 
 /// What a replay says of itself.
@@ -939,7 +1078,7 @@ typedef struct TestudoAdvance {
 /// A number, a length, a text or an enumerator is out of its range.
 #define TESTUDO_OUT_OF_RANGE 2
 
-/// The body is not in this world (any more).
+/// The body is not in this world (any more), or no unit of this crowd.
 #define TESTUDO_STALE 3
 
 /// This cannot be done now, or not with this object.
@@ -1009,6 +1148,9 @@ uint32_t testudo_interface_version(void);
 
 /// Version of the physics: two builds with the same number compute the same bits.
 uint32_t testudo_sim_version(void);
+
+/// Version of the movement: crowds of two builds compute the same bits if both this number and `testudo_sim_version` are the same.
+uint32_t testudo_movement_version(void);
 
 /// Version of the bytes between peers, which compare it before they play.
 uint32_t testudo_protocol_version(void);
@@ -1437,6 +1579,156 @@ int32_t testudo_world_sweep_all(const struct TestudoWorld *world,
                                 struct TestudoSweepHit *out,
                                 uint32_t capacity);
 
+/// A new crowd without units. When the world has its walls, also if it has none, `testudo_crowd_survey` follows; before that the crowd takes no orders. Free
+/// it with `testudo_crowd_free`.
+TestudoStatus testudo_crowd_new(const struct TestudoCrowdDef *def,
+                                struct TestudoCrowd **out);
+
+/// A copy of a crowd, which goes on by itself: beside a copy of its world.
+TestudoStatus testudo_crowd_clone(const struct TestudoCrowd *crowd, struct TestudoCrowd **out);
+
+/// Frees a crowd. NULL is allowed.
+void testudo_crowd_free(struct TestudoCrowd *crowd);
+
+/// Tells all units their velocities for the next step of the world: call it once before each `testudo_world_step`, with the same `frames_per_second`,
+/// 1..=1,000.
+TestudoStatus testudo_crowd_step(struct TestudoCrowd *crowd,
+                                 struct TestudoWorld *world,
+                                 uint32_t frames_per_second);
+
+/// 64-bit hash of the whole state and of the definition: beside `testudo_world_checksum` for the checksum of a game.
+uint64_t testudo_crowd_checksum(const struct TestudoCrowd *crowd);
+
+/// Adds the whole state to a buffer.
+TestudoStatus testudo_crowd_save(const struct TestudoCrowd *crowd, struct TestudoBuffer *buffer);
+
+/// Goes to a saved state, from bytes of any origin. `world` is in the state of the same moment, so it is loaded before. A crowd that refuses the bytes
+/// (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`), as those of a crowd with another definition, stays as it is. Takes as long as the survey of the ground and the
+/// searches for paths took.
+TestudoStatus testudo_crowd_load(struct TestudoCrowd *crowd,
+                                 const struct TestudoWorld *world,
+                                 const uint8_t *data,
+                                 size_t length);
+
+/// Whether two crowds differ: 0 or 1. If they do, `words` (may be NULL) gets the first number in which they do, as UTF-8 text with a 0 at its end. It replaces
+/// what the buffer held.
+int32_t testudo_crowd_first_difference(const struct TestudoCrowd *here,
+                                       const struct TestudoCrowd *there,
+                                       struct TestudoBuffer *words);
+
+/// Fills in the defaults for an area.
+TestudoStatus testudo_crowd_def_default(const struct TestudoBox *area, struct TestudoCrowdDef *out);
+
+/// The cells that are closed to units of this radius (units), and those that cost more or less than 1. It looks at the whole ground: for pictures.
+int32_t testudo_crowd_draw_ground(const struct TestudoCrowd *crowd,
+                                  TestudoFx radius,
+                                  struct TestudoGroundCell *out,
+                                  uint32_t capacity);
+
+/// Where the field leads that a unit follows, from every cell that it knows; none if it follows none: a unit that stands, pursues, or goes alone. It looks at
+/// the whole ground: for pictures.
+int32_t testudo_crowd_draw_flow(const struct TestudoCrowd *crowd,
+                                TestudoBody unit,
+                                struct TestudoFlowArrow *out,
+                                uint32_t capacity);
+
+/// All units with where they go, in ascending order of their bodies' slots.
+int32_t testudo_crowd_draw_units(const struct TestudoCrowd *crowd, struct TestudoUnitWay *out, uint32_t capacity);
+
+/// Looks at all obstacles of the world: call it when the walls stand, also if there are none.
+TestudoStatus testudo_crowd_survey(struct TestudoCrowd *crowd, const struct TestudoWorld *world);
+
+/// Looks again at the obstacles in and around an area: call it with the box around a building that came or went, in the same frame. Nothing changes if the
+/// area is empty, its `min` above its `max`.
+TestudoStatus testudo_crowd_survey_area(struct TestudoCrowd *crowd,
+                                        const struct TestudoWorld *world,
+                                        const struct TestudoBox *area);
+
+/// Sets the cost of all cells whose middles lie in an area: 0 closes them, 1 is ordinary ground, more makes paths through them that many times as long, up to
+/// 15.
+TestudoStatus testudo_crowd_set_cost(struct TestudoCrowd *crowd,
+                                     const struct TestudoWorld *world,
+                                     const struct TestudoBox *area,
+                                     uint32_t cost);
+
+/// Whether a unit of this radius (units) can be in the cell of a point and leave it: 0 or 1. A point outside of the area counts as the nearest cell.
+int32_t testudo_crowd_is_open(const struct TestudoCrowd *crowd,
+                              const struct TestudoVec2 *point,
+                              TestudoFx radius);
+
+/// Where a unit of this radius (units) can be, nearest to a point: returns 1 and writes it, or 0 if nothing is open within 32 cells.
+int32_t testudo_crowd_nearest_open(const struct TestudoCrowd *crowd,
+                                   const struct TestudoVec2 *point,
+                                   TestudoFx radius,
+                                   struct TestudoVec2 *out);
+
+/// A path for a unit of this radius (units) that is hardly longer than the shortest one, as its corners: first the start, last the end. Returns how many there
+/// are, 0 if no path exists. The search looks at no more than `cells_max` cells; if there is more ground it is `TESTUDO_FULL`. Orders need no such call: it is
+/// for what a game decides, as where to build. Ends in closed cells count as the nearest open ones, at most 32 cells away.
+int32_t testudo_crowd_find_path(struct TestudoCrowd *crowd,
+                                const struct TestudoSegment *ends,
+                                TestudoFx radius,
+                                uint32_t cells_max,
+                                struct TestudoCorner *out,
+                                uint32_t capacity);
+
+/// An order to go to a place and to stand around it as a disc, each unit at its own pace.
+TestudoStatus testudo_move_order_go(TestudoFx x, TestudoFx y, struct TestudoMoveOrder *out);
+
+/// Sends units to a place, at most 1,048,576 in a call. Each gets a place of its own in the formation; the order in which they are named does not matter, and
+/// one that is named twice counts once. Nobody goes if one of them is no unit (`TESTUDO_STALE`), if no open ground is near the goal or the ground was never
+/// surveyed (`TESTUDO_REFUSED`), or if too many goals are in use (`TESTUDO_FULL`).
+TestudoStatus testudo_crowd_order(struct TestudoCrowd *crowd,
+                                  const struct TestudoWorld *world,
+                                  const TestudoBody *units,
+                                  uint32_t count,
+                                  const struct TestudoMoveOrder *order);
+
+/// Sends one unit to a place of its own beside a goal that it shares with others, at its own pace: for games that decide who stands where. All units that are
+/// sent to the same goal are one group.
+TestudoStatus testudo_crowd_send(struct TestudoCrowd *crowd,
+                                 TestudoBody unit,
+                                 const struct TestudoVec2 *goal,
+                                 const struct TestudoVec2 *place);
+
+/// A unit goes at a body from now on, wherever that goes, around obstacles, and stands while its middle is no further than `reach` (units, 0..=65,536) from
+/// the body's surface. Nothing ends it but another order, `testudo_crowd_stop`, or that the body is removed (`TESTUDO_MOVE_PREY_GONE`).
+TestudoStatus testudo_crowd_pursue(struct TestudoCrowd *crowd,
+                                   const struct TestudoWorld *world,
+                                   TestudoBody unit,
+                                   TestudoBody prey,
+                                   TestudoFx reach);
+
+/// Units stop where they are, at most 1,048,576 in a call. Nobody does if one of them is no unit (`TESTUDO_STALE`).
+TestudoStatus testudo_crowd_stop(struct TestudoCrowd *crowd,
+                                 const struct TestudoWorld *world,
+                                 const TestudoBody *units,
+                                 uint32_t count);
+
+/// Makes a dynamic body a unit; it stands. `speed`: its greatest speed, units/s, above 0..=1,024; 3 suits a unit of one unit across. `acceleration`: the
+/// greatest change of its velocity, units/s^2, above 0..=1,024; ten times its speed is usual. A unit that is one already gets the new numbers, and loses its
+/// order without an event.
+TestudoStatus testudo_crowd_add(struct TestudoCrowd *crowd,
+                                const struct TestudoWorld *world,
+                                TestudoBody body,
+                                TestudoFx speed,
+                                TestudoFx acceleration);
+
+/// A body is no unit any more; it keeps its velocity. Returns whether it was one: 0 or 1. Units whose bodies are removed leave by themselves.
+int32_t testudo_crowd_remove(struct TestudoCrowd *crowd,
+                             struct TestudoWorld *world,
+                             TestudoBody body);
+
+/// What a unit is about. `TESTUDO_STALE` if the body is no unit (any more).
+TestudoStatus testudo_crowd_unit_state(const struct TestudoCrowd *crowd,
+                                       TestudoBody unit,
+                                       struct TestudoUnitState *out);
+
+/// What happened in the last `testudo_crowd_step`: first who is gone, then whose prey is gone, then all else, in ascending order of the bodies' slots.
+int32_t testudo_crowd_events(const struct TestudoCrowd *crowd,
+                             struct TestudoMoveEvent *out,
+                             uint32_t capacity);
+
 /// Fills in the defaults for a match of so many players.
 TestudoStatus testudo_config_default(uint32_t players, struct TestudoConfig *out);
 
@@ -1446,6 +1738,22 @@ TestudoStatus testudo_guest_join(const char *code,
                                  const uint8_t *token,
                                  uint64_t now_us,
                                  struct TestudoGuest **out);
+
+/// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
+/// back. `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
+/// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
+TestudoStatus testudo_guest_open(const char *relay,
+                                 const uint8_t *token,
+                                 const struct TestudoConfig *config,
+                                 uint32_t action_bits,
+                                 uint64_t now_us,
+                                 struct TestudoGuest **out);
+
+/// The code that opens a place of the room that this guest has opened, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`).
+/// `TESTUDO_REFUSED` before the place is open, and to whoever has opened none. It replaces the content of the buffer.
+TestudoStatus testudo_guest_code(const struct TestudoGuest *guest,
+                                 uint32_t place,
+                                 struct TestudoBuffer *out);
 
 /// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
 /// happens then.
@@ -1649,7 +1957,7 @@ TestudoStatus testudo_match_set_profile(struct TestudoMatch *handle,
 TestudoStatus testudo_match_profile(const struct TestudoMatch *handle, uint32_t player, struct TestudoBuffer *out);
 
 /// Sends a message beside the match, at most 1,024 bytes: reliable, in order, never part of the game. `to` is a player, `TESTUDO_EVERYBODY`, or
-/// `TESTUDO_MIDDLE`.
+/// `TESTUDO_MIDDLE`. In a match of games with `visit` the first byte is 2 or more: others are those of the search.
 TestudoStatus testudo_match_send_message(struct TestudoMatch *handle,
                                          uint32_t to,
                                          const uint8_t *data,
@@ -1791,6 +2099,20 @@ TestudoStatus testudo_match_resign(struct TestudoMatch *handle, uint32_t success
 
 /// The player goes away in good order. Go on with rounds until the match is over here.
 TestudoStatus testudo_match_leave(struct TestudoMatch *handle);
+
+/// The following numbers belong to this object, as unit 17: a kind of 1..=64 bytes, and which one of them.
+TestudoStatus testudo_visit_object(struct TestudoVisit *visit, const char *kind, uint32_t index);
+
+/// A number of the state, and its name of 1..=64 bytes. A game has few names, 4,096 at most: what there are many of has an index (`testudo_visit_object`).
+TestudoStatus testudo_visit_number(struct TestudoVisit *visit,
+                                   const char *name,
+                                   int64_t value);
+
+/// All numbers of a world.
+TestudoStatus testudo_visit_world(struct TestudoVisit *visit, const struct TestudoWorld *world);
+
+/// All numbers of a crowd.
+TestudoStatus testudo_visit_crowd(struct TestudoVisit *visit, const struct TestudoCrowd *crowd);
 
 #ifdef __cplusplus
 }  // extern "C"

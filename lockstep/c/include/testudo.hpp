@@ -94,8 +94,12 @@ public:
 /// `step` is a desync.
 class World : public Owner<TestudoWorld, testudo_world_free> {
 public:
-    World() : World(nullptr) {}
+    World() : World(static_cast<const TestudoWorldDef *>(nullptr)) {}
     explicit World(const TestudoWorldDef &def) : World(&def) {}
+    /// A world in a saved state, from bytes of any origin.
+    static World from_bytes(const uint8_t *data, size_t length) {
+        return World(made<TestudoWorld>([&](auto **out) { return testudo_world_from_bytes(data, length, out); }));
+    }
 
     TestudoBody create(const TestudoBodyDef &def) {
         TestudoBody body = TESTUDO_NO_BODY;
@@ -129,10 +133,60 @@ public:
     }
 
 private:
+    explicit World(TestudoWorld *world) : Owner(world) {}
     explicit World(const TestudoWorldDef *def) : Owner(made<TestudoWorld>([&](auto **out) {
         check_interface();
         return testudo_world_new(def, out);
     })) {}
+};
+
+/// The default settings of a crowd.
+inline TestudoCrowdDef crowd_def(const TestudoBox &area) {
+    TestudoCrowdDef def{};
+    check(testudo_crowd_def_default(&area, &def));
+    return def;
+}
+
+/// An order to go to a place and to stand there as a disc.
+inline TestudoMoveOrder go(TestudoFx x, TestudoFx y) {
+    TestudoMoveOrder order{};
+    check(testudo_move_order_go(x, y, &order));
+    return order;
+}
+
+/// Units that find their way: dynamic bodies of one world, which every call gets beside the crowd. In each frame `step`, then that of the world.
+class Crowd : public Owner<TestudoCrowd, testudo_crowd_free> {
+public:
+    explicit Crowd(const TestudoCrowdDef &def) : Owner(made<TestudoCrowd>([&](auto **out) { return testudo_crowd_new(&def, out); })) {}
+
+    /// Looks at all obstacles: before the first order.
+    void survey(const World &world) { check(testudo_crowd_survey(*this, world)); }
+    void survey_area(const World &world, const TestudoBox &area) { check(testudo_crowd_survey_area(*this, world, &area)); }
+    void add(const World &world, TestudoBody body, TestudoFx speed, TestudoFx acceleration) {
+        check(testudo_crowd_add(*this, world, body, speed, acceleration));
+    }
+    void order(const World &world, const std::vector<TestudoBody> &units, const TestudoMoveOrder &order) {
+        check(testudo_crowd_order(*this, world, units.data(), static_cast<uint32_t>(units.size()), &order));
+    }
+    void pursue(const World &world, TestudoBody unit, TestudoBody prey, TestudoFx reach) { check(testudo_crowd_pursue(*this, world, unit, prey, reach)); }
+    void stop(const World &world, const std::vector<TestudoBody> &units) {
+        check(testudo_crowd_stop(*this, world, units.data(), static_cast<uint32_t>(units.size())));
+    }
+    void step(World &world, uint32_t frames_per_second) { check(testudo_crowd_step(*this, world, frames_per_second)); }
+    uint64_t checksum() const {
+        const uint64_t sum = testudo_crowd_checksum(*this);
+        if (sum == 0) events(); // It was refused: no crowd has this one.
+        return sum;
+    }
+    TestudoUnitState state(TestudoBody unit) const {
+        TestudoUnitState out{};
+        check(testudo_crowd_unit_state(*this, unit, &out));
+        return out;
+    }
+    /// Of the last step.
+    std::vector<TestudoMoveEvent> events() const {
+        return list<TestudoMoveEvent>([&](auto *out, auto room) { return testudo_crowd_events(*this, out, room); });
+    }
 };
 
 inline TestudoShape circle(TestudoFx radius) {
@@ -184,6 +238,10 @@ public:
     virtual void save_point(uint32_t) {}
     virtual std::optional<uint32_t> result() { return std::nullopt; }
     virtual bool is_over() { return false; }
+    /// Whether it has `visit`. Asked once, when a match is made.
+    virtual bool names_numbers() const { return false; }
+    /// Names the numbers of the state: `check(testudo_visit_number(visit, "gold", gold))` and so on.
+    virtual void visit(TestudoVisit *) {}
 
     /// Throws what one of the functions above has thrown. The state may be half changed then: the match must be given up.
     void rethrow() {
@@ -215,6 +273,7 @@ public:
             return result.has_value();
         };
         table.is_over = [](void *it) -> TestudoBool { return call(it, [](Game &game) { return game.is_over(); }); };
+        if (names_numbers()) table.visit = [](void *it, TestudoVisit *visit) { call(it, [&](Game &game) { game.visit(visit); }); };
         return table;
     }
 

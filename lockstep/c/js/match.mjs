@@ -13,7 +13,7 @@ export const EventKind = Object.freeze({
   LOST: 1, CONNECTED: 2, REFUSED: 3, FORGED: 4, PROFILE: 5, UNDELIVERED: 6, STARTED: 7, WAITING_FOR: 8, CUT_OFF: 9, WAITING_OVER: 10, OFTEN_LATE: 11,
   TOO_FAR_AHEAD: 12, VOTE: 13, SPEED: 14, DESYNC: 15, CHECKSUM_MISSING: 16, PLAYER_GONE: 17, TAKEN_OVER: 18, TEAM_OUT: 19, RESULT: 20, PAUSED: 21,
   SAVE_POINT: 22, SAVED: 23, PLAN: 24, CANCELLED: 25, WATCHER_GONE: 26, STATE_PROGRESS: 27, STATE_REFUSED: 28, WRONG_STATE: 29, JOINED: 30, CAUGHT_UP: 31,
-  PLAYER_RETURNED: 32, JOIN_FAILED: 33, FINISHED: 34, FAILED: 35, OTHER: 255,
+  PLAYER_RETURNED: 32, JOIN_FAILED: 33, FINISHED: 34, FAILED: 35, DIFFERENCE: 36, OTHER: 255,
 });
 
 const pointer = u32; // of this library: 32 bits
@@ -58,6 +58,16 @@ let nextGame = 1;
 const bits = (pointer, count) => bytesAt(pointer, (count + 7) >> 3);
 const wrapped = (pointer) => Object.assign(Object.create(Buffer.prototype), { pointer });
 const natural = (number) => number >>> 0;
+/** To whom a game shows its numbers, within its function `visit` only. */
+const numbersTo = (pointer) => {
+  const named = (name, run) => withBytes(toUtf8(`${name}\0`), (at) => check(run(at)));
+  return {
+    object: (kind, index) => named(kind, (at) => exports().testudo_visit_object(pointer, at, index)),
+    number: (name, value) => named(name, (at) => exports().testudo_visit_number(pointer, at, BigInt.asIntN(64, BigInt(value)))),
+    world: (world) => check(exports().testudo_visit_world(pointer, world.pointer)),
+    crowd: (crowd) => check(exports().testudo_visit_crowd(pointer, crowd.pointer)),
+  };
+};
 const callbacks = {
   action_length: [["i32", "i32", "i32"], "i32", (game, data, count) => game.actionLength(bits(data, count), natural(count))],
   apply: [["i32", "i32", "i32", "i32"], null, (game, player, data, count) => game.apply(player, bits(data, count), natural(count))],
@@ -87,6 +97,7 @@ const callbacks = {
     return 1;
   }],
   is_over: [["i32"], "i32", (game) => (game.isOver() ? 1 : 0)],
+  visit: [["i32", "i32"], null, (game, pointer) => game.visit(numbersTo(pointer))],
 };
 const methodOf = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const table = struct({ context: pointer, action_bits: u32, ...Object.fromEntries(Object.keys(callbacks).map((name) => [name, u32])) });

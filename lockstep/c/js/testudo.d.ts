@@ -16,7 +16,7 @@ export interface Box { min: Vec2; max: Vec2 }
 export function init(source: BufferSource | Response | WebAssembly.Module | Promise<BufferSource | Response | WebAssembly.Module>): Promise<void>;
 /** All functions of testudo.h that a page has, with pointers as numbers, and `memory`. */
 export function functions(): WebAssembly.Exports;
-export function versions(): { sim: number; snapshot: number; protocol: number };
+export function versions(): { sim: number; movement: number; snapshot: number; protocol: number };
 /** The time of a clock that never goes back, in microseconds. */
 export function now(): bigint;
 
@@ -86,6 +86,8 @@ export class World {
   /** `def` names what is not default. */
   constructor(def?: Partial<WorldDef>);
   free(): void;
+  /** A world in a saved state, from bytes of any origin. */
+  static fromBytes(bytes: Bytes): World;
   step(framesPerSecond: number): void;
   readonly frame: bigint;
   readonly bodyCount: number;
@@ -164,6 +166,54 @@ export class World {
   sweepAll(form: Shape, from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): SweepHit[];
 }
 
+// ---- Movement
+
+export const MoveKind: {
+  readonly ARRIVED: 0; readonly UNREACHABLE: 1; readonly GAVE_UP: 2; readonly GONE: 3; readonly PREY_GONE: 4; readonly OTHER: 255;
+};
+export const Formation: { readonly DISC: 0; readonly ROWS: 1 };
+export interface CrowdDef {
+  cell: Fx; sizes: Fx[]; size_count: number; fields_max: number; cells_per_frame: number; whole_up_to: number; obstacles: Partial<QueryFilter>;
+  slow_ground: boolean;
+}
+export interface MoveOrder { formation: number; files: number; facing: number; together: boolean }
+export interface UnitState { post: Vec2; prey: Body; going: boolean; waiting: boolean }
+export interface MoveEvent { unit: Body; kind: number }
+
+/** Units that find their way: dynamic bodies of one world. In each frame `step`, then that of the world. */
+export class Crowd {
+  /** `def` names what is not default. */
+  constructor(area: Box, def?: Partial<CrowdDef>);
+  free(): void;
+  step(world: World, framesPerSecond: number): void;
+  checksum(): bigint;
+  saveTo(buffer: Buffer): void;
+  save(): Uint8Array;
+  /** Bytes of any origin, with the world of the same moment. If they are refused, the crowd stays as it was. */
+  load(world: World, bytes: Bytes): void;
+  firstDifference(other: Crowd): string;
+
+  add(world: World, body: Body, speed: Fx, acceleration: Fx): void;
+  remove(world: World, body: Body): boolean;
+  order(world: World, units: Body[], goal: Vec2, order?: Partial<MoveOrder>): void;
+  send(unit: Body, goal: Vec2, place: Vec2): void;
+  pursue(world: World, unit: Body, prey: Body, reach: Fx): void;
+  stop(world: World, units: Body[]): void;
+  unit(body: Body): UnitState;
+  events(): MoveEvent[];
+
+  /** Looks at all obstacles: before the first order. */
+  survey(world: World): void;
+  surveyArea(world: World, area: Box): void;
+  setCost(world: World, area: Box, cost: number): void;
+  isOpen(point: Vec2, radius: Fx): boolean;
+  nearestOpen(point: Vec2, radius: Fx): Vec2 | null;
+  findPath(from: Vec2, to: Vec2, radius: Fx, cellsMax: number): { at: Vec2; left: Fx }[];
+  drawGround(radius: Fx): { cell: Box; cost: number }[];
+  drawFlow(unit: Body): { from: Vec2; to: Vec2; left: Fx }[];
+  drawUnits(): { unit: Body; post: Vec2; aim: Vec2; has_aim: boolean }[];
+}
+
 // ---- Lockstep
 
 export const WATCHER: number;
@@ -199,6 +249,17 @@ export interface Game {
   savePoint?(turn: number): void;
   result?(): number | null | undefined;
   isOver?(): boolean;
+  /** Names the numbers of the state, all of them in an order that follows from the state. */
+  visit?(numbers: Visit): void;
+}
+
+/** To whom a game shows its numbers, within its function `visit` only. */
+export interface Visit {
+  /** The following numbers belong to this object: unit 17. */
+  object(kind: string, index: number): void;
+  number(name: string, value: bigint | number): void;
+  world(world: World): void;
+  crowd(crowd: Crowd): void;
 }
 
 /** TestudoConfig in testudo.h. All but the number of players has a default. */

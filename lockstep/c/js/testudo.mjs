@@ -7,6 +7,7 @@
 import { exports, start } from "./memory.mjs";
 
 export { Buffer, Events, Kind, NO_BODY, ONE, TestudoError, World, circle, fx, hash, rect, toNumber } from "./world.mjs";
+export { Crowd, Formation, MoveKind } from "./crowd.mjs";
 export { EventKind, Match, NOBODY, NO_PEER, Phase, To, WATCHER, now } from "./match.mjs";
 export { exports as functions } from "./memory.mjs";
 
@@ -33,8 +34,8 @@ async function begin(source) {
   if (version !== INTERFACE) throw new Error(`testudo.wasm has the interface ${version}, these files are for ${INTERFACE}`);
 }
 
-/** Versions of the bits of the simulation, of what worlds save, and of what peers say to each other. */
+/** Versions of the bits of physics and movement, of what worlds save, and of what peers say to each other. */
 export function versions() {
-  const { testudo_sim_version: sim, testudo_snapshot_version: snapshot, testudo_protocol_version: protocol } = exports();
-  return { sim: sim(), snapshot: snapshot(), protocol: protocol() };
+  const { testudo_sim_version: sim, testudo_movement_version: movement, testudo_snapshot_version: snapshot, testudo_protocol_version: protocol } = exports();
+  return { sim: sim(), movement: movement(), snapshot: snapshot(), protocol: protocol() };
 }

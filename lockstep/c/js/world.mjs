@@ -36,9 +36,9 @@ export function counted(count) {
 
 // ---- Structures, as in testudo.h
 
-const vec2 = struct({ x: i64, y: i64 });
-const box = struct({ min: vec2, max: vec2 });
-const segment = struct({ from: vec2, to: vec2 });
+export const vec2 = struct({ x: i64, y: i64 });
+export const box = struct({ min: vec2, max: vec2 });
+export const segment = struct({ from: vec2, to: vec2 });
 const worldDef = struct({
   gravity: vec2, bounds: box, push_factor: i64, margin: i64, restitution_threshold: i64, max_speed: i64, sleep_speed: i64, seed: u64,
   edge: u32, iterations: u32, relax_iterations: u32, sleep_ms: u32, quadtree_leaf_capacity: u32, quadtree_depth_max: u32, simd: u32,
@@ -57,7 +57,7 @@ const pair = struct({ a: u64, b: u64 });
 const contactEvent = struct({ a: u64, b: u64, user_a: u64, user_b: u64 });
 const contactHit = struct({ a: u64, b: u64, point: vec2, normal: vec2, approach_speed: i64 });
 const contact = struct({ a: u64, b: u64, impulse: i64 });
-const queryFilter = struct({
+export const queryFilter = struct({
   exclude: u64, filter, has_filter: bool, solids: bool, sensors: bool, statics: bool, kinematics: bool, dynamics: bool, both_sides: bool,
 });
 const near = struct({ body: u64, distance: i64 });
@@ -87,7 +87,7 @@ export function out(type, run) {
 }
 
 /** What a function `(..., out, capacity) -> count` lists. It is asked again if there are more than it had room for. */
-function list(type, run, capacity = 64) {
+export function list(type, run, capacity = 64) {
   const answer = withRoom(capacity * type.size, (at) => {
     const count = counted(run(at, capacity));
     return count > capacity ? count : Array.from({ length: count }, (_, index) => type.read(at + index * type.size));
@@ -95,7 +95,8 @@ function list(type, run, capacity = 64) {
   return typeof answer === "number" ? list(type, run, answer) : answer;
 }
 
-const given = (type, value) => {
+/** A structure in memory for the length of a call. */
+export const given = (type, value) => {
   const at = room(type.size);
   type.write(at, value);
   return at;
@@ -148,6 +149,17 @@ export class World {
   /** `def` names what is not default: `new World({ gravity: { x: 0n, y: -10n * ONE } })`. */
   constructor(def = {}) {
     this.pointer = call((c) => out(u32, (at) => c.testudo_world_new(filled(worldDef, (to) => check(c.testudo_world_def_default(to)), def), at)));
+  }
+  /** A world in a saved state, from bytes of any origin. */
+  static fromBytes(bytes) {
+    const world = new World();
+    try {
+      world.load(bytes);
+    } catch (refusal) {
+      world.free();
+      throw refusal;
+    }
+    return world;
   }
   free() {
     exports().testudo_world_free(this.pointer);

@@ -167,7 +167,7 @@ pub struct TestudoConfig {
     pub game_length: u32,
     /// Version of the game's rules, for replays. Default 0.
     pub rules_version: u32,
-    /// Version of the physics, which all peers compare. Default: this library's. Peers in Rust with `movement` have another.
+    /// Version of physics and movement, which all peers compare. Default: this library's, which a peer in Rust has with the feature `movement`.
     pub engine_version: u32,
     /// The links: a `TESTUDO_TOPOLOGY_...`. Default `TESTUDO_TOPOLOGY_HOST`.
     pub topology: u32,
@@ -201,7 +201,7 @@ pub(crate) fn default(players: u32) -> TestudoConfig {
         game_data: std::ptr::null(),
         game_length: 0,
         rules_version: 0,
-        engine_version: testudo_physics::SIM_VERSION,
+        engine_version: testudo_physics::SIM_VERSION * 1_000 + testudo_movement::MOVEMENT_VERSION,
         topology: TESTUDO_TOPOLOGY_HOST,
         sides: TestudoSides {
             players,

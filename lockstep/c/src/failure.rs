@@ -14,7 +14,7 @@ pub const TESTUDO_OK: TestudoStatus = 0;
 pub const TESTUDO_NULL: TestudoStatus = 1;
 /// A number, a length, a text or an enumerator is out of its range.
 pub const TESTUDO_OUT_OF_RANGE: TestudoStatus = 2;
-/// The body is not in this world (any more).
+/// The body is not in this world (any more), or no unit of this crowd.
 pub const TESTUDO_STALE: TestudoStatus = 3;
 /// This cannot be done now, or not with this object.
 pub const TESTUDO_REFUSED: TestudoStatus = 4;

@@ -9,6 +9,7 @@ use crate::buffer::TestudoBuffer;
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE};
 use crate::handle::lend;
 use crate::pointer::{TestudoBool, plain, read};
+use crate::visit::{TestudoVisit, visited};
 
 /// A function that is told of a player. (cbindgen knows no `Option` of it.)
 type OnPlayer = unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u32);
@@ -77,6 +78,11 @@ pub struct TestudoGame {
     pub result: Option<unsafe extern "C" fn(context: *mut c_void, out: *mut u32) -> TestudoBool>,
     /// Whether the next turn is the last one. It follows from the state alone. Asked before each turn.
     pub is_over: Option<unsafe extern "C" fn(context: *mut c_void) -> TestudoBool>,
+    /// Names the numbers of the state, all of them in an order that follows from the state: `testudo_visit_object`, `_number`, `_world`, `_crowd`. Changes
+    /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`), and
+    /// `testudo_replay_verify` names it, too. For that the match saves its state before each turn and keeps the last 64 of them. After a desync the search
+    /// loads some of them into the game, and then the present state again, all within `testudo_match_advance`.
+    pub visit: Option<unsafe extern "C" fn(context: *mut c_void, visit: *mut TestudoVisit)>,
 }
 plain!(TestudoGame);
 
@@ -181,8 +187,13 @@ impl Game {
         self.game.load.is_some() && self.game.save.is_none()
     }
 
+    /// Whether the peers can search for what differs in it.
+    pub(crate) fn names_numbers(&self) -> bool {
+        self.game.visit.is_some() && self.has_state()
+    }
+
     /// Adds the state, or nothing. Returns whether the game did.
-    fn write_state(&self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn write_state(&self, out: &mut Vec<u8>) -> bool {
         let Some(save) = self.game.save else { return false };
         // SAFETY: the promise of `read`; the buffer is one.
         let save = |buffer: *mut TestudoBuffer| unsafe { save(self.game.context, buffer) } != 0;
@@ -196,7 +207,7 @@ impl Game {
         }
     }
 
-    fn read_state(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn read_state(&self, bytes: &[u8]) -> bool {
         // SAFETY: the promise of `read`; the bytes can be read.
         let load = |load: unsafe extern "C" fn(_, _, _) -> _| unsafe {
             load(self.game.context, bytes.as_ptr(), bytes.len())
@@ -307,8 +318,12 @@ impl Part for Game {
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        let value = Self::checksum(self).into();
-        each(Leaf { kind: "game", index: 0, name: "checksum", bits: 0, value });
+        let Some(function) = self.game.visit else {
+            let value = Self::checksum(self).into();
+            return each(Leaf { kind: "game", index: 0, name: "checksum", bits: 0, value });
+        };
+        // SAFETY: the promise of `read`.
+        visited(|visit| unsafe { function(self.game.context, visit) }).into_iter().for_each(each);
     }
 
     fn flip_bit(&mut self, _: &Leaf, bit: u32) -> Result<(), StateError> {

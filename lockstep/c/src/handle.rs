@@ -109,7 +109,8 @@ pub(crate) fn lend<O: Opaque<Inside: Default>, T>(
     (answer, inside)
 }
 
-/// [`hold`], by way of a pointer for the result. Nothing is made if that is NULL.
+/// [`hold`], by way of a pointer for the result, which gets NULL first: so a failure leaves nothing there that could be taken for a handle. All that can fail
+/// is within `make`. Nothing is made if the pointer is NULL.
 ///
 /// # Safety
 /// `out` is NULL or may be written.
@@ -120,8 +121,10 @@ pub(crate) unsafe fn give<O: Opaque>(
     if out.is_null() {
         return Err(Failure::null("out"));
     }
-    let held = hold(make()?);
     // SAFETY: the caller's promise.
+    unsafe { write(out, std::ptr::null_mut(), "out") }?;
+    let held = hold(make()?);
+    // SAFETY: as above.
     unsafe { write(out, held, "out") }
 }
 

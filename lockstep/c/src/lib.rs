@@ -55,6 +55,8 @@ mod lists;
 mod query;
 mod refusal;
 
+mod crowd;
+
 mod config;
 mod game;
 mod match_refusal;
@@ -62,6 +64,7 @@ mod match_refusal;
 mod net;
 mod replay;
 mod session;
+mod visit;
 
 pub use failure::*;
 pub use pointer::TestudoBool;
@@ -87,9 +90,12 @@ pub use draw::*;
 pub use lists::*;
 pub use query::*;
 
+pub use crowd::*;
+
 pub use config::*;
 pub use game::*;
 #[cfg(any(feature = "udp", feature = "sealed"))]
 pub use net::*;
 pub use replay::*;
 pub use session::*;
+pub use visit::*;

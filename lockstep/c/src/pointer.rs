@@ -1,5 +1,7 @@
 //! Values that come in and go out by pointer. None needs alignment: JavaScript and C# may put structures anywhere.
 
+use std::ffi::{CStr, c_char};
+
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE};
 
 /// A truth value: 0 or 1. Any other number counts as 1.
@@ -68,6 +70,19 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, length: usize) -> Outcome<&'a [u
         // SAFETY: the caller's promise; the length is one of memory.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(data, length) }),
     }
+}
+
+/// A text of the caller.
+///
+/// # Safety
+/// `pointer` is NULL or points to a text that ends with 0, as long as the result is used.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Outcome<&'a str> {
+    if pointer.is_null() {
+        return Err(Failure::null(name));
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| Failure::new(TESTUDO_OUT_OF_RANGE, format!("{name} is not UTF-8")))
 }
 
 /// A copy of `count` values, at most `max`. NULL stands for none, if `count` is 0.

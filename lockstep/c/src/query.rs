@@ -5,7 +5,7 @@ use testudo_physics::{BodyId, Fx, QueryFilter, RayHit, SweepHit, World};
 use crate::body_def::{TestudoFilter, TestudoShape};
 use crate::failure::{Outcome, TestudoStatus, count, status};
 use crate::handle::with;
-use crate::pointer::{TestudoBool, fill, plain, read, read_if, write};
+use crate::pointer::{Plain, TestudoBool, fill, plain, read, read_if, write};
 use crate::value::{
     TESTUDO_NO_BODY, TestudoBody, TestudoBox, TestudoFx, TestudoSegment, TestudoVec2, fx, id,
 };
@@ -36,7 +36,8 @@ pub struct TestudoQueryFilter {
 }
 plain!(TestudoQueryFilter);
 
-const DEFAULT: TestudoQueryFilter = TestudoQueryFilter {
+/// What `QueryFilter::new` has.
+pub(crate) const DEFAULT: TestudoQueryFilter = TestudoQueryFilter {
     exclude: TESTUDO_NO_BODY,
     filter: TestudoFilter { layers: u32::MAX, mask: u32::MAX },
     has_filter: 0,
@@ -148,16 +149,11 @@ pub unsafe extern "C" fn testudo_world_query_area(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    count(|| {
-        // SAFETY: the contract of pointers.
-        let area = unsafe { read(area, "area") }?.into();
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-            world.query_area(area, filter, found);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
-    })
+    let question = |world: &World, area: TestudoBox, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        world.query_area(area.into(), filter, found);
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { bodies_at(world, (area, "area"), filter, question, (out, capacity)) }
 }
 
 /// The bodies whose shapes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
@@ -169,16 +165,11 @@ pub unsafe extern "C" fn testudo_world_query_area_exact(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    count(|| {
-        // SAFETY: the contract of pointers.
-        let area = unsafe { read(area, "area") }?.into();
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-            world.query_area_exact(area, filter, found);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
-    })
+    let question = |world: &World, area: TestudoBox, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        world.query_area_exact(area.into(), filter, found);
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { bodies_at(world, (area, "area"), filter, question, (out, capacity)) }
 }
 
 /// The bodies that contain a point, surfaces included, in ascending order of their slots. `filter` may be NULL: all but sensors.
@@ -190,16 +181,11 @@ pub unsafe extern "C" fn testudo_world_query_point(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    count(|| {
-        // SAFETY: the contract of pointers.
-        let point = unsafe { read(point, "point") }?.into();
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-            world.query_point(point, filter, found);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
-    })
+    let question = |world: &World, point: TestudoVec2, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        world.query_point(point.into(), filter, found);
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { bodies_at(world, (point, "point"), filter, question, (out, capacity)) }
 }
 
 /// The bodies that overlap a shape at a position (within +-20,480 units; extents 0..=4,096), in ascending order of their slots.
@@ -261,16 +247,12 @@ pub unsafe extern "C" fn testudo_world_ray_cast(
     filter: *const TestudoQueryFilter,
     out: *mut TestudoRayHit,
 ) -> i32 {
-    count(|| {
-        // SAFETY: the contract of pointers.
-        let ray = unsafe { read(ray, "ray") }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
-            found.extend(world.ray_cast(ray.from.into(), ray.to.into(), filter)?);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, Into::into, (out, 1)) }
-    })
+    let question = |world: &World, ray: TestudoSegment, filter: &QueryFilter, found: &mut Vec<RayHit>| {
+        found.extend(world.ray_cast(ray.from.into(), ray.to.into(), filter)?);
+        Ok(())
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { ray_hits(world, ray, filter, question, (out, 1)) }
 }
 
 /// All bodies that a ray hits (both ends within +-20,480 units), nearest first. `filter` may be NULL: all but sensors.
@@ -282,15 +264,11 @@ pub unsafe extern "C" fn testudo_world_ray_cast_all(
     out: *mut TestudoRayHit,
     capacity: u32,
 ) -> i32 {
-    count(|| {
-        // SAFETY: the contract of pointers.
-        let ray = unsafe { read(ray, "ray") }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
-            Ok(world.ray_cast_all(ray.from.into(), ray.to.into(), filter, found)?)
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, Into::into, (out, capacity)) }
-    })
+    let question = |world: &World, ray: TestudoSegment, filter: &QueryFilter, found: &mut Vec<RayHit>| {
+        Ok(world.ray_cast_all(ray.from.into(), ray.to.into(), filter, found)?)
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { ray_hits(world, ray, filter, question, (out, capacity)) }
 }
 
 /// The first body that a shape hits whose centre moves along a path (both ends within +-20,480 units; extents 0..=4,096): returns 1
@@ -337,6 +315,51 @@ pub unsafe extern "C" fn testudo_world_sweep_all(
         };
         // SAFETY: as above.
         unsafe { ask(world, filter, question, Into::into, (out, capacity)) }
+    })
+}
+
+/// The bodies at a place: in a box, at a point.
+///
+/// # Safety
+/// The contract of pointers.
+unsafe fn bodies_at<P: Plain>(
+    world: *const TestudoWorld,
+    (place, name): (*const P, &str),
+    filter: *const TestudoQueryFilter,
+    question: impl FnOnce(&World, P, &QueryFilter, &mut Vec<BodyId>),
+    out: (*mut TestudoBody, u32),
+) -> i32 {
+    count(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { read(place, name) }?;
+        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+            question(world, place, filter, found);
+            Ok(())
+        };
+        // SAFETY: as above.
+        unsafe { ask(world, filter, question, BodyId::to_bits, out) }
+    })
+}
+
+/// What a ray hits.
+///
+/// # Safety
+/// The contract of pointers.
+unsafe fn ray_hits(
+    world: *const TestudoWorld,
+    ray: *const TestudoSegment,
+    filter: *const TestudoQueryFilter,
+    question: impl FnOnce(&World, TestudoSegment, &QueryFilter, &mut Vec<RayHit>) -> Outcome<()>,
+    out: (*mut TestudoRayHit, u32),
+) -> i32 {
+    count(|| {
+        // SAFETY: the caller's promise.
+        let ray = unsafe { read(ray, "ray") }?;
+        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
+            question(world, ray, filter, found)
+        };
+        // SAFETY: as above.
+        unsafe { ask(world, filter, question, Into::into, out) }
     })
 }
 

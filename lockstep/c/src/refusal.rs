@@ -1,5 +1,6 @@
-//! The errors of the physics as failures.
+//! The errors of physics and movement as failures.
 
+use testudo_movement::{CrowdError, FlowError, GroundError, MoveError, StateError};
 use testudo_physics::{
     BodyError, FlipError, InvalidState, QueryError, SnapshotError, StepError, TerrainError, WorldError,
 };
@@ -38,6 +39,13 @@ failures! {
         _ => TESTUDO_DAMAGED,
     };
     InvalidState: |_| TESTUDO_DAMAGED;
+    CrowdError: |_| TESTUDO_OUT_OF_RANGE;
+    GroundError: |_| TESTUDO_OUT_OF_RANGE;
+    MoveError: of_move;
+    StateError: |error| match error {
+        StateError::Version { .. } => TESTUDO_VERSION,
+        _ => TESTUDO_DAMAGED,
+    };
     FlipError: |error| match error {
         FlipError::Stale(_) => TESTUDO_STALE,
         _ => TESTUDO_OUT_OF_RANGE,
@@ -50,5 +58,17 @@ fn of_body(error: &BodyError) -> TestudoStatus {
         BodyError::TooManyPairs { .. } => TESTUDO_FULL,
         BodyError::OutOfRange { .. } => TESTUDO_OUT_OF_RANGE,
         _ => TESTUDO_REFUSED,
+    }
+}
+
+fn of_move(error: &MoveError) -> TestudoStatus {
+    match error {
+        MoveError::BodyGone(_) | MoveError::PreyGone(_) | MoveError::Stranger(_) => TESTUDO_STALE,
+        MoveError::NotDynamic(_)
+        | MoveError::PursuesItself(_)
+        | MoveError::NotSurveyed
+        | MoveError::Flow(FlowError::NoGround { .. }) => TESTUDO_REFUSED,
+        MoveError::Flow(FlowError::TooMany { .. }) => TESTUDO_FULL,
+        _ => TESTUDO_OUT_OF_RANGE,
     }
 }

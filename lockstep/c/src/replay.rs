@@ -71,12 +71,13 @@ pub unsafe extern "C" fn testudo_replay_read(
     rules_version: u32,
     out: *mut *mut TestudoReplay,
 ) -> TestudoStatus {
-    status(|| {
+    let read = || {
         // SAFETY: the contract of pointers.
         let data = unsafe { bytes(data, length) }?;
-        // SAFETY: as above.
-        unsafe { give(out, || Ok(Arc::new(Replay::read(data.to_vec(), rules_version)?))) }
-    })
+        Ok(Arc::new(Replay::read(data.to_vec(), rules_version)?))
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, read) })
 }
 
 /// Frees a replay; its players go on. NULL is allowed.
@@ -192,14 +193,15 @@ pub unsafe extern "C" fn testudo_replay_player_new(
     game: *const TestudoGame,
     out: *mut *mut TestudoReplayPlayer,
 ) -> TestudoStatus {
-    status(|| {
+    let make = || {
         // SAFETY: the contract of pointers.
         let game = unsafe { Game::read(game) }?;
         // SAFETY: as above.
         let replay = unsafe { with(replay, |replay| Ok(Arc::clone(replay))) }?;
-        // SAFETY: as above.
-        unsafe { give(out, || Ok(ReplayPlayer::new(for_game(replay, &game)?, game))) }
-    })
+        Ok(ReplayPlayer::new(for_game(replay, &game)?, game))
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, make) })
 }
 
 /// Frees a player. NULL is allowed. A callback of its own game cannot: nothing happens then, and `testudo_error()` says so.

@@ -20,6 +20,12 @@ pub extern "C" fn testudo_sim_version() -> u32 {
     testudo_physics::SIM_VERSION
 }
 
+/// Version of the movement: crowds of two builds compute the same bits if both this number and `testudo_sim_version` are the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn testudo_movement_version() -> u32 {
+    testudo_movement::MOVEMENT_VERSION
+}
+
 /// Version of the bytes between peers, which compare it before they play.
 #[unsafe(no_mangle)]
 pub extern "C" fn testudo_protocol_version() -> u32 {

@@ -22,12 +22,13 @@ pub unsafe extern "C" fn testudo_world_new(
     def: *const TestudoWorldDef,
     out: *mut *mut TestudoWorld,
 ) -> TestudoStatus {
-    status(|| {
+    let make = || {
         // SAFETY: the contract of pointers.
         let def = unsafe { read_if(def) }.map_or_else(|| Ok(Default::default()), |def| def.def())?;
-        // SAFETY: as above.
-        unsafe { give(out, || Ok(World::new(def)?)) }
-    })
+        Ok(World::new(def)?)
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, make) })
 }
 
 /// A copy of a world, which goes on by itself.
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn testudo_world_clone(
     out: *mut *mut TestudoWorld,
 ) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(world, |world| give(out, || Ok(world.clone()))) })
+    status(|| unsafe { give(out, || with(world, |world| Ok(world.clone()))) })
 }
 
 /// Frees a world. NULL is allowed.

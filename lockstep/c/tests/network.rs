@@ -7,6 +7,9 @@ use std::ffi::CString;
 use std::ptr::{null, null_mut};
 
 use testudo::*;
+use testudo_lockstep::service::relay::limits::Limits;
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedRelay, SealedServer};
+use testudo_lockstep::{Duration, Instant};
 
 use toy::{Peer, Toy, bytes_of, config, testudo_config, words};
 
@@ -92,6 +95,55 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     // SAFETY: it is not used any more.
     unsafe { testudo_host_free(room.host) };
 }
+
+/// All players are guests of a relay, which nobody of them runs.
+#[test]
+fn a_room_of_a_relay_is_opened_and_played_in() {
+    let server = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
+    let server = server.expect("a socket");
+    let found_at = server.local_address();
+    let mut relay = SealedRelay::new(server, &[found_at], Limits::default()).expect("limits in range");
+    let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
+    let (mut guest, mut config) = (null_mut(), toy::config(2));
+    config.game_data = DATA.as_ptr();
+    config.game_length = DATA.len() as u32;
+    // SAFETY: all of it is there.
+    let status = unsafe { testudo_guest_open(code.as_ptr(), [7; 16].as_ptr(), &config, 17, 0, &mut guest) };
+    assert_eq!(status, TESTUDO_OK, "{}", words());
+    let mut guests = vec![Visitor { guest, peer: None, data: Vec::new() }];
+    let buffer = testudo_buffer_new();
+    // SAFETY: they are some.
+    assert_eq!(unsafe { testudo_guest_code(guest, 1, buffer) }, TESTUDO_REFUSED, "not open yet");
+    for now in (1..20_000).map(|round| round * 4_000) {
+        relay.round(|| Instant::from_micros(now)).expect("a socket");
+        guests.iter_mut().for_each(|guest| guest.round(now));
+        if guests.len() == 1 && guests[0].peer.is_some() {
+            // SAFETY: they are some.
+            let (code, none) = unsafe {
+                assert_eq!(testudo_guest_code(guest, 1, buffer), TESTUDO_OK, "{}", words());
+                (text(buffer), testudo_guest_code(guest, 9, buffer))
+            };
+            assert_eq!(none, TESTUDO_REFUSED);
+            guests.push(Visitor::come(&code, now));
+        }
+        if guests.len() == 2 && guests.iter().all(Visitor::is_over) {
+            break;
+        }
+        relay.server().wait(Duration::from_millis(2));
+    }
+    let peers: Vec<&Peer> = guests.iter().map(|guest| guest.peer.as_ref().expect("a match")).collect();
+    peers.iter().for_each(|peer| peer.assert_well());
+    assert_eq!((peers[0].node, peers[1].node), (0, 1));
+    assert_eq!(peers[0].toy.checksum(), peers[1].toy.checksum());
+    assert!(guests.iter().all(|guest| guest.data == DATA));
+    // SAFETY: it is a buffer; only the opener has codes.
+    unsafe {
+        assert_eq!(testudo_guest_code(guests[1].guest, 1, buffer), TESTUDO_REFUSED);
+        testudo_buffer_free(buffer);
+    }
+}
+
+const DATA: &[u8] = b"a map";
 
 /// The host of a match by codes.
 struct Room {
@@ -238,6 +290,10 @@ fn addresses_and_codes_that_are_none_are_refused_with_words() {
         assert_eq!(testudo_udp_bind(c"192.0.2.1:9".as_ptr(), &mut udp), TESTUDO_IO, "of another machine");
         assert_eq!(testudo_guest_join(c"no code".as_ptr(), null(), 0, &mut guest), TESTUDO_OUT_OF_RANGE);
         assert_eq!(testudo_guest_join(c"\xff".as_ptr(), null(), 0, &mut guest), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(
+            testudo_guest_open(c"no code".as_ptr(), null(), null(), 9, 0, &mut guest),
+            TESTUDO_OUT_OF_RANGE
+        );
         assert_eq!(testudo_guest_round(null_mut(), null_mut(), 0), -TESTUDO_NULL);
         assert_eq!(testudo_guest_match(null(), null(), null(), 0, null_mut()), TESTUDO_NULL);
         assert_eq!(testudo_host_round(null_mut(), null_mut(), 0), TESTUDO_NULL);

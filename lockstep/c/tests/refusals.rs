@@ -5,6 +5,17 @@ use std::ptr::{null, null_mut};
 
 use testudo::*;
 
+/// Calls with a NULL where a handle belongs: name, what they return, what they should.
+macro_rules! calls {
+    ($expected:expr; $($name:ident($($argument:expr),*);)*) => {
+        // SAFETY: the calls refuse before they read anything else.
+        vec![$((stringify!($name), unsafe { $name($($argument),*) } as i64, $expected as i64)),*]
+    };
+}
+
+#[path = "refusals/crowds.rs"]
+mod crowds;
+
 /// The words of the last failure.
 fn words() -> String {
     // SAFETY: a text with an end, until the next failure.
@@ -60,14 +71,6 @@ impl Drop for World {
         // SAFETY: nobody uses it any more.
         unsafe { testudo_world_free(self.0) }
     }
-}
-
-/// Calls with a NULL where a handle belongs: name, what they return, what they should.
-macro_rules! calls {
-    ($expected:expr; $($name:ident($($argument:expr),*);)*) => {
-        // SAFETY: the calls refuse before they read anything else.
-        vec![$((stringify!($name), unsafe { $name($($argument),*) } as i64, $expected as i64)),*]
-    };
 }
 
 /// No handle.
@@ -140,6 +143,10 @@ fn statuses_without_a_handle(buffer: *mut TestudoBuffer) -> Vec<(&'static str, i
         testudo_clamp_length(null_mut(), 0);
         testudo_rotate(null_mut(), 0);
         testudo_buffer_clear(null_mut());
+        testudo_visit_object(null_mut(), c"a".as_ptr(), 0);
+        testudo_visit_number(null_mut(), c"a".as_ptr(), 0);
+        testudo_visit_world(null_mut(), W);
+        testudo_visit_crowd(null_mut(), null());
         testudo_buffer_append(null_mut(), null(), 0);
         testudo_buffer_append(buffer, null(), 1);
         testudo_buffer_resize(null_mut(), 0);
@@ -200,6 +207,7 @@ fn null_is_refused_by_every_function() {
         statuses_without_a_handle(buffer),
         counts_without_a_world(),
         values_without_a_handle(),
+        crowds::without_a_handle(buffer),
     ]
     .concat();
     for (name, got, expected) in &all {
@@ -209,6 +217,7 @@ fn null_is_refused_by_every_function() {
     // SAFETY: NULL is allowed, and the buffer is used no more.
     unsafe {
         testudo_world_free(W);
+        testudo_crowd_free(null_mut());
         testudo_buffer_free(null_mut());
         testudo_buffer_free(buffer);
         assert_eq!(CStr::from_ptr(testudo_world_instruction_set(W)), c"");
@@ -229,11 +238,17 @@ fn null_is_refused_by_every_function() {
     }
 }
 
-/// The physics part of this package.
-const SOURCES: [&str; 13] = [
+/// What of this package needs no match.
+const SOURCES: [&str; 20] = [
     include_str!("../src/body.rs"),
     include_str!("../src/body_def.rs"),
     include_str!("../src/buffer.rs"),
+    include_str!("../src/crowd/def.rs"),
+    include_str!("../src/crowd/draw.rs"),
+    include_str!("../src/crowd/ground.rs"),
+    include_str!("../src/crowd/mod.rs"),
+    include_str!("../src/crowd/orders.rs"),
+    include_str!("../src/crowd/units.rs"),
     include_str!("../src/draw.rs"),
     include_str!("../src/failure.rs"),
     include_str!("../src/lists.rs"),
@@ -243,8 +258,26 @@ const SOURCES: [&str; 13] = [
     include_str!("../src/setters.rs"),
     include_str!("../src/terrain.rs"),
     include_str!("../src/version.rs"),
+    include_str!("../src/visit.rs"),
     include_str!("../src/world.rs"),
 ];
+
+/// Whoever did not look at the status called with whatever its own variable held.
+#[test]
+fn a_handle_that_is_not_made_is_null() {
+    let mut def = std::mem::MaybeUninit::uninit();
+    let (mut first, mut second, mut third) =
+        (std::ptr::dangling_mut(), std::ptr::dangling_mut(), std::ptr::dangling_mut());
+    // SAFETY: places of this function, filled in before they are read.
+    unsafe {
+        testudo_world_def_default(def.as_mut_ptr());
+        def.assume_init_mut().edge = 9;
+        assert_eq!(testudo_world_new(def.as_ptr(), &mut first), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(testudo_world_clone(W, &mut second), TESTUDO_NULL);
+        assert_eq!(testudo_world_from_bytes(null(), 0, &mut third), TESTUDO_DAMAGED);
+    }
+    assert!(first.is_null() && second.is_null() && third.is_null());
+}
 
 #[test]
 fn null_beside_a_world_is_refused() {

@@ -191,10 +191,163 @@ static void save(TestudoWorld *world) {
   testudo_buffer_free(buffer);
 }
 
+#define POINT(x, y) {(x) * TESTUDO_ONE, (y) * TESTUDO_ONE}
+
+static int64_t drawn_sum;
+
+static void add(int64_t number) { drawn_sum = (int64_t)((uint64_t)drawn_sum * 31 + (uint64_t)number); }
+
+static void crowd_reads(TestudoCrowd *crowd, const TestudoBody *units) {
+  static TestudoGroundCell cells[5000];
+  static TestudoFlowArrow arrows[5000];
+  const TestudoVec2 wall = POINT(0, 10);
+  const TestudoSegment ends = {POINT(-10, 10), POINT(10, 10)};
+  TestudoUnitWay ways[ROOM];
+  TestudoCorner corners[ROOM];
+  TestudoVec2 open;
+  int32_t at, count;
+  for (at = 0; at < 24; at++) {
+    TestudoUnitState state;
+    MUST(testudo_crowd_unit_state(crowd, units[at], &state));
+    printf("unit at %" PRId64 " %" PRId64 " prey %" PRIu64 " is %d%d\n", state.post.x, state.post.y, state.prey, state.going, state.waiting);
+  }
+  count = testudo_crowd_draw_ground(crowd, TESTUDO_ONE, cells, 5000);
+  for (at = 0; at < count; at++) add(cells[at].cell.min.x), add(cells[at].cell.max.y), add(cells[at].cost);
+  printf("cells %" PRId32 " %" PRId64 "\n", count, drawn_sum);
+  drawn_sum = 0;
+  count = testudo_crowd_draw_flow(crowd, units[0], arrows, 5000);
+  for (at = 0; at < count; at++) add(arrows[at].from.x), add(arrows[at].to.y), add(arrows[at].left);
+  printf("arrows %" PRId32 " %" PRId64 "\n", count, drawn_sum);
+  drawn_sum = 0;
+  count = testudo_crowd_draw_units(crowd, ways, ROOM);
+  for (at = 0; at < count; at++) add((int64_t)ways[at].unit), add(ways[at].post.x), add(ways[at].aim.y), add(ways[at].has_aim);
+  printf("ways %" PRId32 " %" PRId64 "\n", count, drawn_sum);
+  if (testudo_crowd_nearest_open(crowd, &wall, TESTUDO_ONE, &open) == 1) {
+    printf("open %" PRId32 " nearest %" PRId64 " %" PRId64 "\n", testudo_crowd_is_open(crowd, &wall, TESTUDO_ONE), open.x, open.y);
+  }
+  count = testudo_crowd_find_path(crowd, &ends, TESTUDO_ONE, 4000, corners, ROOM);
+  for (at = 0; at < count; at++) printf("path %" PRId64 " %" PRId64 " %" PRId64 "\n", corners[at].at.x, corners[at].at.y, corners[at].left);
+}
+
+/* A saved crowd goes on as the one that was saved. */
+static void save_crowd(TestudoCrowd *crowd, TestudoWorld *world, const TestudoCrowdDef *def, const TestudoBody *units) {
+  TestudoBuffer *buffer = testudo_buffer_new();
+  TestudoWorld *worlds[2];
+  TestudoCrowd *crowds[2];
+  TestudoMoveOrder order;
+  int copy, frame;
+  worlds[0] = world;
+  crowds[0] = crowd;
+  MUST(testudo_world_clone(world, &worlds[1]));
+  MUST(testudo_crowd_new(def, &crowds[1]));
+  MUST(testudo_crowd_save(crowd, buffer));
+  MUST(testudo_crowd_load(crowds[1], worlds[1], testudo_buffer_data(buffer), testudo_buffer_length(buffer)));
+  printf("saved crowd %zu bytes, hash %016" PRIx64 "\n", testudo_buffer_length(buffer),
+         testudo_hash(testudo_buffer_data(buffer), testudo_buffer_length(buffer)));
+  MUST(testudo_move_order_go(-20 * TESTUDO_ONE, 0, &order));
+  for (copy = 0; copy < 2; copy++) {
+    MUST(testudo_crowd_order(crowds[copy], worlds[copy], units, 10, &order));
+    for (frame = 0; frame < 20; frame++) {
+      MUST(testudo_crowd_step(crowds[copy], worlds[copy], 20));
+      MUST(testudo_world_step(worlds[copy], 20));
+    }
+    printf("went on %016" PRIx64 " %016" PRIx64 "\n", testudo_crowd_checksum(crowds[copy]), testudo_world_checksum(worlds[copy]));
+  }
+  testudo_crowd_free(crowds[1]);
+  testudo_world_free(worlds[1]);
+  testudo_buffer_free(buffer);
+}
+
+static void crowd_play(TestudoCrowd *crowd, TestudoWorld *world, const TestudoBody *units, uint32_t frame) {
+  const TestudoVec2 goal = POINT(10, 10), place = POINT(12, 10);
+  TestudoMoveOrder order;
+  if (frame == 0) {
+    MUST(testudo_move_order_go(20 * TESTUDO_ONE, 0, &order));
+    order.formation = TESTUDO_FORMATION_ROWS;
+    order.files = 6;
+    order.facing = TESTUDO_QUARTER_TURN;
+    order.together = 1;
+    MUST(testudo_crowd_order(crowd, world, units, 18, &order));
+  }
+  if (frame == 5) {
+    MUST(testudo_move_order_go(-20 * TESTUDO_ONE, 20 * TESTUDO_ONE, &order));
+    MUST(testudo_crowd_order(crowd, world, units + 18, 4, &order));
+  }
+  if (frame == 6) MUST(testudo_crowd_pursue(crowd, world, units[22], units[0], 2 * TESTUDO_ONE));
+  if (frame == 7) MUST(testudo_crowd_send(crowd, units[23], &goal, &place));
+  if (frame == 60) {
+    const TestudoBox around = {POINT(7, -1), POINT(9, 3)};
+    TestudoShape shape;
+    TestudoBodyDef house;
+    MUST(testudo_rect(TESTUDO_ONE, 2 * TESTUDO_ONE, &shape));
+    MUST(testudo_body_def_default(TESTUDO_STATIC, &shape, &house));
+    house.position.x = 8 * TESTUDO_ONE;
+    house.position.y = TESTUDO_ONE;
+    MUST(testudo_world_create_body(world, &house, NULL));
+    MUST(testudo_crowd_survey_area(crowd, world, &around));
+    printf("removed %" PRId32 "\n", testudo_crowd_remove(crowd, world, units[17]));
+  }
+  if (frame == 100) MUST(testudo_crowd_stop(crowd, world, units + 18, 2));
+  if (frame == 150) MUST(testudo_world_remove_body(world, units[21]));
+}
+
+/* A crowd among a wall with a door: orders, a pursuit, a building that comes, a save. */
+static void crowd(void) {
+  const TestudoBox area = {POINT(-32, -32), POINT(32, 32)}, marsh = {POINT(-12, 2), POINT(-6, 8)};
+  TestudoWorld *world;
+  TestudoCrowd *crowd;
+  TestudoCrowdDef def;
+  TestudoShape shape;
+  TestudoBodyDef body;
+  TestudoBody units[24];
+  TestudoMoveEvent events[ROOM];
+  uint32_t frame;
+  int64_t n;
+  int32_t at, count;
+  MUST(testudo_world_new(NULL, &world));
+  MUST(testudo_rect(TESTUDO_ONE, 12 * TESTUDO_ONE, &shape));
+  MUST(testudo_body_def_default(TESTUDO_STATIC, &shape, &body));
+  for (n = -14; n <= 14; n += 28) {
+    body.position.y = n * TESTUDO_ONE;
+    MUST(testudo_world_create_body(world, &body, NULL));
+  }
+  MUST(testudo_crowd_def_default(&area, &def));
+  def.sizes[1] = TESTUDO_ONE;
+  def.size_count = 2;
+  def.cells_per_frame = 2000;
+  def.fields_max = 8;
+  def.slow_ground = 1;
+  MUST(testudo_crowd_new(&def, &crowd));
+  MUST(testudo_crowd_survey(crowd, world));
+  MUST(testudo_crowd_set_cost(crowd, world, &marsh, 3));
+  for (n = 0; n < 24; n++) {
+    MUST(testudo_circle(n % 5 == 4 ? TESTUDO_ONE : TESTUDO_ONE / 2, &shape));
+    MUST(testudo_body_def_default(TESTUDO_DYNAMIC, &shape, &body));
+    body.material.damping = 2 * TESTUDO_ONE;
+    body.position.x = (-20 + 3 * (n % 4)) * TESTUDO_ONE;
+    body.position.y = (3 * (n / 4) - 8) * TESTUDO_ONE;
+    MUST(testudo_world_create_body(world, &body, &units[n]));
+    MUST(testudo_crowd_add(crowd, world, units[n], (4 + n % 3) * TESTUDO_ONE, 30 * TESTUDO_ONE));
+  }
+  for (frame = 0; frame < 260; frame++) {
+    crowd_play(crowd, world, units, frame);
+    MUST(testudo_crowd_step(crowd, world, 20));
+    MUST(testudo_world_step(world, 20));
+    printf("crowd %016" PRIx64 " %016" PRIx64 "\n", testudo_crowd_checksum(crowd), testudo_world_checksum(world));
+    count = testudo_crowd_events(crowd, events, ROOM);
+    for (at = 0; at < count; at++) printf("move event %" PRIu32 " of %" PRIu64 "\n", events[at].kind, events[at].unit);
+    if (frame == 30) crowd_reads(crowd, units);
+  }
+  save_crowd(crowd, world, &def, units);
+  testudo_crowd_free(crowd);
+  testudo_world_free(world);
+}
+
 /* The size of every structure, as this compiler lays it out. */
 static void sizes(void) {
-  printf("sizes %zu %zu %zu %zu %zu %zu %zu %zu\n", sizeof(TestudoWorldDef), sizeof(TestudoBodyDef), sizeof(TestudoBodyState),
-         sizeof(TestudoTerrainDef), sizeof(TestudoQueryFilter), sizeof(TestudoContactHit), sizeof(TestudoSweepHit), sizeof(TestudoDrawn));
+  printf("sizes %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu\n", sizeof(TestudoWorldDef), sizeof(TestudoBodyDef), sizeof(TestudoBodyState),
+         sizeof(TestudoTerrainDef), sizeof(TestudoQueryFilter), sizeof(TestudoContactHit), sizeof(TestudoSweepHit), sizeof(TestudoDrawn),
+         sizeof(TestudoCrowdDef), sizeof(TestudoMoveOrder), sizeof(TestudoUnitState), sizeof(TestudoMoveEvent));
 }
 
 int main(void) {
@@ -226,5 +379,6 @@ int main(void) {
   }
   save(world);
   testudo_world_free(world);
+  crowd();
   return 0;
 }

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use testudo_movement::{
+    Crowd, CrowdDef, Formation, GroundDef, MoveEvent, MovementDraw, MoverDef, Order, PathSearch,
+};
 use testudo_physics::{
     Aabb, Angle, BodyDef, BodyField, BodyId, BodyKind, ChainDef, ContactEvent, EdgePolicy, Filter, Fx, Pcg32,
     PolygonDef, QueryFilter, Shape, Vec2, World, WorldDef, hash_bytes, math::mul_floor,
@@ -216,6 +219,136 @@ fn save(world: &mut World, bodies: &[BodyId], out: &mut String) {
     say!(out, "restored {:016x} {:016x}", other.checksum(), third.checksum());
 }
 
+/// A crowd among a wall with a door: orders, a pursuit, a building that comes, a save.
+fn crowd(out: &mut String) {
+    let mut world = World::new(WorldDef::new()).expect("settings in range");
+    for y in [-14, 14] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE, int(12)));
+        world.create_body(&wall.position(Vec2::from_ints(0, y))).expect("a wall");
+    }
+    let area = Aabb { min: Vec2::from_ints(-32, -32), max: Vec2::from_ints(32, 32) };
+    let ground = GroundDef::new(area).sizes(&[Fx::ONE / 2, Fx::ONE]);
+    let def = CrowdDef::new(ground).cells_per_frame(2_000).fields_max(8).slow_ground(true);
+    let mut crowd = Crowd::new(&def).expect("settings in range");
+    crowd.survey(&world);
+    let marsh = Aabb { min: Vec2::from_ints(-12, 2), max: Vec2::from_ints(-6, 8) };
+    crowd.set_cost(&world, marsh, 3).expect("a cost in range");
+    let mut units = Vec::new();
+    for n in 0..24 {
+        let size = if n % 5 == 4 { Fx::ONE } else { Fx::ONE / 2 };
+        let disc = BodyDef::dynamic(Shape::circle(size)).damping(int(2));
+        let unit = disc.position(Vec2::from_ints(-20 + 3 * (n % 4), 3 * (n / 4) - 8));
+        units.push(world.create_body(&unit).expect("a body"));
+        let pace = MoverDef { speed: int((4 + n % 3).into()), acceleration: int(30) };
+        crowd.add(&world, units[n as usize], pace).expect("a dynamic body");
+    }
+    let rows = Order::go(Vec2::from_ints(20, 0))
+        .formation(Formation::Rows { files: 6 }, Angle::QUARTER)
+        .together(true);
+    for frame in 0..260 {
+        let done = match frame {
+            0 => crowd.order(&world, &units[..18], &rows),
+            5 => crowd.order(&world, &units[18..22], &Order::go(Vec2::from_ints(-20, 20))),
+            6 => crowd.pursue(&world, units[22], units[0], Fx::ONE * 2),
+            7 => crowd.send(units[23], Vec2::from_ints(10, 10), Vec2::from_ints(12, 10)),
+            100 => crowd.stop(&world, &units[18..20]),
+            _ => Ok(()),
+        };
+        done.expect("units of this crowd");
+        if frame == 60 {
+            let house = BodyDef::static_body(Shape::rect(Fx::ONE, int(2)));
+            world.create_body(&house.position(Vec2::from_ints(8, 1))).expect("a house");
+            let around = Aabb { min: Vec2::from_ints(7, -1), max: Vec2::from_ints(9, 3) };
+            crowd.survey_area(&world, around);
+            say!(out, "removed {}", i32::from(crowd.remove(&mut world, units[17])));
+        }
+        if frame == 150 {
+            world.remove_body(units[21]).expect("a body of this world");
+        }
+        crowd.step(&mut world, 20).expect("frames per second");
+        world.step(20).expect("frames per second");
+        say!(out, "crowd {:016x} {:016x}", crowd.checksum(), world.checksum());
+        for event in crowd.events() {
+            let (kind, unit) = match *event {
+                MoveEvent::Arrived(unit) => (0, unit),
+                MoveEvent::Unreachable(unit) => (1, unit),
+                MoveEvent::GaveUp(unit) => (2, unit),
+                MoveEvent::Gone(unit) => (3, unit),
+                other => panic!("{other:?}"),
+            };
+            say!(out, "move event {kind} of {}", unit.to_bits());
+        }
+        if frame == 30 {
+            crowd_reads(&crowd, &units, out);
+        }
+    }
+    save_crowd(crowd, world, &def, &units, out);
+}
+
+fn crowd_reads(crowd: &Crowd, units: &[BodyId], out: &mut String) {
+    /// Counts, and hashes what there is.
+    #[derive(Default)]
+    struct Drawn(u64, i64);
+    impl Drawn {
+        fn add(&mut self, numbers: &[i64]) {
+            self.0 += 1;
+            numbers.iter().for_each(|number| self.1 = self.1.wrapping_mul(31).wrapping_add(*number));
+        }
+    }
+    impl MovementDraw for Drawn {
+        fn cell(&mut self, cell: Aabb, cost: u8) {
+            self.add(&[cell.min.x.to_bits(), cell.max.y.to_bits(), cost.into()]);
+        }
+        fn arrow(&mut self, from: Vec2, to: Vec2, left: Fx) {
+            self.add(&[from.x.to_bits(), to.y.to_bits(), left.to_bits()]);
+        }
+        fn unit(&mut self, body: BodyId, post: Vec2, aim: Option<Vec2>) {
+            let there = aim.unwrap_or(post);
+            self.add(&[body.to_bits() as i64, post.x.to_bits(), there.y.to_bits(), aim.is_some().into()]);
+        }
+    }
+    for &unit in units {
+        let post = crowd.post(unit).expect("a unit");
+        let [going, waiting] =
+            [crowd.is_going(unit), crowd.is_waiting(unit)].map(|is| i32::from(is == Some(true)));
+        let prey = crowd.prey(unit).map_or(u64::MAX, BodyId::to_bits);
+        say!(out, "unit at {} {} prey {prey} is {going}{waiting}", post.x.to_bits(), post.y.to_bits());
+    }
+    let size = crowd.ground().size_of(Fx::ONE).expect("a size");
+    let [mut ground, mut flow, mut ways] = [(); 3].map(|()| Drawn::default());
+    crowd.draw_ground(size, &mut ground);
+    crowd.draw_flow(crowd.flow_of(units[0]).expect("a field"), &mut flow);
+    crowd.draw_units(&mut ways);
+    for (name, Drawn(count, sum)) in [("cells", ground), ("arrows", flow), ("ways", ways)] {
+        say!(out, "{name} {count} {sum}");
+    }
+    let wall = Vec2::from_ints(0, 10);
+    let open = crowd.ground().nearest_open(wall, size).expect("open ground");
+    let is_open = i32::from(crowd.ground().is_open(wall, size));
+    say!(out, "open {is_open} nearest {} {}", open.x.to_bits(), open.y.to_bits());
+    let ends = [Vec2::from_ints(-10, 10), Vec2::from_ints(10, 10)];
+    for corner in PathSearch::default().find(crowd.ground(), ends, size, 4_000).expect("a path") {
+        say!(out, "path {} {} {}", corner.at.x.to_bits(), corner.at.y.to_bits(), corner.left.to_bits());
+    }
+}
+
+fn save_crowd(mut crowd: Crowd, mut world: World, def: &CrowdDef, units: &[BodyId], out: &mut String) {
+    let mut bytes = Vec::new();
+    crowd.save(&mut bytes);
+    let mut other = Crowd::load(def, &world, &bytes).expect("a saved crowd");
+    say!(out, "saved crowd {} bytes, hash {:016x}", bytes.len(), hash_bytes(&bytes));
+    let mut world_too = world.clone();
+    for (crowd, world) in [(&mut crowd, &mut world), (&mut other, &mut world_too)] {
+        let order = Order::go(Vec2::from_ints(-20, 0));
+        crowd.order(world, &units[..10], &order).expect("units of this crowd");
+        for _ in 0..20 {
+            crowd.step(world, 20).expect("frames per second");
+            world.step(20).expect("frames per second");
+        }
+        say!(out, "went on {:016x} {:016x}", crowd.checksum(), world.checksum());
+    }
+}
+
 fn sizes(out: &mut String) {
     use testudo::*;
     let sizes = [
@@ -227,6 +360,10 @@ fn sizes(out: &mut String) {
         size_of::<TestudoContactHit>(),
         size_of::<TestudoSweepHit>(),
         size_of::<TestudoDrawn>(),
+        size_of::<TestudoCrowdDef>(),
+        size_of::<TestudoMoveOrder>(),
+        size_of::<TestudoUnitState>(),
+        size_of::<TestudoMoveEvent>(),
     ];
     say!(out, "sizes {}", sizes.map(|size| size.to_string()).join(" "));
 }
@@ -253,6 +390,7 @@ fn scene() -> String {
         }
     }
     save(&mut world, &bodies, out);
+    crowd(out);
     std::mem::take(out)
 }
 
@@ -302,6 +440,12 @@ fn the_program_in_the_readme_runs() {
 }
 
 #[test]
+fn the_crowd_in_the_readme_arrives() {
+    let said = readme("crowd", "testudo_crowd_new");
+    assert!(said.starts_with("12 units arrived after ") && said.contains(" frames, checksum "), "{said}");
+}
+
+#[test]
 #[cfg(all(feature = "udp", feature = "sealed"))]
 fn the_match_in_the_readme_is_played() {
     let said = readme("match", "testudo_match_host");
@@ -342,6 +486,17 @@ fn c_and_rust_make_the_same_scene() {
         "differs 0",
         "bodies: ",
         "restored",
+        "removed 1",
+        "move event 0",
+        "move event 3",
+        "unit at",
+        "cells ",
+        "arrows ",
+        "ways 24",
+        "open 0",
+        "path",
+        "saved crowd",
+        "went on",
     ];
     for kind in kinds {
         assert!(rust.lines().any(|line| line.starts_with(kind)), "no line begins with {kind:?}");

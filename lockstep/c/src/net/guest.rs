@@ -4,18 +4,19 @@ use std::ffi::c_char;
 
 use testudo_lockstep::Instant;
 use testudo_lockstep::Session;
+use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::codes::Codes;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
 use testudo_lockstep::transport::sealed::SealedDialer;
 
-use super::text;
 use crate::buffer::{TestudoBuffer, put};
-use crate::config::{self, TestudoConfig};
+use crate::config::{self, TestudoConfig, player};
 use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, count, status, value};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
-use crate::pointer::{TestudoBool, read_if};
-use crate::session::{Match, TestudoMatch, number_of};
+use crate::pointer::{TestudoBool, read, read_if, text};
+use crate::session::{Match, TESTUDO_WATCHER, TestudoMatch, number_of};
 
 /// A guest's way to its place, and back to it whenever the connection was lost.
 #[derive(Debug)]
@@ -53,6 +54,31 @@ impl Visitor {
     }
 }
 
+/// # Safety
+/// The contract of pointers.
+unsafe fn code(code: *const c_char) -> Outcome<JoinCode> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { text(code, "code") }?.trim().parse()?)
+}
+
+/// 16 bytes, or zeros.
+///
+/// # Safety
+/// The contract of pointers.
+unsafe fn secret(token: *const u8) -> [u8; 16] {
+    // SAFETY: the caller's promise; any bytes are such an array.
+    if token.is_null() { [0; 16] } else { unsafe { token.cast::<[u8; 16]>().read() } }
+}
+
+/// The code of a place.
+pub(super) fn code_of(codes: &Codes, place: u32) -> Outcome<JoinCode> {
+    let code = match place {
+        TESTUDO_WATCHER => codes.watchers(),
+        place => codes.player(player(place)?),
+    };
+    code.ok_or_else(|| Failure::new(TESTUDO_REFUSED, "there is no such place"))
+}
+
 /// Asks for the place that a code opens. `token`: 16 bytes by which the host tells this machine from others with the same code, the
 /// same again after a crash, others for other hosts; NULL: none. Free it with `testudo_guest_free`.
 #[unsafe(no_mangle)]
@@ -62,19 +88,59 @@ pub unsafe extern "C" fn testudo_guest_join(
     now_us: u64,
     out: *mut *mut TestudoGuest,
 ) -> TestudoStatus {
-    status(|| {
+    let join = || {
         // SAFETY: the contract of pointers.
-        let code: JoinCode = unsafe { text(code, "code") }?.trim().parse()?;
-        // SAFETY: as above; any bytes are such an array.
-        let token = if token.is_null() { [0; 16] } else { unsafe { token.cast::<[u8; 16]>().read() } };
-        let now = Instant::from_micros(now_us);
-        let join = || {
-            let guest = Guest::join(SealedDialer::default(), code, token, now)?;
-            Ok(Visitor { guest, arrival: None })
-        };
+        let (code, token) = unsafe { (self::code(code)?, secret(token)) };
+        let guest = Guest::join(SealedDialer::default(), code, token, Instant::from_micros(now_us))?;
+        Ok(Visitor { guest, arrival: None })
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, join) })
+}
+
+/// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
+/// back. `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
+/// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_open(
+    relay: *const c_char,
+    token: *const u8,
+    config: *const TestudoConfig,
+    action_bits: u32,
+    now_us: u64,
+    out: *mut *mut TestudoGuest,
+) -> TestudoStatus {
+    let open = || {
+        // SAFETY: the contract of pointers.
+        let (relay, token, config) = unsafe { (code(relay)?, secret(token), read(config, "config")?) };
         // SAFETY: as above.
-        unsafe { give(out, join) }
-    })
+        let data = unsafe { config.game_data() }?;
+        let agreement = Agreement::with_action_bits(&config.agreed()?, action_bits, data)?;
+        let now = Instant::from_micros(now_us);
+        let guest = Guest::open(SealedDialer::default(), relay, token, agreement, now)?;
+        Ok(Visitor { guest, arrival: None })
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, open) })
+}
+
+/// The code that opens a place of the room that this guest has opened, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`).
+/// `TESTUDO_REFUSED` before the place is open, and to whoever has opened none. It replaces the content of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_code(
+    guest: *const TestudoGuest,
+    place: u32,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    let code = |guest: &mut Visitor| {
+        let codes = guest.arrival()?.codes.as_ref();
+        let codes =
+            codes.ok_or_else(|| Failure::new(TESTUDO_REFUSED, "only whoever opens a room has its codes"))?;
+        // SAFETY: the contract of pointers.
+        unsafe { put(out, code_of(codes, place)?) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(guest, code) })
 }
 
 /// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
@@ -162,7 +228,7 @@ pub unsafe extern "C" fn testudo_guest_match(
         Match::new(&own, game, arrival.welcome.agreement.game(), session)
     };
     // SAFETY: the contract of pointers.
-    status(|| unsafe { with(guest, |guest| give(out, || make(guest))) })
+    status(|| unsafe { give(out, || with(guest, make)) })
 }
 
 /// From now on the place is not asked for again when it is lost. Call `testudo_match_leave`, too.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 use std::net::SocketAddr;
+use std::ptr::null_mut;
 
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::Secrets;
@@ -9,14 +10,15 @@ use testudo_lockstep::service::host::Host;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random};
 use testudo_lockstep::{Duration, Identity, Instant, Session};
 
-use super::{address, text};
+use super::address;
+use super::guest::code_of;
 use crate::buffer::{TestudoBuffer, put};
 use crate::config::{TestudoConfig, player};
-use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, status};
+use crate::failure::{Failure, Outcome, TestudoStatus, status};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, hold, opaque, with};
-use crate::pointer::{read, write};
-use crate::session::{Match, TESTUDO_WATCHER, TestudoMatch};
+use crate::pointer::{read, text, write};
+use crate::session::{Match, TestudoMatch};
 
 /// The sealed socket of a host: it lets in whoever has the code of a place. All packets are encrypted.
 #[derive(Debug)]
@@ -97,9 +99,11 @@ pub unsafe extern "C" fn testudo_host_open(
                 return Err(Failure::null(name));
             }
         }
-        // SAFETY: the contract of pointers.
+        // SAFETY: the contract of pointers; they are not NULL.
+        unsafe { write(host, null_mut(), "host").and(write(handle, null_mut(), "handle")) }?;
+        // SAFETY: as above.
         let (opened, game) = unsafe { open((config, game), (bind, addresses), now_us) }?;
-        // SAFETY: as above; they are not NULL.
+        // SAFETY: as above.
         unsafe { write(host, hold(opened), "host").and(write(handle, hold(game), "handle")) }
     })
 }
@@ -121,13 +125,8 @@ pub unsafe extern "C" fn testudo_host_code(
     out: *mut TestudoBuffer,
 ) -> TestudoStatus {
     let code = |host: &mut SealedHost| {
-        let code = match place {
-            TESTUDO_WATCHER => host.codes().watchers(),
-            place => host.codes().player(player(place)?),
-        };
-        let code = code.ok_or_else(|| Failure::new(TESTUDO_REFUSED, "there is no such place"))?;
         // SAFETY: the contract of pointers.
-        unsafe { put(out, code) }
+        unsafe { put(out, code_of(host.codes(), place)?) }
     };
     // SAFETY: the contract of pointers.
     status(|| unsafe { with(host, code) })

@@ -7,7 +7,6 @@ mod host;
 #[cfg(feature = "udp")]
 mod udp;
 
-use std::ffi::{CStr, c_char};
 use std::net::SocketAddr;
 
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE};
@@ -18,19 +17,6 @@ pub use guest::*;
 pub use host::*;
 #[cfg(feature = "udp")]
 pub use udp::*;
-
-/// A text of the caller.
-///
-/// # Safety
-/// `pointer` is NULL or points to a text that ends with 0, as long as the result is used.
-unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Outcome<&'a str> {
-    if pointer.is_null() {
-        return Err(Failure::null(name));
-    }
-    // SAFETY: the caller's promise.
-    let text = unsafe { CStr::from_ptr(pointer) };
-    text.to_str().map_err(|_| Failure::new(TESTUDO_OUT_OF_RANGE, format!("{name} is not UTF-8")))
-}
 
 /// `127.0.0.1:4000`, `[::1]:4000`.
 fn address(text: &str) -> Outcome<SocketAddr> {

@@ -5,11 +5,11 @@ use std::ffi::c_char;
 use testudo_lockstep::Instant;
 use testudo_lockstep::transport::udp::UdpTransport;
 
-use super::{address, text};
+use super::address;
 use crate::buffer::{TestudoBuffer, put};
 use crate::failure::{Outcome, TestudoStatus, status};
 use crate::handle::{Handle, free, give, opaque, with};
-use crate::pointer::write;
+use crate::pointer::{text, write};
 use crate::session::{Match, TestudoMatch};
 
 /// A UDP socket, for networks that are trusted: anybody on the way can read and forge packets.
@@ -23,12 +23,13 @@ pub unsafe extern "C" fn testudo_udp_bind(
     address: *const c_char,
     out: *mut *mut TestudoUdp,
 ) -> TestudoStatus {
-    status(|| {
+    let bind = || {
         // SAFETY: the contract of pointers.
         let address = super::address(unsafe { text(address, "address") }?)?;
-        // SAFETY: as above.
-        unsafe { give(out, || Ok(UdpTransport::bind(address)?)) }
-    })
+        Ok(UdpTransport::bind(address)?)
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, bind) })
 }
 
 /// Closes a socket. NULL is allowed. A callback of a game in its round cannot: nothing happens then.

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_char};
 
 use testudo_lockstep::replay::Ending;
+use testudo_lockstep::state::inquiry::Finding;
 use testudo_lockstep::{EndReason, Event, Identity, PlayerId, Turn};
 
 use super::position::set_of;
@@ -82,6 +83,10 @@ pub const TESTUDO_EVENT_JOIN_FAILED: u32 = 33;
 pub const TESTUDO_EVENT_FINISHED: u32 = 34;
 /// The match ended early here; the words say why.
 pub const TESTUDO_EVENT_FAILED: u32 = 35;
+/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different for
+/// the first time before the turn `turn`, and `values[0]` is the number here, `values[1]` that of the peer that was asked. Go on for some seconds: others ask,
+/// too.
+pub const TESTUDO_EVENT_DIFFERENCE: u32 = 36;
 /// Anything else; see the words.
 pub const TESTUDO_EVENT_OTHER: u32 = 255;
 
@@ -167,6 +172,15 @@ impl TestudoEvent {
             }
         }
         self
+    }
+
+    fn difference(finding: Option<Finding>) -> Self {
+        let Some(Finding { frame: Some(turn), here, there, .. }) = finding else {
+            return Self::kind(TESTUDO_EVENT_DIFFERENCE);
+        };
+        // All numbers of games in C have 64 bits.
+        let values = [here.map(|leaf| leaf.value), there].map(|value| value.unwrap_or(0) as u64);
+        Self::at(TESTUDO_EVENT_DIFFERENCE, Turn(turn)).number(true).list(&values)
     }
 
     fn from(event: &Event) -> Self {
@@ -278,11 +292,15 @@ fn gone(reason: EndReason) -> u64 {
 }
 
 impl Match {
-    /// The next event of the session; the recording learns of it.
+    /// The next event of the session; the recording and the search learn of it.
     fn next_event(&mut self) -> Option<Event> {
         let event = self.session_mut().poll_event()?;
         if let Event::Desync(desync) = &event {
             self.driver.simulation_mut().diverged(desync.turn);
+            let game = *self.driver.simulation().game();
+            if let Some(hunt) = &mut self.hunt {
+                hunt.begin(desync, game, self.driver.session());
+            }
         }
         Some(event)
     }
@@ -299,9 +317,16 @@ impl Match {
     }
 
     fn poll_event(&mut self) -> Option<TestudoEvent> {
-        let event = self.events.pop_front().or_else(|| self.next_event())?;
-        self.words = CString::new(event.to_string().replace('\0', " ")).unwrap_or_default();
-        Some(TestudoEvent::from(&event))
+        let event = self.events.pop_front().or_else(|| self.next_event());
+        let (event, words) = match event {
+            Some(event) => (TestudoEvent::from(&event), event.to_string()),
+            None => {
+                let (finding, words) = self.hunt.as_mut()?.poll_result()?;
+                (TestudoEvent::difference(finding), words)
+            }
+        };
+        self.words = CString::new(words.replace('\0', " ")).unwrap_or_default();
+        Some(event)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use testudo_lockstep::{Message, PeerId, To};
 
-use super::{TestudoMatch, number_of, with_session};
+use super::{Match, TestudoMatch, number_of, with_session};
 use crate::buffer::TestudoBuffer;
 use crate::config::player;
-use crate::failure::{TestudoStatus, count, status};
+use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, count, status};
 use crate::handle::{change, with};
 use crate::pointer::{bytes, write};
 
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn testudo_match_profile(
 }
 
 /// Sends a message beside the match, at most 1,024 bytes: reliable, in order, never part of the game. `to` is a player, `TESTUDO_EVERYBODY`, or
-/// `TESTUDO_MIDDLE`.
+/// `TESTUDO_MIDDLE`. In a match of games with `visit` the first byte is 2 or more: others are those of the search.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_send_message(
     handle: *mut TestudoMatch,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn testudo_match_send_message(
         // SAFETY: the contract of pointers.
         let data = unsafe { bytes(data, length) }?;
         // SAFETY: as above.
-        unsafe { with_session(handle, |session| Ok(session.send_message(to, data)?)) }
+        unsafe { with(handle, |game| game.send_message(to, data)) }
     })
 }
 
@@ -81,8 +81,27 @@ pub unsafe extern "C" fn testudo_match_send_to_link(
         // SAFETY: the contract of pointers.
         let data = unsafe { bytes(data, length) }?;
         // SAFETY: as above.
-        unsafe { with_session(handle, |session| Ok(session.send_message(To::Link(PeerId(peer)), data)?)) }
+        unsafe { with(handle, |game| game.send_message(To::Link(PeerId(peer)), data)) }
     })
+}
+
+impl Match {
+    fn send_message(&mut self, to: To, data: &[u8]) -> Outcome<()> {
+        if self.hunt.is_some() && matches!(data.first(), Some(0 | 1)) {
+            let words = "messages that begin with 0 or 1 are those of the search for a difference";
+            return Err(Failure::new(TESTUDO_OUT_OF_RANGE, words));
+        }
+        Ok(self.session_mut().send_message(to, data)?)
+    }
+
+    /// The search for a difference takes its own messages out.
+    fn poll_message(&mut self) -> Option<Message> {
+        let Self { driver, hunt, .. } = self;
+        match hunt {
+            Some(hunt) => hunt.poll_message(),
+            None => driver.session_mut().poll_message(),
+        }
+    }
 }
 
 /// Whether there is a message: 0 or 1. If so, it replaces the content of `out`; `*from` is who says it (a player, `TESTUDO_WATCHER`,
@@ -95,9 +114,9 @@ pub unsafe extern "C" fn testudo_match_poll_message(
     out: *mut TestudoBuffer,
 ) -> i32 {
     count(|| {
-        let poll = |session: &mut testudo_lockstep::AnySession| {
+        let poll = |game: &mut Match| {
             let take = |buffer: &mut Vec<u8>| {
-                let Some(Message { from, link, bytes, .. }) = session.poll_message() else { return Ok(None) };
+                let Some(Message { from, link, bytes, .. }) = game.poll_message() else { return Ok(None) };
                 *buffer = bytes;
                 Ok(Some((number_of(from), link.0)))
             };
@@ -105,7 +124,7 @@ pub unsafe extern "C" fn testudo_match_poll_message(
             unsafe { with(out, take) }
         };
         // SAFETY: the contract of pointers.
-        let Some((who, link)) = (unsafe { with_session(handle, poll) })? else { return Ok(0) };
+        let Some((who, link)) = (unsafe { with(handle, poll) })? else { return Ok(0) };
         for (pointer, number, name) in [(from, who, "from"), (peer, link, "peer")] {
             if !pointer.is_null() {
                 // SAFETY: as above.

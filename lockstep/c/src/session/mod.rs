@@ -5,6 +5,7 @@ mod messages;
 mod position;
 mod round;
 mod saving;
+mod search;
 mod wishes;
 
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TESTUDO_REFUSED, Te
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::read;
+
+use search::Hunt;
 
 pub use events::*;
 pub use messages::*;
@@ -53,6 +56,8 @@ pub(crate) struct Match {
     /// The words of the last event.
     words: CString,
     packet: Vec<u8>,
+    /// For games that name their numbers.
+    hunt: Option<Hunt>,
 }
 
 impl std::fmt::Debug for Match {
@@ -98,7 +103,13 @@ impl Match {
             }
         }
         let driver = drive(own, recorded, session)?;
-        Ok(Self { driver, events: VecDeque::new(), words: CString::default(), packet: Vec::new() })
+        Ok(Self {
+            driver,
+            events: VecDeque::new(),
+            words: CString::default(),
+            packet: Vec::new(),
+            hunt: Hunt::new(&game),
+        })
     }
 
     pub(crate) fn session(&self) -> &AnySession {
@@ -194,7 +205,7 @@ pub unsafe extern "C" fn testudo_match_single(
     now_us: u64,
     out: *mut *mut TestudoMatch,
 ) -> TestudoStatus {
-    status(|| {
+    let alone = || {
         // SAFETY: the contract of pointers.
         let mut config = unsafe { read(config, "config") }?;
         if config.sides.players != 1 {
@@ -203,10 +214,12 @@ pub unsafe extern "C" fn testudo_match_single(
         }
         // Nobody is there to guess them.
         (config.session_id, config.own.entropy) = (1, [1; 16]);
-        let alone = Identity::Player(PlayerId(0));
+        let player = Identity::Player(PlayerId(0));
         // SAFETY: the contract of pointers.
-        unsafe { give(out, || make((&raw const config, game), alone, TESTUDO_NO_PEER, now_us)) }
-    })
+        unsafe { make((&raw const config, game), player, TESTUDO_NO_PEER, now_us) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, alone) })
 }
 
 /// The match of the host, player `sides.host_player`, which waits for the others.
@@ -217,12 +230,14 @@ pub unsafe extern "C" fn testudo_match_host(
     now_us: u64,
     out: *mut *mut TestudoMatch,
 ) -> TestudoStatus {
-    status(|| {
+    let host = || {
         // SAFETY: the contract of pointers.
         let host = player(unsafe { read(config, "config") }?.sides.host_player)?;
         // SAFETY: as above.
-        unsafe { give(out, || make((config, game), Identity::Player(host), TESTUDO_NO_PEER, now_us)) }
-    })
+        unsafe { make((config, game), Identity::Player(host), TESTUDO_NO_PEER, now_us) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, host) })
 }
 
 /// The match of a player who joins, also one that runs, over the link `peer` to the host or relay. `TESTUDO_NO_PEER`:
@@ -236,11 +251,13 @@ pub unsafe extern "C" fn testudo_match_join(
     now_us: u64,
     out: *mut *mut TestudoMatch,
 ) -> TestudoStatus {
-    status(|| {
+    let join = || {
         let player = Identity::Player(self::player(player)?);
         // SAFETY: the contract of pointers.
-        unsafe { give(out, || make((config, game), player, peer, now_us)) }
-    })
+        unsafe { make((config, game), player, peer, now_us) }
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { give(out, join) })
 }
 
 /// The match of somebody who watches, over the link `peer` to the host or relay.

@@ -23,11 +23,19 @@ pub struct TestudoAdvance {
 impl Match {
     /// Simulates the frames that are due.
     pub(crate) fn advance(&mut self, now: Instant) -> Advance {
-        self.driver.advance_with(now, |_, recorded, session| {
+        let Self { driver, hunt, .. } = self;
+        let done = driver.advance_with(now, |turn, recorded, session| {
             if recorded.game().is_over() {
                 session.end_match();
             }
-        })
+            if let Some(hunt) = hunt {
+                hunt.keep(turn.0, *recorded.game());
+            }
+        });
+        if let Some(hunt) = hunt {
+            hunt.advance(driver.session_mut(), now);
+        }
+        done
     }
 }
 

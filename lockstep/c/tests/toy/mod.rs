@@ -25,6 +25,8 @@ pub(crate) struct Toy {
     pub(crate) kept: Vec<u8>,
     /// After this frame a bit flips.
     pub(crate) wrong_at: u32,
+    /// Whether it names its numbers.
+    pub(crate) shows: bool,
     /// The match, which a callback calls from within.
     pub(crate) within: *mut TestudoMatch,
     pub(crate) answers: Vec<TestudoStatus>,
@@ -39,6 +41,7 @@ impl Default for Toy {
             actions: 0,
             kept: Vec::new(),
             wrong_at: u32::MAX,
+            shows: false,
             within: null_mut(),
             answers: Vec::new(),
         }
@@ -100,6 +103,7 @@ impl Toy {
             save_point: Some(save_point),
             result: Some(result),
             is_over: None,
+            visit: if self.shows { Some(visit) } else { None },
         }
     }
 }
@@ -181,6 +185,19 @@ unsafe extern "C" fn result(context: *mut c_void, out: *mut u32) -> TestudoBool 
     // SAFETY: it can be written.
     unsafe { *out = 7 };
     (toy(context).frames > 40).into()
+}
+
+unsafe extern "C" fn visit(context: *mut c_void, visit: *mut TestudoVisit) {
+    let toy = toy(context);
+    // SAFETY: the visit is one, and the names are texts.
+    let shown = unsafe {
+        [
+            testudo_visit_object(visit, c"toy".as_ptr(), 3),
+            testudo_visit_number(visit, c"frames".as_ptr(), toy.frames.into()),
+            testudo_visit_number(visit, c"history".as_ptr(), toy.history as i64),
+        ]
+    };
+    assert_eq!(shown, [TESTUDO_OK; 3], "{}", words());
 }
 
 /// An event that says nothing.

@@ -1,0 +1,134 @@
+//! What a crowd knows, for pictures that show a programmer what units are about.
+
+use testudo_movement::MovementDraw;
+use testudo_physics::{Aabb, BodyId, Fx, Vec2};
+
+use super::{TestudoCrowd, Walkers};
+use crate::failure::{Outcome, count};
+use crate::handle::with;
+use crate::pointer::{TestudoBool, fill};
+use crate::value::{TestudoBody, TestudoBox, TestudoFx, TestudoVec2, id};
+
+/// A cell of the ground that is closed, or has a cost other than 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TestudoGroundCell {
+    /// The cell, units.
+    pub cell: TestudoBox,
+    /// 0 for a closed cell.
+    pub cost: u32,
+}
+
+/// Where a unit in the middle of a cell would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TestudoFlowArrow {
+    /// The middle of the cell.
+    pub from: TestudoVec2,
+    /// Where it would go straight.
+    pub to: TestudoVec2,
+    /// Length of its whole path, units.
+    pub left: TestudoFx,
+}
+
+/// Where a unit goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TestudoUnitWay {
+    /// The unit.
+    pub unit: TestudoBody,
+    /// Where it stands or wants to stand, units.
+    pub post: TestudoVec2,
+    /// Where it goes straight now, units; `post` if it does not go around anything.
+    pub aim: TestudoVec2,
+    /// Whether `aim` is another place than its post.
+    pub has_aim: TestudoBool,
+}
+
+#[derive(Default)]
+struct Cells(Vec<TestudoGroundCell>);
+
+impl MovementDraw for Cells {
+    fn cell(&mut self, cell: Aabb, cost: u8) {
+        self.0.push(TestudoGroundCell { cell: cell.into(), cost: cost.into() });
+    }
+}
+
+#[derive(Default)]
+struct Arrows(Vec<TestudoFlowArrow>);
+
+impl MovementDraw for Arrows {
+    fn arrow(&mut self, from: Vec2, to: Vec2, left: Fx) {
+        self.0.push(TestudoFlowArrow { from: from.into(), to: to.into(), left: left.to_bits() });
+    }
+}
+
+#[derive(Default)]
+struct Ways(Vec<TestudoUnitWay>);
+
+impl MovementDraw for Ways {
+    fn unit(&mut self, body: BodyId, post: Vec2, aim: Option<Vec2>) {
+        self.0.push(TestudoUnitWay {
+            unit: body.to_bits(),
+            post: post.into(),
+            aim: aim.unwrap_or(post).into(),
+            has_aim: aim.is_some().into(),
+        });
+    }
+}
+
+/// The cells that are closed to units of this radius (units), and those that cost more or less than 1. It looks at the whole ground: for pictures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_crowd_draw_ground(
+    crowd: *const TestudoCrowd,
+    radius: TestudoFx,
+    out: *mut TestudoGroundCell,
+    capacity: u32,
+) -> i32 {
+    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
+        let mut cells = Cells::default();
+        walkers.crowd.draw_ground(walkers.size_of(radius)?, &mut cells);
+        // SAFETY: the contract of pointers.
+        unsafe { fill(out, capacity, cells.0.into_iter()) }
+    };
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(crowd, draw) })
+}
+
+/// Where the field leads that a unit follows, from every cell that it knows; none if it follows none: a unit that stands, pursues, or goes alone. It looks at
+/// the whole ground: for pictures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_crowd_draw_flow(
+    crowd: *const TestudoCrowd,
+    unit: TestudoBody,
+    out: *mut TestudoFlowArrow,
+    capacity: u32,
+) -> i32 {
+    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
+        let mut arrows = Arrows::default();
+        if let Some(flow) = walkers.crowd.flow_of(id(unit)) {
+            walkers.crowd.draw_flow(flow, &mut arrows);
+        }
+        // SAFETY: the contract of pointers.
+        unsafe { fill(out, capacity, arrows.0.into_iter()) }
+    };
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(crowd, draw) })
+}
+
+/// All units with where they go, in ascending order of their bodies' slots.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_crowd_draw_units(
+    crowd: *const TestudoCrowd,
+    out: *mut TestudoUnitWay,
+    capacity: u32,
+) -> i32 {
+    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
+        let mut ways = Ways::default();
+        walkers.crowd.draw_units(&mut ways);
+        // SAFETY: the contract of pointers.
+        unsafe { fill(out, capacity, ways.0.into_iter()) }
+    };
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(crowd, draw) })
+}
