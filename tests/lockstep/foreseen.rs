@@ -35,6 +35,13 @@ impl<S: Predict> Foreseen<S> {
         }
     }
 
+    /// Plays to the end.
+    pub(crate) fn run(&mut self, mut at_turn: impl FnMut(usize, Turn, &S, &mut Session<S::Action>)) {
+        while !self.game.is_over() {
+            self.step(&mut at_turn, |_, _| {});
+        }
+    }
+
     pub(crate) fn follow(&mut self, peer: usize, corrected: impl FnMut(&Correction<'_, S>)) -> Followed {
         let Some(predictor) = &mut self.predictors[peer] else { return Followed::default() };
         let (driver, now) = (&self.game.drivers()[peer], self.game.now());

@@ -1,7 +1,7 @@
 //! The handshake, and the common start.
 
 use crate::play::Play as _;
-use crate::toy::{Order, Toy, latency, toy_match};
+use crate::toy::{Order, Toy, latency, network, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
@@ -14,8 +14,7 @@ fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> Virtual
         Session::<Order>::host(host, now).unwrap(),
         Session::<Order>::join(client, PlayerId(1), PeerId(0), now).unwrap(),
     ];
-    let mut net = SimNet::new(1);
-    net.set_default(link);
+    let net = network(1, link);
     VirtualMatch::new(sessions.map(|session| Driver::new(Toy::default(), session)).into(), net)
 }
 

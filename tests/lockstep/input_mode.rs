@@ -1,11 +1,12 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
-use crate::toy::{Keys, latency};
-use testudo_lockstep::simnet::SimNet;
+use crate::tally::Tally;
+use crate::toy::{Keys, latency, network};
+
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
-    PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology,
-    TurnStatus, VirtualMatch,
+    PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology, TurnStatus,
+    VirtualMatch,
 };
 
 /// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
@@ -126,41 +127,6 @@ fn zeros_must_be_an_input() {
     assert!(Session::<FromOne>::host(command, Instant::ZERO).is_ok());
 }
 
-/// Remembers in one number who held what, and when.
-#[derive(Clone, Debug, Default)]
-struct Held(u64);
-
-impl Held {
-    fn mix(&mut self, value: u64) {
-        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-}
-
-impl Simulation for Held {
-    type Action = Keys<6>;
-
-    fn apply(&mut self, player: PlayerId, keys: &Keys<6>) {
-        self.mix(u64::from(player.0) << 8 | u64::from(keys.0));
-    }
-
-    fn step(&mut self, _: u32) {
-        self.mix(1 << 16);
-    }
-
-    fn checksum(&mut self) -> u64 {
-        self.0
-    }
-
-    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
-        out.extend(self.0.to_le_bytes());
-        true
-    }
-
-    fn load_state(&mut self, bytes: &[u8]) -> bool {
-        bytes.try_into().map(|bytes| self.0 = u64::from_le_bytes(bytes)).is_ok()
-    }
-}
-
 /// Between a player's end and its return, whoever kept the entries that fill the gap let it press nothing, and the others let it do nothing: all differed.
 /// A delayed watcher makes the host keep them.
 #[test]
@@ -178,13 +144,12 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
             if node != middle {
                 session.connect(PeerId(middle as u32));
             }
-            Driver::new(Held::default(), session)
+            Driver::new(Tally::default(), session)
         };
         let drivers = (0..identities.len()).map(|node| start(node, Instant::ZERO)).collect();
-        let mut net = SimNet::new(1);
-        net.set_default(latency(40));
+        let net = network(1, latency(40));
         let mut game = VirtualMatch::new(drivers, net);
-        let play = |game: &mut VirtualMatch<Held>, until: u64| {
+        let play = |game: &mut VirtualMatch<Tally<Keys<6>>>, until: u64| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {
                 let _ = session.submit(&Keys((turn.0 * 7 % 63) as u8));
             })
@@ -200,7 +165,7 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
                 assert!(!matches!(event, Event::Desync(_)), "{what}: {event:?}");
                 returns += u32::from(matches!(event, Event::PlayerReturned { .. }));
             }
-            ends.extend((identities[node] != Identity::Relay).then_some(driver.simulation().0));
+            ends.extend((identities[node] != Identity::Relay).then_some(driver.simulation().history));
         }
         assert!(returns >= 4 && ends.iter().all(|end| *end == ends[0]), "{topology:?}: {returns} {ends:?}");
     }

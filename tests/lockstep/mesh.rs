@@ -1,9 +1,9 @@
 //! Meshes: how the members meet, vote, and go on when some of them are cut off. Liars are in `attacks/mesh.rs`.
 
 use crate::play::Play as _;
-use crate::toy::{Order, Toy, latency, terrible, toy_match};
+use crate::toy::{Order, Toy, latency, network, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
-use testudo_lockstep::simnet::{LinkConfig, SimNet};
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     ConfigError, Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
     Successor, Topology, VirtualMatch, VoteError,
@@ -29,8 +29,7 @@ fn assert_finished(game: &VirtualMatch<Toy>, nodes: &[usize], what: &str) {
 
 /// A mesh whose links nobody has opened.
 fn unlinked(config: &SessionConfig, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
-    let mut net = SimNet::new(seed);
-    net.set_default(link);
+    let net = network(seed, link);
     let drivers = (0..config.players).map(|player| member(config, player, Instant::ZERO));
     VirtualMatch::new(drivers.collect(), net)
 }

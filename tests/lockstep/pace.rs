@@ -1,8 +1,8 @@
 //! Input mode, and turns that follow the network.
 
 use crate::play::Play as _;
-use crate::toy::{Keys, Toy, latency, terrible, toy_match};
-use testudo_lockstep::simnet::{LinkConfig, SimNet};
+use crate::toy::{Keys, Toy, latency, network, terrible, toy_match};
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Blame, ClockError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session,
     SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
@@ -37,8 +37,7 @@ fn pad_match(link: LinkConfig, frames: u32, turns_ahead: u32) -> VirtualMatch<Pa
         Session::host(config.clone(), now).unwrap(),
         Session::join(config, PlayerId(1), PeerId(0), now).unwrap(),
     ];
-    let mut net = SimNet::new(5);
-    net.set_default(link);
+    let net = network(5, link);
     let mut game =
         VirtualMatch::new(sessions.map(|session| Driver::new(Pad::default(), session)).into(), net);
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {

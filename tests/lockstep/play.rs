@@ -1,8 +1,9 @@
 //! What tests do with a match of several peers: bots play it, and the peers are asked what they know.
 
-use crate::toy::{Order, bot};
+use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::{
-    Duration, Event, Instant, Session, SessionPhase, Simulation, SubmitError, Turn, VirtualMatch,
+    Driver, Duration, Event, Instant, PeerId, Session, SessionPhase, Simulation, SubmitError, Turn,
+    VirtualMatch,
 };
 
 /// The bots' seed.
@@ -16,6 +17,27 @@ pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
         Ok(()) | Err(SubmitError::NotPlaying | SubmitError::TooLate { .. }) => {}
         Err(error) => panic!("{error}"),
     }
+}
+
+/// What the peers send is at its receivers at once.
+pub(crate) fn exchange(drivers: &mut [Driver<Toy>], now: Instant) {
+    let (mut packets, mut packet) = (Vec::new(), Vec::new());
+    for (from, driver) in (0..).zip(drivers.iter_mut()) {
+        while let Some(PeerId(to)) = driver.session_mut().poll_transmit(now, &mut packet) {
+            packets.push((from, to as usize, packet.clone()));
+        }
+    }
+    for (from, to, packet) in packets {
+        if let Some(driver) = drivers.get_mut(to) {
+            driver.session_mut().handle_packet(now, PeerId(from), &packet);
+        }
+    }
+}
+
+/// Whether somebody is said to have lied or to differ. Nobody honest ever is.
+pub(crate) fn accuses(event: &Event) -> bool {
+    let is_proof = matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. });
+    is_proof || matches!(event, Event::ShownAnother { .. } | Event::Desync(_))
 }
 
 pub(crate) trait Play<S: Simulation> {

@@ -1,7 +1,7 @@
 //! One-way streams: the playout delay buffer against the optimum, and a watcher two seconds away.
 
-use crate::play::Play as _;
-use crate::toy::{Toy, latency};
+use crate::play::{Play as _, exchange};
+use crate::toy::{Toy, latency, network};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode, Session,
@@ -22,8 +22,7 @@ fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy>
     let player = Session::host(config.clone(), now).unwrap();
     let mut watcher = Session::new(config, Identity::Watcher, now).unwrap();
     watcher.connect(PeerId(0));
-    let mut net = SimNet::new(3);
-    net.set_default(link);
+    let net = network(3, link);
     let drivers = vec![
         Driver::new(Toy::default(), player),
         Driver::new(Toy::default(), watcher)
@@ -161,8 +160,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
     let link = latency(40).jitter(Duration::from_millis(60));
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
     let mut playout = Playout::new(mode, FrameRate::per_second(60).unwrap());
-    let mut net = SimNet::new(2);
-    net.set_default(link);
+    let mut net = network(2, link);
     let mut settled = (0, 0);
     for frame in 0..60_000_u32 {
         let now = Instant::from_micros(u64::from(frame) * 1_000_000 / 60);
@@ -243,22 +241,13 @@ fn a_late_watcher_is_behind_by_the_delay_alone() {
             let playout = Playout::new(delay, FrameRate::per_second(60).unwrap());
             drivers.push(Driver::new(Toy::default(), watcher).with_playout(playout));
         }
-        let mut packets = Vec::new();
         for (from, driver) in drivers.iter_mut().enumerate() {
             let advance = driver.advance(now);
             if from == 1 {
                 frames_max = frames_max.max(advance.frames);
             }
-            let mut packet = Vec::new();
-            while let Some(PeerId(to)) = driver.session_mut().poll_transmit(now, &mut packet) {
-                packets.push((from as u32, to as usize, packet.clone()));
-            }
         }
-        for (from, to, packet) in packets {
-            if let Some(driver) = drivers.get_mut(to) {
-                driver.session_mut().handle_packet(now, PeerId(from), &packet);
-            }
-        }
+        exchange(&mut drivers, now);
     }
     let behind = drivers[0].frame().0 - drivers[1].frame().0;
     assert!(frames_max > 4, "it never ran more than usual");
@@ -280,8 +269,7 @@ fn after_a_stop(stop_ms: u64, mode: PlayoutMode) -> (u32, i64) {
         Driver::new(Toy::default(), guest),
         Driver::new(Toy::default(), watcher).with_playout(playout),
     ];
-    let mut net = SimNet::new(7);
-    net.set_default(latency(20));
+    let net = network(7, latency(20));
     let mut game = VirtualMatch::new(drivers, net);
     let (mut most, mut behind) = (0, 0);
     for step in 0..7_800 {

@@ -169,9 +169,7 @@ fn prediction_changes_nothing_in_the_match() {
         let over = plain.run(Instant::from_millis(2_000_000), &mut at_turn);
         let mut match_ = Foreseen::new(toy_match(&config, 0, seed, link), |peer| which >> peer & 1 == 1);
         match_.budget = budget;
-        while !match_.game.is_over() {
-            match_.step(&mut at_turn, |_, _| {});
-        }
+        match_.run(&mut at_turn);
         assert!(over, "seed {seed}");
         assert_eq!(checksums(&match_.game), checksums(&plain), "seed {seed}");
         assert_eq!(match_.game.net().stats(), plain.net().stats(), "seed {seed}");
@@ -292,9 +290,7 @@ fn wrong_guesses_are_put_right() {
         let own = session.player().and_then(|player| bot(7, turn.0, player.0).filter(|_| player.0 == 1));
         own.into_iter().for_each(|order| give(session, &order));
     };
-    while !match_.game.is_over() {
-        match_.step(&mut at_turn, |_, _| {});
-    }
+    match_.run(&mut at_turn);
     assert_eq!(match_.confirmed(1).0.log, match_.confirmed(0).0.log);
     for peer in 0..2 {
         assert_eq!(match_.predicted(peer).0.log, match_.confirmed(0).0.log);
@@ -329,9 +325,7 @@ fn with_little_time_the_depth_is_reduced() {
         let (mut depth, mut behind) = (Vec::new(), 0);
         let mut frame = 0;
         while !match_.game.is_over() {
-            match_.game.step(&mut |_, turn: Turn, _: &Toy, session: &mut Session<Order>| {
-                give_order(turn, session);
-            });
+            match_.game.step(&mut |_, turn, _, session: &mut Session<_>| give_order(turn, session));
             // One picture for each frame.
             if match_.confirmed(0).frames > frame {
                 frame = match_.confirmed(0).frames;
@@ -421,9 +415,7 @@ fn a_saved_match_is_resumed_with_prediction() {
     assert_eq!(saved.turn().0, turn);
     let game = toy_match_from(&config.resume(saved), &state, 0, 2, terrible());
     let mut second = Foreseen::new(game, |_| true);
-    while !second.game.is_over() {
-        second.step(&mut at_turn, |_, _| {});
-    }
+    second.run(&mut at_turn);
     for peer in 0..2 {
         assert_eq!(second.confirmed(peer).log, first.confirmed(0).log);
         assert_eq!(second.predicted(peer).log, first.confirmed(0).log);

@@ -4,7 +4,7 @@ use crate::play::{Play as _, give_order};
 use std::collections::BTreeMap;
 
 use crate::joining;
-use crate::toy::{Keys, Order, Toy, latency, terrible, toy_match, toy_match_from};
+use crate::toy::{Keys, Order, Toy, latency, network, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
@@ -126,8 +126,7 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
             dial.for_each(|other| session.connect(PeerId(other as u32)));
             drivers.push(testudo_lockstep::Driver::new(state.clone(), session));
         }
-        let mut net = testudo_lockstep::simnet::SimNet::new(2);
-        net.set_default(terrible());
+        let net = network(2, terrible());
         let mut second = VirtualMatch::new(drivers, net);
         play(&mut second, |_, _, _| {});
         let whole = game.toy(1);
@@ -385,8 +384,7 @@ pub(crate) fn resumed_by_the_host_alone(
         let toy = if is_host { Toy { gives_state: true, ..state.clone() } } else { Toy::default() };
         drivers.push(testudo_lockstep::Driver::new(toy, session));
     }
-    let mut net = testudo_lockstep::simnet::SimNet::new(seed);
-    net.set_default(terrible());
+    let net = network(seed, terrible());
     VirtualMatch::new(drivers, net)
 }
 
@@ -499,8 +497,7 @@ fn a_player_who_was_away_in_the_save_comes_back_after_the_start() {
         let toy = if is_host { Toy { gives_state: true, ..state.clone() } } else { Toy::default() };
         drivers.push(testudo_lockstep::Driver::new(toy, session));
     }
-    let mut net = testudo_lockstep::simnet::SimNet::new(1);
-    net.set_default(latency(20));
+    let net = network(1, latency(20));
     let mut second = VirtualMatch::new(drivers, net);
     let (mut now, mut newest) = (Instant::ZERO, 0);
     while !second.run(now, |_, turn, _, _| newest = newest.max(turn.0)) {

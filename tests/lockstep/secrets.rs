@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::replays::header;
-use crate::toy::{Toy, bot, give, latency};
+use crate::toy::{Toy, bot, give, latency, network};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::replay::{Ending, Recorded};
-use testudo_lockstep::simnet::SimNet;
+
 use testudo_lockstep::{
     Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, SessionConfig, Turn,
     VirtualMatch,
@@ -58,8 +58,7 @@ fn no_secret_is_in_a_replay_or_a_save() {
         Driver::new(Recorded::new(Toy::default(), &header()), session)
     });
     let drivers = drivers.collect();
-    let mut net = SimNet::new(1);
-    net.set_default(latency(40));
+    let net = network(1, latency(40));
     let mut game = VirtualMatch::new(drivers, net);
     let over = game.run(Instant::from_millis(600_000), |peer, turn, _, session| {
         if peer == 0 && turn == Turn(30) {

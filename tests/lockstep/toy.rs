@@ -203,6 +203,13 @@ pub(crate) fn terrible() -> LinkConfig {
         .corrupt_ppm(10_000)
 }
 
+/// A network whose links are all alike.
+pub(crate) fn network(seed: u64, link: LinkConfig) -> SimNet {
+    let mut net = SimNet::new(seed);
+    net.set_default(link);
+    net
+}
+
 /// A network that only takes its time.
 pub(crate) fn latency(ms: u64) -> LinkConfig {
     LinkConfig::new().latency(Duration::from_millis(ms))
@@ -267,8 +274,7 @@ pub(crate) fn game_match<S: Simulation + Clone>(
     for _ in 0..watchers {
         add(Identity::Watcher, &[center]);
     }
-    let mut net = SimNet::new(seed);
-    net.set_default(link);
+    let net = network(seed, link);
     VirtualMatch::new(drivers, net)
 }
 

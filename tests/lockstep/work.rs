@@ -1,6 +1,6 @@
 //! Machines that take time: what a slow one costs the others, and what a round of the driver does at most.
 
-use crate::play::{Play as _, give_order};
+use crate::play::{Play as _, exchange, give_order};
 use core::num::NonZeroU32;
 
 use crate::toy::{Toy, latency, toy_match};
@@ -103,12 +103,12 @@ fn a_frame_of_another_speed_is_what_a_machine_must_keep_up_with() {
         [(250, 30, 30_000..34_000, Some(Blame::Processor)), (50, 80, 10_000..10_001, None)]
     {
         let mut table = Table::new(Pace::Adaptive, [FAST, Machine { frame, picture: 0 }, FAST]);
-        table.game.drivers_mut()[0].session_mut().set_speed(speed).unwrap();
+        table.game.session_mut(0).set_speed(speed).unwrap();
         table.play(20);
         assert_eq!(table.blames(), [None, blame, None], "{speed} %");
         let stalls = table.frames_and_stalls().1;
         table.play(30);
-        let plan = table.game.drivers()[2].session().plan();
+        let plan = table.game.session(2).plan();
         assert!(pace.contains(&plan.pace_millihertz), "{speed} %: {plan:?}");
         let stalled = table.frames_and_stalls().1 - stalls;
         assert!(stalled < 20, "{speed} %: {stalled} frames stood still");
@@ -219,23 +219,14 @@ fn one_call_runs_sixteen_frames_at_most_while_it_catches_up() {
                     None => driver,
                 });
             }
-            let mut packets = Vec::new();
-            for (from, driver) in drivers.iter_mut().enumerate() {
+            for driver in &mut drivers {
                 // It takes the state in the call that begins to catch up.
                 let is_behind = driver.session().is_joining() || driver.session().is_catching_up();
                 let frames = driver.advance(now).frames;
                 assert!(frames <= if is_behind { bound } else { 4 }, "{frames} frames");
                 most = most.max(frames);
-                let mut packet = Vec::new();
-                while let Some(PeerId(to)) = driver.session_mut().poll_transmit(now, &mut packet) {
-                    packets.push((from as u32, to as usize, packet.clone()));
-                }
             }
-            for (from, to, packet) in packets {
-                if let Some(driver) = drivers.get_mut(to) {
-                    driver.session_mut().handle_packet(now, PeerId(from), &packet);
-                }
-            }
+            exchange(&mut drivers, now);
         }
         assert_eq!(most, bound, "the bound is reached");
     }

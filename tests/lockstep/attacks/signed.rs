@@ -2,7 +2,7 @@
 //! with proof, and nobody else is.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::Play as _;
+use crate::play::{Play as _, accuses};
 use crate::toy::{Toy, key_of, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
 
@@ -219,6 +219,15 @@ fn made_up_signatures_cost_little() {
     }
 }
 
+/// Of whom a node was told that they show it another match.
+pub(super) fn shown(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<u8> {
+    let told = game.events(node).into_iter().filter_map(|event| match event {
+        Event::ShownAnother { player, .. } => Some(player.0),
+        _ => None,
+    });
+    told.collect()
+}
+
 /// A watcher signs nothing, and notices when it was shown a match that no player signed.
 #[test]
 fn who_watches_is_told_what_it_was_shown() {
@@ -228,15 +237,8 @@ fn who_watches_is_told_what_it_was_shown() {
         game.play(4_000);
         forge(&mut game, watcher, middle, 1, None);
         game.play(6_000);
-        let shown = |node: usize, game: &mut VirtualMatch<Toy>| -> Vec<u8> {
-            let told = game.events(node).into_iter().filter_map(|event| match event {
-                Event::ShownAnother { player, .. } => Some(player.0),
-                _ => None,
-            });
-            told.collect()
-        };
-        assert_eq!(shown(watcher, &mut game), [0, 1, 2], "{topology:?}");
-        assert_eq!(shown(watcher - 1, &mut game), [0; 0], "{topology:?}: the other one watches in peace");
+        assert_eq!(shown(&mut game, watcher), [0, 1, 2], "{topology:?}");
+        assert_eq!(shown(&mut game, watcher - 1), [0; 0], "{topology:?}: the other one watches in peace");
     }
 }
 
@@ -399,18 +401,9 @@ fn the_honest_are_never_accused_whatever_happens() {
         game.net_mut().set_partition(&[]);
         assert!(game.play(600_000), "seed {seed}");
         for node in 0..game.drivers().len() {
-            let told = game.events(node);
-            let accuses = |event: &&Event| {
-                matches!(
-                    event,
-                    Event::Contradiction(_)
-                        | Event::Outlier(_)
-                        | Event::ShownAnother { .. }
-                        | Event::Desync(_)
-                        | Event::ChecksumMissing { .. }
-                )
-            };
-            assert_eq!(told.iter().find(accuses), None, "seed {seed} {topology:?} node {node}");
+            let is_bad = |event: &Event| accuses(event) || matches!(event, Event::ChecksumMissing { .. });
+            let found = game.events(node).into_iter().find(is_bad);
+            assert_eq!(found, None, "seed {seed} {topology:?} node {node}");
         }
         assert_eq!(game.session(0).phase(), SessionPhase::Finished, "seed {seed}");
     }

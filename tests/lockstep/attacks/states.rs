@@ -484,6 +484,6 @@ fn who_refuses_the_only_state_costs_nobody_else_that_state() {
     game.play(later);
     restart(&mut game, &config, 2, Identity::Watcher, secret(9));
     game.play(later + 60_000);
-    assert_eq!(game.drivers()[2].simulation().loaded.len(), 1, "{:?}", game.drivers()[2].session().phase());
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::NoState));
+    assert_eq!(game.toy(2).loaded.len(), 1, "{:?}", game.session(2).phase());
+    assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::NoState));
 }

@@ -1,9 +1,9 @@
 //! A watcher with a delay is told no less of a signed match than the players, and nothing false.
 
-use super::signed::forge;
+use super::signed::{forge, shown};
 use super::{bare, deliver, play_watched, slow};
 use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start};
-use crate::play::Play as _;
+use crate::play::{Play as _, accuses};
 use crate::toy::{Toy, key_of};
 use testudo_lockstep::packet::{Packet, Transfer};
 use testudo_lockstep::{
@@ -35,11 +35,11 @@ fn sit_down(game: &mut VirtualMatch<Toy>, config: &SessionConfig, player: u8) {
 
 /// What a node was told against others.
 fn accusations(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
-    let accuses = |event: &Event| {
-        let told = matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::ShownAnother { .. });
-        told || matches!(event, Event::StatementMissing { .. } | Event::ChecksumMissing { .. })
+    let is_bad = |event: &Event| {
+        let is_missing = matches!(event, Event::StatementMissing { .. } | Event::ChecksumMissing { .. });
+        is_missing || accuses(event)
     };
-    game.events(node).into_iter().filter(accuses).collect()
+    game.events(node).into_iter().filter(is_bad).collect()
 }
 
 /// The middle gave watchers the statements of the present, which are about turns that they have not seen; so they missed those of their own.
@@ -70,13 +70,6 @@ fn who_watches_later_is_told_what_it_was_shown() {
         assert!(game.session(watcher).next_turn().0 > 10, "{topology:?}");
         forge(&mut game, watcher, middle, 1, None);
         game.play(13_000);
-        let shown = |game: &mut VirtualMatch<Toy>, node: usize| -> Vec<u8> {
-            let told = game.events(node).into_iter().filter_map(|event| match event {
-                Event::ShownAnother { player, .. } => Some(player.0),
-                _ => None,
-            });
-            told.collect()
-        };
         assert_eq!(shown(&mut game, watcher), [0, 1, 2], "{topology:?}");
         assert_eq!(shown(&mut game, watcher - 1), [0; 0], "{topology:?}: the other one watches in peace");
     }

@@ -14,7 +14,7 @@ use super::liar::{Liar, Lie};
 use crate::attacks::FORMAT;
 use crate::attacks::forgers::{below, packet};
 use crate::joining::{middle_of, secret};
-use crate::toy::{Toy, key_of};
+use crate::toy::{Toy, key_of, network};
 
 /// Virtual time between two rounds.
 const TICK: Duration = Duration::from_millis(10);
@@ -55,8 +55,7 @@ pub(super) struct World {
 impl World {
     /// Nobody is here yet.
     pub(super) fn new(config: SessionConfig, seed: u64, link: LinkConfig) -> Self {
-        let mut net = SimNet::new(seed);
-        net.set_default(link);
+        let net = network(seed, link);
         let (peers, liars) = (Vec::new(), BTreeMap::new());
         Self { config, peers, liars, net, now: Instant::ZERO, round: 0 }
     }
