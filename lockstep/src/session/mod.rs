@@ -71,7 +71,7 @@ use crate::session::link::Link;
 use crate::session::stats::Stats;
 use crate::value::bits::BitWriter;
 use crate::value::codec::{Codec, zeros};
-use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PeerId, PlayerId, PlayerSet, Turn};
 use crate::value::time::Instant;
 
 use common::Common;
@@ -220,7 +220,7 @@ fn check(
 
 /// The players in a bit set, in order.
 fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
-    (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
+    PlayerSet::from_bits(set).iter()
 }
 
 impl AnySession {

@@ -18,8 +18,7 @@ const ROW: usize = 32;
 pub(crate) fn sort_by_slot<S: Simd>(simd: S, ids: &mut [BodyId]) {
     let count = ids.len();
     if count > SHORT {
-        ids.sort_unstable_by_key(|id| id.index);
-        return;
+        return sort_many(ids);
     }
     // Slots fit 31 bits (so do the lanes of trees), and the oldest SIMD instructions compare signed numbers only.
     let mut slots = [i32::MAX; SHORT];
@@ -41,4 +40,9 @@ pub(crate) fn sort_by_slot<S: Simd>(simd: S, ids: &mut [BodyId]) {
             ids[*place as usize].index = slot as u32;
         }
     }
+}
+
+/// Compiled once, not for each instruction set.
+fn sort_many(ids: &mut [BodyId]) {
+    ids.sort_unstable_by_key(|id| id.index);
 }

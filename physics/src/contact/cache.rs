@@ -251,8 +251,8 @@ impl ContactCache {
         self.lay_out_owners(shells);
         self.write_contacts(batches);
         self.keep_slides(frictions, batches, shells);
-        sort_pairs(&mut self.began);
-        sort_pairs(&mut self.stayed);
+        SlotPair::sort(&mut self.began);
+        SlotPair::sort(&mut self.stayed);
         self.collect_ended();
     }
 
@@ -386,7 +386,7 @@ impl ContactCache {
         }
         let woken = self.woken.iter().zip(woken).filter(|(_, matched)| !**matched);
         self.ended.extend(woken.map(|(contact, _)| SlotPair::of(contact.owner, contact.other)));
-        sort_pairs(&mut self.ended);
+        SlotPair::sort(&mut self.ended);
     }
 
     /// Moves the contacts between bodies that are both at rest to the resting ones. Call this after bodies fell asleep.
@@ -495,8 +495,4 @@ fn list_pairs(list: &mut Vec<SlotPair>, lanes: u32, origins: &Origins, shells: &
             list.push(SlotPair::of(owner, origins.other[lane]));
         },
     );
-}
-
-fn sort_pairs(pairs: &mut [SlotPair]) {
-    pairs.sort_unstable_by_key(|pair| pair.number());
 }

@@ -58,7 +58,7 @@ impl SensorOverlaps {
         self.began.clear();
         self.ended.clear();
         if !(self.overlaps.is_empty() && self.found.is_empty()) {
-            self.found.sort_unstable();
+            SlotPair::sort(&mut self.found);
             self.found.dedup();
             self.merge(rests, reborn);
         }

@@ -146,7 +146,7 @@ pub(crate) fn lengths(
     ground: &Ground,
     size: SizeClass,
     (scratch, from): (&mut Tile, Cell),
-    to: impl Iterator<Item = Cell>,
+    to: &mut dyn Iterator<Item = Cell>,
 ) -> Vec<u32> {
     let grid = &ground.grid;
     let place = |cell: Cell| grid.split(cell).map(|at| (at % TILE) as usize);

@@ -61,11 +61,11 @@ impl Sector {
         let mut parts: Vec<u32> = Vec::with_capacity(portals.len());
         let mut count = 0;
         for (number, portal) in portals.iter().enumerate() {
-            let cells = portals.iter().map(|other| other.cell);
+            let mut cells = portals.iter().map(|other| other.cell);
             if is_plain {
                 all.extend(cells.map(|to| straight(ground, portal.cell, to)));
             } else {
-                all.extend(lengths(ground, size, (scratch, portal.cell), cells));
+                all.extend(lengths(ground, size, (scratch, portal.cell), &mut cells));
             }
             let row = &all[number * portals.len()..];
             let known = (0..number).find(|&other| row[other] != NONE).map(|other| parts[other]);
@@ -164,7 +164,7 @@ impl Sectors {
         let tile = tile_of(ground, cell);
         let mut scratch = Tile::new();
         let portals = self.at(tile).portals.iter().map(|portal| portal.cell);
-        let mut all = lengths(ground, size, (&mut scratch, cell), portals.chain([other]));
+        let mut all = lengths(ground, size, (&mut scratch, cell), &mut portals.chain([other]));
         if tile_of(ground, other) != tile
             && let Some(last) = all.last_mut()
         {
