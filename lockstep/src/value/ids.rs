@@ -64,7 +64,7 @@ impl PlayerSet {
         Self(bits)
     }
 
-    /// The players, in ascending order. (From bit to bit: where the package is one unit, the compiler takes seconds for a loop over all numbers with a condition.)
+    /// The players, in ascending order. (From bit to bit: as one unit, a loop over all numbers takes seconds to compile.)
     pub fn iter(mut self) -> impl Iterator<Item = PlayerId> {
         core::iter::from_fn(move || {
             let first = self.0.trailing_zeros();
