@@ -85,6 +85,13 @@ public static class Mistakes
             Must(Native.testudo_world_first_difference(world, other, words) == 1, "a difference");
             Must(words.Text().Length + 1 == words.Bytes().Length, "a text with an end");
         }
+        // Lists of another size than the first room for them.
+        using (var crowded = new World())
+        {
+            for (int n = 0; n < 70; n++) crowded.Create(World.Body(Numbers.Dynamic, Shape.Circle(Numbers.One)));
+            Func<uint, int> found = most => crowded.Nearest(new Vec2(0, 0), Numbers.One, most, World.Filter()).Length;
+            Must(found(100) == 70 && found(5) == 5 && found(uint.MaxValue) == 70 && found(0) == 0, "the nearest bodies");
+        }
         world.Dispose();
         Must(Throws<ObjectDisposedException>(() => world.Checksum()), "a world that is freed");
     }

@@ -83,6 +83,11 @@ void worlds() {
     testudo::check(testudo_buffer_resize(words, 3));
     MUST(words.text() == text.substr(0, 3));
     MUST(world.checksum() != other.checksum());
+    // Lists of another size than the first room for them.
+    testudo::World crowded;
+    for (int n = 0; n < 70; n++) crowded.create(testudo::body_def(TESTUDO_DYNAMIC, testudo::circle(TESTUDO_ONE)));
+    const auto found = [&](uint32_t most) { return crowded.nearest(TestudoVec2{}, TESTUDO_ONE, most).size(); };
+    MUST(found(100) == 70 && found(5) == 5 && found(UINT32_MAX) == 70 && found(0) == 0);
     auto moved = std::move(world);
     MUST(throws<testudo::Error>([&] { world.checksum(); }));
     MUST(TESTUDO_NO_LIMIT == -TESTUDO_ONE / TESTUDO_ONE);

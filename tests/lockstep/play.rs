@@ -9,12 +9,21 @@ use testudo_lockstep::{
 /// The bots' seed.
 pub(crate) const SEED: u64 = 7;
 
-/// Gives the order of a player's bot. It must be accepted, unless the player is away or the match ends before it could run: `matches.rs` compares what
-/// was given with what has run.
+/// Gives the order of a player's bot. It must be accepted, unless the player is away or the match ends before it could run. Those of a player who has come in
+/// the middle may have to wait for others of its own.
 pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
     let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) else { return };
     match session.submit(&order) {
-        Ok(()) | Err(SubmitError::NotPlaying | SubmitError::TooLate { .. }) => {}
+        Ok(()) | Err(SubmitError::NotPlaying) => {}
+        Err(SubmitError::TooLate { .. })
+            if session.stats().turns_begun < u64::from(session.next_turn().0) => {}
+        Err(SubmitError::TooLate { last_turn }) => {
+            assert!(
+                session.next_turn().0 + session.config().turns_ahead > last_turn.0,
+                "{:?}",
+                session.next_turn()
+            );
+        }
         Err(error) => panic!("{error}"),
     }
 }
