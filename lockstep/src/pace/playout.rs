@@ -7,7 +7,9 @@
 
 use crate::value::time::{Duration, FrameRate, Instant};
 
-/// How long the delay is.
+/// How long the delay is. Keep it below a quarter of [`SessionConfig::window`](crate::SessionConfig::window), in turns: a watcher takes no entries further
+/// ahead of its picture than the window, and is dropped when it has fallen back by so much. For a delay against watchers who tell players what they see,
+/// the host has [`SessionConfig::watch_delay`](crate::SessionConfig::watch_delay).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -64,8 +64,9 @@ impl PlayerSet {
         Self(bits)
     }
 
-    /// The players, in ascending order. (From bit to bit: as one unit, a loop over all numbers takes seconds to compile.)
+    /// The players, in ascending order.
     pub fn iter(mut self) -> impl Iterator<Item = PlayerId> {
+        // From bit to bit: in a package of one unit, a loop over all numbers with a condition takes seconds to compile.
         core::iter::from_fn(move || {
             let first = self.0.trailing_zeros();
             self.0 &= self.0.checked_sub(1)?;
