@@ -19,7 +19,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
             .push(Session::join(config.clone(), testudo_lockstep::PlayerId(player), PeerId(0), now).unwrap());
     }
     let mut packets: Vec<Vec<u8>> = (0..8).map(|_| Vec::with_capacity(1_500)).collect();
-    let mut before = None;
+    let (mut before, mut ran) = (None, 0);
     for frame in 0.. {
         let now = Instant::from_millis(frame * 50);
         if sessions.iter().all(|session| session.next_turn().0 == 100) {
@@ -39,6 +39,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
             if let TurnStatus::Ready(turn) = session.begin_turn(now) {
                 let actions = session.turn_actions().count() as u64;
                 session.end_turn(now, u64::from(turn.0) + actions);
+                ran += actions;
             }
         }
         // Twice, because forwarded packets of the host arrive in the same frame.
@@ -62,6 +63,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
         }
         assert!(frame < 20_000);
     }
+    assert!(ran > 0, "no orders");
     Counting::counts().allocations - before.expect("all sessions pass turn 100 together")
 }
 

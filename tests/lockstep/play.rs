@@ -10,7 +10,7 @@ use testudo_lockstep::{
 pub(crate) const SEED: u64 = 7;
 
 /// Gives the order of a player's bot. It must be accepted, unless the player is away or the match ends before it could run. Those of a player who has come in
-/// the middle may have to wait for others of its own.
+/// the middle, or in a resumed match, may have to wait for others of its own.
 pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
     let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) else { return };
     match session.submit(&order) {

@@ -58,6 +58,7 @@ fn play(peers: &mut [Peer], mut beside: impl FnMut()) {
     for Peer { driver, .. } in peers {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!((driver.frame().0, driver.simulation().checksum()), (240, checksum));
+        assert!(!driver.simulation().log.is_empty());
     }
 }
 

@@ -58,6 +58,7 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.frame().0, 400);
         assert_eq!(driver.simulation().checksum(), checksum);
+        assert!(!driver.simulation().log.is_empty());
     }
     let host = &peers[0];
     // The stranger spoke in every round of the running match.
