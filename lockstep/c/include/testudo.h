@@ -261,9 +261,10 @@
 /// The match ended early here; the words say why.
 #define TESTUDO_EVENT_FAILED 35
 
-/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different for
-/// the first time before the turn `turn`, and `values[0]` is the number here, `values[1]` that of the peer that was asked. Go on for some seconds: others ask,
-/// too.
+/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different
+/// before the turn `turn`, for the first time unless the words say "or earlier", and `values[0]` is the number here, `values[1]` that of the peer that was
+/// asked. Go on for some seconds: others ask, too. With `number` 0 the words may also say that the game has refused its own present state when the search
+/// returned to it: leave the match then.
 #define TESTUDO_EVENT_DIFFERENCE 36
 
 /// Anything else; see the words.
@@ -975,9 +976,10 @@ typedef struct TestudoGame {
   /// Whether the next turn is the last one. It follows from the state alone. Asked before each turn.
   TestudoBool (*is_over)(void *context);
   /// Names the numbers of the state, all of them in an order that follows from the state: `testudo_visit_object`, `_number`, `_world`, `_crowd`. Changes
-  /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`), and
-  /// `testudo_replay_verify` names it, too. For that the match saves its state before each turn and keeps the last 64 of them. After a desync the search
-  /// loads some of them into the game, and then the present state again, all within `testudo_match_advance`.
+  /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`). For that the
+  /// match saves its state before each turn and keeps the last 64 of them, or fewer, so that they have at most 64 MiB together. After a desync the search
+  /// loads some of them into the game, and then the present state again, all between two turns within `testudo_match_advance`. The program has to take
+  /// messages (`testudo_match_poll_message`), also if the game has none: the search comes to a halt while 256 wait.
   void (*visit)(void *context, struct TestudoVisit *visit);
 } TestudoGame;
 
@@ -1740,7 +1742,8 @@ TestudoStatus testudo_guest_join(const char *code,
                                  struct TestudoGuest **out);
 
 /// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
-/// back. `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
+/// back: whoever opened the room by `testudo_guest_join` with the code of its own place, `testudo_guest_code(guest, 0)`, as a second call opens another room.
+/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
 /// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
 TestudoStatus testudo_guest_open(const char *relay,
                                  const uint8_t *token,

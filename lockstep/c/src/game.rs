@@ -79,9 +79,10 @@ pub struct TestudoGame {
     /// Whether the next turn is the last one. It follows from the state alone. Asked before each turn.
     pub is_over: Option<unsafe extern "C" fn(context: *mut c_void) -> TestudoBool>,
     /// Names the numbers of the state, all of them in an order that follows from the state: `testudo_visit_object`, `_number`, `_world`, `_crowd`. Changes
-    /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`), and
-    /// `testudo_replay_verify` names it, too. For that the match saves its state before each turn and keeps the last 64 of them. After a desync the search
-    /// loads some of them into the game, and then the present state again, all within `testudo_match_advance`.
+    /// nothing. With it, `save` and `load` the peers search after a desync for the first number that differs (`TESTUDO_EVENT_DIFFERENCE`). For that the
+    /// match saves its state before each turn and keeps the last 64 of them, or fewer, so that they have at most 64 MiB together. After a desync the search
+    /// loads some of them into the game, and then the present state again, all between two turns within `testudo_match_advance`. The program has to take
+    /// messages (`testudo_match_poll_message`), also if the game has none: the search comes to a halt while 256 wait.
     pub visit: Option<unsafe extern "C" fn(context: *mut c_void, visit: *mut TestudoVisit)>,
 }
 plain!(TestudoGame);

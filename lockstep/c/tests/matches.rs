@@ -178,58 +178,6 @@ fn a_wrong_bit_is_told_as_a_desync() {
     }
 }
 
-/// Peers in which number 1 gets a wrong bit after frame 30, played to the end.
-fn differing(shows: bool) -> Vec<Peer> {
-    let config = config(3);
-    let toy =
-        |node| Box::new(Toy { shows, wrong_at: if node == 1 { 30 } else { u32::MAX }, ..Toy::default() });
-    let mut peers: Vec<_> = (0..3).map(|node| Peer::new(&config, toy(node), node, 0)).collect();
-    play_to_end(&mut peers, &mut vec![Inbox::new(); 3], &mut 0);
-    peers
-}
-
-/// A desync named the turn and nothing else, for games in C.
-#[test]
-fn after_a_desync_every_peer_names_the_number() {
-    let peers = differing(true);
-    for peer in &peers {
-        let [(event, words)] = peer.of(TESTUDO_EVENT_DIFFERENCE)[..] else { panic!("{:?}", peer.events) };
-        let (here, there) = (event.values[0], event.values[1]);
-        assert_eq!((event.turn, event.number, here ^ there), (15, 1, 1), "{words}");
-        let named =
-            format!("before turn 15: history of toy 3 is {} here and {} there", here as i64, there as i64);
-        assert_eq!(*words, named);
-    }
-    // The search has gone back in time and returned: nothing else has changed.
-    for (peer, silent) in peers.iter().zip(differing(false)) {
-        assert_eq!(peer.toy.checksums, silent.toy.checksums);
-        assert_eq!(peer.toy.state(), silent.toy.state());
-        assert_eq!(silent.of(TESTUDO_EVENT_DIFFERENCE).len(), 0);
-    }
-}
-
-/// The messages of the search pass between those of the game.
-#[test]
-fn messages_go_beside_the_search() {
-    let toy = || Box::new(Toy { shows: true, ..Toy::default() });
-    let mut peers: Vec<_> = (0..2).map(|node| Peer::new(&config(2), toy(), node, 0)).collect();
-    let (mut net, mut now) = (vec![Inbox::new(); 2], 0);
-    play(&mut peers, &mut net, &mut now, |peers| peers[1].turn() > 3);
-    // SAFETY: the matches are; the bytes are there.
-    unsafe {
-        let send = |bytes: &[u8]| testudo_match_send_message(peers[0].handle, 1, bytes.as_ptr(), bytes.len());
-        assert_eq!([send(b"\0"), send(b"\x01x")], [TESTUDO_OUT_OF_RANGE; 2]);
-        assert_eq!(send(b"hello"), TESTUDO_OK, "{}", words());
-    }
-    play(&mut peers, &mut net, &mut now, |peers| peers[1].turn() > 9);
-    // SAFETY: the match is one, and so is the buffer.
-    unsafe {
-        let poll = || testudo_match_poll_message(peers[1].handle, null_mut(), null_mut(), peers[1].buffer);
-        assert_eq!(poll(), 1);
-        assert_eq!((bytes_of(peers[1].buffer), poll()), (b"hello".to_vec(), 0));
-    }
-}
-
 #[test]
 fn a_replay_is_verified_and_a_flipped_bit_in_it_is_found() {
     let mut config = config(2);

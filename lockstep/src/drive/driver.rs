@@ -260,8 +260,9 @@ impl<S: Simulation> Driver<S> {
         self.stands
     }
 
-    /// Frames left in the turn that has begun.
-    pub(crate) fn frames_left(&self) -> u32 {
+    /// Frames left in the turn that has begun: 0 between two turns.
+    #[must_use]
+    pub fn frames_left(&self) -> u32 {
         self.frames_left
     }
 

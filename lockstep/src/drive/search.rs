@@ -3,7 +3,7 @@
 use crate::session::AnySession;
 use crate::session::talk::{Message, MessageError, To};
 use crate::state::State;
-use crate::state::inquiry::{Finding, Inquiry, Step};
+use crate::state::inquiry::{Finding, Inquiry, InquiryError, Step};
 use crate::value::ids::Identity;
 use crate::value::time::{Duration, Instant};
 
@@ -14,11 +14,14 @@ const TELL: u8 = 1;
 /// An answer that has not come after this time does not come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// When a question that was not answered is asked again: the other peer may have had no room for it.
+const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(6)];
+
 /// A peer that has a question of its own asks within this time: all notice a difference within a second or two, and ask again after each answer.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// Messages that are kept until this peer's own search begins, because the other one has noticed the difference first.
-const WAITING_MAX: usize = 8;
+/// Watchers whose questions wait at the same time. Of each player one question waits, and one answer.
+const WATCHERS_MAX: usize = 8;
 
 /// A search for the number that differs. It also answers others' questions. Its messages have the first bytes 0 and 1; a game's own messages
 /// beside them begin with other bytes.
@@ -26,7 +29,8 @@ const WAITING_MAX: usize = 8;
 /// After [`crate::Event::Desync`] the game calls [`Search::begin`] with what it has kept of the last frames, and from then on [`Search::hear`] for each message
 /// and [`Search::advance`] once per frame.
 pub struct Search<S> {
-    early: Vec<Message>,
+    /// Questions and answers that wait for [`Search::advance`] and for the own search to begin, oldest first.
+    waiting: Vec<Message>,
     run: Option<Run<S>>,
 }
 
@@ -36,8 +40,14 @@ struct Run<S> {
     inquiry: Inquiry<S>,
     /// What is to be said next, and to whom: one question, and one answer for each peer.
     unsaid: Vec<(To, Vec<u8>)>,
-    /// Since when an answer is awaited.
+    /// The last question.
+    question: Vec<u8>,
+    /// Since when its answer is awaited.
     asked: Option<Instant>,
+    /// How often it was asked again.
+    repeats: usize,
+    /// The last answer: a question that was asked again may be answered twice.
+    answer: Vec<u8>,
     is_in_vain: bool,
     /// When somebody has asked this peer, or when the search began.
     heard: Option<Instant>,
@@ -46,7 +56,7 @@ struct Run<S> {
 
 impl<S> Default for Search<S> {
     fn default() -> Self {
-        Self { early: Vec::new(), run: None }
+        Self { waiting: Vec::new(), run: None }
     }
 }
 
@@ -57,10 +67,20 @@ impl<S: State> Search<S> {
         if self.run.is_some() {
             return;
         }
-        let question = inquiry.ask();
-        let unsaid = other.map(|(to, _)| (to, tagged(ASK, &question))).into_iter().collect();
-        self.run =
-            Some(Run { other, inquiry, unsaid, asked: None, is_in_vain: false, heard: None, finding: None });
+        let question = tagged(ASK, &inquiry.ask());
+        let unsaid = other.map(|(to, _)| (to, question.clone())).into_iter().collect();
+        self.run = Some(Run {
+            other,
+            inquiry,
+            unsaid,
+            question,
+            asked: None,
+            repeats: 0,
+            answer: Vec::new(),
+            is_in_vain: false,
+            heard: None,
+            finding: None,
+        });
     }
 
     /// Whether it has begun.
@@ -96,37 +116,70 @@ impl<S: State> Search<S> {
         self.run.as_mut().map(|run| &mut run.inquiry)
     }
 
-    /// Handles a message that is a question or an answer; others are left alone. Returns whether it was one.
+    /// Takes a message that is a question or an answer, for [`Search::advance`]; others are left alone. Returns whether it was one. Of each peer a newer one
+    /// replaces one that waits.
     pub fn hear(&mut self, message: Message, now: Instant) -> bool {
         if !matches!(message.bytes.first(), Some(&(ASK | TELL))) {
             return false;
         }
         match &mut self.run {
-            Some(run) => run.hear(&message, now),
-            None if self.early.len() < WAITING_MAX => self.early.push(message),
-            None => {}
+            Some(run) if is_question(&message.bytes) => run.heard = Some(now),
+            run if run.as_ref().is_some_and(|run| run.awaits(&message)) => {}
+            _ if is_question(&message.bytes) => {}
+            _ => return true,
         }
+        let is_player = |other: &Message| matches!(other.from, Identity::Player(_));
+        self.waiting.retain(|other| {
+            let is_same = other.from == message.from && (is_player(other) || other.link == message.link);
+            !is_same || is_question(&other.bytes) != is_question(&message.bytes)
+        });
+        let watchers = self.waiting.iter().filter(|other| !is_player(other)).count();
+        if let Some(first) = self.waiting.iter().position(|other| !is_player(other))
+            && watchers >= WATCHERS_MAX
+            && !is_player(&message)
+        {
+            self.waiting.remove(first);
+        }
+        self.waiting.push(message);
         true
     }
 
-    /// Says what is to be said, as far as the session takes it now.
+    /// Answers, and says what is to be said, as far as the session takes it now. States are loaded only in here.
     pub fn advance(&mut self, session: &mut AnySession, now: Instant) {
+        self.take_waiting(now);
         let Some(run) = &mut self.run else { return };
         run.heard.get_or_insert(now);
-        self.early.drain(..).for_each(|message| run.hear(&message, now));
-        run.unsaid.retain(|(to, bytes)| match session.send_message(*to, bytes) {
-            Err(MessageError::TooOften | MessageError::Full) => true,
-            // The peer that is asked may come back. Whoever has gone waits for no answer.
-            Err(MessageError::Nobody) => is_question(bytes),
-            _ => false,
+        run.unsaid.retain(|(to, bytes)| {
+            // A watcher behind another peer is reached by nobody: over this link the answer would come to that peer.
+            if matches!(to, To::Link(peer) if !is_question(bytes) && !session.leads_to_watcher(*peer)) {
+                return false;
+            }
+            match session.send_message(*to, bytes) {
+                Err(MessageError::TooOften | MessageError::Full) => true,
+                // The peer that is asked may come back. Whoever has gone waits for no answer.
+                Err(MessageError::Nobody) => is_question(bytes),
+                _ => false,
+            }
         });
         if run.is_in_vain {
             run.unsaid.retain(|(_, bytes)| !is_question(bytes));
         }
-        if run.other.is_some() && run.finding.is_none() {
-            let asked = *run.asked.get_or_insert(now);
-            run.is_in_vain |= now.since(asked) >= PATIENCE;
-        }
+        run.be_patient(now);
+    }
+
+    /// Hears what has come. Only one answer needs a state to be loaded: otherwise a hostile peer would have all of them loaded one after the other.
+    fn take_waiting(&mut self, now: Instant) {
+        let Some(run) = &mut self.run else { return };
+        let mut has_loaded = false;
+        self.waiting.retain(|message| {
+            let loads = is_question(&message.bytes) && run.inquiry.needs_load(&message.bytes[1..]);
+            if loads && has_loaded {
+                return true;
+            }
+            let waits = !run.hear(message, now);
+            has_loaded |= loads && !waits;
+            waits
+        });
     }
 }
 
@@ -135,32 +188,60 @@ impl<S: State> Run<S> {
         self.finding.is_some() || self.is_in_vain || self.other.is_none()
     }
 
-    fn hear(&mut self, message: &Message, now: Instant) {
+    /// Whether a message can be the answer to the question.
+    fn awaits(&self, message: &Message) -> bool {
         let is_theirs = self.other.is_some_and(|(_, identity)| message.from == identity);
+        is_theirs && !self.is_over()
+    }
+
+    /// Returns whether it is done with; it has to wait if the peer has asked too often.
+    fn hear(&mut self, message: &Message, now: Instant) -> bool {
         match message.bytes.split_first() {
-            Some((&ASK, question)) => {
-                self.heard = Some(now);
-                if let Ok(answer) = self.inquiry.answer(message.link, now, question) {
-                    // Between two guests the middle passes it on. A watcher is reached by its own link only.
-                    let to = match message.from {
-                        Identity::Player(player) => To::Player(player),
-                        Identity::Watcher | Identity::Relay => To::Link(message.link),
-                    };
-                    // One for each peer, so that one that takes none keeps none from the others.
-                    self.unsaid.retain(|(waiting, bytes)| *waiting != to || is_question(bytes));
-                    self.unsaid.push((to, tagged(TELL, &answer)));
+            Some((&ASK, question)) => return self.answer(message, question, now),
+            Some((&TELL, answer)) if self.awaits(message) && *answer != self.answer => {
+                answer.clone_into(&mut self.answer);
+                match self.inquiry.hear(answer) {
+                    Ok(Step::Send(question)) => {
+                        (self.asked, self.repeats, self.question) = (None, 0, tagged(ASK, &question));
+                        self.unsaid.retain(|(_, bytes)| !is_question(bytes));
+                        self.unsaid.extend(self.other.map(|(other, _)| (other, self.question.clone())));
+                    }
+                    Ok(Step::Found(finding)) => self.finding = Some(finding),
+                    // An answer that does not fit the question: the inquiry hears no other one.
+                    Err(_) => self.is_in_vain = true,
                 }
             }
-            Some((&TELL, answer)) if !self.is_over() && is_theirs => match self.inquiry.hear(answer) {
-                Ok(Step::Send(question)) => {
-                    self.unsaid.extend(self.other.map(|(other, _)| (other, tagged(ASK, &question))));
-                    self.asked = None;
-                }
-                Ok(Step::Found(finding)) => self.finding = Some(finding),
-                // An answer that does not fit the question: the inquiry hears no other one.
-                Err(_) => self.is_in_vain = true,
-            },
             _ => {}
+        }
+        true
+    }
+
+    fn answer(&mut self, message: &Message, question: &[u8], now: Instant) -> bool {
+        let answer = match self.inquiry.answer(message.link, now, question) {
+            Ok(answer) => answer,
+            Err(error) => return error != InquiryError::TooOften,
+        };
+        // Between two guests the middle passes it on. A watcher is reached by its own link only.
+        let to = match message.from {
+            Identity::Player(player) => To::Player(player),
+            Identity::Watcher | Identity::Relay => To::Link(message.link),
+        };
+        // One for each peer, so that one that takes none keeps none from the others.
+        self.unsaid.retain(|(waiting, bytes)| *waiting != to || is_question(bytes));
+        self.unsaid.push((to, tagged(TELL, &answer)));
+        true
+    }
+
+    /// Asks again, and gives up in the end.
+    fn be_patient(&mut self, now: Instant) {
+        let Some((other, _)) = self.other.filter(|_| !self.is_over()) else { return };
+        let waited = now.since(*self.asked.get_or_insert(now));
+        self.is_in_vain = waited >= PATIENCE;
+        if AGAIN_AFTER.get(self.repeats).is_some_and(|after| waited >= *after) {
+            self.repeats += 1;
+            if !self.unsaid.iter().any(|(_, bytes)| is_question(bytes)) {
+                self.unsaid.push((other, self.question.clone()));
+            }
         }
     }
 }
@@ -216,6 +297,7 @@ mod tests {
             let message =
                 Message { from: identity(player), link: PeerId(player.into()), bytes: bytes.clone() };
             assert!(to.hear(message, Instant::ZERO));
+            to.take_waiting(Instant::ZERO);
         }
         said.len()
     }
@@ -227,8 +309,7 @@ mod tests {
         assert_eq!(carry(&mut here, &mut there, 0), 1);
         assert!(!there.has_begun() && here.finding().is_none() && !here.is_over());
         there.begin(None, inquiry(Some(123)));
-        let early = core::mem::take(&mut there.early);
-        early.into_iter().for_each(|message| assert!(there.hear(message, Instant::ZERO)));
+        there.take_waiting(Instant::ZERO);
         for _ in 0..10 {
             carry(&mut there, &mut here, 1);
             carry(&mut here, &mut there, 0);
@@ -262,6 +343,7 @@ mod tests {
         here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
         let bytes = vec![TELL, 9];
         here.hear(Message { from: identity(1), link: PeerId(1), bytes }, Instant::ZERO);
+        here.take_waiting(Instant::ZERO);
         assert!(here.is_over() && here.finding().is_none());
     }
 
@@ -280,12 +362,14 @@ mod tests {
         assert!(here.finding().is_none() && !here.is_over());
         for _ in 0..100 {
             here.hear(message(identity(2), &[ASK, 9]), Instant::ZERO);
+            here.take_waiting(Instant::ZERO);
         }
         let unsaid = |search: &Search<Numbers>| search.run.as_ref().map(|run| run.unsaid.len());
         assert_eq!(unsaid(&here), Some(1), "no answer to what is no question");
         let question = tagged(ASK, &inquiry(None).ask());
         for _ in 0..5 {
             here.hear(message(identity(2), &question), Instant::from_millis(10_000));
+            here.take_waiting(Instant::from_millis(10_000));
         }
         assert_eq!(unsaid(&here), Some(2), "one answer waits for each peer");
     }
@@ -298,6 +382,7 @@ mod tests {
         let question = tagged(ASK, &inquiry(None).ask());
         for from in [identity(1), identity(2), Identity::Watcher, identity(2)] {
             here.hear(Message { from, link: PeerId(9), bytes: question.clone() }, Instant::ZERO);
+            here.take_waiting(Instant::ZERO);
         }
         let unsaid = here.run.iter().flat_map(|run| &run.unsaid);
         let said: Vec<(To, u8)> = unsaid.map(|(to, bytes)| (*to, bytes[0])).collect();
@@ -319,5 +404,69 @@ mod tests {
         assert!(!may_go(0) && !may_go(9_000));
         may_go(10_000);
         assert!(may_go(10_010));
+    }
+
+    /// One peer that asked for one frame after the other had all of them loaded within a call.
+    #[test]
+    fn one_state_is_loaded_per_call_and_the_others_wait() {
+        let mut here = Search::default();
+        here.begin(None, inquiry(None));
+        for (player, frame) in [(1, 1), (2, 2), (3, 3), (4, 4)] {
+            let bytes = vec![ASK, 2, frame, 0, 0, 0, 0, 0, 0, 0, 44, 1, 0, 0];
+            here.hear(Message { from: identity(player), link: PeerId(9), bytes }, Instant::ZERO);
+        }
+        for answered in 1..=4 {
+            here.take_waiting(Instant::ZERO);
+            let said = here.run.as_ref().map(|run| run.unsaid.len());
+            assert_eq!((said, here.waiting.len()), (Some(answered), 4 - answered));
+        }
+    }
+
+    /// A question that got lost in a crowd of others was never asked again.
+    #[test]
+    fn a_question_is_asked_again_and_a_second_answer_to_it_is_ignored() {
+        let (mut here, mut there) = (Search::default(), Search::default());
+        here.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        there.begin(None, inquiry(Some(123)));
+        let mut found = 0;
+        for _ in 0..8 {
+            let run = here.run.as_mut().expect("it has begun");
+            let twice = run.unsaid.clone();
+            run.unsaid.extend(twice);
+            carry(&mut here, &mut there, 0);
+            let run = there.run.as_mut().expect("it has begun");
+            let twice = run.unsaid.clone();
+            run.unsaid.extend(twice);
+            found += carry(&mut there, &mut here, 1);
+        }
+        assert!(here.finding().is_some(), "after {found} answers");
+        let mut asks = Search::default();
+        asks.begin(Some((To::Player(PlayerId(1)), identity(1))), inquiry(None));
+        let run = asks.run.as_mut().expect("it has begun");
+        let asked = |run: &mut Run<Numbers>, ms| {
+            run.be_patient(Instant::from_millis(ms));
+            run.unsaid.drain(..).count()
+        };
+        let times = [0, 2_900, 3_000, 5_900, 6_000, 9_900].map(|ms| asked(run, ms));
+        assert_eq!((times, run.is_in_vain), ([1, 0, 1, 0, 1, 0], false));
+        assert_eq!((asked(run, 10_000), run.is_in_vain), (0, true));
+    }
+
+    /// Messages of one peer before the search kept the questions of all others out.
+    #[test]
+    fn everybody_has_room_for_one_question() {
+        let mut here = Search::<Numbers>::default();
+        let question = tagged(ASK, &inquiry(None).ask());
+        let mut hear = |from, link: u32, bytes: &[u8]| {
+            here.hear(Message { from, link: PeerId(link), bytes: bytes.to_vec() }, Instant::ZERO);
+            here.waiting.len()
+        };
+        for _ in 0..50 {
+            assert_eq!(hear(identity(1), 1, &[ASK]), 1);
+        }
+        let watchers = (0..50).map(|link| hear(Identity::Watcher, link, &[ASK])).max();
+        assert_eq!(watchers, Some(1 + WATCHERS_MAX));
+        let players = (2..16).map(|player| hear(identity(player), 1, &question)).max();
+        assert_eq!(players, Some(15 + WATCHERS_MAX));
     }
 }

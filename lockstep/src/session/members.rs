@@ -48,6 +48,19 @@ impl AnySession {
         }
     }
 
+    /// The middle of the star: the host, or a relay. None in a mesh.
+    #[must_use]
+    pub fn middle(&self) -> Option<Identity> {
+        let setup = &self.common.setup;
+        (!setup.is_mesh()).then(|| setup.coordinator())
+    }
+
+    /// Whether a watcher is at the other end of this link.
+    pub(crate) fn leads_to_watcher(&self, peer: PeerId) -> bool {
+        self.connected_link(peer)
+            .is_some_and(|index| self.common.links[index].identity == Some(Identity::Watcher))
+    }
+
     /// What a player shows of itself; empty if nothing is known.
     #[must_use]
     pub fn profile(&self, player: PlayerId) -> &[u8] {

@@ -54,14 +54,19 @@ impl<S: State> Inquiry<S> {
         Self { moments, game, open: None, asked: None, limits: Limits::default(), is_first: false, rounds: 0 }
     }
 
+    /// The game into which states are restored.
+    pub fn game(&self) -> &S {
+        &self.game
+    }
+
     /// Starts the search and returns the first message.
     pub fn ask(&mut self) -> Vec<u8> {
         self.rounds = 0;
         self.question(InquiryQuestion::Frames)
     }
 
-    /// Answers a member's question. Each member may ask eight times per second, and up to 24 times at once. Recent answers are cached. The
-    /// application must pass only questions of members.
+    /// Answers a member's question. Recent answers are kept: who asks for one of them again is always answered, as all peers ask the one that differs the same
+    /// questions. Of others each member may ask eight per second, and up to 24 at once. The application must pass only questions of members.
     ///
     /// # Errors
     /// [`InquiryError`]: there is no answer.
@@ -69,13 +74,24 @@ impl<S: State> Inquiry<S> {
         if question.len() > InquiryQuestion::BYTES_MAX {
             return Err(InquiryError::Unexpected);
         }
-        self.limits.admit(asker, now)?;
         if let Some(answer) = self.limits.answer_to(question) {
             return Ok(answer.to_vec());
         }
+        self.limits.admit(asker, now)?;
         let answer = self.told(InquiryQuestion::read(question)?)?.to_bytes();
         self.limits.keep(question, &answer);
         Ok(answer)
+    }
+
+    /// Whether the answer to a question needs a state to be loaded.
+    pub(crate) fn needs_load(&self, question: &[u8]) -> bool {
+        let Ok(InquiryQuestion::Parts(stretch) | InquiryQuestion::Numbers(stretch)) =
+            InquiryQuestion::read(question)
+        else {
+            return false;
+        };
+        let is_open = self.open.as_ref().is_some_and(|(open, _)| *open == stretch.frame);
+        !is_open && self.limits.answer_to(question).is_none() && self.moments.of(stretch.frame).is_some()
     }
 
     /// Handles the other peer's answer. Returns the next question, or the number that differs.
@@ -341,11 +357,12 @@ mod tests {
         let answered =
             (0..3_000_u32).filter(|number| ask(1, u64::from(*number) * 10 / 3, *number).is_ok()).count();
         assert!((101..=105).contains(&answered), "{answered}");
-        assert!((0..3).any(|_| ask(1, 10_000, 5) == Err(InquiryError::TooOften)));
-        assert!(ask(2, 10_000, 5).is_ok(), "another one has its own share");
+        assert!((0..3).any(|new| ask(1, 10_000, 5 + new) == Err(InquiryError::TooOften)));
+        assert!(ask(2, 10_000, 9).is_ok(), "another one has its own share");
+        assert!((0..100).all(|_| ask(1, 10_000, 9).is_ok()), "what another one has asked is known");
         assert!(ask(1, 10_200, 5).is_ok(), "and later it may again");
         // No list grows with the number of peers that ask.
-        let admitted = (0..1_000).filter(|asker| ask(*asker, 20_000, 7).is_ok()).count();
+        let admitted = (0..1_000).filter(|asker| ask(*asker, 20_000, 100 + asker).is_ok()).count();
         assert_eq!(admitted, usize::from(PLAYERS_MAX));
         let (askers, answers) = asked.limits.lengths();
         assert!(askers <= admitted && answers <= 32, "{askers} {answers}");

@@ -99,7 +99,8 @@ pub unsafe extern "C" fn testudo_guest_join(
 }
 
 /// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
-/// back. `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
+/// back: whoever opened the room by `testudo_guest_join` with the code of its own place, `testudo_guest_code(guest, 0)`, as a second call opens another room.
+/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
 /// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_open(

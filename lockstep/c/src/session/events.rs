@@ -83,9 +83,10 @@ pub const TESTUDO_EVENT_JOIN_FAILED: u32 = 33;
 pub const TESTUDO_EVENT_FINISHED: u32 = 34;
 /// The match ended early here; the words say why.
 pub const TESTUDO_EVENT_FAILED: u32 = 35;
-/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different for
-/// the first time before the turn `turn`, and `values[0]` is the number here, `values[1]` that of the peer that was asked. Go on for some seconds: others ask,
-/// too.
+/// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different
+/// before the turn `turn`, for the first time unless the words say "or earlier", and `values[0]` is the number here, `values[1]` that of the peer that was
+/// asked. Go on for some seconds: others ask, too. With `number` 0 the words may also say that the game has refused its own present state when the search
+/// returned to it: leave the match then.
 pub const TESTUDO_EVENT_DIFFERENCE: u32 = 36;
 /// Anything else; see the words.
 pub const TESTUDO_EVENT_OTHER: u32 = 255;

@@ -98,7 +98,7 @@ impl Match {
     fn poll_message(&mut self) -> Option<Message> {
         let Self { driver, hunt, .. } = self;
         match hunt {
-            Some(hunt) => hunt.poll_message(),
+            Some(hunt) => hunt.poll_message(driver.session_mut()),
             None => driver.session_mut().poll_message(),
         }
     }

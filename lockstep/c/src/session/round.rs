@@ -24,15 +24,20 @@ impl Match {
     /// Simulates the frames that are due.
     pub(crate) fn advance(&mut self, now: Instant) -> Advance {
         let Self { driver, hunt, .. } = self;
+        if let Some(hunt) = hunt.as_mut().filter(|_| driver.session().is_joining()) {
+            hunt.forget();
+        }
         let done = driver.advance_with(now, |turn, recorded, session| {
             if recorded.game().is_over() {
                 session.end_match();
             }
             if let Some(hunt) = hunt {
                 hunt.keep(turn.0, *recorded.game());
+                hunt.advance(session, now);
             }
         });
-        if let Some(hunt) = hunt {
+        // In the middle of a turn the game may have more than its state.
+        if let Some(hunt) = hunt.as_mut().filter(|_| driver.frames_left() == 0) {
             hunt.advance(driver.session_mut(), now);
         }
         done

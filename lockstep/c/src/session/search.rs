@@ -8,13 +8,27 @@ use testudo_lockstep::{AnySession, Desync, Identity, Instant, Message, Search, T
 
 use crate::game::Game;
 
-/// Messages of the game that wait for `testudo_match_poll_message`; then the oldest one is dropped.
-const MESSAGES_MAX: usize = 64;
+/// Bytes of the states that are kept.
+const STATES_BYTES_MAX: usize = 64 << 20;
 
-/// A game as it was: only while its numbers are shown, the game itself goes back to that time.
+/// Messages of the game that wait for `testudo_match_poll_message` while the search runs, and their bytes. The others wait in the session.
+const MESSAGES_MAX: usize = 256;
+const MESSAGES_BYTES_MAX: usize = 128 << 10;
+
+/// A game as it was: only to have its numbers shown, the game itself goes back to that time.
 struct Past {
     game: Game,
-    bytes: Vec<u8>,
+    state: Vec<u8>,
+    /// The numbers of the state that was loaded.
+    leaves: Vec<Leaf>,
+    /// The game has not returned to the present.
+    is_lost: bool,
+}
+
+impl Past {
+    fn new(game: Game, state: Vec<u8>) -> Self {
+        Self { game, state, leaves: Vec::new(), is_lost: false }
+    }
 }
 
 impl State for Past {
@@ -29,20 +43,32 @@ impl Part for Past {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        self.game.write_state(out);
+        out.extend_from_slice(&self.state);
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        bytes.clone_into(&mut self.bytes);
-        Ok(())
+        let Self { game, leaves, .. } = self;
+        let mut now = Vec::new();
+        if self.is_lost || !game.write_state(&mut now) {
+            return Err(StateError::Part { what: "the present state is not saved" });
+        }
+        leaves.clear();
+        let is_loaded = game.read_state(bytes);
+        if is_loaded {
+            game.leaves(&mut |leaf| leaves.push(leaf));
+        }
+        // Also after a refusal, which may have come half way.
+        let is_back = game.read_state(&now);
+        self.is_lost = !is_back;
+        if is_loaded && is_back {
+            Ok(())
+        } else {
+            Err(StateError::Part { what: "the game refuses the state" })
+        }
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        let mut now = Vec::new();
-        if self.game.write_state(&mut now) && self.game.read_state(&self.bytes) {
-            self.game.leaves(each);
-            self.game.read_state(&now);
-        }
+        self.leaves.iter().copied().for_each(each);
     }
 
     fn flip_bit(&mut self, _: &Leaf, bit: u32) -> Result<(), StateError> {
@@ -53,61 +79,103 @@ impl Part for Past {
 /// What a match keeps for the search, and the search.
 pub(super) struct Hunt {
     past: Moments,
+    /// Who is asked, once the search begins, which needs the state after the turn that differs.
+    due: Option<(Option<(To, Identity)>, Game)>,
     search: Search<Past>,
     /// Messages of the game.
     messages: VecDeque<Message>,
+    /// The time of the last round.
+    now: Instant,
     is_told: bool,
+    is_loss_told: bool,
 }
 
 impl Hunt {
     /// For a game that names its numbers, and whose state can be kept.
     pub(super) fn new(game: &Game) -> Option<Self> {
         game.names_numbers().then(|| Self {
-            past: Moments::default(),
+            past: Moments::default().bytes_max(STATES_BYTES_MAX),
+            due: None,
             search: Search::default(),
             messages: VecDeque::new(),
+            now: Instant::ZERO,
             is_told: false,
+            is_loss_told: false,
         })
     }
 
-    /// Keeps the state before a turn, until the peers have disagreed.
+    /// Keeps the state before a turn, until the peers have disagreed. A state that the game has not saved is none.
     pub(super) fn keep(&mut self, turn: u32, game: Game) {
-        if !self.search.has_begun() {
-            self.past.push(turn, &mut Past { game, bytes: Vec::new() });
+        let mut state = Vec::new();
+        if !self.search.has_begun() && game.write_state(&mut state) {
+            self.past.push(turn, &mut Past::new(game, state));
         }
     }
 
-    /// The peers have disagreed: one with another value is asked.
-    pub(super) fn begin(&mut self, desync: &Desync, game: Game, session: &AnySession) {
-        let differs = |&&(player, value): &&(_, u64)| {
-            Some(value) != desync.own && session.is_here(player) && session.player() != Some(player)
-        };
-        let other = desync.values.iter().find(differs);
-        let other = other.map(|&(player, _)| (To::Player(player), Identity::Player(player)));
-        let past = std::mem::take(&mut self.past);
-        self.search.begin(other, Inquiry::new(past, Past { game, bytes: Vec::new() }));
+    /// Another state comes: those before do not lead to it.
+    pub(super) fn forget(&mut self) {
+        self.past = Moments::default().bytes_max(STATES_BYTES_MAX);
     }
 
-    /// Hears and says what is to be said.
+    /// The peers have disagreed: one with another value is asked. A watcher can ask the host alone.
+    pub(super) fn begin(&mut self, desync: &Desync, game: Game, session: &AnySession) {
+        let is_asked = |&&(player, value): &&(_, u64)| {
+            let reaches = match session.player() {
+                Some(own) => own != player && session.is_here(player),
+                None => session.middle() == Some(Identity::Player(player)),
+            };
+            reaches && Some(value) != desync.own
+        };
+        let other = desync.values.iter().find(is_asked).map(|&(player, _)| {
+            let to = if session.player().is_some() { To::Player(player) } else { To::Middle };
+            (to, Identity::Player(player))
+        });
+        self.due = Some((other, game));
+    }
+
+    /// Between two turns: answers, and says what is to be said. Only while a search runs it takes the messages out of the session, as far as there is
+    /// room: there they hold back who sends too many.
     pub(super) fn advance(&mut self, session: &mut AnySession, now: Instant) {
-        while let Some(message) = session.poll_message() {
-            if self.search.hear(message.clone(), now) {
-                continue;
-            }
-            if self.messages.len() == MESSAGES_MAX {
-                self.messages.pop_front();
-            }
+        self.now = now;
+        if let Some((other, game)) = self.due.take() {
+            self.keep(session.next_turn().0, game);
+            let past = std::mem::take(&mut self.past);
+            self.search.begin(other, Inquiry::new(past, Past::new(game, Vec::new())));
+        }
+        while self.search.has_begun()
+            && self.has_room()
+            && let Some(message) = self.poll_session(session)
+        {
             self.messages.push_back(message);
         }
         self.search.advance(session, now);
     }
 
-    pub(super) fn poll_message(&mut self) -> Option<Message> {
-        self.messages.pop_front()
+    fn has_room(&self) -> bool {
+        let bytes: usize = self.messages.iter().map(|message| message.bytes.len()).sum();
+        self.messages.len() < MESSAGES_MAX && bytes < MESSAGES_BYTES_MAX
     }
 
-    /// What the search came to, in words, once: also that it found nothing.
+    /// The oldest message of the game in the session; the search has those before it.
+    fn poll_session(&mut self, session: &mut AnySession) -> Option<Message> {
+        std::iter::from_fn(|| session.poll_message())
+            .find(|message| !self.search.hear(message.clone(), self.now))
+    }
+
+    pub(super) fn poll_message(&mut self, session: &mut AnySession) -> Option<Message> {
+        self.messages.pop_front().or_else(|| self.poll_session(session))
+    }
+
+    /// What the search came to, in words, once: also that it found nothing. And that the game is lost in the past.
     pub(super) fn poll_result(&mut self) -> Option<(Option<Finding>, String)> {
+        let is_lost = self.search.inquiry_mut().is_some_and(|inquiry| inquiry.game().is_lost);
+        if is_lost && !self.is_loss_told {
+            (self.is_told, self.is_loss_told) = (true, true);
+            return Some((
+                None,
+                "the game refuses its own present state: it plays on from an old one".into(),
+            ));
+        }
         if self.is_told || !self.search.is_over() {
             return None;
         }

@@ -27,6 +27,16 @@ pub(crate) struct Toy {
     pub(crate) wrong_at: u32,
     /// Whether it names its numbers.
     pub(crate) shows: bool,
+    /// At this frame it does not save.
+    pub(crate) save_fails_at: u32,
+    /// A state of this frame is refused half way.
+    pub(crate) load_fails_at: u32,
+    /// States from this frame on are refused.
+    pub(crate) loads_before: u32,
+    /// Frames left in the turn. Not state.
+    pub(crate) left: u32,
+    /// Number of loads within a turn.
+    pub(crate) loads_within: u32,
     /// The match, which a callback calls from within.
     pub(crate) within: *mut TestudoMatch,
     pub(crate) answers: Vec<TestudoStatus>,
@@ -42,6 +52,11 @@ impl Default for Toy {
             kept: Vec::new(),
             wrong_at: u32::MAX,
             shows: false,
+            save_fails_at: u32::MAX,
+            load_fails_at: u32::MAX,
+            loads_before: u32::MAX,
+            left: 0,
+            loads_within: 0,
             within: null_mut(),
             answers: Vec::new(),
         }
@@ -60,6 +75,7 @@ impl Toy {
 
     fn run(&mut self, frames_per_second: u32) {
         self.frames += 1;
+        self.left = self.left.saturating_sub(1);
         self.mix(frames_per_second.into());
         if self.frames == self.wrong_at {
             self.history ^= 1;
@@ -91,7 +107,7 @@ impl Toy {
             apply: Some(apply),
             step: Some(step),
             checksum: Some(checksum),
-            turn_started: None,
+            turn_started: Some(turn_started),
             turn_ended: Some(turn_ended),
             player_gone: Some(player_gone),
             player_surrendered: None,
@@ -154,6 +170,10 @@ unsafe extern "C" fn checksum(context: *mut c_void) -> u64 {
     toy(context).checksum()
 }
 
+unsafe extern "C" fn turn_started(context: *mut c_void, _: u32, frames: u32) {
+    toy(context).left = frames;
+}
+
 unsafe extern "C" fn turn_ended(context: *mut c_void, turn: u32, checksum: u64) {
     toy(context).checksums.insert(turn, checksum);
 }
@@ -167,14 +187,30 @@ unsafe extern "C" fn player_returned(context: *mut c_void, player: u32, _: u32) 
 }
 
 unsafe extern "C" fn save(context: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
-    let state = toy(context).state();
+    let toy = toy(context);
+    let state = toy.state();
+    if toy.frames == toy.save_fails_at {
+        return 0;
+    }
     // SAFETY: the bytes are there, and the buffer is one.
     unsafe { (testudo_buffer_append(out, state.as_ptr(), state.len()) == TESTUDO_OK).into() }
 }
 
 unsafe extern "C" fn load(context: *mut c_void, data: *const u8, length: usize) -> TestudoBool {
+    let toy = toy(context);
+    toy.loads_within += u32::from(toy.left > 0);
+    let mut other = Toy::default();
     // SAFETY: the bytes are there.
-    toy(context).restore(unsafe { std::slice::from_raw_parts(data, length) }).into()
+    if !other.restore(unsafe { std::slice::from_raw_parts(data, length) }) || other.frames >= toy.loads_before
+    {
+        return 0;
+    }
+    toy.history = other.history;
+    if other.frames == toy.load_fails_at {
+        return 0;
+    }
+    toy.frames = other.frames;
+    1
 }
 
 unsafe extern "C" fn save_point(context: *mut c_void, _: u32) {

@@ -39,6 +39,7 @@ impl std::error::Error for MomentsError {}
 pub struct Moments {
     ring: VecDeque<Moment>,
     most: usize,
+    bytes_max: usize,
 }
 
 /// The state at the end of one frame.
@@ -51,7 +52,7 @@ pub(super) struct Moment {
 
 impl Default for Moments {
     fn default() -> Self {
-        Self { ring: VecDeque::with_capacity(MOMENTS_MAX), most: MOMENTS_MAX }
+        Self { ring: VecDeque::with_capacity(MOMENTS_MAX), most: MOMENTS_MAX, bytes_max: usize::MAX }
     }
 }
 
@@ -64,7 +65,13 @@ impl Moments {
         if !(1..=MOMENTS_MAX).contains(&most) {
             return Err(MomentsError::OutOfRange { most, min: 1, max: MOMENTS_MAX });
         }
-        Ok(Self { ring: VecDeque::with_capacity(most), most })
+        Ok(Self { ring: VecDeque::with_capacity(most), most, bytes_max: usize::MAX })
+    }
+
+    /// Keeps fewer frames if their states have more bytes together; the last one always. Default: no limit.
+    #[must_use]
+    pub fn bytes_max(self, bytes: usize) -> Self {
+        Self { bytes_max: bytes, ..self }
     }
 
     /// A frame is over. Reuses the oldest frame's buffer. A repeated frame replaces the kept one.
@@ -81,6 +88,13 @@ impl Moments {
         state.clear();
         save(&mut state);
         self.ring.push_back(Moment { frame, hash: XxHash3_64::oneshot(&state), state });
+        let mut bytes: usize = self.ring.iter().map(|moment| moment.state.len()).sum();
+        while bytes > self.bytes_max
+            && self.ring.len() > 1
+            && let Some(oldest) = self.ring.pop_front()
+        {
+            bytes -= oldest.state.len();
+        }
     }
 
     /// The kept state of a frame.
@@ -120,6 +134,14 @@ mod tests {
         }
         for most in [1, MOMENTS_MAX] {
             assert_eq!(kept(Moments::new(most).unwrap()), most);
+        }
+    }
+
+    /// 64 states of the greatest size had a gigabyte.
+    #[test]
+    fn the_states_have_no_more_bytes_than_set() {
+        for (bytes, frames) in [(0, 1), (4, 1), (39, 9), (40, 10), (4_000, MOMENTS_MAX)] {
+            assert_eq!(kept(Moments::default().bytes_max(bytes)), frames, "{bytes}");
         }
     }
 
