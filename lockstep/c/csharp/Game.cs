@@ -54,7 +54,7 @@ namespace Testudo
         public virtual bool IsOver() => false;
         /// <summary>Whether it has Visit. Asked once, when a match is made.</summary>
         public virtual bool NamesNumbers => false;
-        /// <summary>Names the numbers of the state, all of them in an order that follows from the state.</summary>
+        /// <summary>Names the numbers of the state, all of them in an order that follows from the state. Take messages, also if the game has none.</summary>
         public virtual void Visit(Visit numbers) { }
 
         /// <summary>An exception does not pass through the library: it waits here until the call is over.</summary>

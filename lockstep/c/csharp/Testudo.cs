@@ -312,7 +312,7 @@ namespace Testudo
         public Guest(string code, byte[] token, ulong nowUs) : base(Join(code, token, nowUs)) { }
         protected override bool ReleaseHandle() { Native.testudo_guest_free(handle); return true; }
         Guest(IntPtr handle) : base(handle) { }
-        /// <summary>Opens a room at a relay, whose code this is, to play in it as player 0.</summary>
+        /// <summary>Opens a room at a relay, whose code this is, to play in it as player 0. Keep Code(0): with it the constructor leads back after a crash.</summary>
         public static Guest Open(string relay, byte[] token, Config config, uint actionBits, ulong nowUs) =>
             new Guest(Made(Native.testudo_guest_open(relay, Checked(token), ref config, actionBits, nowUs, out var handle), handle));
         static IntPtr Join(string code, byte[] token, ulong nowUs) => Made(Native.testudo_guest_join(code, Checked(token), nowUs, out var handle), handle);

@@ -1973,7 +1973,8 @@ TestudoStatus testudo_match_send_to_link(struct TestudoMatch *handle,
                                          size_t length);
 
 /// Whether there is a message: 0 or 1. If so, it replaces the content of `out`; `*from` is who says it (a player, `TESTUDO_WATCHER`,
-/// `TESTUDO_RELAY`), and `*peer` the link over which it came. Both may be NULL.
+/// `TESTUDO_RELAY`), and `*peer` the link over which it came. Both may be NULL. At most 256 messages and 128 KiB wait here, and
+/// twice as many during the search of games with `visit`; others wait where they come from, and `TESTUDO_EVENT_UNDELIVERED` tells there of those that get lost.
 int32_t testudo_match_poll_message(struct TestudoMatch *handle,
                                    uint32_t *from,
                                    uint32_t *peer,

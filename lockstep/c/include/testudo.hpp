@@ -240,7 +240,7 @@ public:
     virtual bool is_over() { return false; }
     /// Whether it has `visit`. Asked once, when a match is made.
     virtual bool names_numbers() const { return false; }
-    /// Names the numbers of the state: `check(testudo_visit_number(visit, "gold", gold))` and so on.
+    /// Names the numbers of the state: `check(testudo_visit_number(visit, "gold", gold))` and so on. Take messages, also if the game has none.
     virtual void visit(TestudoVisit *) {}
 
     /// Throws what one of the functions above has thrown. The state may be half changed then: the match must be given up.

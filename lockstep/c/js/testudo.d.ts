@@ -249,7 +249,7 @@ export interface Game {
   savePoint?(turn: number): void;
   result?(): number | null | undefined;
   isOver?(): boolean;
-  /** Names the numbers of the state, all of them in an order that follows from the state. */
+  /** Names the numbers of the state, all of them in an order that follows from the state. Call `messages`, also if the game has none. */
   visit?(numbers: Visit): void;
 }
 

@@ -105,7 +105,8 @@ impl Match {
 }
 
 /// Whether there is a message: 0 or 1. If so, it replaces the content of `out`; `*from` is who says it (a player, `TESTUDO_WATCHER`,
-/// `TESTUDO_RELAY`), and `*peer` the link over which it came. Both may be NULL.
+/// `TESTUDO_RELAY`), and `*peer` the link over which it came. Both may be NULL. At most 256 messages and 128 KiB wait here, and
+/// twice as many during the search of games with `visit`; others wait where they come from, and `TESTUDO_EVENT_UNDELIVERED` tells there of those that get lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_poll_message(
     handle: *mut TestudoMatch,
