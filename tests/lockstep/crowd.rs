@@ -1,6 +1,5 @@
 //! Two crowds of units on a bad network, one peer of which predicts: how soon orders are seen, and how wrong predictions are.
 
-use crate::play::Play as _;
 use testudo_lockstep::predict::{Correction, Corrections, Predict, Predictor};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
@@ -174,7 +173,7 @@ pub(crate) type Follow<'a> = &'a mut dyn FnMut(u32) -> u32;
 /// follow.
 pub(crate) fn play(plan: Plan, at_picture: &mut dyn FnMut(Follow<'_>)) -> Told {
     let mut game = start(plan);
-    let mut predictor = plan.predicts.then(|| Predictor::new(game.toy(1)));
+    let mut predictor = plan.predicts.then(|| Predictor::new(game.drivers()[1].simulation()));
     let (mut told, mut chance) = (Told::default(), Generator::new(plan.round_trip_ms));
     let mut waiting: Option<Waiting> = None;
     let mut ended = [0; 2];
