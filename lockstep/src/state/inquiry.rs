@@ -65,8 +65,8 @@ impl<S: State> Inquiry<S> {
         self.question(InquiryQuestion::Frames)
     }
 
-    /// Answers a member's question. Recent answers are kept: who asks for one of them again is always answered, as all peers ask the one that differs the same
-    /// questions. Of others each member may ask eight per second, and up to 24 at once. The application must pass only questions of members.
+    /// Answers a member's question. Recent answers are kept, and a question that one of them answers is always answered: all peers ask the one that differs
+    /// the same questions. Of others each member may ask eight per second, and up to 24 at once. The application must pass only questions of members.
     ///
     /// # Errors
     /// [`InquiryError`]: there is no answer.

@@ -134,7 +134,7 @@ impl Hunt {
     }
 
     /// Between two turns: answers, and says what is to be said. Only while a search runs it takes the messages out of the session, as far as there is
-    /// room: there they hold back who sends too many.
+    /// room: there they hold back a peer that sends too many.
     pub(super) fn advance(&mut self, session: &mut AnySession, now: Instant) {
         self.now = now;
         if let Some((other, game)) = self.due.take() {
