@@ -178,7 +178,8 @@ impl WorldDef {
     }
 
     /// How long a body and everything that it touches, directly or through others, must be still before they fall asleep together;
-    /// milliseconds, 0..=60,000; 0 = they never do. Default 500.
+    /// milliseconds, 0..=60,000; 0 = they never do. Default 500. A kinematic body falls asleep in the first step that finds it
+    /// without a velocity, whatever this is.
     #[must_use]
     pub fn sleep_ms(self, milliseconds: u32) -> Self {
         Self { sleep_ms: milliseconds, ..self }

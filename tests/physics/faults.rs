@@ -1,6 +1,8 @@
 //! Flipped bits, and what names them.
 
-use testudo_physics::{BodyDef, BodyField, BodyId, FlipError, Fx, Shape, StatePath, Vec2, World, WorldDef};
+use testudo_physics::{
+    BodyDef, BodyField, BodyId, BodyKind, FlipError, Fx, Shape, StatePath, Vec2, World, WorldDef,
+};
 
 /// A heap with everything that state can hold: contacts awake and resting, overlaps, vacant slots, forces.
 fn heap() -> World {
@@ -166,6 +168,27 @@ fn a_usual_value_can_flip_and_only_its_number_changes() {
         assert_eq!(other.flip_bit(id, field, 3), Ok(()));
         assert_eq!(world.checksum(), other.checksum());
     }
+}
+
+/// Only a dynamic body that is awake can have a force that waits. The flag stayed for ever at a static body, and moved a kinematic one.
+#[test]
+fn a_force_on_a_body_that_takes_none_is_refused() {
+    const FORCED: u32 = 9;
+    let mut world = heap();
+    let wheel =
+        world.create_body(&BodyDef::kinematic(Shape::circle(Fx::ONE)).velocity(Vec2::from_ints(1, 0)));
+    let wheel = wheel.unwrap();
+    let refused = Err(FlipError::OutOfRange { what: "a force on a body that takes none" });
+    let mut seen = [0; 2];
+    for id in world.bodies().map(|body| body.id()).collect::<Vec<_>>() {
+        let body = world.body(id).unwrap();
+        let takes = body.kind() == BodyKind::Dynamic && body.is_awake();
+        seen[usize::from(takes)] += 1;
+        let flipped = world.clone().flip_bit(id, BodyField::Flags, FORCED);
+        // The one that has a force has an acceleration, which needs it.
+        assert_eq!(flipped == refused, !takes, "{id}: {flipped:?}");
+    }
+    assert!(world.body(wheel).unwrap().is_awake() && seen[0] > 2 && seen[1] > 3, "{seen:?}");
 }
 
 /// A world in which somebody has friction stores the friction's impulses; one without does not, and its checksum says so.

@@ -131,6 +131,14 @@ fn bytes_that_are_no_snapshot_are_refused_in_words() {
     assert!(matches!(World::from_bytes(&bytes), Err(SnapshotError::Version { layout: 99, .. })));
 }
 
+/// What [`World::from_bytes`] says to bytes whose hash is made right.
+fn refusal(mut bytes: Vec<u8>) -> Option<SnapshotError> {
+    let end = bytes.len() - 8;
+    let hash = testudo_physics::hash_bytes(&bytes[..end]);
+    bytes[end..].copy_from_slice(&hash.to_le_bytes());
+    World::from_bytes(&bytes).err()
+}
+
 /// A snapshot's body begins with a word. Its free bits, and numbers of shapes that nobody has defined, are refused: a later version means something by them.
 #[test]
 fn shapes_and_properties_of_later_versions_are_refused() {
@@ -148,10 +156,7 @@ fn shapes_and_properties_of_later_versions_are_refused() {
         }
         let word = changed[..position].last_chunk_mut().expect("a word");
         *word = change(u32::from_le_bytes(*word)).to_le_bytes();
-        let end = changed.len() - 8;
-        let hash = testudo_physics::hash_bytes(&changed[..end]);
-        changed[end..].copy_from_slice(&hash.to_le_bytes());
-        World::from_bytes(&changed).err()
+        refusal(changed)
     };
     assert_eq!(with(&|word| word), None);
     let refused = |what| Some(SnapshotError::Invalid { what });
@@ -188,10 +193,35 @@ fn a_piece_of_a_body_with_another_shape_is_refused() {
         };
         let fields = extents.iter().flat_map(|part: &i32| part.to_le_bytes());
         changed.splice(position + 8..position + 8, fields);
-        let end = changed.len() - 8;
-        let hash = testudo_physics::hash_bytes(&changed[..end]);
-        changed[end..].copy_from_slice(&hash.to_le_bytes());
         let refused = SnapshotError::Invalid { what: "a body that is not its terrain" };
-        assert_eq!(World::from_bytes(&changed).err(), Some(refused), "shape {shape}");
+        assert_eq!(refusal(changed), Some(refused), "shape {shape}");
     }
+}
+
+/// One pair with a contact of moving bodies and one at rest was taken. The world then wrote snapshots that nobody took.
+#[test]
+fn a_contact_that_is_listed_twice_is_refused() {
+    let mut w = world(WorldDef::new().sleep_ms(150));
+    for x in [0, 2] {
+        add(&mut w, BodyDef::dynamic(circle(1000)).position(Vec2::from_ints(x, 0)));
+    }
+    run(&mut w, 20, 20);
+    let mut bytes = Vec::new();
+    w.snapshot(&mut bytes);
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    // Numbers of owners, of contacts, of those at rest and of friction impulses; then owner, other, impulse and friction impulse of the one at rest.
+    let asleep = words(&[0, 0, 1, 0, 0, 1, 0, 0]);
+    let at = bytes.windows(asleep.len()).position(|here| here == asleep).expect("one contact at rest");
+    let with = |contacts: &[u32]| {
+        let mut changed = bytes.clone();
+        changed.splice(at..at + asleep.len(), words(contacts));
+        refusal(changed)
+    };
+    // Slot and number of contacts of each owner, then the others and the impulses.
+    assert_eq!(with(&[1, 1, 0, 0, 0, 1, 1, 0]), None, "as after `sleep_body`");
+    let twice = Some(SnapshotError::Invalid { what: "a contact listed twice" });
+    assert_eq!(with(&[1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0]), twice, "moving, and at rest");
+    assert_eq!(with(&[2, 2, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]), twice, "of both owners");
+    assert_eq!(with(&[1, 2, 0, 0, 0, 2, 1, 1, 0, 0]), twice, "twice of one owner");
+    assert_eq!(with(&[0, 0, 2, 0, 0, 1, 0, 0, 1, 0, 0, 0]), twice, "at rest, of both owners");
 }

@@ -200,6 +200,7 @@ impl BodyDef {
     }
 
     /// Whether the body may fall asleep. A dynamic body that may not also keeps awake what it touches, directly or through others. Default true.
+    /// A kinematic body falls asleep in the first step that finds it without a velocity, in either case.
     #[must_use]
     pub fn can_sleep(self, can_sleep: bool) -> Self {
         Self { can_sleep, ..self }

@@ -50,7 +50,7 @@ pub enum TerrainError {
         /// Which point, counted from 0.
         point: u32,
     },
-    /// A segment or polygon is wider or higher than 8,192 units.
+    /// A segment or polygon is wider or higher than 8,192 units, its radius included.
     TooLarge {
         /// Index of its first point, from 0.
         point: u32,
@@ -270,7 +270,8 @@ impl PolygonDef {
         Self { surface: Surface::new(points), radius: Fx::ZERO }
     }
 
-    /// How far the surface lies outside of the corners and edges, which rounds the corners; units, 0..=4,096. Default 0.
+    /// How far the surface lies outside of the corners and edges, which rounds the corners; units, from 0 to less than 4,096: with its radius, too, the
+    /// polygon is at most 8,192 units wide and high. Default 0.
     #[must_use]
     pub fn radius(self, radius: Fx) -> Self {
         Self { radius, ..self }

@@ -143,7 +143,7 @@ impl<'a> BodyRef<'a> {
         self.body.has(flag::AWAKE)
     }
 
-    /// Whether the body may fall asleep by itself.
+    /// Whether the body may fall asleep by itself. A kinematic body without a velocity does in either case.
     #[must_use]
     pub fn can_sleep(&self) -> bool {
         self.extra.choices & choice::NEVER_SLEEPS == 0

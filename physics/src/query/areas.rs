@@ -101,7 +101,8 @@ fn raw_area(area: Aabb) -> Option<RawBox> {
 const EDGE: i64 = 3 << 29;
 
 impl World {
-    /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
+    /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]). The box of terrain is the exact one
+    /// here, however thin.
     ///
     /// `out` is cleared first. Touching counts as overlapping. Every area is valid; one with `min` above `max` is empty.
     ///

@@ -1,5 +1,7 @@
 //! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, and in tests.
 
+use alloc::vec::Vec;
+
 use crate::body::record::{Body, Extra, ShapeTag, choice, flag, raw};
 use crate::body::slot::{Slot, SlotPair};
 use crate::body::terrain_def::{check_convex, short_edge};
@@ -39,7 +41,8 @@ impl World {
         self.validate_pairs()?;
         self.validate_terrain()?;
         self.validate_contacts()?;
-        self.validate_resting()
+        self.validate_resting()?;
+        self.validate_listed_once()
     }
 
     fn validate_bodies(&self) -> Result<(), InvalidState> {
@@ -134,17 +137,12 @@ impl World {
         let cache = &self.contacts;
         let mut seen = alloc::vec![false; self.bodies.len()];
         let mut start = 0usize;
-        let mut others = alloc::vec::Vec::new();
         for owner in &cache.owners {
             ensure(self.is_named(owner.slot) && owner.count > 0, "the owner of a contact")?;
             ensure(!core::mem::replace(&mut seen[owner.slot.at()], true), "an owner listed twice")?;
             let end = start.saturating_add(owner.count as usize);
             ensure(end <= cache.contacts.len(), "a count of contacts")?;
-            others.clear();
-            others.extend_from_slice(&cache.contacts.others[start..end]);
-            others.sort_unstable();
-            ensure(others.is_sorted_by(|a, b| a < b), "a contact listed twice")?;
-            for &other in &others {
+            for &other in &cache.contacts.others[start..end] {
                 ensure(self.is_named(other) && other != owner.slot, "the other body of a contact")?;
             }
             for impulse in &cache.contacts.impulses[start..end] {
@@ -177,6 +175,13 @@ impl World {
         }
         Ok(())
     }
+
+    /// Each pair has one contact at most: of moving bodies or at rest, with either of the two as its owner.
+    fn validate_listed_once(&self) -> Result<(), InvalidState> {
+        let mut pairs: Vec<_> = self.contacts.iter().map(|c| SlotPair::of(c.owner, c.other)).collect();
+        SlotPair::sort(&mut pairs);
+        ensure(pairs.is_sorted_by(|a, b| a < b), "a contact listed twice")
+    }
 }
 
 /// Refuses corners and radii that no definition of terrain can have.
@@ -203,6 +208,7 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     ensure(followed == *body, "a flag that does not follow from its field")?;
     ensure(!(is(flag::DYNAMIC) && is(flag::KINEMATIC)), "a body both dynamic and kinematic")?;
     ensure(!is(flag::AWAKE) || (movable && !is(flag::DISABLED)), "a body awake that cannot move")?;
+    ensure(!is(flag::FORCED) || (is(flag::DYNAMIC) && is(flag::AWAKE)), "a force on a body that takes none")?;
     let moving = body.velocity != [0; 2];
     ensure(!moving || (movable && is(flag::AWAKE | flag::DISABLED)), "a velocity of a body at rest")?;
     ensure(extra.choices & !choice::ALL == 0, "an unknown choice of a body")?;

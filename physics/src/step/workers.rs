@@ -33,8 +33,9 @@ pub trait Workers {
     /// Number of threads that can work on a step, the calling one included. With 1, the step runs everything itself.
     fn threads(&self) -> usize;
 
-    /// Calls `step` once, on this thread, and meanwhile `help` on others, once on each. The step waits for no thread to come: one that comes
-    /// late or never costs only its help. `help` returns when the step is over, or after some idle milliseconds.
+    /// Calls `step` once, on this thread, and meanwhile `help` on others, once on each. `step` waits for no thread to come: one that comes
+    /// late or never costs only its help. `help` returns when the step is over, or after some idle milliseconds. A `run` that also waits until each
+    /// thread has come takes as long as the last of them: take back a call of `help` that has not begun, or use threads that have nothing else to do.
     fn run(&self, step: &mut dyn FnMut(), help: &(dyn Fn() + Sync));
 }
 
@@ -54,6 +55,10 @@ impl Workers for SameThread {
 
 /// A pool of `rayon`, with the feature of that name. The thread that steps works, too, whether it is one of the pool's or not; so one thread
 /// fewer of the pool is asked to help. Asking allocates a few bytes in each step.
+///
+/// Lend a pool that does nothing else: a step ends only when all threads that were asked have come, because `rayon` takes no job back. One that is in a
+/// long job of the game holds the step up for as long, and one that never ends its job, for ever. A caller that is a thread of the pool may run other
+/// jobs of the pool within the step.
 #[cfg(feature = "rayon")]
 impl Workers for rayon::ThreadPool {
     fn threads(&self) -> usize {

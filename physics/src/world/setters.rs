@@ -403,7 +403,7 @@ impl World {
         Ok(())
     }
 
-    /// Wakes a sleeping body.
+    /// Wakes a sleeping body and its island. A kinematic body without a velocity sleeps on.
     ///
     /// # Errors
     /// Stale handle.

@@ -88,7 +88,7 @@ impl World {
     }
 
     /// Whether a body may fall asleep by itself. A dynamic body that may not also keeps awake what it touches. [`World::sleep_body`] works in
-    /// either case.
+    /// either case, and a kinematic body falls asleep in the first step that finds it without a velocity.
     ///
     /// # Errors
     /// Stale handle.
