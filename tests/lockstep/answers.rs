@@ -103,6 +103,12 @@ fn who_comes_back_finds_the_same_place_and_match() {
     ];
     for (first, is_opener) in [(opened(0, asked.clone()), true), (Answer::Come(same.clone()), false)] {
         assert_eq!(back([first.clone(), Answer::Come(same.clone())], is_opener), Ok(true));
+        let full = Answer::Refused(Refused::Full);
+        assert_eq!(
+            back([first.clone(), full], is_opener),
+            Ok(false),
+            "it asks again: its own former place may be full"
+        );
         for other in others.clone().map(Answer::Come) {
             let found = back([first.clone(), other.clone()], is_opener);
             assert_eq!(found, Err(GuestError::NotUnderstood), "{other:?}");

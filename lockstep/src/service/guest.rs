@@ -377,7 +377,9 @@ impl<D: Dial> Guest<D> {
                     Some(Answer::Refused(why)) => why,
                     _ => return self.fail(GuestError::NotUnderstood),
                 };
-                self.try_later(GuestError::Refused(why), why == Refused::Later, now)
+                // Whoever was here before may still count as present.
+                let may_pass = why == Refused::Later || (self.welcome.is_some() && why.is_temporary());
+                self.try_later(GuestError::Refused(why), may_pass, now)
             }
             Some(LineEvent::Lost { why, kind }) => {
                 self.try_later(GuestError::Lost { why }, kind == LossKind::Full, now)

@@ -3,8 +3,8 @@
 use crate::service::agreement::Agreement;
 use crate::service::greeting::{Answer, Greeting, Refused, Secrets, Welcome};
 use crate::service::places::{Places, Secret};
+use crate::session::AnySession;
 use crate::session::config::{ENGINE_VERSION, SessionConfig};
-use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -93,7 +93,7 @@ impl Host {
         if session.is_over() {
             return Reply::only(Refused::Over);
         }
-        if session.config().signed && session.phase() != SessionPhase::Lobby {
+        if session.config().signed && session.start_is_fixed() {
             self.places.settle();
         }
         match self.places.come(connection, pass, now) {
@@ -134,12 +134,12 @@ impl Host {
         self.places.connection(link)
     }
 
-    /// Removes a player for good. In the lobby, somebody else may come instead with `secret`. Returns the connection that is to be closed, once
+    /// Removes a player for good. Until the start is fixed, somebody else may come instead with `secret`. Returns the connection that is to be closed, once
     /// the session's last packets to it have been sent.
     pub fn remove(&mut self, session: &mut AnySession, player: PlayerId, secret: &Secret) -> Option<PeerId> {
         session.kick(player);
         let connection = self.places.shut(player);
-        if session.phase() == SessionPhase::Lobby {
+        if !session.start_is_fixed() {
             self.places.renew(player, secret);
         }
         connection

@@ -164,7 +164,7 @@ impl Places {
         watches.then_some(Identity::Watcher)
     }
 
-    /// The match has begun. A player's place stays with the program that has come to it last: in a signed match whoever else has its secret could
+    /// The start of the match is fixed. A player's place stays with the program that has come to it last: in a signed match whoever else has its secret could
     /// not play, and would only close the connection of whoever can. It does not matter how often this is called.
     pub fn settle(&mut self) {
         self.is_settled = true;

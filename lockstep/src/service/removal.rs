@@ -7,12 +7,12 @@ use crate::session::AnySession;
 use crate::session::talk::{MessageError, To};
 use crate::value::ids::PlayerId;
 
-/// A player is removed for good. Before the start, somebody else may come with the new secret.
+/// A player is removed for good. Until the start is fixed, somebody else may come with the new secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Removal {
     /// The player.
     pub player: PlayerId,
-    /// Opens the place from then on, if the match has not begun; random.
+    /// Opens the place from then on, if the start is not fixed yet (`AnySession::start_is_fixed`); random.
     pub secret: Secret,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Debug for Removal {
 }
 
 impl Removal {
-    /// Asks the relay for it. Only the first player of a room is listened to. Before the match has begun, the place's new code is that of
+    /// Asks the relay for it. Only the first player of a room is listened to. Until the start is fixed, the place's new code is that of
     /// [`Codes::renew`](crate::service::codes::Codes::renew).
     ///
     /// # Errors

@@ -361,6 +361,12 @@ impl AnySession {
         self.common.phase
     }
 
+    /// Whether the time of the start is fixed, a moment before the first turn: from then on nobody takes the place of a player who goes.
+    #[must_use]
+    pub fn start_is_fixed(&self) -> bool {
+        self.common.phase != SessionPhase::Lobby || self.lobby.start_at.is_some()
+    }
+
     /// Whether the session has finished or failed. A guest's session that has failed is not over while its guest asks for the place again, and then the
     /// session of the new arrival takes its place. (`service::guest::Guest::is_calling` says that it does.)
     #[must_use]

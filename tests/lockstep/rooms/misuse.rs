@@ -1,12 +1,12 @@
 //! Members that want more than their share of a relay: of its time, its memory, or other members' places.
 
 use testudo_lockstep::service::greeting::{Answer, Refused};
-use testudo_lockstep::service::places::Secret;
+use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::removal::Removal;
-use testudo_lockstep::{Duration, PeerId, PlayerId};
+use testudo_lockstep::{Duration, PeerId, PlayerId, SessionPhase};
 
-use super::world::{World, agreement, come, limits, open};
+use super::world::{World, agreement, come, come_with, limits, open};
 use super::{Match, assert_agreed, gather};
 
 /// What is too much is not looked at. A peer that does not stop is disconnected.
@@ -122,6 +122,28 @@ fn who_has_opened_a_room_removes_players() {
     }
     assert!(world.until(120, |world| world.rooms.is_empty()), "the others play on");
     let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };
+    assert_agreed(&world, &rest, "without the player that was removed");
+}
+
+/// The start is fixed a moment before the first turn. Whoever came in that moment was let in and then refused: with a new code after a removal because
+/// the place was taken, with another key because the roster was written; and then whoever had the place was out, too.
+#[test]
+fn once_the_start_is_fixed_places_change_no_more() {
+    let mut world = World::new(Limits::default(), 19);
+    let (first, opened) = world.open(1, agreement(3, 200));
+    let secrets = opened.secrets.players;
+    let [second, third] = [1, 2].map(|player| world.come(secrets[player]));
+    assert!(world.until(20, |world| world.session(first).start_is_fixed()));
+    let other = Pass { secret: secrets[2], token: [9; 16] };
+    assert_eq!(world.greet_from(2, &come_with(other)).1.answer, Answer::Refused(Refused::OtherProgram));
+    let removal = Removal { player: PlayerId(1), secret: [6; 16] };
+    removal.ask(world.clients[first].driver.session_mut()).unwrap();
+    assert!(world.until(2, |world| world.clients[second].is_closed));
+    assert_eq!(world.session(first).phase(), SessionPhase::Lobby, "the first turn has not begun");
+    assert_eq!(world.greet_from(1, &come([6; 16])).1.answer, Answer::Refused(Refused::WrongSecret));
+    assert_eq!(world.greet_from(1, &come(secrets[1])).1.answer, Answer::Refused(Refused::Removed));
+    assert!(world.until(120, |world| world.rooms.is_empty()));
+    let rest = Match { players: vec![first, third], watchers: vec![], secrets: vec![], watch: [0; 16] };
     assert_agreed(&world, &rest, "without the player that was removed");
 }
 

@@ -200,3 +200,37 @@ fn a_side_that_takes_no_more_connections_is_called_again() {
         std::thread::yield_now();
     }
 }
+
+/// A player whose connection had broken came back while the server was full: its former connection still counted, and it was turned away from its own
+/// place.
+#[test]
+fn who_displaces_a_connection_has_its_room() {
+    let config = SealedConfig::new().connections_max(2);
+    let mut server: SealedServer = server(&config);
+    let (address, hash) = (server.local_address(), server.certificate_hash());
+    let call = |name: &[u8]| SealedClient::connect(&[address], hash, name, &SealedConfig::new()).unwrap();
+    let greeting = |server: &mut SealedServer| loop {
+        if let Some(SealedEvent::Greeting { peer, .. }) = server.poll() {
+            return peer;
+        }
+        std::thread::yield_now();
+    };
+    let first = call(b"first");
+    let former = greeting(&mut server);
+    server.accept(former, b"come in");
+    // Both are at the door while there is room for one.
+    let (mut again, mut other) = (call(b"first again"), call(b"other"));
+    let peers = [greeting(&mut server), greeting(&mut server)];
+    let accepted = |client: &mut SealedClient| loop {
+        match client.poll() {
+            Some(ClientEvent::Accepted(_)) => return true,
+            Some(ClientEvent::Lost(_)) => return false,
+            _ => std::thread::yield_now(),
+        }
+    };
+    server.accept(peers[0], b"come in");
+    server.displace(former);
+    server.accept(peers[1], b"come in");
+    assert_eq!([accepted(&mut again), accepted(&mut other)], [true; 2]);
+    drop(first);
+}

@@ -134,7 +134,7 @@ impl Room {
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Placed, Welcome), NoPlace> {
-        if self.has_begun() {
+        if self.session.start_is_fixed() {
             self.places.settle();
         }
         let placed = self.places.come(connection, pass, now)?;
@@ -207,14 +207,14 @@ impl Room {
         }
     }
 
-    /// Players who have been told that they are removed. Before the start their places open with another secret.
+    /// Players who have been told that they are removed. Until the start is fixed their places open with another secret.
     pub(super) fn take_removed(&mut self, now: Instant) -> Vec<Removed> {
-        let has_begun = self.has_begun();
+        let is_fixed = self.session.start_is_fixed();
         let Self { removed, places, secrets, seen, .. } = self;
         let shut = |Removal { player, secret }: Removal| {
             let connection = places.shut(player);
             let has_come = *seen & (1 << player.0) != 0;
-            let renewed = (!has_begun).then(|| {
+            let renewed = (!is_fixed).then(|| {
                 places.renew(player, &secret);
                 // The next one is somebody else.
                 *seen &= !(1 << player.0);

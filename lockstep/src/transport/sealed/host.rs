@@ -78,7 +78,7 @@ impl SealedHost {
         self.host.places()
     }
 
-    /// Removes a player for good. Before the match has begun, somebody else may come instead with a new code, which is returned; `secret` is
+    /// Removes a player for good. Until the start is fixed, somebody else may come instead with a new code, which is returned; `secret` is
     /// random.
     pub fn remove(
         &mut self,
@@ -96,8 +96,7 @@ impl SealedHost {
             }
         }
         connection.into_iter().for_each(|connection| self.server.close(connection));
-        let is_before = session.phase() == crate::SessionPhase::Lobby;
-        is_before.then(|| self.codes.renew(player, secret)).flatten()
+        (!session.start_is_fixed()).then(|| self.codes.renew(player, secret)).flatten()
     }
 
     /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in what may come.

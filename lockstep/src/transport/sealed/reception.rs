@@ -126,6 +126,8 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
             () = session.over() => {}
             last = decisions.recv() => {
                 code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
+                // Its room is that of whoever has displaced it, who may be here already.
+                drop(ticket);
                 sleep(FLUSH).await;
             }
         },

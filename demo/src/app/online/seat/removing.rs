@@ -2,7 +2,7 @@
 
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::removal::Removal;
-use testudo_lockstep::{Identity, PlayerId, SessionPhase};
+use testudo_lockstep::{Identity, PlayerId};
 
 use crate::app::online::keys;
 use crate::app::online::news::News;
@@ -58,17 +58,17 @@ impl Seat {
             }
             _ => None,
         };
-        let is_before = self.session().phase() == SessionPhase::Lobby;
+        let is_before = !self.session().start_is_fixed();
         code.filter(|_| is_before)
             .into_iter()
             .for_each(|code| self.attendance.note_asked_to_go(player, code));
         Ok(())
     }
 
-    /// The relay has removed a player before the start. A question that it reads after the start opens the place to nobody.
+    /// The relay has removed a player before the start was fixed. A question that it reads later opens the place to nobody.
     pub(super) fn tell_new_codes(&mut self) {
         let session = self.driver.session();
-        let is_before = session.phase() == SessionPhase::Lobby;
+        let is_before = !session.start_is_fixed();
         for (player, code) in self.attendance.take_gone(|player| !is_before || !session.is_here(player)) {
             if is_before {
                 self.renew_code(player, &code);
