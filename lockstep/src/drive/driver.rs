@@ -394,7 +394,8 @@ impl<S: Simulation> Driver<S> {
             self.work.spoil_round();
         } else {
             self.simulation.step(self.session.plan().frames_per_second);
-            self.frames += 1;
+            // The number came with the state that was loaded.
+            self.frames = self.frames.wrapping_add(1);
             self.work.frame();
         }
         self.passed += 1;

@@ -72,10 +72,10 @@ fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns
 }
 
 /// A turn becomes shorter only after a shorter turn was possible for this many turns, or for a second if that is over sooner.
-const CALM_TURNS: u32 = 10;
+pub(crate) const CALM_TURNS: u32 = 10;
 
 /// A calm second, in ms.
-const CALM_MS: u32 = 1_000;
+pub(crate) const CALM_MS: u32 = 1_000;
 
 /// A player's network average counts without a time limit up to this many ms.
 pub(crate) const NETWORK_VOTE_MS: u16 = 1_000;

@@ -145,16 +145,16 @@ impl AnySession {
         self.transfers.giver.lie_about_state(from_end, bit);
     }
 
-    /// A source that lies: in the next state that it gives, these players (bit n for player n) had gone so many turns before.
+    /// A source that lies: the session's part of the next state that it gives is changed.
     #[cfg(test)]
-    pub(crate) fn lie_about_players(&mut self, players: u16, before: u32) {
-        self.transfers.giver.gone = Some((players, before));
+    pub(crate) fn lie_about_header(&mut self, lie: fn(&mut Header)) {
+        self.transfers.giver.header_lie = Some(lie);
     }
 
     /// Whether the source has told that lie.
     #[cfg(test)]
-    pub(crate) fn has_lied_about_players(&self) -> bool {
-        self.transfers.giver.gone.is_none()
+    pub(crate) fn has_lied_about_header(&self) -> bool {
+        self.transfers.giver.header_lie.is_none()
     }
 
     /// The wrong bit, the number of bits of the header, and of all.

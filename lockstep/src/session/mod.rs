@@ -90,6 +90,8 @@ use saving::Saving;
 use setup::Setup;
 use signing::Signing;
 use transfer::Transfers;
+#[cfg(test)]
+pub(crate) use transfer::header::Header;
 pub use typed::Session;
 use votes::Ballots;
 use waiting::Waiting;

@@ -184,7 +184,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether the pace of the settings can lead to this shape of turns.
+/// Whether the pace of the settings can lead to this shape of turns. A turn without a frame would have no end.
 pub(super) fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
     let base = config.first_plan();
     let (frames, rate, pace) = (plan.frames_per_turn, plan.frames_per_second, plan.pace_millihertz);
@@ -197,7 +197,7 @@ pub(super) fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
         }
         Pace::Article => frames <= 2 * rate && pace == 1_000 * rate,
     };
-    plan == base || measured
+    frames >= 1 && rate >= 1 && (plan == base || measured)
 }
 
 /// Whether a save may hold an entry with these extras and this end.

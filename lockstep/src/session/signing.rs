@@ -19,12 +19,9 @@ use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHas
 use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::roster::Roster;
 use crate::signed::signed_before::SignedBefore;
-use crate::signed::statement::{Since, Statement};
+use crate::signed::statement::{INTERVAL, Since, Statement};
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
-
-/// Game time between two statements, in microseconds: about a second, and less than 100 bytes per second of each player and link.
-const INTERVAL: u64 = 1_150_000;
 
 /// Number of this peer's views, and of others' statements, that are kept for late ones.
 const KEPT: usize = 12;

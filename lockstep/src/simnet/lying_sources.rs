@@ -3,16 +3,17 @@
 use super::*;
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
-use crate::pace::pacing::Pace;
+use crate::pace::pacing::{Pace, Votes};
 use crate::session::config::{SessionConfig, Topology};
 use crate::session::event::Event;
 use crate::session::failure::Failure;
-use crate::session::{Session, SessionPhase};
+use crate::session::{Header, Session, SessionPhase};
 use crate::signed::key::PlayerKey;
 use crate::signed::signed_before::SignedBefore;
 use crate::simnet::virtual_match::VirtualMatch;
 use crate::state::{self, State, StateError, Visit};
 use crate::value::action::NoAction;
+use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::Duration;
 
@@ -69,6 +70,9 @@ impl State for Clockwork {
 
 const PLAYERS: u8 = 4;
 
+/// What a source says of the session instead of the truth.
+type Change = fn(&mut Header);
+
 /// A lie, and to whom.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lie {
@@ -85,8 +89,8 @@ struct Lie {
     from_end: bool,
     /// The wrong bit.
     bit: usize,
-    /// Instead of a wrong bit: these players, bit n for player n, had gone so many turns before, it says.
-    gone: Option<(u16, u32)>,
+    /// Instead of a wrong bit: what it changes in the session's part.
+    header: Option<Change>,
 }
 
 impl Lie {
@@ -151,8 +155,8 @@ impl Lie {
             battle.net_mut().set_partition(&[]);
         }
         let source = battle.drivers_mut()[0].session_mut();
-        match self.gone {
-            Some((players, before)) => source.lie_about_players(players, before),
+        match self.header {
+            Some(lie) => source.lie_about_header(lie),
             None => source.lie_about_state(self.from_end, self.bit),
         }
         let now = battle.now();
@@ -171,8 +175,8 @@ impl Lie {
     fn check(self) -> Vec<Event> {
         let (joiner, mut game) = self.play();
         let source = game.drivers()[0].session();
-        let told_gone = (self.gone.is_some() && source.has_lied_about_players()).then_some((0, 0, 0));
-        let Some((bit, header, all)) = source.lied().or(told_gone) else {
+        let told = (self.header.is_some() && source.has_lied_about_header()).then_some((0, 0, 0));
+        let Some((bit, header, all)) = source.lied().or(told) else {
             panic!("{self:?}: no state was asked for")
         };
         let what = format!("bit {bit} of {header} and {all}, {self:?}");
@@ -244,29 +248,69 @@ fn no_state_is_believed_that_differs_in_one_bit() {
 /// Fields of the header one by one, whatever is drawn above.
 #[test]
 fn a_header_that_lies_about_the_session_is_found_before_the_joiner_plays() {
-    let fields = [
-        ("frame", 96),
-        ("speed", 194),
-        ("pace", 233),
-        ("calm turns", 265),
-        ("calm ms", 300),
-        ("network vote of player 0", 331),
-        ("runtime vote of player 0", 347),
+    let fields: [(&str, Change); 7] = [
+        ("frame", |header| header.frame ^= 1),
+        // The number of frames passed its end.
+        ("last frame", |header| header.frame = u32::MAX),
+        ("speed", |header| header.speed ^= 8),
+        ("pace", |header| header.plan.pace_millihertz ^= 32),
+        ("frames of a turn", |header| header.plan.frames_per_turn += 1),
+        ("network vote of player 0", |header| header.players[0].votes.network_ms ^= 32),
+        ("runtime vote of player 0", |header| header.players[0].votes.runtime_ms ^= 32),
     ];
-    for (name, at) in fields {
-        let told = Lie { bit: 16 + at, ..Lie::default() }.check();
+    for (name, lie) in fields {
+        let told = Lie { header: Some(lie), ..Lie::default() }.check();
         assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{name}: {told:?}");
+    }
+}
+
+/// Numbers that no match comes to: the joining peer was caught in a turn without end, or its counters passed their end.
+#[test]
+fn a_header_that_no_match_comes_to_costs_the_joiner_another_state_and_no_more() {
+    let lies: [(&str, Change); 3] = [
+        ("turns without frames", |header| {
+            header.plan.frames_per_turn = 0;
+            header.players.iter_mut().for_each(|player| player.votes = Votes::default());
+        }),
+        ("calm turns", |header| {
+            header.calm = (u32::MAX, 0);
+            header.plan.frames_per_turn = 20;
+            for player in &mut header.players {
+                player.votes = Votes { network_ms: 1, ..Votes::default() };
+            }
+        }),
+        ("time since the last statement", |header| {
+            header.signing.as_mut().unwrap().elapsed = u64::MAX;
+        }),
+    ];
+    for (number, (name, lie)) in lies.into_iter().flat_map(|lie| [lie; 4]).enumerate() {
+        let (is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1);
+        // Only statements have a rhythm.
+        let is_unsigned = !name.contains("statement");
+        let lie = Lie { is_unsigned, is_relayed, watches, header: Some(lie), ..Lie::default() };
+        let told = lie.check();
+        let is_refused = |event: &Event| matches!(event, Event::StateRefused { .. });
+        assert!(told.iter().any(is_refused), "{name}, {lie:?}: {told:?}");
+    }
+}
+
+/// These players (bit n for player n) had gone so many turns before, it says.
+fn gone<const PLAYERS: u16, const BEFORE: u32>(header: &mut Header) {
+    for (player, place) in header.players.iter_mut().zip(0..) {
+        if PLAYERS >> place & 1 == 1 {
+            player.ended.get_or_insert((header.turn - BEFORE, EndReason::Dropped));
+        }
     }
 }
 
 /// Where nobody plays any more, nobody can confirm a state. A source that said so was believed: the joining peer was told nothing, and played alone.
 #[test]
 fn a_source_that_says_that_others_are_gone_is_not_believed() {
+    // Everybody, or all but the source; just now, or some turns ago.
+    let lies: [Change; 4] = [gone::<0b1111, 1>, gone::<0b1110, 1>, gone::<0b1111, 4>, gone::<0b1110, 4>];
     for number in 0..32 {
         let (is_relayed, watches, is_unsigned) = (number % 2 == 1, number / 2 % 2 == 1, number / 4 % 2 == 1);
-        // Everybody, or all but the source; just now, or some turns ago.
-        let gone = Some(([0b1111, 0b1110][number / 8 % 2], [1, 4][number / 16]));
-        let lie = Lie { is_relayed, watches, is_unsigned, gone, ..Lie::default() };
+        let lie = Lie { is_relayed, watches, is_unsigned, header: Some(lies[number / 8]), ..Lie::default() };
         let told = lie.check();
         assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{lie:?}: {told:?}");
     }

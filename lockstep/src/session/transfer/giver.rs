@@ -27,9 +27,9 @@ pub(crate) struct Giver {
     pub(super) declines: Option<u32>,
     #[cfg(test)]
     lie: Option<Lie>,
-    /// A test's lie: that these players (bit n for player n) had gone so many turns before.
+    /// A test's lie about the session.
     #[cfg(test)]
-    pub(in crate::session) gone: Option<(u16, u32)>,
+    pub(in crate::session) header_lie: Option<fn(&mut Header)>,
 }
 
 /// A state that was taken, if the simulation can be saved, and before which turn the asking peer wanted one at the earliest.
@@ -61,10 +61,7 @@ impl Giver {
     pub(super) fn give(&mut self, common: &Common, state: Option<&[u8]>) -> Option<Given> {
         let header = self.header.take()?;
         #[cfg(test)]
-        let header = match self.gone.take() {
-            Some((players, before)) => header.with_players_gone(players, before),
-            None => header,
-        };
+        let header = self.tell_header(header);
         let wanted = self.wanted.take().unwrap_or_default();
         self.taken_at = Some(common.now);
         let bytes = state.map(|state| header.with_state(state));
@@ -118,6 +115,12 @@ impl Giver {
     #[cfg(test)]
     pub(in crate::session) fn lie_about_state(&mut self, from_end: bool, bit: usize) {
         self.lie = Some(Lie { from_end, bit, header: 0, all: 0 });
+    }
+
+    #[cfg(test)]
+    fn tell_header(&mut self, mut header: Header) -> Header {
+        self.header_lie.take().into_iter().for_each(|lie| lie(&mut header));
+        header
     }
 
     #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use smallvec::SmallVec;
 
-use crate::pace::pacing::{TurnPlan, Votes};
+use crate::pace::pacing::{CALM_MS, CALM_TURNS, TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::session::config::SessionConfig;
 use crate::session::saving::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
+use crate::signed::statement::INTERVAL;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::PlayerId;
@@ -180,17 +181,6 @@ impl Header {
         Ok((header, LENGTH_BYTES + length))
     }
 
-    /// A test's lie: that these players, bit n for player n, had gone so many turns before.
-    #[cfg(test)]
-    pub(crate) fn with_players_gone(mut self, players: u16, before: u32) -> Self {
-        for (player, place) in self.players.iter_mut().zip(0..) {
-            if players >> place & 1 == 1 {
-                player.ended.get_or_insert((self.turn - before, EndReason::Dropped));
-            }
-        }
-        self
-    }
-
     /// Whether a session with these settings can continue from here; the sender is not trusted.
     pub(crate) fn is_sound(&self, config: &SessionConfig, action_bits: u32) -> bool {
         let exists = self.turn > config.first_turn() && config.turns.is_none_or(|turns| self.turn < turns);
@@ -202,10 +192,18 @@ impl Header {
             && self.paused_by.is_none_or(|player| self.paused && player.0 < config.players)
             && self.players.len() == usize::from(config.players)
             && self.signing.is_some() == config.signed
+            && self.counters_are_sound()
             && self.players.iter().all(before)
             && self.result.is_none_or(|(turn, _)| turn < self.turn)
             && self.saved.is_none_or(|turn| turn < self.turn)
             && plan_is_sound(self.plan, config)
+    }
+
+    /// Turns and times that are counted up to a limit, and begin again there.
+    fn counters_are_sound(&self) -> bool {
+        let (calm_turns, calm_ms) = self.calm;
+        let elapsed = self.signing.as_ref().map_or(0, |signing| signing.elapsed);
+        calm_turns < CALM_TURNS && calm_ms < CALM_MS && elapsed < INTERVAL
     }
 }
 
@@ -230,6 +228,7 @@ impl HeaderSigning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pace::pacing::Pace;
 
     fn header() -> Header {
         let plan = SessionConfig::new(2).first_plan();
@@ -281,7 +280,7 @@ mod tests {
     fn what_no_match_can_have_come_to_is_not_sound() {
         let config = SessionConfig::new(2).signed();
         assert!(header().is_sound(&config, 8));
-        let broken: [fn(&mut Header); 8] = [
+        let broken: [fn(&mut Header); 11] = [
             |header| header.paused_by = Some(PlayerId(2)),
             |header| header.turn = 0,
             |header| header.settings_hash ^= 1,
@@ -290,6 +289,9 @@ mod tests {
             |header| header.players[1].ended = Some((9, EndReason::Left)),
             |header| header.result = Some((9, 1)),
             |header| header.saved = Some(9),
+            |header| header.calm.0 = CALM_TURNS,
+            |header| header.calm.1 = CALM_MS,
+            |header| header.signing.as_mut().unwrap().elapsed = INTERVAL,
         ];
         for change in broken {
             let mut header = header();
@@ -297,5 +299,21 @@ mod tests {
             assert!(!header.is_sound(&config, 8), "{header:?}");
         }
         assert!(!header().is_sound(&config.turns(9), 8));
+    }
+
+    /// Of other paces than the fixed one a turn without frames was sound, and the joining peer was caught in it.
+    #[test]
+    fn a_turn_has_a_frame_at_every_pace() {
+        for pace in [Pace::Fixed, Pace::Adaptive, Pace::Article] {
+            let config = SessionConfig::new(2).pace(pace).signed();
+            let sound = Header { settings_hash: config.settings_hash(8), ..header() };
+            assert!(sound.is_sound(&config, 8), "{pace:?}");
+            for (frames_per_turn, frames_per_second) in [(0, sound.plan.frames_per_second), (0, 0)] {
+                let mut broken = sound.clone();
+                let pace_millihertz = 1_000 * frames_per_second;
+                broken.plan = TurnPlan { frames_per_turn, frames_per_second, pace_millihertz };
+                assert!(!broken.is_sound(&config, 8), "{pace:?} {:?}", broken.plan);
+            }
+        }
     }
 }
