@@ -2,7 +2,7 @@
 
 use crate::session::common::Common;
 use crate::session::link::Link;
-use crate::session::transfer::arrival::ARRIVAL_WINDOW;
+use crate::session::stream::ARRIVAL_WINDOW;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
@@ -107,13 +107,17 @@ impl Common {
         })
     }
 
-    /// Whether a player is heard and has not confirmed the end of another one for the drop time.
+    /// Whether a player is heard and has not confirmed the end of another one for the drop time, or for the time for joining while it joins itself. A player
+    /// who has resigned confirms it, too.
     pub(super) fn withholds_end(&self, link: &Link, player: PlayerId) -> bool {
         let config = &self.setup.config;
-        let patience = config.waits.drop_after.unwrap_or(config.waits.silence_timeout);
+        let patience = match link.arrival {
+            Some(_) => config.join_time(),
+            None => config.waits.drop_after.unwrap_or(config.waits.silence_timeout),
+        };
         let ack = link.progress.acked[player.index()];
         let (mark, since) = link.progress.marks[player.index()];
-        let is_here = link.is_connected() && self.plays(link) && !link.lacks_state();
+        let is_here = link.is_connected() && link.is_player() && !link.lacks_state();
         let is_heard = self.now.since(link.last_heard) < HEARD;
         let is_old = ack < mark && self.now.since(since) >= patience;
         is_here && is_heard && is_old && self.serves(link, player)

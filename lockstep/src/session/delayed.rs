@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use crate::session::common::Common;
 use crate::session::link::Link;
-use crate::session::stream::Stream;
-use crate::session::transfer::arrival::{ARRIVAL_WINDOW, ArrivalStage};
+use crate::session::stream::{ARRIVAL_WINDOW, Stream};
+use crate::session::transfer::arrival::ArrivalStage;
 use crate::session::transfer::blob::Blob;
 use crate::signed::statement::Statement;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};

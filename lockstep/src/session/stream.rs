@@ -9,6 +9,9 @@ use crate::session::saved_match::SavedStream;
 use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::PeerId;
 
+/// Number of entries of one stream that are kept for a peer that is catching up.
+pub(crate) const ARRIVAL_WINDOW: u32 = 4_096;
+
 /// An absence is remembered until this many entries of the return are forgotten, because turns that have run are still asked for: whose entry was the
 /// player's own is known of as many turns as checksums may be late.
 const RETURNS_KEPT: u32 = 1_024;
@@ -89,6 +92,10 @@ impl Stream {
         let Some((last, reason)) = self.end.take() else { return };
         let own = first.saturating_add(made);
         self.absences.push(Absence { last, reason, first, own });
+        // Whoever still lacks an entry from before so long an absence is lost.
+        if first.saturating_sub(self.next()) > ARRIVAL_WINDOW {
+            self.entries = VecDeque::new();
+        }
         if self.entries.is_empty() {
             self.oldest = first;
         }
@@ -186,5 +193,35 @@ impl Stream {
         let oldest = self.oldest;
         // A peer that has none of the entries may still have to learn that the stream continues.
         self.absences.retain(|away| away.own.saturating_add(RETURNS_KEPT) > oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Somebody had never acknowledged the end of the stream, and all the time since was filled with entries.
+    #[test]
+    fn a_long_absence_is_not_filled_with_entries() {
+        for (absence, kept) in
+            [(0, 5), (ARRIVAL_WINDOW, 5 + ARRIVAL_WINDOW), (ARRIVAL_WINDOW + 1, 2), (4_000_000_000, 2)]
+        {
+            let mut stream = Stream::new(100);
+            stream.push(Entry::default());
+            stream.push(Entry::default());
+            stream.push(Entry {
+                extras: [Extra::End(EndReason::Dropped)].into_iter().collect(),
+                ..Entry::default()
+            });
+            let first = stream.next() + absence;
+            stream.go_on(first, 2, 1, &Entry::default());
+            assert_eq!((stream.next(), stream.entries.len() as u32), (first + 2, kept), "{absence}");
+            assert!(stream.get(first).is_some_and(|entry| entry.returns() == Some(1)), "{absence}");
+            assert_eq!(
+                (stream.end_in(first - 1), stream.is_pending()),
+                (Some((102, EndReason::Dropped)), true),
+                "{absence}"
+            );
+        }
     }
 }

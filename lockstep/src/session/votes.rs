@@ -114,7 +114,7 @@ pub(super) fn may_vote(common: &Common, player: PlayerId) -> Result<(), VoteErro
     let why_not = match setup.player() {
         None => VoteError::NotPlaying,
         _ if common.phase == SessionPhase::Lobby => VoteError::NotBegun,
-        _ if common.is_over() => VoteError::Over,
+        _ if common.phase != SessionPhase::Running => VoteError::Over,
         _ if common.player_ended() => VoteError::NotPlaying,
         _ if u32::from(setup.config.players) <= VOTERS_MIN => VoteError::OnlyTwo,
         _ if player.0 >= setup.config.players => VoteError::Nobody,

@@ -4,10 +4,10 @@ use super::{bare, deliver, entries_of, slow};
 use crate::joining::{come_back, config, middle_of, restart, secret, start};
 use crate::play::Play as _;
 use crate::toy::{Toy, key_of};
-use testudo_lockstep::packet::TurnsPacket;
+use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::{
     Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Proof, Refusal, SessionConfig,
-    SessionPhase, SignedBefore, Statement, Topology, Verdict, VirtualMatch,
+    SessionPhase, SignedBefore, Statement, Successor, Topology, Verdict, VirtualMatch,
 };
 
 const LIAR: u32 = 3;
@@ -101,20 +101,38 @@ fn who_crashes_once_a_minute_does_not_wait() {
     }
 }
 
-/// A player that acknowledged everything but the end of another one's stream kept that one out for the rest of the match.
+/// A player that acknowledged everything but the end of another one's stream kept that one out for the rest of the match; one that had resigned, and one that
+/// came back itself, did so after those who play were lost for it.
 #[test]
 fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
-    for topology in [Topology::Host, Topology::Relay] {
-        let config = settings(topology);
+    for (topology, liar) in [Topology::Host, Topology::Relay]
+        .into_iter()
+        .flat_map(|topology| ["plays", "has resigned", "comes back"].map(|liar| (topology, liar)))
+    {
+        let what = format!("{topology:?}: who {liar}");
+        let config = settings(topology).join_timeout(Duration::from_secs(20));
         let mut game = start(&config, 0, 1, slow());
         let middle = middle_of(&config) as usize;
         game.play(5_000);
-        let known = game.session(0).next_turn().0;
+        match liar {
+            "has resigned" => {
+                game.session_mut(LIAR as usize).resign(Successor::Nobody);
+                game.play_for(1_000);
+            }
+            "comes back" => {
+                come_back(&mut game, &config, LIAR as u8);
+                while game.toy(LIAR as usize).loaded.is_empty() {
+                    assert!(!game.play_for(1));
+                }
+            }
+            _ => {}
+        }
+        let (known, begun) = (game.session(0).next_turn().0, game.now().as_micros() / 1_000);
         // From now on it is played here: it lacks the last entries of player 2.
         game.put_to_sleep(LIAR as usize, Instant::from_millis(9_000_000));
         game.net_mut().set_partition(&[2]);
         for step in 0..1_200 {
-            game.play(5_000 + 50 * step);
+            game.play(begun + 50 * step);
             if step == 400 {
                 game.net_mut().set_partition(&[]);
                 come_back(&mut game, &config, 2);
@@ -122,10 +140,15 @@ fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
             let from = game.session(1).next_turn().0.saturating_sub(1).max(2);
             let acks = [from, from, known.saturating_sub(2), from].into_iter().collect();
             let rest = TurnsPacket { acks, ..bare(from, 4) };
-            deliver(&mut game, middle, LIAR, &entries_of(3, from, vec![Entry::default(); 4], rest));
+            let packet = match liar {
+                "plays" => entries_of(3, from, vec![Entry::default(); 4], rest),
+                _ => Packet::Turns(Box::new(rest)),
+            };
+            deliver(&mut game, middle, LIAR, &packet);
         }
-        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
-        assert!(game.session(0).next_turn().0 > known + 100, "{topology:?}");
+        let back = game.toy(1).returned.iter().filter(|(player, _)| *player == 2).count();
+        assert_eq!(back, 1, "{what}");
+        assert!(game.session(0).next_turn().0 > known + 100, "{what}");
     }
 }
 

@@ -85,6 +85,12 @@ fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
         assert_eq!(game.toy(1).bots.len(), usize::from(is_relayed));
         if is_relayed {
             assert_eq!(game.session_mut(1).vote_out(PlayerId(2), true), Ok(()));
+            while game.session(1).phase() == SessionPhase::Running {
+                game.play_for(5);
+            }
+            // The last turn has run, and the others have yet to know that.
+            assert_eq!(game.session(1).phase(), SessionPhase::Ending);
+            assert_eq!(game.session_mut(1).vote_out(PlayerId(2), true), Err(VoteError::Over));
             game.play(300_000);
             let phases = [1, 2, middle_of(&config) as usize].map(|node| game.session(node).phase());
             assert_eq!(phases, [SessionPhase::Finished; 3]);

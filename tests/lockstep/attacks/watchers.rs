@@ -4,11 +4,12 @@ use super::signed::{forge, shown};
 use super::{bare, deliver, play_watched, slow};
 use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start};
 use crate::play::{Play as _, accuses};
-use crate::toy::{Toy, key_of};
-use testudo_lockstep::packet::{Packet, Transfer};
+use crate::toy::{Toy, key_of, latency};
+use testudo_lockstep::packet::{Packet, Transfer, TurnsPacket};
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, SessionConfig, Successor, Topology, VirtualMatch,
 };
+use testudo_tests::counting::Counting;
 
 const PLAYERS: u8 = 3;
 
@@ -124,6 +125,40 @@ fn who_watches_keeps_nobody_out_by_what_it_does_not_acknowledge() {
         }
         assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_eq!(game.session(middle).link_count(), usize::from(PLAYERS) + usize::from(middle > 0));
+    }
+}
+
+/// Of an entry that it never acknowledged everything since was kept: when the player came back, one entry for each turn of its absence.
+#[test]
+fn who_watches_makes_nobody_keep_a_long_absence() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(PLAYERS, topology).frames_per_second(100).frames_per_turn(1).turns_ahead(8);
+        let config = config.turns(30_000).queue_max(1_000);
+        let mut game = start(&config, 1, 3, latency(5));
+        let (middle, watcher) = (middle_of(&config) as usize, game.drivers().len() - 1);
+        game.drivers_mut().iter_mut().for_each(|driver| driver.simulation_mut().ballast = 0);
+        game.play(3_000);
+        let acked = game.session(watcher).next_turn().0;
+        game.put_to_sleep(watcher, Instant::from_millis(4_000_000));
+        game.net_mut().set_partition(&[2]);
+        for step in 0..500 {
+            game.play(3_000 + 200 * step);
+            let next = game.session(1).next_turn().0;
+            let acks = [next, next, acked].into_iter().collect();
+            let packet = TurnsPacket { acks, ..bare(next, PLAYERS) };
+            deliver(&mut game, middle, watcher as u32, &Packet::Turns(Box::new(packet)));
+        }
+        game.net_mut().set_partition(&[]);
+        assert_eq!(game.session(middle).link_count(), usize::from(PLAYERS) + usize::from(middle > 0));
+        let before = Counting::counts().bytes;
+        come_back(&mut game, &config, 2);
+        game.drivers_mut()[2].simulation_mut().ballast = 0;
+        while game.toy(1).returned.is_empty() {
+            assert!(!game.play_for(10), "{topology:?} {:?}", game.phases());
+        }
+        // An entry of nothing takes 72 bytes, and the absence is of 9,000 turns.
+        let kept = Counting::counts().bytes - before;
+        assert!(kept < 100_000, "{topology:?}: {kept} bytes");
     }
 }
 

@@ -4,9 +4,6 @@ use crate::session::streams::Streams;
 use crate::value::ids::PlayerId;
 use crate::value::time::Instant;
 
-/// Number of entries of one stream that are kept for a peer that is catching up.
-pub(crate) const ARRIVAL_WINDOW: u32 = 4_096;
-
 /// A peer that joins a running match, as the middle of the star sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {

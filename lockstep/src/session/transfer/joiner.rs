@@ -72,7 +72,7 @@ enum JoinStage {
     /// The others' checksums confirm it; the simulation must load it.
     Loading(Box<Header>),
     CatchingUp,
-    /// Has run every turn that it has; a player waits for the turn of its return.
+    /// Has run every turn that the middle has; a player waits for the turn of its return.
     Ready,
 }
 
@@ -390,7 +390,7 @@ impl Joiner {
 
     // ---- time
 
-    /// What is due now. `is_behind`: turns that have not run are here.
+    /// What is due now. `is_behind`: turns that have not run are here, or at the middle.
     pub(in crate::session) fn due(&self, common: &Common, is_behind: bool) -> Due {
         let Some(joining) = &self.0 else { return Due::Nothing };
         if matches!(joining.stage, JoinStage::Ready) {

@@ -5,9 +5,8 @@ use crate::packet::Bye;
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::delayed::Delayed;
-use crate::session::event::Event;
 use crate::session::lateness::Lateness;
-use crate::session::link::{Link, LinkPhase};
+use crate::session::link::Link;
 use crate::session::stream::Stream;
 use crate::session::transfer::Transfers;
 use crate::session::transfer::arrival::{Arrival, ArrivalStage};
@@ -351,10 +350,7 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
         || (!running && stage != ArrivalStage::CatchingUp)
     {
         tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a joining peer is given up");
-        (link.arrival, link.sender) = (None, None);
-        link.phase = LinkPhase::Closed;
-        link.outflow.owe_bye(Bye::Left);
-        common.emit(Event::JoinFailed(peer));
+        common.end_arrival(index, Bye::Left);
     } else if is_near && !may_refuse && link.identity == Some(Identity::Watcher) {
         link.arrival = None;
     }
