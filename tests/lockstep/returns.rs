@@ -5,7 +5,7 @@ use crate::play::Play as _;
 use crate::saving::{resumed_by_the_host_alone, saved_by};
 use crate::toy::{Toy, latency};
 
-use testudo_lockstep::{Duration, Event, Failure, PlayerId, SessionPhase, Topology, VirtualMatch};
+use testudo_lockstep::{Duration, Event, Failure, PeerId, PlayerId, SessionPhase, Topology, VirtualMatch};
 
 /// A match of four, in which player 3 has gone and is here again after ten seconds, with a state of so many bytes to get.
 fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatch<Toy> {
@@ -117,4 +117,56 @@ fn a_resumed_match_does_not_wait_for_a_guest_that_comes_anew_before_the_start() 
         assert!(!was_in_lobby || stalled < 50, "{restart_ms} ms: {stalled} frames");
     }
     assert!(hits > 10, "{hits}");
+}
+
+/// It said that it was here as soon as it had run the few turns that had come at once. Everybody else then waited for it to run all that it lacked.
+#[test]
+fn who_gets_few_turns_at_a_time_is_not_back_before_it_has_them_all() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for window in [512, 16] {
+            let config = config(3, topology).frames_per_second(60).frames_per_turn(1).turns_ahead(8);
+            let config = config.turns(3_000).state_rate(200_000);
+            let mut game = start(&config, 0, 3, latency(30));
+            for driver in game.drivers_mut() {
+                driver.simulation_mut().ballast = 1_000_000;
+            }
+            game.play(3_000);
+            game.play_cut_off(&[2], 10_000);
+            come_back(&mut game, &config.clone().window(window), 2);
+            step_until(&mut game, |game| game.session(2).is_catching_up());
+            let lag = |game: &VirtualMatch<Toy>| {
+                let [front, own] = [0, 2].map(|node: usize| game.session(node).next_turn().0);
+                front.saturating_sub(own)
+            };
+            assert!(lag(&game) > 100, "{topology:?}, window {window}");
+            step_until(&mut game, |game| !game.session(2).is_catching_up());
+            // As many as a player may be behind another one, and those that are on their way.
+            assert!(lag(&game) < 20, "{topology:?}, window {window}: lacks {} turns", lag(&game));
+            assert!(game.play(400_000), "{topology:?}, window {window}");
+            assert_eq!(game.toy(0).returned.len(), 1, "{topology:?}, window {window}");
+            assert_agreed(&mut game, &format!("{topology:?}, window {window}"));
+        }
+    }
+}
+
+/// It was told that it had been dropped, and the host that a watcher had gone.
+#[test]
+fn who_is_too_slow_to_join_has_not_been_dropped() {
+    let config = config(3, Topology::Host).frames_per_second(100).frames_per_turn(1).turns_ahead(8);
+    let config = config.turns(20_000).state_rate(20_000);
+    let mut game = start(&config, 0, 3, latency(5));
+    for driver in game.drivers_mut() {
+        driver.simulation_mut().ballast = 1_000_000;
+    }
+    game.play(3_000);
+    game.play_cut_off(&[2], 8_000);
+    game.events(0);
+    come_back(&mut game, &config, 2);
+    // The state takes 50 s, and the host keeps 41 s of turns.
+    game.play(60_000);
+    let told = game.events(0);
+    assert!(told.contains(&Event::JoinFailed(PeerId(2))), "{told:?}");
+    assert!(!told.contains(&Event::WatcherGone(PeerId(2))), "{told:?}");
+    assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::NoState));
+    assert_eq!(game.session(0).phase(), SessionPhase::Running);
 }

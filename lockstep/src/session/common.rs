@@ -317,10 +317,23 @@ impl Common {
     /// Number of turns in [`RETURN_NOTICE`], within limits.
     pub(super) fn notice(&self, turn: Duration) -> u32 {
         let config = &self.setup.config;
-        let turn = turn.as_micros().max(1);
-        let turns = u32::try_from(RETURN_NOTICE.as_micros().div_ceil(turn)).unwrap_or(u32::MAX);
-        let least = config.turns_ahead + 2;
-        turns.clamp(least, (config.limits.window / 4).max(least))
+        let most = (config.limits.window / 4).max(config.turns_ahead + 2);
+        self.notice_of_any_window(turn).min(most)
+    }
+
+    /// The same where the window is as large as it may be. The middle of a star may have another one than this peer.
+    fn notice_of_any_window(&self, turn: Duration) -> u32 {
+        let turns = RETURN_NOTICE.as_micros().div_ceil(turn.as_micros().max(1));
+        u32::try_from(turns).unwrap_or(u32::MAX).max(self.setup.config.turns_ahead + 2)
+    }
+
+    /// Whether the middle of the star has turns for a player who comes back that have not arrived. While the player is away every packet says how far nobody
+    /// may go: the notice beyond the newest entry, which is at most the turns ahead and one beyond the turns that are complete.
+    pub(super) fn lacks_turns(&self, turn: Duration) -> bool {
+        let ahead = self.setup.config.turns_ahead;
+        let near =
+            self.gate.turn.saturating_add(self.notice_of_any_window(turn)).saturating_add(2 * ahead + 2);
+        self.setup.player().is_some() && self.gate.horizon.is_some_and(|horizon| horizon > near)
     }
 
     /// Number of turns, from the next one on, whose entries are all here.

@@ -399,7 +399,8 @@ impl AnySession {
 
     /// Ends joining that takes too long.
     fn join_timeout(&mut self) {
-        let is_behind = self.common.turns_ready() > self.common.config().turns_ahead.max(1);
+        let is_behind = self.common.turns_ready() > self.common.config().turns_ahead.max(1)
+            || self.common.lacks_turns(self.pace.planner.turn());
         match self.transfers.joiner.due(&self.common, is_behind) {
             Due::Nothing => {}
             Due::Contradicted => self.refuse_wrong_state(),
