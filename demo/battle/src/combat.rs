@@ -150,7 +150,8 @@ impl Game {
         if stood && *hit_points <= 0 {
             self.scratch.fallen.push(target);
             if let Foe::Unit(_) = target {
-                self.armies[usize::from(army)].kills += 1;
+                let kills = &mut self.armies[usize::from(army)].kills;
+                *kills = kills.saturating_add(1);
             }
         }
     }
@@ -180,7 +181,7 @@ impl Game {
         unit.errands.clear();
         unit.settle(Point::ZERO);
         let army = &mut self.armies[usize::from(unit.army)];
-        army.losses += u32::from(in_battle);
+        army.losses = army.losses.saturating_add(in_battle.into());
         army.fallen.push_back(number);
         // Only a damaged state names a body that is gone.
         let _ = self.world.remove_body(body);

@@ -155,7 +155,7 @@ impl Map {
         let sheet = Sheet::new(rows)?;
         sheet.check_fairness()?;
         let starts = [sheet.start(['1', 'K', 'B'])?, sheet.start(['2', 'k', 'b'])?];
-        sheet.check_room(&starts[0])?;
+        sheet.check_room(&starts)?;
         sheet.check_ways(&starts)?;
         let hash = sheet.hash();
         Ok(Self {
@@ -252,15 +252,18 @@ impl Sheet {
         Ok(Start { army: exactly(army, 1)?[0], keep: exactly(keep, 1)?[0], barracks: [houses[0], houses[1]] })
     }
 
-    /// Checks that formation and buildings stand on free ground, apart from each other. By symmetry this holds for the second army, too.
-    fn check_room(&self, start: &Start) -> Result<(), MapError> {
-        let places = [
-            ('1', start.army, START_FREE),
-            ('K', start.keep, KEEP_FREE),
-            ('B', start.barracks[0], BARRACKS_FREE),
-            ('B', start.barracks[1], BARRACKS_FREE),
-        ];
-        for (sign, spot, free) in places {
+    /// Checks that formations and buildings stand on free ground, apart from each other.
+    fn check_room(&self, starts: &[Start; 2]) -> Result<(), MapError> {
+        let places = |[army, keep, barracks]: [char; 3], start: &Start| {
+            [
+                (army, start.army, START_FREE),
+                (keep, start.keep, KEEP_FREE),
+                (barracks, start.barracks[0], BARRACKS_FREE),
+                (barracks, start.barracks[1], BARRACKS_FREE),
+            ]
+        };
+        let places = [places(['1', 'K', 'B'], &starts[0]), places(['2', 'k', 'b'], &starts[1])].concat();
+        for &(sign, spot, free) in &places {
             let (line, column) = self.line_of(spot);
             let is_free = |(x, y): Spot| !matches!(self.at((x, y)), '#' | '~' | 'o');
             let around = self.around(spot, free);
@@ -268,11 +271,11 @@ impl Sheet {
                 return Err(MapError::Crowded { sign, line, column, free });
             }
         }
-        for (n, (a, at, free)) in places.iter().enumerate() {
-            for (b, other, others_free) in &places[..n] {
+        for (n, (b, at, free)) in places.iter().enumerate() {
+            for (a, other, others_free) in &places[..n] {
                 let apart = at.0.abs_diff(other.0).max(at.1.abs_diff(other.1));
-                if apart <= (free + others_free) * 3 / 4 {
-                    return Err(MapError::Overlap { a: *b, b: *a });
+                if apart <= free + others_free {
+                    return Err(MapError::Overlap { a: *a, b: *b });
                 }
             }
         }
@@ -499,6 +502,30 @@ mod tests {
             Map::parse(&".".repeat(MAP_BYTES_MAX + 1)),
             Err(MapError::TooLong { bytes: MAP_BYTES_MAX + 1 })
         );
+    }
+
+    /// Column and row of `1`, `K` and both `B`, from 0, on 32 x 32 characters of grass.
+    fn on_grass(spots: [Spot; 4]) -> Result<Map, MapError> {
+        let mut rows = vec![['.'; 32]; 32];
+        for ((x, y), [sign, partner]) in
+            spots.into_iter().zip([['1', '2'], ['K', 'k'], ['B', 'b'], ['B', 'b']])
+        {
+            (rows[y][x], rows[31 - y][31 - x]) = (sign, partner);
+        }
+        let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
+        Map::parse(&format!("{HEADER}\n{}", rows.join("\n")))
+    }
+
+    /// Only places of one army were compared: both armies could start inside each other.
+    #[test]
+    fn the_free_ground_of_both_armies_does_not_overlap() {
+        let overlap = |a: char, b: char| Err(MapError::Overlap { a, b });
+        assert_eq!(on_grass([(15, 15), (4, 15), (15, 4), (15, 27)]), overlap('1', '2'));
+        // Formations whose middles are 11 characters apart stand side by side.
+        assert!(on_grass([(10, 21), (4, 4), (18, 28), (19, 20)]).is_ok());
+        assert_eq!(on_grass([(11, 20), (4, 4), (18, 28), (19, 20)]), overlap('1', '2'));
+        assert_eq!(on_grass([(10, 21), (10, 13), (18, 28), (19, 20)]), overlap('1', 'K'));
+        assert_eq!(on_grass([(10, 21), (4, 4), (18, 28), (23, 24)]), overlap('B', 'k'));
     }
 
     #[test]

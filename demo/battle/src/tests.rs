@@ -511,6 +511,24 @@ fn a_damaged_battle_is_refused_or_goes_on_without_a_panic() {
     assert!((rounds / 10..rounds).contains(&loaded), "{loaded} of {rounds} were taken");
 }
 
+/// The frame was counted by an addition that panics in some builds and wraps in others.
+#[test]
+fn a_loaded_battle_with_the_greatest_numbers_goes_on_alike_in_every_build() {
+    let mut battle = game(2, 20);
+    attack_centre(&mut battle);
+    battle.frame = u64::MAX;
+    battle.armies.iter_mut().for_each(|army| (army.kills, army.losses) = (u32::MAX, u32::MAX));
+    let mut bytes = Vec::new();
+    state::save(&mut battle, &mut bytes);
+    let mut loaded = game(2, 20);
+    state::load(&mut loaded, &bytes).unwrap();
+    run(&mut loaded, 1);
+    assert_eq!(loaded.frame, 0);
+    run(&mut loaded, 600);
+    assert!(loaded.armies.iter().any(|army| !army.fallen.is_empty()), "nobody fell");
+    assert_eq!([0, 1].map(|army| loaded.score(army)), [(u32::MAX, u32::MAX); 2]);
+}
+
 #[test]
 fn every_size_has_a_field() {
     for (players, units) in [(1, 1), (2, 1), (16, 3), (3, 400)] {

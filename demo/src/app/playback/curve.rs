@@ -29,7 +29,7 @@ impl ArmySample {
 
     /// Of everybody so far.
     pub(crate) fn all_kills(&self) -> u32 {
-        self.kills.iter().sum()
+        self.kills.iter().fold(0, |sum, kills| sum.saturating_add(*kills))
     }
 }
 
@@ -131,6 +131,13 @@ mod tests {
         assert_eq!(last.living[..2], [first, second]);
         assert_eq!(last.kills[..2], [game.score(0).0, game.score(1).0]);
         assert!(last.all_kills() > 3, "{last:?}");
+    }
+
+    /// A keyframe of a damaged file may say so.
+    #[test]
+    fn the_greatest_numbers_of_kills_are_added_up() {
+        let sample = ArmySample { living: Counts::default(), kills: [u32::MAX; ARMIES_MAX as usize] };
+        assert_eq!(sample.all_kills(), u32::MAX);
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn draw_graph(batch: &mut Batch, rect: Rect, course: &Course) {
     let samples: Vec<(u32, ArmySample)> = course.curve().samples().collect();
     let x = |turn| x_of(rect, course.timetable(), course.timetable().start_of(turn));
     let (room, base) = (rect.h - names_height(rect), rect.bottom());
-    let kills = |before: ArmySample, after: ArmySample| after.all_kills() - before.all_kills();
+    let kills = |before: ArmySample, after: ArmySample| after.all_kills().saturating_sub(before.all_kills());
     let most = samples.windows(2).map(|pair| kills(pair[0].1, pair[1].1)).max().unwrap_or(0).max(1);
     let top = samples.iter().flat_map(|(_, sample)| sample.living).max().unwrap_or(1).max(1) as f32;
     for pair in samples.windows(2) {
