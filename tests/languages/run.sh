@@ -6,6 +6,7 @@
 # Before, a program in C++, C# and JavaScript tries what the classes of that language do when a game or a caller is wrong.
 #
 #   tests/languages/run.sh            every language that this machine has the tools for, two at least
+#   tests/languages/run.sh all        every language; a missing tool is an error
 #   tests/languages/run.sh compiled   C, C++ and Rust only: what builds in a minute
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,6 +22,12 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$out"' EXIT
 fail() {
   echo "languages: FAILED: $*" >&2
   exit 1
+}
+# without LANGUAGE WHY: leaves it out.
+asked=${1:-}
+without() {
+  [[ $asked != all ]] || fail "without $1: $2"
+  echo "languages: without $1: $2"
 }
 
 # ---- The library and the programs. Each language is one word, and an array with the command.
@@ -46,7 +53,7 @@ if command -v cc >/dev/null; then
   cc "$out/layout.c" -I "$package/include" -o "$out/print-layout"
   "$out/print-layout" >"$out/layout"
 else
-  echo "languages: without C: no cc"
+  without C "no cc"
 fi
 if command -v c++ >/dev/null; then
   # Against the static one.
@@ -55,15 +62,15 @@ if command -v c++ >/dev/null; then
   "$out/mistakes" || fail "mistakes in C++"
   command_cpp=("$out/tug-cpp") languages+=(cpp)
 else
-  echo "languages: without C++: no c++"
+  without C++ "no c++"
 fi
 wasm=wasm32-unknown-unknown
-if [[ ${1:-} == compiled ]]; then
-  echo "languages: without JavaScript and C#, as asked"
+if [[ $asked == compiled ]]; then
+  without "JavaScript and C#" "as asked"
 elif ! command -v node >/dev/null; then
-  echo "languages: without JavaScript: no node"
+  without JavaScript "no node"
 elif [[ ! -d $(rustc --print sysroot)/lib/rustlib/$wasm/lib ]]; then
-  echo "languages: without JavaScript: this toolchain has no target $wasm"
+  without JavaScript "this toolchain has no target $wasm"
 else
   # It runs slowly enough without: a step takes 8 ms.
   CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false "${build[@]}" --lib --target "$wasm" --no-default-features
@@ -75,7 +82,7 @@ else
   # Otherwise node optimises the library beside the match, and on a busy machine waits for minutes at its end until that is done.
   command_js=(env "TESTUDO_WASM=$target/$wasm/debug/testudo.wasm" node --liftoff-only "$package/examples/tug.mjs") languages+=(js)
 fi
-if [[ ${1:-} == compiled ]]; then
+if [[ $asked == compiled ]]; then
   :
 elif command -v mcs >/dev/null && command -v mono >/dev/null; then
   mcs -langversion:7.2 -warnaserror -out:"$out/tug.exe" "$package"/csharp/*.cs "$package/examples/Tug.cs"
@@ -90,7 +97,7 @@ elif command -v mcs >/dev/null && command -v mono >/dev/null; then
   [[ -z $missing ]] || fail "Functions.cs lacks functions of testudo.h: $missing"
   command_cs=(env "LD_LIBRARY_PATH=$library" mono "$out/tug.exe") languages+=(cs)
 else
-  echo "languages: without C#: no mcs and mono"
+  without C# "no mcs and mono"
 fi
 command_rust=("$target/debug/examples/tug") languages+=(rust)
 if ((${#languages[@]} < 2)); then

@@ -56,6 +56,33 @@ fn one_can_be_removed_before_it_finishes() {
 }
 
 #[test]
+fn any_removals_keep_the_order() {
+    let (mut objects, mut model) = (FrameObjects::new(), Vec::new());
+    let (mut draw, mut bytes) = (1_u32, Vec::new());
+    for step in 0..3_000 {
+        draw = draw.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // More and more of them, then fewer and fewer.
+        if (draw >> 16) % 100 < [70, 25][step / 500 % 2] {
+            let object = Follower { name: step as u8, frames: 2 };
+            model.push((objects.add(object.clone()), object));
+        } else if !model.is_empty() {
+            let (id, object) = model.remove(draw as usize / 256 % model.len());
+            assert_eq!((objects.remove(id), objects.get(id)), (Some(object), None), "step {step}");
+            assert_eq!(objects.remove(id), None);
+        }
+        assert!(objects.iter().eq(model.iter().map(|(id, object)| (*id, object))), "step {step}");
+        assert_eq!((objects.len() as usize, objects.is_empty()), (model.len(), model.is_empty()));
+        if step % 100 == 0 {
+            let mut other = FrameObjects::new();
+            bytes.clear();
+            state::save(&mut objects.clone(), &mut bytes);
+            state::load(&mut other, &bytes).unwrap();
+            assert_eq!(other, objects, "step {step}");
+        }
+    }
+}
+
+#[test]
 fn they_are_state() {
     let mut whole = followers();
     whole.remove(FrameObjectId::from_number(1));

@@ -22,6 +22,7 @@ mod joining;
 mod judgements;
 mod lead;
 mod lobby;
+mod log;
 mod matches;
 mod membership;
 mod mesh;

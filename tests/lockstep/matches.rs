@@ -49,6 +49,30 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
     assert!(finals.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
+/// The entry for turn T + 2 closes at the start of turn T. What is given later in turn T, also in its last frame, goes with the next one.
+#[test]
+fn an_order_that_is_given_within_a_turn_runs_three_turns_later() {
+    let config = SessionConfig::new(2).simulated().turns(40);
+    let mut game = toy_match(&config, 0, 1, latency(20));
+    for (number, node) in (0..24).zip([0, 1].repeat(12)) {
+        // Three, two and one frames before the end of a turn.
+        let moment = (number + 1, 3 - number / 2 % 3);
+        loop {
+            let (turn, frames_left) = (game.session(node).next_turn().0, game.drivers()[node].frames_left());
+            assert!(turn <= moment.0, "the moment has passed");
+            if (turn, frames_left) == moment {
+                break;
+            }
+            game.step(&mut |_, _, _, _| {});
+        }
+        crate::toy::give(game.session_mut(node), &Order::Shout(number));
+    }
+    assert!(game.idle(600_000));
+    let expected: Vec<_> =
+        (0..24).map(|number| ((number + 3) * 4, (number % 2) as u8, Order::Shout(number))).collect();
+    assert_eq!([&game.toy(0).log, &game.toy(1).log], [&expected; 2]);
+}
+
 #[test]
 fn every_topology_plays_the_same_match_under_many_seeds() {
     for seed in 0..60 {

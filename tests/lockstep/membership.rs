@@ -4,8 +4,8 @@ use crate::play::{Play as _, SEED};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, Session,
-    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
+    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerClock, PeerId, PlayerId,
+    Session, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -77,6 +77,42 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
             }
         }
     }
+}
+
+/// With the default settings.
+#[test]
+fn the_time_until_a_drop_counts_down_from_twenty_seconds() {
+    const FRAME: Duration = Duration::from_millis(50);
+    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(1_000), 0, 1, latency(20));
+    game.idle(5_000);
+    assert!((0..3).all(|node| game.session(node).drop_in().is_none()));
+    game.net_mut().set_partition(&[2]);
+    for node in [0, 1] {
+        game.idle(10_000);
+        let told = game.events(node).into_iter().find_map(|event| match event {
+            Event::WaitingFor { players, drop_in, .. } => Some((players, drop_in)),
+            _ => None,
+        });
+        assert_eq!(told, Some((vec![PlayerId(2)], Some(Duration::from_millis(19_500)))), "player {node}");
+    }
+    // Nothing comes from the host, which alone drops players.
+    assert_eq!(game.session(2).drop_in(), None);
+    let drop_at = |game: &VirtualMatch<Toy>, node| game.now() + game.session(node).drop_in().unwrap();
+    let ends = [drop_at(&game, 0), drop_at(&game, 1)];
+    // The entries that were here were enough for two to three turns.
+    let range = Instant::from_millis(25_400)..Instant::from_millis(25_600);
+    assert!(ends.iter().all(|end| range.contains(end)), "{ends:?}");
+    while game.session(0).stats().drops == 0 {
+        for (node, end) in ends.into_iter().enumerate() {
+            // A session knows the time of its last call, a frame ago at most.
+            let (end, seen) = (end.max(game.now()), drop_at(&game, node));
+            assert!(end.since(seen).max(seen.since(end)) <= FRAME, "player {node}: {end:?} {seen:?}");
+        }
+        game.idle_for(10);
+    }
+    assert!(game.now().since(ends[0]) <= FRAME, "{:?} {ends:?}", game.now());
+    game.idle_for(500);
+    assert!([0, 1].iter().all(|node| game.session(*node).drop_in().is_none()));
 }
 
 #[test]
@@ -411,6 +447,27 @@ fn a_suspended_machine_does_no_harm() {
     assert_survivors_agree(&mut game, 1, EndReason::Dropped, "asleep");
     let report = game.session(0).player_report(PlayerId(1));
     assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");
+}
+
+/// As when a clock is set. For the session time stands still until its clock shows the former time again.
+#[test]
+fn a_clock_that_goes_back_does_no_harm() {
+    for node in 0..3 {
+        let mut game = toy_match(&config(3, Topology::Host), 0, 1, latency(20));
+        let ahead = PeerClock { offset: Duration::from_secs(2), ..PeerClock::default() };
+        game.set_clock(node, ahead).unwrap();
+        game.play(8_000);
+        let before = game.drivers()[node].frame();
+        game.set_clock(node, PeerClock::default()).unwrap();
+        game.play(9_900);
+        assert!(game.drivers()[node].frame().0 <= before.0 + 4, "node {node}");
+        assert!(game.play(600_000));
+        for driver in game.drivers() {
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "node {node}");
+            assert_eq!((driver.session().stats().drops, driver.frame().0), (0, 600));
+            assert_eq!(driver.simulation().log, game.toy(0).log);
+        }
+    }
 }
 
 /// Each round that came late counted as a machine that had been asleep, so nobody was dropped, and nobody gave up: all waited for ever.

@@ -307,8 +307,8 @@ fn players_take_turns_in_being_first() {
 
 #[test]
 fn the_articles_gate_runs_nothing_that_others_lack() {
-    for (pace, runs_on) in [(Pace::Article, false), (Pace::Fixed, true)] {
-        let config = SessionConfig::new(2).simulated().turns(100).pace(pace).without_drops();
+    for (config, runs_on) in [(SessionConfig::article(2), false), (SessionConfig::new(2), true)] {
+        let config = config.simulated().turns(100).without_drops();
         let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         let shout = |game: &mut VirtualMatch<Toy>, until| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {
@@ -321,6 +321,6 @@ fn the_articles_gate_runs_nothing_that_others_lack() {
         shout(&mut game, 8_000);
         let of_player_1 =
             |peer: usize| game.toy(peer).log.iter().filter(|(_, player, _)| *player == 1).count();
-        assert_eq!(of_player_1(1) > of_player_1(0), runs_on, "{pace:?}");
+        assert_eq!(of_player_1(1) > of_player_1(0), runs_on);
     }
 }

@@ -11,6 +11,12 @@ fn settings_can_be_read_from_a_file() {
 }
 
 #[test]
+fn input_mode_compares_every_thirty_frames() {
+    let config = SessionConfig::input(2, 60);
+    assert_eq!(config, config.clone().checksum_interval(30));
+}
+
+#[test]
 fn a_session_without_other_peers_is_for_one_player() {
     let single =
         |players| Session::<NoAction>::single(SessionConfig::new(players).simulated(), Instant::ZERO);

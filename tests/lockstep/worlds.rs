@@ -1,7 +1,11 @@
 //! A world as a part of a game's state.
 
+use crate::play::Play as _;
+use crate::toy::{Order, game_match, terrible};
 use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_physics::{BodyDef, EdgePolicy, Fx, Shape, Vec2, World, WorldDef};
+use testudo_lockstep::{PlayerId, SessionConfig, Simulation};
+use testudo_physics::{BodyDef, BodyId, EdgePolicy, Fx, Shape, Vec2, World, WorldDef};
+use testudo_tests::cases::share;
 
 /// Its rules read what the world lists of the last step.
 struct Billiards {
@@ -58,4 +62,59 @@ fn a_game_whose_rules_read_hits_goes_on_alike_after_a_load() {
         assert_eq!(loaded.points, played.points, "moment {moment}");
         bytes.clear();
     }
+}
+
+/// A ball that orders push, and many bodies that lie still.
+#[derive(Clone)]
+struct Field {
+    world: World,
+    ball: BodyId,
+}
+
+impl Field {
+    fn new(bodies: u64) -> Self {
+        let mut world = World::new(WorldDef::default().sleep_ms(100)).unwrap();
+        let ball = world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
+        for number in 1..bodies as i32 {
+            let body = BodyDef::dynamic(Shape::circle(Fx::ONE));
+            world
+                .create_body(&body.position(Vec2::from_ints(number % 1_000 * 3, number / 1_000 * 3)))
+                .unwrap();
+        }
+        (0..5).for_each(|_| world.step(20).unwrap());
+        assert!(world.bodies().all(|body| !body.is_awake()));
+        Self { world, ball }
+    }
+}
+
+impl Simulation for Field {
+    type Action = Order;
+
+    fn apply(&mut self, _: PlayerId, order: &Order) {
+        if let Order::Push(by) = *order {
+            self.world.apply_impulse(self.ball, Vec2::new(Fx::from_bits(by.into()), Fx::ZERO)).unwrap();
+        }
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        self.world.step(frames_per_second).unwrap();
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.world.checksum()
+    }
+}
+
+/// Orders travel, and no state.
+#[test]
+fn a_match_costs_the_same_bytes_with_a_hundred_bodies_as_with_very_many() {
+    let [few, many] = [100, share(1_000_000)].map(|bodies| {
+        let config = SessionConfig::new(2).simulated().turns(30);
+        let mut game = game_match(&config, &Field::new(bodies), 0, 7, terrible());
+        assert!(game.play(600_000));
+        let world = &game.toy(0).world;
+        assert_eq!((u64::from(world.body_count()), world.checksum()), (bodies, game.toy(1).world.checksum()));
+        [0, 1].map(|node| game.session(node).stats().bytes_sent)
+    });
+    assert_eq!(few, many);
 }

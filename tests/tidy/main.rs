@@ -48,6 +48,7 @@ rules! {
     files_of_the_benchmarks_have_no_import_cycles: "files import each other without a cycle", |tree| rooms::no_cycles_at(tree, "demo/bench/src/", rooms::DEEPEST);
     types_are_in_few_files: "a type is one noun, and its methods are near each other", |tree| spread::types_are_in_few_files(tree, WIDE);
     functions_and_structures_are_small: "a function fits a screen, and a structure is one noun", |tree| sizes::functions_and_structures_are_small(tree, LARGE);
+    a_game_on_the_internet_is_short: "the library does what every game on the internet needs", sizes::a_game_on_the_internet_is_short;
     demo_has_no_import_cycles: "the demo's folders, rooms and files import each other without a cycle", rooms::demo_has_no_cycles;
     the_page_repeats_the_programs_constants: "the page's script and the program have the same constants", page::the_page_repeats_the_programs_constants;
     simulation_has_no_float_literals: "no float reaches the simulation", determinism::simulation_has_no_float_literals;

@@ -56,6 +56,21 @@ impl Size {
 /// small enough comes off.
 pub(crate) type Exception = (&'static str, &'static str, Size, usize, &'static str);
 
+/// A game on the internet, with a lobby, codes, coming back, watchers and a save: lines of code, without comments and empty ones.
+const INTERNET_GAME: (&str, usize) = ("lockstep/examples/internet_game.rs", 150);
+
+/// What documents promise of an example.
+pub(crate) fn a_game_on_the_internet_is_short(tree: &Tree) -> Vec<Finding> {
+    let (path, most) = INTERNET_GAME;
+    let lines = tree.text(path).unwrap_or_default().lines().map(str::trim);
+    let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+    let message = format!("has {code} lines of code; docs/first-game.md promises at most {most}");
+    (!(1..=most).contains(&code))
+        .then(|| Finding { path: path.into(), line: 1, message })
+        .into_iter()
+        .collect()
+}
+
 /// Functions fit a screen and need few things; structures are one noun.
 pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -182,7 +197,10 @@ fn fields(tokens: &[Token<'_>]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{ARGUMENTS_MAX, FIELDS_MAX, LINES_MAX, Size, functions_and_structures_are_small};
+    use super::{
+        ARGUMENTS_MAX, FIELDS_MAX, INTERNET_GAME, LINES_MAX, Size, a_game_on_the_internet_is_short,
+        functions_and_structures_are_small,
+    };
     use crate::tree::{Tree, assert_found};
 
     fn list(count: usize, of: &str) -> String {
@@ -215,6 +233,17 @@ mod tests {
                 assert_found(&functions_and_structures_are_small(&tree, &[]), path, 1, message);
             }
         }
+    }
+
+    #[test]
+    fn a_long_game_on_the_internet_is_found() {
+        let (path, most) = INTERNET_GAME;
+        let found = |lines| {
+            let text = "//! A game.\n\n".to_owned() + &"    // Why.\n    play();\n".repeat(lines);
+            a_game_on_the_internet_is_short(&Tree::planted(&[(path, &text)]))
+        };
+        assert_eq!((found(most).len(), found(0).len()), (0, 1));
+        assert_found(&found(most + 1), path, 1, "has 151 lines of code");
     }
 
     #[test]

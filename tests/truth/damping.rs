@@ -5,6 +5,29 @@ use testudo_physics::{BodyDef, BodyKind, Fx, WorldDef};
 use crate::build::{add, at, circle, milli, position, raw, rect, run, velocity, world};
 use crate::frame::{RATES, Truth, about};
 
+#[test]
+fn who_is_damped_loses_its_speed_as_a_decay_says() {
+    Truth::hear("decay", "v = v0 e^(-d t)", 1..=20, |truth, chance, seed| {
+        let (speed, damping) = (chance.between(1_000, 60_000), chance.between(1, 2));
+        let e = Fx::lit("0.36788");
+        for fps in RATES {
+            let mut w = world(WorldDef::new());
+            let def = BodyDef::dynamic(circle(500)).velocity(at(speed, -speed / 2));
+            let id = add(&mut w, def.damping(Fx::from_num(damping)));
+            let before = velocity(&w, id);
+            // As long as e^(-d t) is 1 / e.
+            run(&mut w, fps / damping as u32, fps);
+            for (before, now) in before.map(i64::abs).into_iter().zip(velocity(&w, id).map(i64::abs)) {
+                // Frames take a little more than the decay does, and each is rounded.
+                let most = Fx::from_bits(before) * e;
+                let less = Fx::from_bits(before * damping / (4 * i64::from(fps)));
+                let range = most - less..=most + Fx::from_bits(i64::from(fps));
+                truth.expect(format!("seed {seed}, {fps} fps, damping {damping}"), range, Fx::from_bits(now));
+            }
+        }
+    });
+}
+
 /// The solver gives gravity in parts. It took the whole of it back out of velocities of which damping had left little, so strongly damped bodies rose.
 #[test]
 fn who_is_damped_falls_and_does_not_rise() {

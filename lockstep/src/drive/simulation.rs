@@ -20,6 +20,9 @@ pub trait Simulation {
     /// Hash of the whole state; must not change the state. Called after the last frame of each turn, and when a state has been loaded.
     /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
     ///
+    /// A difference that heals within a turn is seen only if the game remembers: one that compares every frame keeps its own checksum of the frame before as
+    /// one of its numbers.
+    ///
     /// A paused turn has no frames, but orders and players may change the state in it: the checksum must show this, too.
     ///
     /// It must be computed from the state that the simulation has now. A checksum that came inside a loaded state must never be returned: the

@@ -151,6 +151,18 @@ mod tests {
     }
 
     #[test]
+    fn the_slowest_frame_of_a_turn_counts() {
+        let mut meter = Meter::new();
+        let mut seen = Vec::new();
+        for turn in [&[10, 80, 20][..], &[10, 10], &[]] {
+            turn.iter().for_each(|ms| meter.frame_took(Duration::from_millis(*ms)));
+            meter.turn_ended();
+            seen.push(meter.runtime_us.get());
+        }
+        assert_eq!(seen, [80_000, 73_000, 73_000]);
+    }
+
+    #[test]
     fn a_stall_is_not_a_round_trip_unless_it_comes_again_and_again() {
         let mut meter = Meter::new();
         let at = Instant::from_millis;

@@ -95,7 +95,7 @@ impl<S: Simulation> VirtualMatch<S> {
         Self { drivers, clocks, due, net, now: Instant::ZERO, packet: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Gives a peer its own clock. Set offset and drift before the start: a session's time must not go back.
+    /// Gives a peer its own clock. For a session time does not go back: it stands still until the clock shows the former time again.
     ///
     /// # Errors
     /// [`ClockError::OutOfRange`] if the drift is outside of -500,000..=500,000; the peer keeps its clock then.

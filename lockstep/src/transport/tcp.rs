@@ -301,15 +301,22 @@ fn count(stats: &mut TcpStats, end: &End) {
 mod tests {
     use super::*;
 
+    /// Both ends of a connection.
+    fn pair() -> [Connection; 2] {
+        let listener = TcpListener::bind("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        [near, listener.accept().unwrap().0].map(|stream| Connection::new(stream, None).unwrap())
+    }
+
+    #[test]
+    fn nagles_algorithm_is_off() {
+        assert!(pair().iter().all(|connection| connection.stream.nodelay().unwrap()));
+    }
+
     /// More waits for a peer that reads nothing than its system takes: the rest goes out in pieces, and what finds no room is dropped whole.
     #[test]
     fn what_waits_is_bounded_and_arrives_whole() {
-        let listener = TcpListener::bind("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
-        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (mut near, mut far) = (
-            Connection::new(near, None).unwrap(),
-            Connection::new(listener.accept().unwrap().0, None).unwrap(),
-        );
+        let [mut near, mut far] = pair();
         let packet = |number: u32| number.to_le_bytes().repeat(PACKET_BYTES_MAX / 4);
         let (mut given, mut read, mut is_full) = (0, 0, false);
         while !is_full || !near.waiting.is_empty() {

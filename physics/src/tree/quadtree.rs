@@ -413,6 +413,7 @@ pub(super) mod tests {
                     assert!(!core::mem::replace(&mut seen[slot.at()], true), "each body once");
                 }
                 assert!(leaf.count <= capacity || leaf.depth == t.grid().depth, "{leaf:?} should have split");
+                assert!(leaf.depth == 0 || side >= 1 << 16, "a cell is no smaller than a body: {leaf:?}");
                 if leaf.depth > 0 {
                     let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth - 1);
                     let inside =

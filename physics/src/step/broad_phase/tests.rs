@@ -184,6 +184,27 @@ fn two_trees_give_each_overlapping_pair_once() {
     assert!(found > 300_000, "{found}");
 }
 
+/// Blocks of bodies that a step compares: most of those at rest are passed over high in their tree.
+#[test]
+fn bodies_at_rest_elsewhere_are_no_work() {
+    let compared = |resting: u32| {
+        let mut rng = Pcg32::new(1, 1);
+        // Bodies at rest as far as their number goes, around 500 that move.
+        let side = 2 * resting.isqrt();
+        let mut place = |reach: i64| [0; 2].map(|_: i32| between(&mut rng, -reach << 16, reach << 16));
+        let boxes =
+            boxes(500 + resting, |slot| (place(if slot < 500 { 20 } else { side.into() }), [1 << 15; 2]));
+        let moves = |slot: Slot| slot.0 < 500;
+        let [mut a, mut b] = [tree(&boxes, rules()[1], moves), tree(&boxes, rules()[1], |slot| !moves(slot))];
+        let height = a.levels().len().max(b.levels().len());
+        a.raise_to(height);
+        b.raise_to(height);
+        Join::default().between(&a, &b, Path::base()).len()
+    };
+    let [few, many] = [1_000, 50_000].map(compared);
+    assert!(few > 50 && many < 2 * few, "{few} {many}");
+}
+
 #[test]
 fn moved_and_vacated_lanes_are_followed() {
     for seed in 0..20 {
