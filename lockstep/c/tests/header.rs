@@ -5,6 +5,7 @@
 //! ```
 #![expect(clippy::disallowed_methods, reason = "it reads and makes files, and starts programs")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cbindgen::{Builder, Config};
@@ -38,4 +39,63 @@ fn the_other_languages_are_for_the_interface_of_this_library() {
     assert!(csharp.contains(&format!("public const uint Interface = {version};")), "csharp/Testudo.cs");
     let js = include_str!("../js/testudo.mjs");
     assert!(js.contains(&format!("const INTERFACE = {version};")), "js/testudo.mjs");
+}
+
+/// What the lines export: constants, functions, classes, and members of classes as `World.step`.
+fn exported(text: &str) -> BTreeSet<String> {
+    let word =
+        |text: &str| -> String { text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
+    let (mut names, mut class) = (BTreeSet::new(), None);
+    for line in text.lines() {
+        if let Some((_, rest)) = line.split_once("export ").filter(|(before, _)| before.is_empty()) {
+            let rest = rest.trim_start_matches("async ");
+            let kinds = ["class ", "function ", "const "];
+            let name = kinds.iter().find_map(|kind| rest.strip_prefix(kind)).map(word);
+            class = name.clone().filter(|_| rest.starts_with("class "));
+            names.extend(name);
+        } else if line == "}" {
+            class = None;
+        } else if let (Some(class), Some(member)) = (&class, line.strip_prefix("  ")) {
+            let kinds = ["private ", "static ", "readonly ", "get "];
+            let name = word(kinds.iter().fold(member, |rest, kind| rest.trim_start_matches(kind)));
+            if !["", "constructor"].contains(&name.as_str()) {
+                names.insert(format!("{class}.{name}"));
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn the_types_of_javascript_are_those_of_its_files() {
+    let (world, start) = (include_str!("../js/world.mjs"), include_str!("../js/testudo.mjs"));
+    let files = [world, include_str!("../js/crowd.mjs"), include_str!("../js/match.mjs")].concat();
+    // What a game sees of them.
+    let lists = start.lines().filter_map(|line| line.strip_prefix("export {")?.split_once('}'));
+    let named = lists.flat_map(|(list, _)| list.split(',')).filter_map(|name| name.split_whitespace().last());
+    let mut made: BTreeSet<String> = named.map(Into::into).chain(exported(start)).collect();
+    // Of a buffer's own use.
+    let is_told = |name: &String| {
+        name.split_once('.').is_some_and(|(class, _)| made.contains(class)) && name != "Buffer.of"
+    };
+    let members: Vec<String> = exported(&files).into_iter().filter(is_told).collect();
+    made.extend(members);
+    // Methods that a loop makes, and a field that a constructor does.
+    let (_, setters) = world.split_once("const setters = [").expect("a list");
+    for setter in setters.split(']').next().into_iter().flat_map(|list| list.split('"').skip(1).step_by(2)) {
+        let mut words = setter.split('_');
+        let first = words.next().unwrap_or_default().to_owned();
+        let name = words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..]);
+        made.insert(format!("World.{name}"));
+    }
+    made.insert("TestudoError.status".into());
+    let typed = exported(include_str!("../js/testudo.d.ts"));
+    let lacking =
+        |of: &BTreeSet<String>, has: &BTreeSet<String>| of.difference(has).cloned().collect::<Vec<_>>();
+    assert!(
+        made.contains("World.setLockedAxes") && made.contains("Match.isOver") && made.len() > 150,
+        "{made:?}"
+    );
+    assert_eq!(lacking(&made, &typed), [""; 0], "testudo.d.ts lacks these");
+    assert_eq!(lacking(&typed, &made), [""; 0], "testudo.d.ts has these, and no file does");
 }
