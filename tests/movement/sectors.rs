@@ -11,7 +11,7 @@ use crate::paths::{size, walked};
 
 /// What stands on a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Houses everywhere.
     Town,
     /// Long walls with a few gaps.
@@ -24,7 +24,7 @@ enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Town, Kind::Walls, Kind::Maze, Kind::River];
 
-fn house(world: &mut World, place: [Fx; 2], half: [Fx; 2]) -> Aabb {
+pub(crate) fn house(world: &mut World, place: [Fx; 2], half: [Fx; 2]) -> Aabb {
     let house = BodyDef::static_body(Shape::rect(half[0], half[1])).position(Vec2::new(place[0], place[1]));
     let house = world.create_body(&house).unwrap();
     world.body(house).unwrap().aabb()
@@ -298,14 +298,14 @@ fn a_goal_2000_cells_away_costs_a_small_part_of_the_map() {
     assert_eq!(more, 0);
 }
 
-const HALF: i32 = 112;
+pub(crate) const HALF: i32 = 112;
 
 /// Cells and portals that are searched in a frame.
 const PLENTY: u32 = 12_000;
 /// So few that a path is planned in many frames.
-const FEW: u32 = 200;
+pub(crate) const FEW: u32 = 200;
 
-fn def(cells: u32) -> CrowdDef {
+pub(crate) fn def(cells: u32) -> CrowdDef {
     let sizes = [Fx::lit("0.4"), Fx::lit("0.5")];
     CrowdDef::new(GroundDef::new(square(HALF)).sizes(&sizes))
         .fields_max(7)
@@ -337,7 +337,7 @@ fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
 }
 
 /// A map with two squads in opposite corners.
-fn squads(kind: Kind, seed: u64, cells: u32) -> (World, Crowd, Vec<BodyId>) {
+pub(crate) fn squads(kind: Kind, seed: u64, cells: u32) -> (World, Crowd, Vec<BodyId>) {
     let mut world = draw(kind, seed, 2 * HALF);
     let mut crowd = Crowd::new(&def(cells)).unwrap();
     crowd.survey(&world);

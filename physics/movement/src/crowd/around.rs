@@ -268,15 +268,9 @@ impl Crowd {
     }
 
     /// A unit that pursues gives way to its neighbours, and notes whether it gets on.
-    pub(super) fn chase(
-        &mut self,
-        world: &mut World,
-        number: usize,
-        (largest, rate): (i32, u32),
-        elapsed: u32,
-    ) {
+    pub(super) fn chase(&mut self, world: &mut World, number: usize, largest: i32, elapsed: u32) {
         let is_around = self.movers[number].aim.is_some();
-        let ahead = self.look_around(number, (largest, rate), elapsed, is_around);
+        let ahead = self.look_around(number, largest, elapsed, is_around);
         let comes_nearer = self.comes_nearer(number);
         let (mover, walker) = (&mut self.movers[number], &self.walkers[number]);
         let before = mover.progress.spans();
@@ -295,7 +289,7 @@ impl Crowd {
             }
             mover.is_new |= spans != before;
         }
-        let pushes = is_around && spans > 0 && self.is_its_turn(number, rate);
+        let pushes = is_around && spans > 0 && self.is_its_turn(number);
         self.set_rank(world, number, pushes);
     }
 }

@@ -12,6 +12,7 @@ impl Clone for Crowd {
             paths: Default::default(),
             paths_left: 0,
             pack: Default::default(),
+            clock: self.clock,
             paths_debt: self.paths_debt,
             settings: self.settings,
             is_surveyed: self.is_surveyed,
@@ -34,6 +35,7 @@ impl Clone for Crowd {
         let Self {
             ground,
             flows,
+            clock,
             paths_debt,
             settings,
             is_surveyed,
@@ -54,7 +56,7 @@ impl Clone for Crowd {
             self.flows.clone_from(flows);
         }
         (self.settings, self.is_surveyed, self.orders) = (*settings, *is_surveyed, *orders);
-        (self.gone, self.paths_debt) = (*gone, *paths_debt);
+        (self.gone, self.clock, self.paths_debt) = (*gone, *clock, *paths_debt);
         self.replaced.clone_from(replaced);
         self.finder.clone_from(finder);
         self.walkers.clone_from(walkers);

@@ -2,6 +2,7 @@
 
 use testudo_physics::{Fx, World};
 
+use crate::crowd::clock::MS;
 use crate::crowd::progress::PATIENCE_MS;
 use crate::crowd::step::{Company, THINK_MS};
 use crate::crowd::{Crowd, GIVE_UP_MS, MoveEvent, Task, Walker};
@@ -95,16 +96,15 @@ impl Look<'_> {
 impl Crowd {
     /// Decides the velocity that a unit takes until it thinks again, and what becomes of its order.
     pub(super) fn decide(&mut self, world: &mut World, number: usize, largest: i32, rate: u32) {
-        let frame = self.frame();
+        let clock = self.clock;
         let walker = &mut self.walkers[number];
         self.movers[number].right_ms = walker.sight.right_ms;
-        if !walker.thinks_in(frame) {
+        if !walker.thinks_before(clock.next()) {
             // Another one has traded posts with it: what it knows of its way leads to its old one.
             return;
         }
-        // It thinks more often than once in a thousand frames; a damaged state may say otherwise.
-        let elapsed = frame.wrapping_sub(walker.thought).min(1_000) * 1_000 / rate;
-        walker.thought = frame;
+        let elapsed = clock.now().wrapping_sub(walker.thought) / MS;
+        walker.thought = clock.now();
         if let Task::Pursue(pursuit) = &mut self.movers[number].task {
             pursuit.waits_ms = pursuit.waits_ms.saturating_sub(elapsed.min(u16::MAX.into()) as u16);
         }
@@ -113,7 +113,7 @@ impl Crowd {
         }
         let mover = &self.movers[number];
         if let Task::Pursue(_) = mover.task {
-            return self.chase(world, number, (largest, rate), elapsed);
+            return self.chase(world, number, largest, elapsed);
         }
         let body = walker.body;
         let to_post = raw(mover.post - walker.place(), (1 << 31) - 1);
@@ -126,7 +126,7 @@ impl Crowd {
             return self.end(world, number, MoveEvent::Arrived(body));
         }
         let queues = !is_within(radius * QUEUE);
-        let ahead = self.look_around(number, (largest, rate), elapsed, queues);
+        let ahead = self.look_around(number, largest, elapsed, queues);
         if let Some(other) = ahead.partner {
             return self.trade_posts(number, other as usize);
         }
@@ -145,7 +145,7 @@ impl Crowd {
         // A unit that has just been told to go, or turns, is not held up by anybody.
         let is_held_up = mover.progress.stalled_ms > 0 && self.walkers[number].is_held_up();
         let makes_way = ahead.leads && queues && is_held_up;
-        let pushes = makes_way || spans > 0 && self.is_its_turn(number, rate);
+        let pushes = makes_way || spans > 0 && self.is_its_turn(number);
         self.set_rank(world, number, pushes);
     }
 
@@ -157,7 +157,7 @@ impl Crowd {
         if !pursues {
             self.stay(number, elapsed, rate);
         }
-        let frame = self.frame();
+        let now = self.clock.now();
         let walker = &mut self.walkers[number];
         // It looks whether it was moved, and more often while whom it pursues may leave its reach, or while it goes back.
         let company = match (walker.takes == [0; 2], pursues) {
@@ -165,23 +165,17 @@ impl Crowd {
             (true, true) => Company::Near,
             (false, _) => Company::HeldUp,
         };
-        walker.thinks = frame.wrapping_add(Self::pause(rate, 0, 0, company));
+        walker.thinks = now.wrapping_add(Self::pause(0, 0, company));
     }
 
     /// Whether a unit that has lost its patience presses now.
-    pub(super) fn is_its_turn(&self, number: usize, rate: u32) -> bool {
-        let turn = self.flows.frame().wrapping_mul(1_000 / u64::from(rate)) / RANK_MS;
+    pub(super) fn is_its_turn(&self, number: usize) -> bool {
+        let turn = self.clock.now / (RANK_MS * u64::from(MS));
         turn.wrapping_add(self.walkers[number].body.index().into()).is_multiple_of(RANK_EVERY)
     }
 
     /// Gives way to the neighbours.
-    pub(super) fn look_around(
-        &mut self,
-        number: usize,
-        (largest, rate): (i32, u32),
-        elapsed: u32,
-        queues: bool,
-    ) -> Ahead {
+    pub(super) fn look_around(&mut self, number: usize, largest: i32, elapsed: u32, queues: bool) -> Ahead {
         let (choice, ahead) = self.choose(number, largest, elapsed, queues);
         let (mover, walker) = (&mut self.movers[number], &mut self.walkers[number]);
         walker.takes = choice.velocity.map(|part| part as i32);
@@ -202,11 +196,12 @@ impl Crowd {
         } else {
             choice.company
         };
-        let pause = Self::pause(rate, mover.straight, choice.speed, company);
+        let pause = Self::pause(mover.straight, choice.speed, company);
         // Those that wait for their turns do not all ask in the same frames.
         let waits_for_turn = waits_for_path && !mover.has_field(&self.flows);
-        let late = u32::from(waits_for_turn) & walker.body.index();
-        walker.thinks = (self.flows.frame() as u32).wrapping_add(pause + late);
+        let is_late = waits_for_turn && walker.body.index() % 2 == 1;
+        let from = if is_late { self.clock.next() } else { self.clock.now() };
+        walker.thinks = from.wrapping_add(pause);
         ahead
     }
 

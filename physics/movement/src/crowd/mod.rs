@@ -1,6 +1,7 @@
 //! A crowd: units with orders, moved frame by frame.
 
 mod around;
+mod clock;
 mod copy;
 mod decide;
 mod def;
@@ -25,6 +26,7 @@ use crate::ground::{Ground, GroundDef, GroundError};
 use crate::steer::Squares;
 
 use around::Pack;
+pub(crate) use clock::Clock;
 pub use def::{CrowdError, GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
 use finder::Finder;
 pub(crate) use mover::{Errand, Mover, Pursuit, Task};
@@ -110,6 +112,8 @@ pub struct Crowd {
     /// What pursuers tell each other.
     // not state: set in every step before it is read
     pack: Pack,
+    /// Its time.
+    pub(crate) clock: Clock,
     /// How many cells they have taken too much; that many fewer are left in the frames to come.
     pub(crate) paths_debt: u32,
     pub(crate) settings: Settings,
@@ -157,6 +161,7 @@ impl Crowd {
             paths: PathSearch::default(),
             paths_left: 0,
             pack: Pack::default(),
+            clock: Clock::new(),
             paths_debt: 0,
             settings: Settings::of(def),
             is_surveyed: false,
@@ -258,7 +263,7 @@ impl Crowd {
             right_ms: 0,
         };
         mover.forget();
-        let walker = Walker::new(body, radius, def.acceleration, self.frame());
+        let walker = Walker::new(body, radius, def.acceleration, self.clock.now());
         match known {
             Ok(at) => {
                 let before = &self.walkers[at];

@@ -64,7 +64,7 @@ impl Crowd {
         let in_rows = matches!(order.formation, Formation::Rows { .. });
         let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
         self.orders = self.orders.wrapping_add(1);
-        let frame = self.frame();
+        let now = self.clock.now();
         for (at, place) in group.into_iter().zip(given) {
             let mover = &mut self.movers[at];
             let Some(mut flow) = flows[usize::from(mover.size.0)] else { continue };
@@ -78,7 +78,7 @@ impl Crowd {
             }
             mover.task = Task::Go(Errand { flow, group: self.orders, pace, in_rows });
             mover.beside = self.ground.anchor(flow.goal).distance(mover.post);
-            self.walkers[at].set_out(self.orders, frame);
+            self.walkers[at].set_out(self.orders, now);
             self.hashes[at] = CHANGED;
         }
         Ok(())
@@ -157,7 +157,7 @@ impl Crowd {
         mover.post = place;
         mover.task = Task::Go(Errand { flow, group: SENT | cell, pace: mover.def.speed, in_rows: false });
         mover.beside = self.ground.anchor(cell).distance(place);
-        self.walkers[at].set_out(SENT | cell, self.flows.frame() as u32);
+        self.walkers[at].set_out(SENT | cell, self.clock.now());
         self.hashes[at] = CHANGED;
         Ok(())
     }
@@ -179,8 +179,8 @@ impl Crowd {
             let at = self.place_of(body).ok_or(MoveError::Stranger(body))?;
             let here = world.body(body).map_or(self.movers[at].post, |body| body.position());
             self.movers[at].stand(here, None);
-            let frame = self.frame();
-            (self.walkers[at].thinks, self.walkers[at].thought) = (frame, frame);
+            let now = self.clock.now();
+            (self.walkers[at].thinks, self.walkers[at].thought) = (now, now);
             self.hashes[at] = CHANGED;
         }
         Ok(())

@@ -51,7 +51,7 @@ impl Crowd {
             mover.forget();
             mover.is_told = true;
             mover.task = Task::Pursue(Pursuit { prey, reach, has_failed: false, waits_ms: 0 });
-            self.walkers[at].thinks = self.flows.frame() as u32;
+            self.walkers[at].thinks = self.clock.now();
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use testudo_physics::{FPS_MAX, StepError, World};
 
+use crate::crowd::clock::{MS, SECOND};
 use crate::crowd::state::{CHANGED, GONE};
 use crate::crowd::{Crowd, MoveEvent};
 
@@ -31,8 +32,8 @@ pub(super) enum Company {
 
 impl Crowd {
     /// Tells all units their velocities for the next step of the world, `1 / frames_per_second` seconds long. Call it before [`World::step`], in each frame,
-    /// with the same number. One call of each: a second call before the world's step clears the events of the first one, and counts as another frame for all
-    /// that takes time.
+    /// with the same number; the next frame may have another one. One call of each: a second call before the world's step clears the events of the first one,
+    /// and counts as another frame for all that takes time.
     ///
     /// A unit chooses its way and gives way to others some four times a second, and more often when somebody comes in its way or it is about to turn. In the
     /// frames between it keeps the velocity that it chose, and takes it again when something pushed it.
@@ -51,6 +52,8 @@ impl Crowd {
     fn step_at(&mut self, world: &mut World, rate: u32) {
         self.events.clear();
         self.events.extend(self.replaced.drain(..).map(MoveEvent::Gone));
+        let before = self.clock.begin(rate);
+        self.flows.change_rate(before, rate);
         let largest = self.look(world, rate);
         // Looked at one after the other at once, these come from memory in a third of the time.
         let going = self.thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
@@ -82,13 +85,14 @@ impl Crowd {
         // Paths of units without a field leave half of it at least.
         let cells = self.paths_left.max(self.settings.cells_per_frame.div_ceil(2));
         self.flows.search(&self.ground, cells);
+        self.clock.end();
     }
 
     /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Those whose bodies are disabled
     /// are left out. Returns the greatest radius, raw
     /// units.
     fn look(&mut self, world: &mut World, rate: u32) -> i32 {
-        let frame = self.frame();
+        let next = self.clock.next();
         self.close_gaps();
         self.thinkers.clear();
         self.squares.clear();
@@ -112,13 +116,13 @@ impl Crowd {
             walker.is_away = !body.is_enabled();
             if walker.is_away {
                 // No time passes for it.
-                (walker.thinks, walker.thought) = (frame.wrapping_add(1), frame.wrapping_add(1));
+                (walker.thinks, walker.thought) = (next, next);
                 self.hashes[number as usize] = CHANGED;
                 continue;
             }
             largest = largest.max(sight.radius);
             self.squares.note(sight.position);
-            if walker.thinks_in(frame) {
+            if walker.thinks_before(next) {
                 self.thinkers.push(number);
             } else {
                 walker.drive(world, rate);
@@ -141,18 +145,19 @@ impl Crowd {
         self.gone = 0;
     }
 
-    /// Frames until a unit thinks again that goes straight for `far` (raw units) with `speed` (raw units per second).
-    pub(super) fn pause(rate: u32, far: i64, speed: i64, company: Company) -> u32 {
+    /// Microseconds until a unit thinks again that goes straight for `far` (raw units) with `speed` (raw units per second). It thinks in the last frame that
+    /// begins before they are over, and not in this one again.
+    pub(super) fn pause(far: i64, speed: i64, company: Company) -> u32 {
         let longest = match company {
             Company::Alone => 2 * THINK_MS,
             Company::Queue(ms) => (2 * ms).clamp(THINK_MS, 2 * THINK_MS),
             Company::Near => THINK_MS,
             Company::HeldUp => THINK_MS / 2,
         };
-        let longest = (rate * longest / 1_000).max(1);
-        if far >= speed * i64::from(longest) / i64::from(rate) {
+        let longest = longest * MS;
+        if far >= speed * i64::from(longest) / SECOND {
             return longest;
         }
-        ((far * i64::from(rate) / speed) as u32).max(1)
+        (far * SECOND / speed) as u32
     }
 }

@@ -20,7 +20,6 @@ impl Crowd {
         let Task::Go(errand) = self.movers[number].task else { return };
         let posts = (self.movers[number].post, self.movers[other].post);
         (self.movers[other].post, self.movers[number].post) = posts;
-        let frame = self.frame();
         self.movers[number].trades += 1;
         if !self.movers[other].is_going() {
             // It has not waited for its new post yet, and the other one has to leave it.
@@ -42,7 +41,7 @@ impl Crowd {
         }
         self.hashes[other] = CHANGED;
         // The other one looks for its new way in the next frame, and so does this one: it has the way to its old post.
-        [number, other].iter().for_each(|&at| self.walkers[at].thinks = frame.wrapping_add(1));
+        [number, other].iter().for_each(|&at| self.walkers[at].thinks = self.clock.next());
     }
 
     /// Whether a unit that goes gains by trading its post with another one of its order.

@@ -24,13 +24,13 @@ pub(crate) struct Walker {
     /// How long it has not come nearer to its place, ms: all units are read in each frame, and there is no need for more of them.
     // not state: the mover's own time, as it was when the unit thought last
     pub(crate) stalled_ms: u16,
-    /// The frame in which it thinks next, and the one in which it thought last.
+    /// When it thinks next, and when it thought last, by the [clock](crate::crowd::Clock).
     pub(crate) thinks: u32,
     pub(crate) thought: u32,
 }
 
 impl Walker {
-    pub(crate) fn new(body: BodyId, radius: Fx, acceleration: Fx, frame: u32) -> Self {
+    pub(crate) fn new(body: BodyId, radius: Fx, acceleration: Fx, now: u32) -> Self {
         Self {
             sight: Sight { radius: radius.to_bits() as i32, ..Sight::default() },
             body,
@@ -39,23 +39,22 @@ impl Walker {
             is_gone: false,
             is_away: false,
             stalled_ms: 0,
-            thinks: frame,
-            thought: frame,
+            thinks: now,
+            thought: now,
         }
     }
 
     /// It goes with a group from now on, and thinks in the frame that comes next, as all who get the same order: if some of them set out later, those behind
     /// run into them. Until then the others know that it will go, and do not take it for one that stands.
-    pub(crate) fn set_out(&mut self, group: u32, frame: u32) {
+    pub(crate) fn set_out(&mut self, group: u32, now: u32) {
         let sight = &mut self.sight;
         (sight.is_going, sight.group, sight.left, sight.wish) = (true, group, i64::MAX, [0; 2]);
-        self.thinks = frame;
-        self.thought = frame;
+        (self.thinks, self.thought) = (now, now);
     }
 
-    /// Whether it thinks in this frame. (A frame in the past counts, too.)
-    pub(crate) fn thinks_in(&self, frame: u32) -> bool {
-        frame.wrapping_sub(self.thinks) < u32::MAX / 2
+    /// Whether it thinks in a frame that ends then: if it waited longer, it would think too late. (A time in the past counts, too.)
+    pub(crate) fn thinks_before(&self, end: u32) -> bool {
+        (1..u32::MAX / 2).contains(&end.wrapping_sub(self.thinks))
     }
 
     pub(crate) fn place(&self) -> Vec2 {

@@ -388,6 +388,20 @@ impl Flows {
         }
     }
 
+    /// Frames have another length from now on (frames per second before and now): fields are kept as long as before.
+    pub(crate) fn change_rate(&mut self, before: u32, now: u32) {
+        if before == now || before == 0 {
+            return;
+        }
+        for used in &mut self.fields {
+            let frames = used.until.saturating_sub(self.frame);
+            if frames > 0 {
+                let frames = frames.saturating_mul(now.into()).div_ceil(before.into());
+                used.until = self.frame.saturating_add(frames);
+            }
+        }
+    }
+
     /// Where a unit goes that keeps beside the path of its group, and how long its own path is. It goes as an imagined leader would, which is `beside` away
     /// from it and goes to the goal itself. So a group stays as wide as it will stand. `None` if the unit sees the goal, does not see the leader's place or the
     /// place where it would come to itself, or if that way is less than three quarters as good as its own path.
@@ -530,12 +544,12 @@ impl Flows {
     pub(crate) fn forget(&mut self, ground: &Ground, changes: &Changes) {
         for ((size, sectors), changed) in (0..).map(SizeClass).zip(&mut self.sectors).zip(changes) {
             let Some(changed) = *changed else { continue };
-            let was_here = sectors.forget(ground, size, changed);
+            let is_known = sectors.forget(ground, size, changed);
             let Some(plan) = self.plan.as_mut().filter(|plan| plan.size == size) else { continue };
             if !plan.ends().are_connected(sectors, ground) {
                 // The unit that asked for it is told when it asks again.
                 self.plan = None;
-            } else if was_here {
+            } else if is_known {
                 plan.restart(sectors, ground);
             }
         }

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) size: SizeClass,
     /// Portals that it has taken from its queue.
     pub(crate) steps: u32,
-    /// How often it began again, because the ground changed where it had been.
+    /// How often it began again, because the ground changed where it had been, or at one of its ends.
     pub(crate) restarts: u8,
     // not state: follow from the above
     is_over: bool,
@@ -96,8 +96,8 @@ impl Plan {
         (self.steps, self.is_over, self.to_goal) = (0, false, to_goal);
         self.best = (from_start.last().copied().unwrap_or(NONE), None);
         self.queue.clear();
-        sectors.search = sectors.search.wrapping_add(1).max(1);
-        let tile = tile_of(ground, self.start);
+        let [tile, last] = [self.start, self.goal].map(|cell| tile_of(ground, cell));
+        sectors.begin_search([tile, last]);
         for (portal, &length) in (0..sectors.at(tile).portals.len() as u32).zip(&from_start) {
             if length != NONE {
                 self.enter(sectors, ground, (Node { tile, portal }, length, None));

@@ -47,6 +47,8 @@ pub(crate) struct Sectors {
     sectors: Vec<Sector>,
     /// The number of the present search.
     pub(crate) search: u32,
+    /// The tiles in which it begins and ends: it keeps lengths in them.
+    ends: [u32; 2],
     /// By tile: where the numbers of its parts begin in `joined`.
     bases: Vec<u32>,
     /// By part: the least part that it is connected with.
@@ -98,7 +100,8 @@ impl Sectors {
         }
     }
 
-    /// Finds again what depends on a changed part of the ground. Says whether the present search has been there.
+    /// Finds again what depends on a changed part of the ground. Says whether the present search knows something of it: it has been
+    /// there, or begins or ends there.
     pub(crate) fn forget(&mut self, ground: &Ground, size: SizeClass, changed: CellRect) -> bool {
         if self.sectors.is_empty() {
             return false;
@@ -106,12 +109,13 @@ impl Sectors {
         let near = ground.grid.clip(changed.grown(1));
         let tiles = CellRect { min: near.min.map(|at| at / TILE), max: near.max.map(|at| at / TILE) };
         let columns = ground.grid.tiles()[0];
-        let is_seen = |[x, y]: [i32; 2]| {
-            self.at((y * columns + x).unsigned_abs()).visits.iter().any(|visit| self.is_now(visit))
+        let is_known = |[x, y]: [i32; 2]| {
+            let tile = (y * columns + x).unsigned_abs();
+            self.ends.contains(&tile) || self.at(tile).visits.iter().any(|visit| self.is_now(visit))
         };
-        let was_here = tiles.cells().any(is_seen);
+        let is_known = tiles.cells().any(is_known);
         self.survey(ground, size, tiles);
-        was_here
+        is_known
     }
 
     /// Finds the portals of some tiles, and what is connected.
@@ -190,6 +194,11 @@ impl Sectors {
     pub(crate) fn at(&self, tile: u32) -> &Sector {
         // All tiles are found before they are used.
         self.sectors.get(tile as usize).unwrap_or(const { &Sector::EMPTY })
+    }
+
+    /// A search begins, from a tile to a tile.
+    pub(crate) fn begin_search(&mut self, ends: [u32; 2]) {
+        (self.search, self.ends) = (self.search.wrapping_add(1).max(1), ends);
     }
 
     fn is_now(&self, visit: &Visit) -> bool {

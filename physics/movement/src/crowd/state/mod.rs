@@ -7,10 +7,10 @@ mod write;
 use alloc::vec::Vec;
 use core::fmt;
 
-use testudo_physics::{BodyId, World};
+use testudo_physics::{BodyId, FPS_MAX, World};
 
 use crate::crowd::leg::debt_max;
-use crate::crowd::{Crowd, CrowdDef, CrowdError, Task, Walker};
+use crate::crowd::{Clock, Crowd, CrowdDef, CrowdError, Task, Walker};
 use crate::flow::{Ends, Field, Used};
 pub(crate) use digest::{CHANGED, GONE};
 use read::Reader;
@@ -18,7 +18,7 @@ pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 20;
+pub const MOVEMENT_VERSION: u32 = 21;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,9 @@ impl Crowd {
         if crowd.paths_debt > debt_max(def.cells_per_frame) {
             return Err(StateError::Invalid { what: "debt of paths" });
         }
+        let (now, remainder) = (numbers.take(8)? as u64, (numbers.take(2)? as u32, numbers.take(2)? as u32));
+        let clock = Clock::restored(now, remainder).filter(|_| remainder.1 <= FPS_MAX);
+        crowd.clock = clock.ok_or(StateError::Invalid { what: "clock" })?;
         crowd.load_costs(&mut numbers, &crowd.ground.obstacles_alone(world))?;
         let fields = numbers.take(4)? as u32;
         if fields > crowd.flows.max {
@@ -168,7 +171,7 @@ impl Crowd {
             }
         }
         let until = numbers.take(8)? as u64;
-        if until > self.flows.frame.saturating_add(u64::from(testudo_physics::FPS_MAX / 2)) {
+        if until > self.flows.frame.saturating_add(u64::from(FPS_MAX / 2)) {
             return Err(StateError::Invalid { what: "field" });
         }
         field.search_to(&self.ground, level, is_complete);

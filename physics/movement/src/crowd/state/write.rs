@@ -115,6 +115,10 @@ impl Crowd {
         out.put("orders", self.orders.into(), 4);
         out.put("frame", self.flows.frame as i64, 8);
         out.put("paths_debt", self.paths_debt.into(), 4);
+        let (rest, rate) = self.clock.frames.remainder();
+        out.put("now", self.clock.now as i64, 8);
+        out.put("clock.rest", rest.into(), 2);
+        out.put("clock.frames_per_second", rate.into(), 2);
         self.write_costs(out);
         out.put("fields", self.flows.fields.len() as i64, 4);
         for (index, used) in (0..).zip(&self.flows.fields) {
