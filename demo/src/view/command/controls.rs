@@ -27,14 +27,27 @@ pub(crate) struct Mouse {
     pub(crate) at: Vec2,
     pub(crate) left: Button,
     pub(crate) right: Button,
+    /// Shift is held.
+    pub(crate) is_shifted: bool,
     /// Nothing covers the field there.
     pub(crate) is_free: bool,
+    /// The help or the menu covers all of the field.
+    pub(crate) is_covered: bool,
     pub(crate) finger: Finger,
 }
 
 impl Mouse {
-    pub(crate) fn new(ui: &Ui, is_free: bool, finger: Finger) -> Self {
-        Self { at: ui.mouse, left: ui.left(), right: ui.right(), is_free, finger }
+    pub(crate) fn new(ui: &Ui, is_covered: bool, finger: Finger) -> Self {
+        let is_free = !ui.has_taken_mouse() && !is_covered;
+        Self {
+            at: ui.mouse,
+            left: ui.left(),
+            right: ui.right(),
+            is_shifted: shift(),
+            is_free,
+            is_covered,
+            finger,
+        }
     }
 }
 
@@ -109,35 +122,30 @@ pub(crate) fn mouse(
     camera: &mut Camera,
     log: &mut OrderLog,
 ) -> Option<Told> {
-    let Mouse { at, left, right, is_free, finger } = mouse;
-    let goes = is_free && (right.is_pressed || finger.has_held);
+    let Mouse { at, left, right, is_shifted, is_free, is_covered, finger } = mouse;
+    if is_covered {
+        // What was begun would end as an order to a place that nobody sees.
+        side.let_go();
+        return None;
+    }
     side.is_aimed &= left.is_down;
+    let goes = is_free && (right.is_pressed || finger.has_held && !side.is_aimed);
     if sight.map.contains(at) && side.drag.is_none() && side.line.is_none() {
-        if is_person
-            && is_free
-            && left.is_pressed
-            && let Some(aim) = side.aim.take()
-        {
-            side.is_aimed = true;
-            return Some(send(side, sight, sight.on_map(at), Some(aim)));
-        }
-        if is_free && left.is_held() && !side.is_aimed {
-            camera.centre = sight.on_map(at);
-        }
-        return (goes && is_person).then(|| send(side, sight, sight.on_map(at), None));
+        return on_map(side, sight, mouse, (is_person, goes), camera);
     }
     let mut told = None;
     if sight.view.rect.contains(at) && is_free && is_person {
         if left.is_pressed {
             if let Some(aim) = side.aim.take() {
-                told = Some(send(side, sight, sight.in_view(at), Some(aim)));
+                side.is_aimed = true;
+                told = Some(send(side, sight, sight.in_view(at), (Some(aim), is_shifted)));
             } else {
                 side.drag = Some(sight.in_view(at));
             }
         }
         if goes {
             let attacks = side.aim.take() == Some(Aim::Attack);
-            side.line = Some(DrawnLine { from: sight.in_view(at), is_queued: shift(), attacks });
+            side.line = Some(DrawnLine { from: sight.in_view(at), is_queued: is_shifted, attacks });
         }
     }
     let is_taken_away = !left.is_held() && !left.is_released;
@@ -147,7 +155,7 @@ pub(crate) fn mouse(
     {
         let to = if finger.has_held { from } else { sight.in_view(at) };
         told = Some(if sight.is_click(from, at) || finger.has_held || side.chosen.is_empty() {
-            Told { is_queued, ..send(side, sight, from, None) }
+            send(side, sight, from, (None, is_queued))
         } else {
             let [from, to] = [from, to].map(|place| OrderPoint::near(camera::raw(place)));
             Told { command: Command::Line { from, to, attacks }, at: Some(sight.in_view(at)), is_queued }
@@ -160,6 +168,34 @@ pub(crate) fn mouse(
         log.selection(sight.player, side.chosen.len());
     }
     told
+}
+
+/// As [`mouse`], on the small map, where nothing is drawn; `goes`: a right click, or what a finger means by one.
+fn on_map(
+    side: &mut Side,
+    sight: &Sight<'_>,
+    mouse: Mouse,
+    (is_person, goes): (bool, bool),
+    camera: &mut Camera,
+) -> Option<Told> {
+    let Mouse { at, left, is_shifted, is_free, .. } = mouse;
+    let at = sight.on_map(at);
+    if is_person
+        && is_free
+        && left.is_pressed
+        && let Some(aim) = side.aim.take()
+    {
+        side.is_aimed = true;
+        return Some(send(side, sight, at, (Some(aim), is_shifted)));
+    }
+    if is_free && left.is_held() && !side.is_aimed {
+        camera.centre = at;
+    }
+    if !(goes && is_person) {
+        return None;
+    }
+    side.aim = None;
+    Some(send(side, sight, at, (None, is_shifted)))
 }
 
 /// Selects the units in a box, or the clicked unit; a double click selects all units of its kind in the view.
@@ -177,7 +213,7 @@ fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
 }
 
 /// Sends the selected units somewhere; a right click on an enemy means to go for that one. Without a selection it sets the rally point.
-fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
+fn send(side: &Side, sight: &Sight<'_>, at: Vec2, (aim, is_queued): (Option<Aim>, bool)) -> Told {
     let target = OrderPoint::near(camera::raw(at));
     let command = match (aim, sight.enemy_at(at)) {
         (Some(Aim::Patrol), _) => Command::Patrol(target),
@@ -187,7 +223,7 @@ fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
         (None, None) if side.chosen.is_empty() => Command::Rally(target),
         (None, None) => Command::Move(target),
     };
-    Told { command, at: Some(at), is_queued: shift() }
+    Told { command, at: Some(at), is_queued }
 }
 
 #[cfg(test)]
@@ -201,31 +237,94 @@ mod tests {
     use testudo_render::battle::view::View;
 
     const UP: Button = Button { is_down: false, is_pressed: false, is_released: false };
+    const DOWN: Button = Button { is_down: true, ..UP };
+    const PRESSED: Button = Button { is_pressed: true, ..DOWN };
     const RELEASED: Button = Button { is_released: true, ..UP };
 
-    /// What comes of the mouse at a place, with the small map in the corner and three units selected.
-    fn moved(side: &mut Side, at: Vec2, [left, right]: [Button; 2]) -> Option<Told> {
+    /// A place in the field, and one on the small map in its corner.
+    const FIELD: Vec2 = vec2(500.0, 300.0);
+    const MAP: Vec2 = vec2(700.0, 100.0);
+
+    /// The mouse at a place that nothing covers.
+    fn free(at: Vec2, [left, right]: [Button; 2]) -> Mouse {
+        let finger = Finger::default();
+        Mouse { at, left, right, is_shifted: false, is_free: true, is_covered: false, finger }
+    }
+
+    /// What comes of the mouse, with three units selected.
+    fn moved(side: &mut Side, mouse: Mouse) -> Option<Told> {
         let game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
         let rect = Rect::new(0.0, 0.0, 800.0, 600.0);
         let view = View { rect, camera: Camera::new(Vec2::ZERO, 10.0) };
         let map = Rect::new(600.0, 0.0, 200.0, 200.0);
         let sight = Sight { player: 0, shown: Shown::plain(&game, 65_536), view, map };
         side.chosen.choose(sight.own().iter().take(3).map(Own::member), false);
-        let mouse = Mouse { at, left, right, is_free: true, finger: Finger::default() };
         let mut camera = view.camera;
         super::mouse(side, &sight, mouse, true, &mut camera, &mut OrderLog::new(Sink::Nowhere))
+    }
+
+    fn drawing() -> Side {
+        let mut side = Side::default();
+        side.line = Some(DrawnLine { from: Vec2::ZERO, is_queued: false, attacks: false });
+        side
+    }
+
+    fn aiming() -> Side {
+        let mut side = Side::default();
+        side.aim = Some(Aim::Attack);
+        side
     }
 
     /// The order was given by whatever the mouse did next outside of the small map.
     #[test]
     fn a_line_that_ends_on_the_small_map_is_ordered_there_and_then() {
-        let line = DrawnLine { from: Vec2::ZERO, is_queued: false, attacks: false };
-        for end in [vec2(500.0, 300.0), vec2(700.0, 100.0)] {
-            let mut side = Side::default();
-            side.line = Some(line);
-            let told = moved(&mut side, end, [UP, RELEASED]);
+        for end in [FIELD, MAP] {
+            let mut side = drawing();
+            let told = moved(&mut side, free(end, [UP, RELEASED]));
             assert!(matches!(told, Some(Told { command: Command::Line { .. }, .. })), "{end}: {told:?}");
             assert_eq!(side.line, None, "{end}");
+        }
+    }
+
+    /// The right button went down, F10 opened the menu, and the line was ordered to a place below it.
+    #[test]
+    fn a_line_over_which_the_menu_opens_is_no_order() {
+        for buttons in [[UP, DOWN], [UP, RELEASED]] {
+            let mut side = drawing();
+            let covered = Mouse { is_free: false, is_covered: true, ..free(FIELD, buttons) };
+            assert_eq!((moved(&mut side, covered), side.line), (None, None), "{buttons:?}");
+        }
+    }
+
+    /// A finger that tapped where to attack and stayed for half a second sent its units there without fighting.
+    #[test]
+    fn a_finger_that_has_said_where_to_attack_says_nothing_more() {
+        for at in [FIELD, MAP] {
+            let mut side = aiming();
+            let told = moved(&mut side, free(at, [PRESSED, UP]));
+            assert!(matches!(told, Some(Told { command: Command::Attack(_), .. })), "{at}: {told:?}");
+            let held = |left| {
+                let finger = Finger { has_held: true, ..Finger::default() };
+                Mouse { finger, ..free(at, [left, UP]) }
+            };
+            assert_eq!(moved(&mut side, held(DOWN)), None, "{at}");
+            assert_eq!(moved(&mut side, free(at, [RELEASED, UP])), None, "{at}");
+            // The next one means something again.
+            moved(&mut side, free(at, [PRESSED, UP]));
+            let told = moved(&mut side, held(DOWN));
+            assert!(matches!(told, Some(Told { command: Command::Move(_), .. })), "{at}: {told:?}");
+        }
+    }
+
+    /// The next click, which was to select a unit, sent all others there to attack.
+    #[test]
+    fn a_right_click_takes_the_place_of_an_aim() {
+        for at in [FIELD, MAP] {
+            let mut side = aiming();
+            let told = [PRESSED, RELEASED].map(|right| moved(&mut side, free(at, [UP, right])));
+            let told = told.into_iter().flatten().next();
+            assert!(matches!(told, Some(Told { command: Command::Move(_), .. })), "{at}: {told:?}");
+            assert_eq!(side.aim, None, "{at}");
         }
     }
 
@@ -233,7 +332,7 @@ mod tests {
     fn a_box_whose_finger_was_taken_away_chooses_nobody() {
         let mut side = Side::default();
         side.drag = Some(vec2(-30.0, -20.0));
-        assert_eq!(moved(&mut side, vec2(500.0, 300.0), [UP; 2]), None);
+        assert_eq!(moved(&mut side, free(FIELD, [UP; 2])), None);
         assert_eq!((side.drag, side.chosen.len()), (None, 3));
     }
 }

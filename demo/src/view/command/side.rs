@@ -59,7 +59,7 @@ pub(crate) struct Side {
     pub(crate) chosen: Chosen,
     pub(crate) effects: Effects,
     pub(crate) aim: Option<Aim>,
-    /// The left button went down on the minimap as an answer to that: it does not move the camera.
+    /// The left button, or a finger, went down as an answer to that: it does not move the camera, and held it gives no other order.
     pub(crate) is_aimed: bool,
     /// The position on the field where a box began.
     pub(crate) drag: Option<Vec2>,

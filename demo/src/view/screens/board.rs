@@ -57,7 +57,8 @@ impl Board {
 
     // ---- mouse and keys
 
-    /// Reads what moves the camera and commands units; nothing reaches the field if it `is_covered`. True if the camera was moved; zooming does not count.
+    /// Reads what moves the camera and commands units; nothing reaches the field if it `is_covered`, and what was begun there is let go. True if the
+    /// camera was moved; zooming does not count.
     pub(crate) fn read(
         &mut self,
         stage: &mut Stage,
@@ -81,15 +82,14 @@ impl Board {
             self.active = view;
         }
         let finger = self.touches.read(&mut self.eye.camera, view);
-        let is_free = !stage.ui.has_taken_mouse() && !is_covered;
-        let mouse = Mouse::new(&stage.ui, is_free, finger);
+        let mouse = Mouse::new(&stage.ui, is_covered, finger);
         for view in self.shown() {
             self.read_view(stage, clients, (view, is_covered), mouse);
         }
         // Whoever has moved it: keys, wheel, fingers, the small map, a group.
         self.eye.hold();
         let is_on_map =
-            is_free && mouse.left.is_held() && self.eye.layout.maps.iter().any(|map| map.contains(at));
+            mouse.is_free && mouse.left.is_held() && self.eye.layout.maps.iter().any(|map| map.contains(at));
         is_moved || wants_all || is_on_map || finger.is_pinching
     }
 
