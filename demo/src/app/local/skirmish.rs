@@ -221,8 +221,9 @@ impl Skirmish {
     /// The order does not run: the queue is full, or the match is over.
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
-        // A player that only names groups or says where recruits gather is still preparing.
-        self.has_ordered |= !matches!(order.command, Command::Assign(_) | Command::Rally(_));
+        // A player whose units stay where they are is still preparing.
+        use Command::{Assign, Rally, Stand, Stop, Teams};
+        self.has_ordered |= !matches!(order.command, Assign(_) | Rally(_) | Stand(_) | Stop | Teams(_));
         Ok(())
     }
 

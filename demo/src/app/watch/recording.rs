@@ -63,13 +63,15 @@ impl ReplayFile {
         }
     }
 
-    /// The newest replay in this folder beside the one that is being written.
+    /// The newest replay in this folder beside the one that is being written. Another program's is empty while that waits for its players.
     pub(crate) fn newest(&self, own: Option<&Path>) -> Option<PathBuf> {
         let Self::In(folder) = self else { return None };
         let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
         let is_replay = |path: &PathBuf| path.extension().is_some_and(|name| name == "replay");
         let files = files.filter(|path| is_replay(path) && own != Some(path.as_path()));
-        files.max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok())
+        let files =
+            files.filter_map(|path| path.metadata().ok().filter(|about| about.len() > 0).zip(Some(path)));
+        files.max_by_key(|(about, _)| about.modified().ok()).map(|(_, path)| path)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use testudo_battle::bots::Level;
-use testudo_battle::{OrderPoint, Point, Selection, Setup, UNIT, squared};
+use testudo_battle::{OrderPoint, Point, Selection, Setup, Stance, UNIT, squared};
 use testudo_lockstep::simnet::Transport;
 
 pub(crate) const PICTURE: Duration = Duration::from_micros(16_667);
@@ -67,14 +67,14 @@ fn a_persons_order_runs_on_both_sides() {
     assert_eq!(skirmish.desync(), None);
 }
 
-/// A player who took time to name groups found the enemy at the gates.
+/// A player who took time to name groups, or to see what "Hold" does, found the enemy at the gates.
 #[test]
 fn the_bot_waits_until_units_are_sent_somewhere() {
     let mut skirmish = skirmish([Pilot::Person, BOT], 400);
     let enemies = |skirmish: &Skirmish| skirmish.copy(0).game().middle(1).unwrap().1;
     let start = enemies(&skirmish);
     let place = OrderPoint::near(Point::ZERO);
-    for command in [Command::Assign(1), Command::Rally(place)] {
+    for command in [Command::Assign(1), Command::Rally(place), Command::Stop, Command::Stand(Stance::Hold)] {
         skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
     }
     skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();

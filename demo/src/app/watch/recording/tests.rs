@@ -46,6 +46,26 @@ fn what_was_recorded_before_stays_until_something_is_recorded() {
     assert!(!path.exists(), "nothing was there");
 }
 
+/// A match that waited for its players in another window kept the newest replay from being shown.
+#[test]
+fn the_newest_replay_has_something_in_it() {
+    let folder = std::env::temp_dir().join(format!("testudo-newest-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let [old, new, waiting, other] =
+        ["1.replay", "2.replay", "3.replay", "4.save"].map(|name| folder.join(name));
+    for (path, bytes) in [(&old, "old"), (&new, "new"), (&waiting, ""), (&other, "other")] {
+        fs::write(path, bytes).unwrap();
+    }
+    // Written within a moment, all would be equally old.
+    let hour = std::time::Duration::from_secs(3_600);
+    let before = fs::metadata(&new).unwrap().modified().unwrap() - hour;
+    File::options().write(true).open(&old).unwrap().set_modified(before).unwrap();
+    let newest = |own| ReplayFile::In(folder.clone()).newest(own);
+    assert_eq!([newest(None), newest(Some(&new))], [Some(new.clone()), Some(old.clone())]);
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(newest(None), None);
+}
+
 /// Both wrote into it, said that it is kept, and neither replay could be played.
 #[test]
 #[cfg(unix)]
