@@ -224,11 +224,14 @@ miniquad_add_plugin({
 // The others are told at once.
 addEventListener("pagehide", () => links.forEach((link) => link.close()));
 
-// A page that nobody sees gets no pictures to draw, but the match goes on: another thread, whose clock the browser does not slow down, wakes
-// the program.
-function keepAwake() {
-  const pulse = new Worker("pulse.js");
-  pulse.onmessage = () => {
+// A page that nobody sees gets no pictures to draw, but a match with others goes on: another thread, whose clock the browser does not slow down,
+// wakes the program.
+let pulse = null;
+function keepAwake(wanted) {
+  if (wanted === Boolean(pulse)) return;
+  pulse?.terminate();
+  pulse = wanted ? new Worker("pulse.js") : null;
+  if (pulse) pulse.onmessage = () => {
     if (document.hidden && wasm_exports) wasm_exports.frame();
   };
 }

@@ -318,11 +318,10 @@ impl fmt::Display for InvitationError {
         match self {
             Self::Lost { why } => f.write_str(why),
             Self::TooLarge { units, units_max } => {
-                write!(
-                    f,
-                    "the match has {}, this player takes {units_max} at most (--units-max)",
-                    count(*units, "unit")
-                )
+                // A page has no options.
+                let option = if cfg!(target_arch = "wasm32") { "" } else { " (--units-max)" };
+                let units = count(*units, "unit");
+                write!(f, "the match has {units}, this player takes {units_max} at most{option}")
             }
             Self::Version { theirs } => {
                 write!(

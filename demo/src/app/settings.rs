@@ -4,6 +4,7 @@ use serde::Deserialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace};
 
+use crate::app::online::codes::Codes;
 use crate::app::online::name::Name;
 use crate::app::online::network::{GUEST_UNITS_MAX, NetworkMatch};
 use crate::app::online::seat::SeatOptions;
@@ -38,8 +39,9 @@ pub(crate) struct Settings {
     /// A match with others instead: the code of a place, or of a relay.
     pub(crate) code: Option<String>,
     /// The code is a relay's, and a room is opened there for so many players.
-    opens: bool,
-    players: u8,
+    players: Option<u8>,
+    /// The code leads back to this room, which was opened here.
+    room: Option<Codes>,
     /// The person's name.
     name: String,
     /// Where this page is, for links.
@@ -67,8 +69,8 @@ impl Default for Settings {
             duplicate: 0,
             reorder: 0,
             code: None,
-            opens: false,
-            players: 2,
+            players: None,
+            room: None,
             name: String::new(),
             page: None,
             battle: None,
@@ -122,8 +124,9 @@ impl Settings {
             page: self.page.clone(),
             teams: Teams::default(),
         };
-        let terms = self.terms(self.players);
-        NetworkMatch::by_code(code, self.opens.then_some(&terms), options)
+        let terms = self.players.map(|players| self.terms(players));
+        let game = NetworkMatch::by_code(code, terms.as_ref(), options)?;
+        Ok(game.with_codes(self.room.clone()))
     }
 
     /// A match from a link.

@@ -143,6 +143,11 @@ class Browser(Teller):
     def open(self, address):
         self._send("Page.navigate", url=address)
 
+    def reload(self):
+        """As F5 does. What comes afterwards is told by the page that is loaded now."""
+        self.notes.append({"event": "places", "places": {}})
+        self._send("Page.reload")
+
     def value(self, expression):
         """What an expression of the page comes to."""
         result = self._send("Runtime.evaluate", expression=expression, returnByValue=True, userGesture=True)

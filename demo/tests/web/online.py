@@ -70,6 +70,20 @@ class Relay:
         self.process.wait()
 
 
+class Bot:
+    """The program without a window comes by a code, and a bot plays there."""
+
+    def __init__(self, code):
+        join = [PROGRAM, "join", code, "--bot", "--headless", "--no-replay"]
+        environment = dict(os.environ, XDG_STATE_HOME=os.path.join(WORK, "guest"))
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        self.process = subprocess.Popen(join, env=environment, **quiet)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
 def begin(thing):
     OPEN.append(thing)
     return thing
@@ -240,6 +254,7 @@ def from_a_page():
     host.open(relay.opens.replace("#", "?units=20&seed=3&turns=60#"))
     code = host.wait("codes", lambda: host.last("codes"), 150)["value"][0]
     host.wait("its QR code", lambda: "qr" in host.last("places")["places"])
+    check("copy own" in host.last("places")["places"], "the lobby does not give the code for coming back")
     for size in PHONES:
         host.emulate(size, 1, False)
         lobby(host, size)
@@ -248,21 +263,43 @@ def from_a_page():
     shows(host, "qr large", "qr")
     shows(host, "qr", "qr large")
     lobby(host, SMALL)
-    join = [PROGRAM, "join", code, "--bot", "--headless", "--no-replay"]
-    environment = dict(os.environ, XDG_STATE_HOME=os.path.join(WORK, "guest"))
-    guest = subprocess.Popen(join, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        host.wait("compared turns", lambda: turns(host) >= 10, 150)
-    finally:
-        guest.kill()
-        guest.wait()
+    say("loaded again, it is in the same room, and still has the others' links")
+    reloaded(host, code)
+    guest = begin(Bot(code))
+    host.wait("compared turns", lambda: turns(host) >= 10, 150)
+    guest.end()
     check(host.last("differs") is None, "the page was told of a difference")
     host.wait("the last turn", lambda: host.last("end"), 150)
     step = lambda: host.value("document.getElementById('step')?.textContent") or ""
     host.key("KeyQ", "q", 81, modifiers=2)
     host.wait("a sentence about the end", lambda: "match is over" in step())
+    check("#open=" in host.value("location.href"), "loaded again, it would not open another room")
+    opener_returns(host, relay)
     host.close()
     relay.end()
+
+
+def reloaded(host, code):
+    """The page that has opened a room is loaded again: it is where it was, and its lobby has this code for the next player."""
+    known = host.count(event="codes")
+    host.reload()
+    host.wait("codes after the reload", lambda: host.count(event="codes") > known, 150)
+    check(host.last("codes")["value"][0] == code, "the reload has opened another room")
+
+
+def opener_returns(host, relay):
+    say("loaded again during a match, the page that has opened the room comes back to its place")
+    known = host.count(event="codes")
+    host.open(relay.opens.replace("#", "?units=20&seed=3&name=Cleo#"))
+    host.wait("another room", lambda: host.count(event="codes") > known, 150)
+    code, played = host.last("codes")["value"][0], host.count(event="checksum")
+    guest = begin(Bot(code))
+    host.wait("compared turns", lambda: host.count(event="checksum") >= played + 3, 150)
+    before = turns(host)
+    reloaded(host, code)
+    host.wait("turns after the return", lambda: turns(host) >= before + 20, RETURN)
+    check(host.last("differs") is None, "the page was told of a difference")
+    guest.end()
 
 
 def while_it_flows(person, take):
@@ -304,17 +341,20 @@ def four():
 
 
 def refusals():
-    say("a damaged code, a room of 300, and a code that opens nothing are told in one sentence each")
+    say("a damaged code, a room that is too large, and a code that opens nothing are told in one sentence each")
     relay = begin(Relay())
     lost = page("Eve")
     step = lambda: lost.value("document.getElementById('step')?.textContent") or ""
     lost.open(relay.page + "#" + relay.code[:-3])
     lost.wait("a sentence about the code", lambda: "code" in step())
     lost.open("about:blank")
-    lost.open(relay.opens.replace("#", "?players=300#"))
-    lost.wait("a room", lambda: lost.last("codes"), 150)
+    # A room of as many units as no page plays has fewer of them. A lobby of sixteen needs a larger page.
+    lost.emulate(LARGE, 1, False)
+    lost.open(relay.opens.replace("#", "?players=16&units=5000&turns=0#"))
+    codes = lost.wait("a room", lambda: lost.last("codes"), 150)["value"]
     said = lost.value("document.getElementById('verdict').textContent")
-    check("players is a number from 1 to 16" in said, f"a room for 300 players is not refused: {said}")
+    check("turns is a number from 1 to 1000000" in said, f"a room for no turn is not refused: {said}")
+    check("each of 16 players may have 1250" in said and len(codes) == 15, f"a room for 80,000 units is not refused: {said}")
     lost.open("about:blank")
     lost.open(relay.page + "#" + relay.code)
     lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)

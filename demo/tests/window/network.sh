@@ -247,6 +247,9 @@ code=$(sed -n 's/^join 2: //p' err | tail -1)
 "$PROGRAM" join "$code" --bot --headless --no-replay --corrupt 10,5 >../joined 2>&1 &
 children+=("$!")
 patiently said '"event":"differs","value":10'
+say "the host removes the guest in the panel"
+until_said '"event":"removed","value":1' press "remove 2"
+patiently said '"event":"gone","value":1'
 part 1
 
 at guest

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
 use testudo_lockstep::PlayerId;
 use testudo_lockstep::service::code::{JoinCode, JoinCodeError};
 use testudo_lockstep::service::codes::Codes as JoinCodes;
@@ -29,8 +30,8 @@ pub(crate) fn read(text: &str) -> Result<JoinCode, String> {
     code.parse().map_err(|error: JoinCodeError| error.to_string())
 }
 
-/// The join codes of a match. Without a seal they are its address.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The join codes of a match. Without a seal they are its address. A page keeps those of a room that it has opened.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Codes {
     /// Where the host listens, or the relay through which it plays.
     pub(crate) address: SocketAddr,

@@ -40,6 +40,9 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Most units of a match, all players together, for a guest that names no other limit: a page has less memory.
 pub(crate) const GUEST_UNITS_MAX: u32 = if cfg!(target_arch = "wasm32") { 20_000 } else { 100_000 };
 
+/// The same for whoever opens a room. A page invites pages.
+const OPENER_UNITS_MAX: u32 = if cfg!(target_arch = "wasm32") { GUEST_UNITS_MAX } else { u32::MAX };
+
 /// Where a host or relay is reached.
 #[derive(Clone, Debug)]
 pub(crate) enum HostAddress {
@@ -57,12 +60,14 @@ pub(crate) struct JoinRequest {
     pub(crate) opens: bool,
     /// Most units of a match that is worth coming to, all players together.
     pub(crate) units_max: u32,
+    /// What others need to come to the room, if this place has opened it, and comes back.
+    pub(crate) codes: Option<Codes>,
 }
 
 impl JoinRequest {
     /// The place that a code opens, or one that is free.
     pub(crate) fn place(host: HostAddress) -> Self {
-        Self { host, watches: false, opens: false, units_max: GUEST_UNITS_MAX }
+        Self { host, watches: false, opens: false, units_max: GUEST_UNITS_MAX, codes: None }
     }
 }
 
@@ -115,13 +120,14 @@ impl NetworkMatch {
     ) -> Result<Self, MatchError> {
         // The relay does not know the game: without this, the others would be told of other rules.
         agreement.check_setup().map_err(MatchError::Setup)?;
+        terms_of(&agreement, OPENER_UNITS_MAX).map_err(MatchError::Invitation)?;
         let clock = Clock::start();
         let told = agreement.told().map_err(MatchError::Agreement)?;
         let dialer = Dialer::Sealed(Default::default());
         let guest = Guest::open(dialer, relay.clone(), keys::own()?.token(&relay), told, clock.now());
         let guest = guest.map_err(|error| MatchError::Invitation(error.into()))?;
         let host = HostAddress::Sealed(relay);
-        let request = JoinRequest { opens: true, units_max: u32::MAX, ..JoinRequest::place(host) };
+        let request = JoinRequest { opens: true, units_max: OPENER_UNITS_MAX, ..JoinRequest::place(host) };
         Ok(Self::at(NetworkPhase::Calling(Box::new(guest)), Some(request), options, clock))
     }
 
@@ -156,6 +162,13 @@ impl NetworkMatch {
             None => Self::join(JoinRequest::place(HostAddress::Sealed(code)), options),
         };
         game.map_err(|error| error.to_string())
+    }
+
+    /// Comes back to a room that was opened with these codes, which the other side tells only once.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn with_codes(mut self, codes: Option<Codes>) -> Self {
+        self.request.iter_mut().for_each(|request| request.codes.clone_from(&codes));
+        self
     }
 
     fn at(phase: NetworkPhase, request: Option<JoinRequest>, options: SeatOptions, clock: Clock) -> Self {
@@ -277,7 +290,8 @@ impl NetworkMatch {
             save: None,
             codes,
         };
-        let seat = Seat::guest(start, &self.options, self.former.as_deref())?;
+        let mut seat = Seat::guest(start, &self.options, self.former.as_deref())?;
+        seat.keep_codes(self.request.as_ref().and_then(|request| request.codes.as_ref()));
         self.phase = NetworkPhase::Seated(Box::new(seat));
         Ok(())
     }

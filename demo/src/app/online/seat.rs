@@ -49,7 +49,7 @@ const LOBBY: Duration = Duration::from_secs(300);
 /// Number of turns whose checksums are kept until the others' arrive.
 const CHECKSUMS_MAX: usize = 256;
 
-/// Turns from one save to the next: 10 s with turns of 200 ms; and the first one.
+/// Turns from one save to the next: 10 s with turns of 200 ms, longer with longer ones; and the first one.
 const SAVE_EVERY: u32 = 50;
 const SAVE_FIRST: u32 = 9;
 

@@ -8,6 +8,7 @@ use testudo_lockstep::PlayerId;
 use crate::app::online::codes::Codes;
 use crate::app::words::count;
 use crate::app::{Seat, TURNS_MAX};
+use crate::view::hud::presence::Presence;
 use crate::view::hud::qr::Qr;
 use crate::view::widgets::card;
 use crate::view::widgets::ui::{Ui, numbered};
@@ -36,33 +37,6 @@ const QR: f32 = 98.0;
 
 /// Names of the buttons next to the players: to copy the command, to remove the player, and to change the team.
 const BUTTONS: [[&str; 16]; 3] = [numbered!("copy"), numbered!("remove"), numbered!("team")];
-
-/// A player who has come can be removed after this time, seconds: until then a button to copy their code was there, which somebody may be about to press.
-const SETTLED: f32 = 1.0;
-
-/// What the lobby remembers from picture to picture.
-#[derive(Default)]
-pub(crate) struct Lobby {
-    qr: Qr,
-    /// Since when each player has been here, seconds.
-    since: [Option<f32>; 16],
-    now: f32,
-}
-
-impl Lobby {
-    /// Notes who is here now.
-    fn see(&mut self, is_here: impl Fn(PlayerId) -> bool, now: f32) {
-        self.now = now;
-        for (player, since) in (0..).map(PlayerId).zip(&mut self.since) {
-            *since = is_here(player).then(|| since.unwrap_or(now));
-        }
-    }
-
-    /// Whether a player has been here for some time.
-    fn has_settled(&self, player: PlayerId) -> bool {
-        self.since[usize::from(player.0)].is_some_and(|since| self.now - since >= SETTLED)
-    }
-}
 
 /// What the person wants in the lobby.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,16 +133,14 @@ impl Plan {
     }
 }
 
-/// Draws the lobby over the field; `now` in seconds.
+/// Draws the lobby over the field.
 pub(crate) fn draw(
     ui: &mut Ui,
     around: Rect,
     seat: &Seat,
-    lobby: &mut Lobby,
-    now: f32,
+    qr: &mut Qr,
+    presence: &Presence,
 ) -> Option<LobbyAction> {
-    lobby.see(|player| seat.session().is_here(player), now);
-    let qr = &mut lobby.qr;
     let next = seat.codes().and_then(|codes| codes.link(&missing(codes, seat)?.1));
     qr.turn_to(next.as_deref());
     if qr.draw_large(ui, around) {
@@ -199,7 +171,7 @@ pub(crate) fn draw(
             ui.pen.fit(lines, plan.lead[0], Align::Left, SIZE, TEXT);
         }
     }
-    let asked = players(ui, &plan, seat, lobby);
+    let asked = players(ui, &plan, seat, presence);
     let [leave, between, ready] = plan.buttons;
     if seat.are_all_friends() {
         let lines = ["All are in one team: teams would not count", "All in one team"];
@@ -314,7 +286,7 @@ fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
 }
 
 /// The players who have joined and those who have not. Returns what the person wants with one of them.
-fn players(ui: &mut Ui, plan: &Plan, seat: &Seat, lobby: &Lobby) -> Option<LobbyAction> {
+fn players(ui: &mut Ui, plan: &Plan, seat: &Seat, presence: &Presence) -> Option<LobbyAction> {
     let mut asked = None;
     ui.pen.fit(["team"], plan.team, Align::Left, SMALL, TEXT_DIM);
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
@@ -341,13 +313,17 @@ fn players(ui: &mut Ui, plan: &Plan, seat: &Seat, lobby: &Lobby) -> Option<Lobby
             (false, _) => (["not here yet", "not here"], TEXT_DIM),
         };
         ui.pen.fit(states, state, Align::Left, SIZE, color);
-        let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
-        let Some(((_, code), codes)) = code.zip(sealed) else { continue };
-        if is_here {
-            if seat.may_kick() && lobby.has_settled(player) && ui.button(remove, button, "Remove", false) {
+        if presence.may_remove(seat, player) {
+            if ui.button(remove, button, "Remove", false) {
                 asked = Some(LobbyAction::Remove(player));
             }
-        } else {
+            continue;
+        }
+        let Some(codes) = sealed else { continue };
+        let code = codes.players.iter().find(|(place, _)| *place == player.0);
+        if let (true, Some(back)) = (is_own, &codes.back) {
+            ui.copy("copy own", button, "For you", &codes.command(back));
+        } else if let (false, Some((_, code))) = (is_here, code) {
             ui.copy(copy, button, "Copy", &codes.command(code));
         }
     }
@@ -395,20 +371,6 @@ mod tests {
                 assert_eq!(plan.qr.h > 0.0, has_code && page == Some(true), "{what}");
             }
         }
-    }
-
-    /// A click on "Copy" that came a moment too late removed whoever had just come.
-    #[test]
-    fn who_has_just_come_cannot_be_removed_at_once() {
-        let (mut lobby, guest) = (Lobby::default(), PlayerId(15));
-        let mut removable = |is_here, now| {
-            lobby.see(|player| is_here && player == guest, now);
-            [PlayerId(0), guest].map(|player| lobby.has_settled(player))
-        };
-        assert_eq!([5.0, 5.9].map(|now| removable(true, now)), [[false; 2]; 2]);
-        assert_eq!(removable(true, 6.0), [false, true]);
-        assert_eq!(removable(false, 6.1), [false; 2]);
-        assert_eq!(removable(true, 6.2), [false; 2], "it has come again");
     }
 
     #[test]

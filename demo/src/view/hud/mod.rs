@@ -16,6 +16,7 @@ pub(crate) mod pace;
 pub(crate) mod panel;
 pub(crate) mod peers;
 pub(crate) mod picture;
+pub(crate) mod presence;
 pub(crate) mod qr;
 pub(crate) mod result;
 pub(crate) mod stage;

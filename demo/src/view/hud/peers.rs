@@ -8,6 +8,7 @@ use testudo_lockstep::{Blame, Duration, PlayerId, SessionPhase};
 use crate::app::words::count;
 use crate::app::{Sample, Seat};
 use crate::view::hud::panel::{about, columns, comparison, curves, list, verdict, waiting};
+use crate::view::hud::presence::Presence;
 use crate::view::widgets::ui::{Ui, numbered};
 use testudo_render::paint::palette::{TEXT, TEXT_DIM, WARN, army};
 use testudo_render::paint::pen::{Pen, SIZE, SMALL};
@@ -18,22 +19,39 @@ const COLUMNS: [f32; 3] = [272.0, 232.0, 412.0];
 /// Below this width only the players are listed, pixels.
 const NARROW: f32 = 600.0;
 
-/// Players that there is room for, the height of a line, and the left edges of the columns: name, vote, measurements; pixels.
+/// Players that there is room for, the height of a line, and the left edges of the columns: name, button, measurements; pixels.
 const ROWS: usize = 8;
 const LINE: f32 = 18.0;
 const AT: [f32; 5] = [0.0, 88.0, 126.0, 192.0, 256.0];
 
-/// Names of the buttons that vote a player out, for scripts.
+/// How wide a button is that votes, and how much wider one that removes, pixels.
+const VOTE: f32 = 34.0;
+const MORE: f32 = 26.0;
+
+/// Names of the buttons that vote a player out, or remove one, for scripts.
 const VOTES: [&str; 16] = numbered!("vote out");
+const REMOVES: [&str; 16] = numbered!("remove");
+
+/// What the person wants with a player.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PeerAction {
+    /// To vote the player out, or no longer.
+    Vote(PlayerId),
+    /// To remove the player for good.
+    Remove(PlayerId),
+}
+
+/// What the panel knows from picture to picture: who was listed in the one before, and who is here.
+pub(crate) type Known<'a> = (&'a mut Vec<PlayerId>, &'a Presence);
 
 /// Samples of one second.
 const SECOND: usize = 10;
 
-/// Draws the panel. `shown` is who was listed in the picture before. Returns the player whom the person votes out, or no longer.
-pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerId>) -> Option<PlayerId> {
+/// Draws the panel.
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat, known: Known<'_>) -> Option<PeerAction> {
     if rect.w < NARROW {
         let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-        return players(ui, column, seat, shown);
+        return players(ui, column, seat, known);
     }
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
@@ -41,7 +59,7 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerI
         turns(&ui.pen, left, seat);
         // The column may be wider than what is left of the panel.
         let room = (rect.x + rect.w - right.x).min(right.w);
-        return players(ui, Rect { w: room, ..right }, seat, shown);
+        return players(ui, Rect { w: room, ..right }, seat, known);
     }
     let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(&ui.pen, columns[0], seat);
@@ -49,7 +67,7 @@ pub(crate) fn draw(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerI
     if let Some(graph) = graph {
         curves(&mut ui.batch, &ui.pen, graph, seat.samples().collect());
     }
-    players(ui, columns[2], seat, shown)
+    players(ui, columns[2], seat, known)
 }
 
 /// Turns, delays, traffic, and the players for whom the match waits.
@@ -86,11 +104,15 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
 }
 
 /// One line for each player, as far as there is room: of many, those who made us wait longest.
-fn players(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerId>) -> Option<PlayerId> {
+fn players(ui: &mut Ui, rect: Rect, seat: &Seat, (shown, presence): Known<'_>) -> Option<PeerAction> {
     ui.pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
-    let all = (0..seat.session().config().players).map(PlayerId);
-    let vote = if all.clone().any(|player| seat.may_vote_out(player)) { "vote" } else { "" };
-    for (at, name) in AT.into_iter().zip(["", vote, "round trip", "slack", "made us wait"]).skip(1) {
+    let (all, at) = ((0..seat.session().config().players).map(PlayerId), columns_of(seat));
+    let votes = !seat.may_kick() && all.clone().any(|player| seat.may_vote_out(player));
+    let waited = ["made us wait", "waited"];
+    let waited = ui.pen.fitting(waited, SMALL, rect.w - 4.0 - at[4]).unwrap_or_default();
+    for (at, name) in
+        at.into_iter().zip(["", if votes { "vote" } else { "" }, "round trip", "slack", waited]).skip(1)
+    {
         ui.pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
     // A vote can be taken back, so its row stays.
@@ -99,33 +121,60 @@ fn players(ui: &mut Ui, rect: Rect, seat: &Seat, shown: &mut Vec<PlayerId>) -> O
     let (rows, more) = listed(waits.collect());
     follow(shown, rows, ui.hovers(rect));
     let mut line = Rect { y: rect.y + 36.0, ..rect };
-    let mut voted = None;
+    let mut wanted = None;
     for player in shown.iter() {
-        if self::player(ui, line, seat, *player) {
-            voted = Some(*player);
-        }
+        wanted = wanted.or(self::player(ui, line, seat, (*player, presence)));
         line.y += LINE;
     }
     if more > 0 {
         ui.pen.text(&format!("and {more} more"), line.x, line.y, SMALL, TEXT_DIM);
     }
-    voted
+    wanted
 }
 
-/// The line of a player, with its base at the rectangle's upper edge. Returns whether the button was pressed.
-fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
-    let (x, y) = (line.x, line.y);
+/// The left edges of the columns. Whoever may remove players needs no votes.
+fn columns_of(seat: &Seat) -> [f32; 5] {
+    let [name, button, others @ ..] = AT;
+    let more = if seat.may_kick() { MORE } else { 0.0 };
+    let [round_trip, slack, waited] = others.map(|at| at + more);
+    [name, button, round_trip, slack, waited]
+}
+
+/// The button in a player's line, if there is one.
+fn button(
+    ui: &mut Ui,
+    rect: Rect,
+    seat: &Seat,
+    (player, presence): (PlayerId, &Presence),
+) -> Option<PeerAction> {
+    let [vote, remove] = [VOTES, REMOVES].map(|names| names[usize::from(player.0)]);
+    if seat.may_kick() {
+        let is_offered = presence.may_remove(seat, player);
+        let rect = Rect { w: VOTE + MORE, ..rect };
+        return (is_offered && ui.button(remove, rect, "Remove", false))
+            .then_some(PeerAction::Remove(player));
+    }
+    let is_offered = seat.may_vote_out(player);
+    (is_offered && ui.button(vote, rect, "out", seat.votes_out(player))).then_some(PeerAction::Vote(player))
+}
+
+/// The line of a player, with its base at the rectangle's upper edge. Returns what the person wants with the player.
+fn player(
+    ui: &mut Ui,
+    line: Rect,
+    seat: &Seat,
+    (player, presence): (PlayerId, &Presence),
+) -> Option<PeerAction> {
+    let (x, y, at) = (line.x, line.y, columns_of(seat));
     let names = called(seat, player);
-    let name = ui.pen.fitting(names.iter().map(String::as_str), SMALL, AT[1] - 6.0).unwrap_or_default();
-    ui.pen.text(name, x + AT[0], y, SMALL, army(player.0));
-    let button = Rect::new(x + AT[1], y - 12.0, 34.0, 16.0);
-    let may_vote = seat.may_vote_out(player);
-    let name = VOTES[usize::from(player.0)];
-    let is_pressed = may_vote && ui.button(name, button, "out", seat.votes_out(player));
+    let name = ui.pen.fitting(names.iter().map(String::as_str), SMALL, at[1] - 6.0).unwrap_or_default();
+    ui.pen.text(name, x + at[0], y, SMALL, army(player.0));
+    let button = Rect::new(x + at[1], y - 12.0, VOTE, 16.0);
+    let wanted = self::button(ui, button, seat, (player, presence));
     let (pen, report) = (&ui.pen, seat.session().player_report(player));
-    pen.text(&milliseconds(u32::from(report.network_ms)), x + AT[2], y, SMALL, TEXT);
+    pen.text(&milliseconds(u32::from(report.network_ms)), x + at[2], y, SMALL, TEXT);
     let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));
-    pen.text(&slack, x + AT[3], y, SMALL, TEXT);
+    pen.text(&slack, x + at[3], y, SMALL, TEXT);
     let (why, color) = match report.blame {
         None => ("", TEXT),
         Some(Blame::Network) => (" (network)", WARN),
@@ -139,9 +188,9 @@ fn player(ui: &mut Ui, line: Rect, seat: &Seat, player: PlayerId) -> bool {
         0 => ["never".into(), String::new(), String::new()],
         _ => [format!("{turns}{why}"), turns, seconds],
     };
-    let text = pen.fitting(forms, SMALL, line.right() - 4.0 - x - AT[4]).unwrap_or_default();
-    pen.text(&text, x + AT[4], y, SMALL, color);
-    is_pressed
+    let text = pen.fitting(forms, SMALL, line.right() - 4.0 - x - at[4]).unwrap_or_default();
+    pen.text(&text, x + at[4], y, SMALL, color);
+    wanted
 }
 
 /// Who is listed, and how many are not. Of more players than there is room for: those voted against, and whoever made us wait longest, in their order.

@@ -8,7 +8,7 @@ use testudo_render::paint::pen::SMALL;
 use testudo_render::paint::screen;
 
 /// Script name of a button, and what it is for; the key comes last.
-const TIPS: [(&str, &str); 17] = [
+const TIPS: [(&str, &str); 18] = [
     ("choose all", "Select the whole army: Ctrl A"),
     ("attack", "Go there and attack on the way: A, then click"),
     ("patrol", "Walk between here and there: P, then click"),
@@ -25,6 +25,7 @@ const TIPS: [(&str, &str); 17] = [
     ("look back", "Watch this battle so far, and play on from any moment of it"),
     ("to cubes", "Leave the battle for one scene that two computers share by six keys"),
     ("last replay", "Leave the battle and watch the newest recording"),
+    ("copy own", "What brings you back to your own place after a crash"),
     ("seed next", "The number that rocks and armies are drawn from, another one"),
 ];
 

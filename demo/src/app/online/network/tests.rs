@@ -82,6 +82,21 @@ impl Pair {
     }
 }
 
+/// A page that had opened a room and was loaded again could invite nobody any more. What it keeps between is text.
+#[test]
+fn who_comes_back_to_a_room_can_still_invite() {
+    let mut pair = Pair::new(true);
+    let codes = pair.games[0].seat().and_then(Seat::codes).unwrap().clone().back_by("0abc".into());
+    let text = serde_json::to_string(&codes.by_page(Some("https://example.org/".into()))).unwrap();
+    let codes: Codes = serde_json::from_str(&text).unwrap();
+    assert_eq!(codes.link("0abc").as_deref(), Some("https://example.org/#0abc"));
+    let [host, guest] = pair.games;
+    pair.games = [host, guest.with_codes(Some(codes.clone()))];
+    let told = News::Listening(codes.clone());
+    pair.until("the codes", |pair| pair.has_heard(1, |news| *news == told));
+    assert_eq!(pair.seat(1).codes(), Some(&codes));
+}
+
 #[test]
 fn two_persons_play_pause_and_part_in_good_order() {
     [true, false].into_iter().for_each(play_pause_and_part);

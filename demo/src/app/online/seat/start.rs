@@ -64,6 +64,14 @@ impl Seat {
         Ok(seat)
     }
 
+    /// This player has opened the room before, and was told these codes then.
+    pub(crate) fn keep_codes(&mut self, codes: Option<&Codes>) {
+        if let (None, Some(codes)) = (&self.codes, codes) {
+            self.codes = Some(codes.clone());
+            self.news.push_back(News::Listening(codes.clone()));
+        }
+    }
+
     pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
         let Start { terms, agreement, place, is_relayed, config, clock, wire, middle, save, codes } = start;
         let config = completed(config, place, is_relayed, middle.is_none(), save)?;

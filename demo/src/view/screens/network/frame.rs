@@ -9,6 +9,7 @@ use testudo_lockstep::{Duration, PlayerId, SessionPhase};
 use crate::app::words::count;
 use crate::app::{Diagnosis, Pilot, Seat};
 use crate::view::hud::lobby::LobbyAction;
+use crate::view::hud::peers::PeerAction;
 use crate::view::hud::result::{self, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::screens::clients::Clients as _;
@@ -42,8 +43,12 @@ impl NetworkDesk {
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat().filter(|_| self.shows_panel()) {
-            let voted = peers::draw(&mut self.stage.ui, self.board.eye.layout.panel, seat, &mut self.listed);
-            self.vote(voted);
+            let (panel, known) = (self.board.eye.layout.panel, (&mut self.listed, &self.presence));
+            match peers::draw(&mut self.stage.ui, panel, seat, known) {
+                Some(PeerAction::Vote(player)) => self.vote(player),
+                Some(PeerAction::Remove(player)) => self.remove(player),
+                None => {}
+            }
         }
         self.board.draw_status(&mut self.stage, &self.game, false);
         self.draw_notices();
@@ -65,12 +70,21 @@ impl NetworkDesk {
     }
 
     /// The person votes a player out, or no longer.
-    fn vote(&mut self, voted: Option<PlayerId>) {
-        let (Some(player), Some(seat)) = (voted, self.game.seat_mut()) else { return };
+    fn vote(&mut self, player: PlayerId) {
+        let Some(seat) = self.game.seat_mut() else { return };
         let out = !seat.votes_out(player);
         match seat.vote_out(player, out) {
             Ok(()) => self.stage.log.note("vote", [player.0, u8::from(out)]),
             Err(why) => self.refuse(ending::told(why)),
+        }
+    }
+
+    /// The person removes a player for good.
+    fn remove(&mut self, player: PlayerId) {
+        let Some(seat) = self.game.seat_mut() else { return };
+        match seat.kick(player) {
+            Ok(()) => self.stage.log.note("removed", player.0),
+            Err(why) => self.refuse(ending::told(&why)),
         }
     }
 
@@ -234,7 +248,7 @@ impl NetworkDesk {
                 let Layout { top, status, .. } = self.board.eye.layout;
                 let whole = Rect { y: top.bottom(), h: status.bottom() - top.bottom(), ..around };
                 let room = if around.h < LOW { whole } else { around };
-                action = lobby::draw(ui, room, seat, &mut self.lobby, self.stage.seconds);
+                action = lobby::draw(ui, room, seat, &mut self.qr, &self.presence);
             } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
                     title: &title,
@@ -253,10 +267,7 @@ impl NetworkDesk {
             }
         }
         match (action, self.game.seat_mut()) {
-            (Some(LobbyAction::Remove(player)), Some(seat)) => match seat.kick(player) {
-                Ok(()) => self.stage.log.note("removed", player.0),
-                Err(why) => self.refuse(ending::told(&why)),
-            },
+            (Some(LobbyAction::Remove(player)), _) => self.remove(player),
             (Some(LobbyAction::Team { player, team }), Some(seat)) => {
                 seat.set_team(player, team);
                 self.stage.log.note("team", [player.0, team]);

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::next_frame;
+use serde_json::json;
 use testudo_lockstep::{Duration, PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::online::codes::Codes;
@@ -16,7 +17,8 @@ use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Remark, Seat};
 use crate::view::command::side::Side;
 use crate::view::command::steering::ARROWS;
 use crate::view::hud::ending;
-use crate::view::hud::lobby::Lobby;
+use crate::view::hud::presence::Presence;
+use crate::view::hud::qr::Qr;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::screens::board::Board;
 use crate::view::screens::clients::Clients as _;
@@ -44,7 +46,8 @@ const LOGGED_EVERY: u32 = 5;
 struct NetworkDesk {
     game: NetworkMatch,
     board: Board,
-    lobby: Lobby,
+    presence: Presence,
+    qr: Qr,
     /// Players in the rows of the panel.
     listed: Vec<PlayerId>,
     /// The card about the end has been answered.
@@ -173,6 +176,9 @@ impl Screen for NetworkDesk {
             self.stage.log.note("error", error.to_string());
             self.error = Some(error);
         }
+        if let Some(seat) = self.game.seat() {
+            self.presence.see(|player| seat.session().is_here(player), self.stage.seconds);
+        }
         self.game.foresee(Duration::from_micros((seconds * 1e6) as u64));
         let stands = self.game.seat().is_some_and(|seat| seat.session().is_paused() || seat.is_over());
         self.board.see(&mut self.stage, &self.game, if stands { 0.0 } else { seconds }, seconds);
@@ -221,12 +227,14 @@ fn asks_first(is_by_key: bool, plays: bool, has_asked: bool) -> bool {
 impl NetworkDesk {
     fn new(game: NetworkMatch, mut stage: Stage) -> Self {
         stage.hearing.start_again();
+        stage.log.note("online", true);
         let mut eye = Eye::new(Layout::new(screen::size(), Views::One, STATUS, 0.0));
         eye.is_unfolded = begins_unfolded(screen::size());
         Self {
             game,
             board: Board::new(eye, ARROWS),
-            lobby: Lobby::default(),
+            presence: Presence::default(),
+            qr: Qr::default(),
             listed: Vec::new(),
             is_ended: false,
             state_percent: 0,
@@ -260,6 +268,15 @@ impl NetworkDesk {
                 log.note("listening", codes.address.to_string());
                 let all: Vec<&str> = codes.players.iter().map(|(_, code)| code.as_str()).collect();
                 log.note("codes", all);
+                // With it the window, or the page, comes back after a crash.
+                codes.back.iter().for_each(|_| log.note("room", json!(codes)));
+            }
+            News::NewCode { .. } => {
+                let codes = self.game.seat().and_then(Seat::codes);
+                codes
+                    .filter(|codes| codes.back.is_some())
+                    .into_iter()
+                    .for_each(|codes| log.note("room", json!(codes)));
             }
             News::Seated { player, .. } => log.note("seated", *player),
             News::Started => log.note("started", true),
