@@ -4,7 +4,8 @@ use crate::joining::{come_back, config, start};
 use crate::play::Play as _;
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::{
-    Controls, Driver, Duration, Instant, Session, SessionConfig, SessionPhase, Successor, Topology,
+    ControlError, Controls, Driver, Duration, Instant, Session, SessionConfig, SessionPhase, Successor,
+    Topology,
 };
 
 /// Whole milliseconds of each turn were counted: of half a millisecond none, and a pause had no end; of 2.7 ms two.
@@ -46,6 +47,24 @@ fn a_pause_ends_with_the_last_player() {
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert!(driver.simulation().frames > 300, "{}", driver.simulation().frames);
+    }
+}
+
+/// Nobody else could end it: it lasts as long as the player's pauses may.
+#[test]
+fn a_pause_of_a_host_player_who_has_gone_ends_with_its_budget() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology).controls(Controls::HostPlayer).pause_max(Duration::from_secs(20));
+        let mut game = toy_match(&config, 0, 1, latency(10));
+        game.play(2_000);
+        game.session_mut(0).pause(true).unwrap();
+        game.session_mut(0).resign(Successor::AsConfigured);
+        game.play(20_000);
+        assert_eq!(game.session_mut(1).pause(false), Err(ControlError::HostOnly), "{topology:?}");
+        assert!(game.session(1).is_paused() && game.session(2).is_paused(), "{topology:?}");
+        game.play(24_000);
+        assert!(!game.session(1).is_paused() && !game.session(2).is_paused(), "{topology:?}");
+        assert!(game.play(400_000), "{topology:?}");
     }
 }
 

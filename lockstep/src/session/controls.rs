@@ -65,7 +65,7 @@ pub(crate) struct Controlled {
 
 impl Controlled {
     /// A turn of so many nanoseconds begins, with these players in the match. Returns whose pause ends, because it has lasted long enough, or because nobody
-    /// is left who could end it.
+    /// plays any more.
     pub(super) fn pass(&mut self, config: &SessionConfig, turn_ns: u64, live: u16) -> Option<PlayerId> {
         let player = self.paused_by.filter(|_| self.paused)?;
         let asked = &mut self.asked[player.index()];

@@ -13,7 +13,8 @@ pub enum Controls {
     Everybody,
     /// More than half of the players who are in the match, who must ask for the same. There is no budget.
     Majority,
-    /// The player [`SessionConfig::host_player()`], within its budget; behind a relay that is the first player unless it is set.
+    /// The player [`SessionConfig::host_player()`], within its budget; behind a relay that is the first player unless it is set. Nobody else ends its
+    /// pauses: after the player has gone, one lasts to the end of the budget ([`SessionConfig::pause_max()`]), or until nobody plays any more.
     HostPlayer,
 }
 
@@ -46,7 +47,7 @@ impl SessionConfig {
         self
     }
 
-    /// Number of pauses that each player may ask for, 0..=65,535. Anybody may end any pause. Default 16.
+    /// Number of pauses that each player may ask for, 0..=65,535. Whoever may pause the match may end any pause. Default 16.
     #[must_use]
     pub fn pauses_max(mut self, pauses_max: u32) -> Self {
         self.control.pauses_max = pauses_max;
