@@ -130,12 +130,12 @@ impl AnySession {
             self.common.end_arrival(index, Bye::Dropped);
             return;
         }
-        // Watchers hear of it in their own time: the end, then the return. They keep nobody out.
-        let knows = |link: &&Link| {
-            let watches = link.identity == Some(Identity::Watcher);
+        // Watchers hear of it in their own time: the end, then the return. They keep nobody out, and neither does who lacks nothing more, as it says.
+        let knows = |link: &Link| {
+            let watches = link.identity == Some(Identity::Watcher) || link.progress.finished;
             link.lacks_state() || watches || link.progress.acked[player.index()] > last
         };
-        let ignorant = |link: &Link| link.is_connected() && !knows(&link);
+        let ignorant = |link: &Link| link.is_connected() && !knows(link);
         if self.common.links.values().any(ignorant) {
             self.lose_the_silent_about(player);
             return;

@@ -4,7 +4,7 @@ use super::{bare, deliver, entries_of, slow};
 use crate::joining::{come_back, config, middle_of, restart, secret, start};
 use crate::play::Play as _;
 use crate::toy::{Toy, key_of};
-use testudo_lockstep::packet::{Packet, TurnsPacket};
+use testudo_lockstep::packet::{Bye, Packet, TurnsPacket};
 use testudo_lockstep::{
     Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Proof, Refusal, SessionConfig,
     SessionPhase, SignedBefore, Statement, Successor, Topology, Verdict, VirtualMatch,
@@ -105,17 +105,16 @@ fn who_crashes_once_a_minute_does_not_wait() {
 /// came back itself, did so after those who play were lost for it.
 #[test]
 fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
-    for (topology, liar) in [Topology::Host, Topology::Relay]
-        .into_iter()
-        .flat_map(|topology| ["plays", "has resigned", "comes back"].map(|liar| (topology, liar)))
-    {
+    for (topology, liar) in [Topology::Host, Topology::Relay].into_iter().flat_map(|topology| {
+        ["plays", "has resigned", "has finished", "comes back"].map(|liar| (topology, liar))
+    }) {
         let what = format!("{topology:?}: who {liar}");
         let config = settings(topology).join_timeout(Duration::from_secs(20));
         let mut game = start(&config, 0, 1, slow());
         let middle = middle_of(&config) as usize;
         game.play(5_000);
         match liar {
-            "has resigned" => {
+            "has resigned" | "has finished" => {
                 game.session_mut(LIAR as usize).resign(Successor::Nobody);
                 game.play_for(1_000);
             }
@@ -141,6 +140,9 @@ fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
             let acks = [from, from, known.saturating_sub(2), from].into_iter().collect();
             let rest = TurnsPacket { acks, ..bare(from, 4) };
             let packet = match liar {
+                // It says so, and nothing else.
+                "has finished" if step > 0 => continue,
+                "has finished" => Packet::Bye(Bye::Finished),
                 "plays" => entries_of(3, from, vec![Entry::default(); 4], rest),
                 _ => Packet::Turns(Box::new(rest)),
             };
