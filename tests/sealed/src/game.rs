@@ -179,7 +179,15 @@ impl Host {
     /// # Panics
     /// If there is no port, or the config is not valid.
     pub fn sealed(config: &SessionConfig, sealed: &SealedConfig, now: Instant) -> Self {
-        let server = SealedServer::bind(loopback(), sealed).expect("a free port");
+        Self::sealed_at(loopback(), config, sealed, now)
+    }
+
+    /// Likewise, at this address.
+    ///
+    /// # Panics
+    /// If it is taken, or the config is not valid.
+    pub fn sealed_at(at: SocketAddr, config: &SessionConfig, sealed: &SealedConfig, now: Instant) -> Self {
+        let server = SealedServer::bind(at, sealed).expect("a free port");
         Self::new(HostEdge::Sealed(Box::new(server)), config, now)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration as StdDuration;
 
-use testudo_lockstep::transport::sealed::SealedConfig;
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
 use testudo_lockstep::{Duration, Identity, Instant, PlayerId, SessionConfig, SessionPhase};
 use testudo_sealed_tests::game::{Guest, Host};
 use testudo_sealed_tests::proxy::{Proxy, Weather};
@@ -149,6 +149,21 @@ fn a_bad_network_changes_nothing_but_time() {
         let (lost, altered, invented) = (traffic.lost, traffic.altered, traffic.invented);
         assert!(lost.min(altered).min(invented) > 50, "seed {seed}: {lost} {altered} {invented}");
     }
+}
+
+#[test]
+fn a_match_is_played_over_version_6_of_ip() {
+    let at = "[::1]:0".parse().unwrap();
+    let sealed = SealedConfig::new();
+    if let Err(error) = SealedServer::bind(at, &sealed) {
+        return eprintln!("nothing is tested: this machine has no IPv6: {error}");
+    }
+    let host = |config: &SessionConfig| Host::sealed_at(at, config, &sealed, Instant::ZERO);
+    let (mut table, _) = Table::start(100, host, |_| None, &sealed);
+    while !table.is_over() {
+        table.round();
+    }
+    table.assert_untouched();
 }
 
 /// The same without the seal: what was altered and invented comes as far as the session. So the test above could fail.
