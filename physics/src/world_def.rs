@@ -30,6 +30,11 @@ pub enum EdgePolicy {
     #[default]
     Stop,
     /// The centre stops at the edge, and the velocity across it is reversed and multiplied by the body's restitution.
+    ///
+    /// No bounce gives energy, under gravity and forces either: what is reversed is the speed with which the body comes to the edge, without what they add
+    /// in the rest of the frame. With restitution 1 it rises as high as before. Where they pull it outward, it stops if it was not faster than
+    /// [`WorldDef::restitution_threshold`] before this frame, as in contacts (with restitution 1, if it did not move outward). Gravity lets it fall asleep
+    /// there. A force of each frame ([`World::apply_force`](crate::World::apply_force)) presses it against the edge just so, and keeps it awake.
     Bounce,
 }
 
@@ -154,7 +159,8 @@ impl WorldDef {
     }
 
     /// Closing speed up to which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 1. A pair with
-    /// restitution 1 bounces at any speed, because it never comes to rest.
+    /// restitution 1 bounces at any speed, because it never comes to rest. It holds for [`EdgePolicy::Bounce`], too, where gravity or a force pulls a
+    /// body outward.
     #[must_use]
     pub fn restitution_threshold(self, speed: Fx) -> Self {
         Self { restitution_threshold: speed, ..self }

@@ -12,6 +12,7 @@ mod crush;
 mod crushers;
 mod damping;
 mod dominance;
+mod edges;
 mod frame;
 mod gates;
 mod geometry;

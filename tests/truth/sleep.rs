@@ -1,6 +1,8 @@
 //! Truths about sleeping and waking: sleepers are bodies like any other, whatever happens to them.
 
-use testudo_physics::{Aabb, BodyDef, BodyId, BodyKind, Filter, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{
+    Aabb, BodyDef, BodyId, BodyKind, EdgePolicy, Filter, Fx, Shape, Vec2, World, WorldDef,
+};
 
 use crate::build::{
     Chance, ONE, add, at, circle, milli, momentum, position, raw, rect, run, velocity, world,
@@ -584,11 +586,13 @@ fn who_lies_at_the_worlds_edge_falls_asleep() {
             for fps in RATES {
                 let g = chance.between(5_000, 15_000);
                 let bounds = Aabb { min: at(-9_000, -9_000), max: at(9_000, 9_000) };
-                let mut w = world(WorldDef::new().gravity(at(0, -g)).bounds(bounds));
+                let edge = [EdgePolicy::Stop, EdgePolicy::Bounce][chance.below(2) as usize];
+                let mut w = world(WorldDef::new().gravity(at(0, -g)).bounds(bounds).edge(edge));
                 let disc = BodyDef::dynamic(circle(500)).position(at(chance.between(-5_000, 5_000), -6_000));
+                let disc = disc.restitution(milli(chance.between(0, 300)));
                 let id = add(&mut w, disc);
                 let slept = frames_until_asleep(&mut w, fps, 4);
-                let case = format!("seed {seed}, {fps} fps, g {g}");
+                let case = format!("seed {seed}, {fps} fps, g {g}, {edge:?}");
                 truth.claim(&case, slept.is_some(), "awake after four seconds");
                 truth.claim(&case, position(&w, id)[1] == milli(-9_000).to_bits(), "not at the edge");
                 w.set_bounds(Aabb { min: at(-9_000, -12_000), ..bounds }).expect("in range");

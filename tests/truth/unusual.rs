@@ -3,7 +3,9 @@
 //!
 //! `cargo run --release -p testudo-tests --features measure --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
 
-use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Filter, Fx, PolygonDef, Vec2, World, WorldDef};
+use testudo_physics::{
+    Aabb, BodyDef, BodyId, ChainDef, EdgePolicy, Filter, Fx, PolygonDef, Vec2, World, WorldDef,
+};
 
 use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, raw, rect, velocity, world};
 use crate::frame::{RATES, Truth, about};
@@ -270,16 +272,22 @@ fn edge(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     for fps in RATES {
         let (g, half) = (chance.between(5_000, 15_000), 8_000);
         let bounds = Aabb { min: at(-half, -half), max: at(half, half) };
-        let mut w = world(WorldDef::new().gravity(at(0, -g)).bounds(bounds));
+        let policy = [EdgePolicy::Stop, EdgePolicy::Bounce][chance.below(2) as usize];
+        let restitution = chance.between(0, 1_000);
+        let mut w = world(WorldDef::new().gravity(at(0, -g)).bounds(bounds).edge(policy));
         let ids: Vec<_> = (0..chance.between(10, 40))
             .map(|i| {
                 let place = at(i % 10 * 1_500 - 6_750 + chance.between(-100, 100), i / 10 * 1_500 - 6_000);
                 let half = chance.between(200, 600);
-                let def = any(chance, half).position(place).friction(milli(500));
+                let def =
+                    any(chance, half).position(place).friction(milli(500)).restitution(milli(restitution));
                 add(&mut w, def.velocity(at(chance.between(-5_000, 5_000), chance.between(-5_000, 5_000))))
             })
             .collect();
-        let case = format!("seed {seed}, {fps} fps, g {g}, {} bodies", ids.len());
+        let case = format!(
+            "seed {seed}, {fps} fps, g {g}, {} bodies, {policy:?}, restitution {restitution}",
+            ids.len()
+        );
         let energy = |w: &World| -> i128 {
             let g = raw(w.gravity())[1];
             let of = |&id: &BodyId| {

@@ -10,10 +10,11 @@ use crate::collide::sweep::{Barrier, sweep};
 use crate::contact::ignored::IgnoredPairs;
 use crate::math::axes::both;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::motion::edge::Edge;
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::solver::Velocity;
 use crate::tree::resting::RestingTrees;
-use crate::world_def::{EdgePolicy, Settings};
+use crate::world_def::Settings;
 
 /// Eight lanes of moving bodies after the solver; some may be holes.
 pub(crate) struct MoverBlock<'a> {
@@ -48,6 +49,8 @@ pub(crate) struct Movement<'a> {
     pub(crate) previous: &'a mut [[i32; 2]],
     pub(crate) extras: &'a [Extra],
     pub(crate) walls: Walls<'a>,
+    /// What gravity and forces added to the velocities in this frame, by slot; slots beyond the end got nothing.
+    pub(crate) gains: &'a [[i32; 2]],
     pub(crate) settings: Settings,
     pub(crate) per_frame: PerFrame,
     /// Length of this frame, milliseconds.
@@ -70,7 +73,8 @@ impl Movement<'_> {
     }
 
     fn one(&mut self, slot: Slot, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
-        let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
+        let Self { bodies, previous, extras, walls, gains, settings, per_frame, frame_ms, tired, stopped } =
+            self;
         previous[slot.at()] = bodies[slot].position;
         let most = settings.max_speed;
         let moving = both(moving, |v| v.clamp(-most, most));
@@ -83,7 +87,8 @@ impl Movement<'_> {
         body.velocity = both(kept, |v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, body));
         body.velocity = both(body.velocity, |v| v.clamp(-settings.max_speed, settings.max_speed));
-        let held = advance(body, step, settings);
+        let edge = Edge { settings, gains, fps: per_frame.fps() as u32 };
+        let held = edge.advance(slot, body, step);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
             rates::apply_ground_friction(body, *per_frame);
         }
@@ -173,33 +178,6 @@ fn stop_at(barrier: &Barrier, step: [i32; 2], body: &mut Body) -> [i32; 2] {
         let against: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * barrier.normal[axis]).sum();
         for axis in (0..2).filter(|&axis| !locked[axis]) {
             body.velocity[axis] -= (((against.min(0) >> 16) * barrier.normal[axis]) >> 16) as i32;
-        }
-    }
-    stopped
-}
-
-/// Moves the centre, held inside the world's bounds. Returns along which axes the edge holds it.
-fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) -> [bool; 2] {
-    let mut stopped = [false; 2];
-    for axis in 0..2 {
-        let (low, high) = (settings.bounds.min[axis], settings.bounds.max[axis]);
-        let wanted = body.position[axis].saturating_add(step[axis]);
-        if low < wanted && wanted < high {
-            body.position[axis] = wanted;
-            continue;
-        }
-        let held = wanted.clamp(low, high);
-        body.position[axis] = held;
-        let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
-        stopped[axis] = outward;
-        if outward {
-            body.position_remainder[axis] = 0;
-            body.velocity[axis] = match settings.edge {
-                EdgePolicy::Stop => 0,
-                EdgePolicy::Bounce => {
-                    ((-i64::from(body.velocity[axis]) * i64::from(body.restitution)) >> 16) as i32
-                }
-            };
         }
     }
     stopped

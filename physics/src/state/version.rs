@@ -4,11 +4,11 @@
 pub const SNAPSHOT_VERSION: u32 = 4;
 
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 14;
+pub const SIM_VERSION: u32 = 15;
 
 /// What [`conformance`](crate::conformance) returns wherever this version of the simulation is computed rightly. It moves with [`SIM_VERSION`], and with the
 /// programme.
-pub const CONFORMANCE: u64 = 0x7742_2c24_7cb7_c002;
+pub const CONFORMANCE: u64 = 0x7c20_831b_55cf_32b4;
 
 /// Why bytes are not a snapshot of this version, or do not describe a consistent world.
 ///

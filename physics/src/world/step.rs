@@ -220,11 +220,13 @@ impl World {
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) -> bool {
         let frame_ms = self.clock.pass(per_frame);
+        let gains = core::mem::take(&mut self.stepper.gains);
         let mut movement = Movement {
             bodies: &mut self.bodies,
             previous: &mut self.previous,
             extras: &self.extras,
             walls: Walls { resting: &self.resting, ignored: &self.ignored, terrain: &self.terrain },
+            gains: gains.by_slot(),
             settings: self.settings,
             per_frame,
             frame_ms,
@@ -234,6 +236,7 @@ impl World {
         let unkept = (!self.events.lists_hits).then_some(&mut self.contacts);
         self.stepper.move_bodies(&mut movement, unkept, crew);
         let rests = movement.tired || movement.stopped;
+        self.stepper.gains = gains;
         self.note_lingering(frame_ms) || rests
     }
 }
