@@ -10,7 +10,7 @@ public static class Mistakes
     {
         public uint Size = 9;
         public bool InStep, InLength, InBits;
-        public Action Within;
+        public Action Within, Refused;
         public override uint ActionBits => InBits ? throw new Mine() : Size;
         public override void Apply(uint player, byte[] data, uint bits) { }
         public override void Step(uint framesPerSecond)
@@ -19,7 +19,11 @@ public static class Mistakes
             if (InStep) throw new Mine();
         }
         public override ulong Checksum() => 1;
-        public override uint ActionLength(byte[] data, uint bits) => InLength ? throw new Mine() : 9u;
+        public override uint ActionLength(byte[] data, uint bits)
+        {
+            Refused?.Invoke();
+            return InLength ? throw new Mine() : 9u;
+        }
     }
 
     static void Must(bool holds, string what) { if (!holds) throw new Exception("Mistakes.cs: " + what); }
@@ -57,6 +61,13 @@ public static class Mistakes
             Must(Throws<ArgumentOutOfRangeException>(() => match.Submit(new byte[1], 9)), "bits that are not there");
             Must(Throws<TestudoException>(() => match.Submit(new byte[2], 8)), "a wrong length");
             match.Submit(new byte[2], 9);
+            // That the library refuses something within is the answer "no".
+            game.Refused = () => World.FromBytes(new byte[3]);
+            var refused = "";
+            try { match.Submit(new byte[2], 9); }
+            catch (TestudoException thrown) { refused = thrown.Message; }
+            Must(refused.Contains("bits"), "a refusal within ActionLength: " + refused);
+            game.Refused = null;
             game.InLength = true;
             Must(Throws<Mine>(() => match.Submit(new byte[2], 9)), "an exception in Submit");
             game.InStep = true;

@@ -27,14 +27,17 @@ struct Mine {};
 
 struct Game : testudo::Game {
     uint32_t bits = 9;
-    bool throws_in_step = false, throws_in_length = false, throws_in_bits = false;
+    bool throws_in_step = false, throws_in_length = false, throws_in_bits = false, refuses = false;
     uint32_t action_bits() const override { return throws_in_bits ? throw Mine() : bits; }
     void apply(uint32_t, const uint8_t *, uint32_t) override {}
     void step(uint32_t) override {
         if (throws_in_step) throw Mine();
     }
     uint64_t checksum() override { return 1; }
-    uint32_t action_length(const uint8_t *, uint32_t) const override { return throws_in_length ? throw Mine() : 9; }
+    uint32_t action_length(const uint8_t *, uint32_t) const override {
+        if (refuses) testudo::World::from_bytes(nullptr, 0);
+        return throws_in_length ? throw Mine() : 9;
+    }
 };
 
 testudo::Match begin(Game &game) {
@@ -58,6 +61,15 @@ void matches() {
     MUST(throws<std::out_of_range>([&] { match.submit({1}, 9); }));
     MUST(throws<testudo::Error>([&] { match.submit({1, 0}, 8); }));
     match.submit({1, 0}, 9);
+    // That the library refuses something within is the answer "no".
+    game.refuses = true;
+    try {
+        match.submit({1, 0}, 9);
+    } catch (const testudo::Error &refused) {
+        MUST(refused.status == TESTUDO_OUT_OF_RANGE);
+        game.refuses = false;
+    }
+    MUST(!game.refuses);
     game.throws_in_length = true;
     MUST(throws<Mine>([&] { match.submit({1, 0}, 9); }));
     game.throws_in_step = true;

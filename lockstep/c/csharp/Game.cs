@@ -33,7 +33,8 @@ namespace Testudo
         public abstract void Apply(uint player, byte[] data, uint bits);
         public abstract void Step(uint framesPerSecond);
         public abstract ulong Checksum();
-        /// <summary>Default: every order has exactly ActionBits.</summary>
+        /// <summary>The bytes may be a stranger's: answer 0 if they are no order. A TestudoException is that answer, too; throw nothing else.
+        /// Default: every order has exactly ActionBits.</summary>
         public virtual uint ActionLength(byte[] data, uint bits) => bits < ActionBits ? 0 : ActionBits;
         public virtual void TurnStarted(uint turn, uint frames) { }
         public virtual void TurnEnded(uint turn, ulong checksum) { }
@@ -46,7 +47,8 @@ namespace Testudo
         public virtual bool HasState => false;
         /// <summary>Appends the whole state to a buffer, which is of no use afterwards. False: it could not.</summary>
         public virtual bool Save(Buffer to) => false;
-        /// <summary>The bytes are not trusted. False: they are no state of this game, and nothing has changed.</summary>
+        /// <summary>The bytes are a stranger's. False: they are no state of this game, and nothing has changed. A TestudoException, as of World.Load, is
+        /// that answer, too; throw nothing else.</summary>
         public virtual bool Load(byte[] data) => false;
         public virtual void SavePoint(uint turn) { }
         /// <summary>The result once it is decided.</summary>
@@ -120,11 +122,17 @@ namespace Testudo
                 return default(T);
             }
         }
+        /// <summary>What reads bytes of strangers: that the library refuses them is the answer "no".</summary>
+        static T Read<T>(IntPtr context, Func<Game, T> run) => On(context, game =>
+        {
+            try { return run(game); }
+            catch (TestudoException) { return default(T); }
+        });
         static void Do(IntPtr context, Action<Game> run) => On(context, game => { run(game); return true; });
         static byte Yes(bool yes) => yes ? (byte)1 : (byte)0;
         static byte[] Bits(IntPtr data, uint bits) => Numbers.Copy(data, (int)((bits + 7) / 8));
 
-        [MonoPInvokeCallback(typeof(LengthCall))] static uint OnActionLength(IntPtr context, IntPtr data, uint bits) => On(context, game => game.ActionLength(Bits(data, bits), bits));
+        [MonoPInvokeCallback(typeof(LengthCall))] static uint OnActionLength(IntPtr context, IntPtr data, uint bits) => Read(context, game => game.ActionLength(Bits(data, bits), bits));
         [MonoPInvokeCallback(typeof(ApplyCall))] static void OnApply(IntPtr context, uint player, IntPtr data, uint bits) => Do(context, game => game.Apply(player, Bits(data, bits), bits));
         [MonoPInvokeCallback(typeof(NumberCall))] static void OnStep(IntPtr context, uint framesPerSecond) => Do(context, game => game.Step(framesPerSecond));
         [MonoPInvokeCallback(typeof(ChecksumCall))] static ulong OnChecksum(IntPtr context) => On(context, game => game.Checksum());
@@ -136,7 +144,7 @@ namespace Testudo
         [MonoPInvokeCallback(typeof(TwoCall))] static void OnPlayerReturned(IntPtr context, uint player, uint turn) => Do(context, game => game.PlayerReturned(player, turn));
         [MonoPInvokeCallback(typeof(TwoCall))] static void OnPlayFor(IntPtr context, uint player, uint turn) => Do(context, game => game.PlayFor(player, turn));
         [MonoPInvokeCallback(typeof(SaveCall))] static byte OnSave(IntPtr context, IntPtr buffer) => On(context, game => { using (var to = new Buffer(buffer)) return Yes(game.Save(to)); });
-        [MonoPInvokeCallback(typeof(LoadCall))] static byte OnLoad(IntPtr context, IntPtr data, UIntPtr length) => On(context, game => Yes(game.Load(Numbers.Copy(data, (int)length))));
+        [MonoPInvokeCallback(typeof(LoadCall))] static byte OnLoad(IntPtr context, IntPtr data, UIntPtr length) => Read(context, game => Yes(game.Load(Numbers.Copy(data, (int)length))));
         [MonoPInvokeCallback(typeof(NumberCall))] static void OnSavePoint(IntPtr context, uint turn) => Do(context, game => game.SavePoint(turn));
         [MonoPInvokeCallback(typeof(OverCall))] static byte OnIsOver(IntPtr context) => On(context, game => Yes(game.IsOver()));
         [MonoPInvokeCallback(typeof(VisitCall))] static void OnVisit(IntPtr context, IntPtr visit) => Do(context, game => game.Visit(new Visit(visit)));

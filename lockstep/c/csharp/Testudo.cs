@@ -26,6 +26,8 @@ namespace Testudo
         public const ulong NoBody = ulong.MaxValue;
         public const uint Static = 0, Kinematic = 1, Dynamic = 2;
         public const uint ContactsBegan = 0, ContactsEnded = 1, ContactsStayed = 2, SensorsBegan = 3, SensorsEnded = 4;
+        /// <summary>A time in settings that never comes.</summary>
+        public const uint Never = uint.MaxValue;
         public const uint Relay = 253, Watcher = 254, Nobody = 255, NoPeer = uint.MaxValue;
 
         /// <summary>Hash of bytes, as the checksums of the library are made.</summary>

@@ -222,7 +222,8 @@ public:
     virtual void apply(uint32_t player, const uint8_t *data, uint32_t bits) = 0;
     virtual void step(uint32_t frames_per_second) = 0;
     virtual uint64_t checksum() = 0;
-    /// Default: every action has exactly `action_bits`.
+    /// The bytes may be a stranger's: answer 0 if they are no action. An `Error` of the library is that answer, too; throw nothing else. Default: every action
+    /// has exactly `action_bits`.
     virtual uint32_t action_length(const uint8_t *, uint32_t bits) const { return bits < action_bits() ? 0 : action_bits(); }
     virtual void turn_started(uint32_t, uint32_t) {}
     virtual void turn_ended(uint32_t, uint64_t) {}
@@ -234,6 +235,8 @@ public:
     /// Whether it has `save` and `load`. Asked once, when a match is made.
     virtual bool has_state() const { return false; }
     virtual bool save(TestudoBuffer *) { return false; }
+    /// The bytes are a stranger's. False: they are no state of this game, and nothing has changed. An `Error` of the library, as of `World::from_bytes`, is that
+    /// answer, too; throw nothing else.
     virtual bool load(const uint8_t *, size_t) { return false; }
     virtual void save_point(uint32_t) {}
     virtual std::optional<uint32_t> result() { return std::nullopt; }
@@ -253,7 +256,7 @@ public:
         TestudoGame table{};
         table.context = this;
         table.action_bits = action_bits();
-        table.action_length = [](void *it, const uint8_t *data, uint32_t bits) -> uint32_t { return call(it, [&](Game &game) { return game.action_length(data, bits); }); };
+        table.action_length = [](void *it, const uint8_t *data, uint32_t bits) -> uint32_t { return read(it, [&](Game &game) { return game.action_length(data, bits); }); };
         table.apply = [](void *it, uint32_t player, const uint8_t *data, uint32_t bits) { call(it, [&](Game &game) { game.apply(player, data, bits); }); };
         table.step = [](void *it, uint32_t frames_per_second) { call(it, [&](Game &game) { game.step(frames_per_second); }); };
         table.checksum = [](void *it) -> uint64_t { return call(it, [&](Game &game) { return game.checksum(); }); };
@@ -265,7 +268,7 @@ public:
         table.player_returned = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.player_returned(player, turn); }); };
         table.play_for = [](void *it, uint32_t player, uint32_t turn) { call(it, [&](Game &game) { game.play_for(player, turn); }); };
         if (has_state()) table.save = [](void *it, TestudoBuffer *out) -> TestudoBool { return call(it, [&](Game &game) { return game.save(out); }); };
-        if (has_state()) table.load = [](void *it, const uint8_t *data, size_t length) -> TestudoBool { return call(it, [&](Game &game) { return game.load(data, length); }); };
+        if (has_state()) table.load = [](void *it, const uint8_t *data, size_t length) -> TestudoBool { return read(it, [&](Game &game) { return game.load(data, length); }); };
         table.save_point = [](void *it, uint32_t turn) { call(it, [&](Game &game) { game.save_point(turn); }); };
         table.result = [](void *it, uint32_t *out) -> TestudoBool {
             const auto result = call(it, [](Game &game) { return game.result(); });
@@ -286,6 +289,17 @@ private:
             if (!game.thrown_) game.thrown_ = std::current_exception();
             return decltype(run(game))();
         }
+    }
+
+    /// What reads bytes of strangers: that the library refuses them is the answer "no".
+    template <class Run> static auto read(void *it, Run run) noexcept -> decltype(run(*static_cast<Game *>(it))) {
+        return call(it, [&](Game &game) -> decltype(run(game)) {
+            try {
+                return run(game);
+            } catch (const Error &) {
+                return {};
+            }
+        });
     }
 
     std::exception_ptr thrown_;

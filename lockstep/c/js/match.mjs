@@ -1,11 +1,18 @@
 // Lockstep: the game as an object that the library calls, and one peer's part of a match. What each function means: testudo.h.
 import { address, array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
-import { Buffer, check, counted, filled, out } from "./world.mjs";
+import { Buffer, TestudoError, check, counted, filled, out } from "./world.mjs";
 
 /** Who somebody is, where it is no player. */
 export const WATCHER = 254;
 export const NOBODY = 255;
 export const NO_PEER = 0xffff_ffff;
+/** A time in settings that never comes. */
+export const NEVER = 0xffff_ffff;
+// Numbers in settings: `topology`, `turns.pace`, `controls.who`; and of `resign`.
+export const Topology = Object.freeze({ HOST: 0, RELAY: 1, MESH: 2 });
+export const Pace = Object.freeze({ FIXED: 0, ADAPTIVE: 1, ARTICLE: 2 });
+export const Controls = Object.freeze({ EVERYBODY: 0, MAJORITY: 1, HOST: 2 });
+export const Successor = Object.freeze({ AS_CONFIGURED: 0, NOBODY: 1, BOT: 2 });
 export const Phase = Object.freeze({ LOBBY: 0, RUNNING: 1, ENDING: 2, FINISHED: 3, LEFT: 4, FAILED: 5, NONE: 255 });
 /** To whom a message goes: one of these, or the number of a player. */
 export const To = Object.freeze({ EVERYBODY: 256, MIDDLE: 257 });
@@ -68,11 +75,16 @@ const numbersTo = (pointer) => {
     crowd: (crowd) => check(exports().testudo_visit_crowd(pointer, crowd.pointer)),
   };
 };
+/** A forgotten `return` would be a zero on all peers alike: no desync would ever be seen. */
+function returned(value, name) {
+  if (value === undefined || value === null) throw new TypeError(`${name} of the game has returned ${value}`);
+  return value;
+}
 const callbacks = {
-  action_length: [["i32", "i32", "i32"], "i32", (game, data, count) => game.actionLength(bits(data, count), natural(count))],
+  action_length: [["i32", "i32", "i32"], "i32", (game, data, count) => returned(game.actionLength(bits(data, count), natural(count)), "actionLength")],
   apply: [["i32", "i32", "i32", "i32"], null, (game, player, data, count) => game.apply(player, bits(data, count), natural(count))],
   step: [["i32", "i32"], null, (game, framesPerSecond) => game.step(natural(framesPerSecond))],
-  checksum: [["i32"], "i64", (game) => game.checksum()],
+  checksum: [["i32"], "i64", (game) => returned(game.checksum(), "checksum")],
   turn_started: [["i32", "i32", "i32"], null, (game, turn, frames) => game.turnStarted(natural(turn), natural(frames))],
   turn_ended: [["i32", "i32", "i64"], null, (game, turn, checksum) => game.turnEnded(natural(turn), BigInt.asUintN(64, checksum))],
   player_gone: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerGone(player, natural(turn))],
@@ -102,6 +114,9 @@ const callbacks = {
 const methodOf = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const table = struct({ context: pointer, action_bits: u32, ...Object.fromEntries(Object.keys(callbacks).map((name) => [name, u32])) });
 
+/** What reads bytes of strangers: there a refusal of the library, as of `World.load`, is the answer "no". */
+const readers = new Set(["action_length", "load"]);
+
 /** Places in the library's table, made once for all games. */
 const places = {};
 function place(name) {
@@ -115,7 +130,7 @@ function place(name) {
       return convert(run(entry.game, ...values));
     } catch (error) {
       // It must not fly through the library: whoever called gets it after the call.
-      entry.thrown ??= { error };
+      if (!(readers.has(name) && error instanceof TestudoError)) entry.thrown ??= { error };
       return convert();
     } finally {
       entry.depth--;
@@ -218,7 +233,9 @@ export class Match {
   }
   /** At the end of a round: microseconds of work in it, without waits. */
   noteWork(simulatedUs, drawnUs) {
-    check(exports().testudo_match_note_work(this.pointer, BigInt(simulatedUs), BigInt(drawnUs)));
+    // Of a page's clock: with a fraction, and it may have been set back a little.
+    const us = (time) => BigInt(Math.max(0, Math.round(Number(time))));
+    check(exports().testudo_match_note_work(this.pointer, us(simulatedUs), us(drawnUs)));
   }
   /** When to run the next round unless a packet comes before: microseconds, or null. */
   nextCall() {
@@ -333,8 +350,8 @@ export class Match {
   kick(player) {
     check(exports().testudo_match_kick(this.pointer, player));
   }
-  /** 0: as configured, 1: nobody, 2: a bot goes on. */
-  resign(successor = 0) {
+  /** `successor`: one of `Successor`. */
+  resign(successor = Successor.AS_CONFIGURED) {
     check(exports().testudo_match_resign(this.pointer, successor));
   }
   leave() {
@@ -347,9 +364,13 @@ export class Match {
   takeSaved() {
     return Buffer.of((buffer) => check(exports().testudo_match_take_saved(this.pointer, buffer.pointer)));
   }
-  /** What was recorded since the last call, with `records: true` among the settings: append it to the file. */
+  /** What was recorded since the last call, with `own: { records: true }`: append it to the file. Look at `replayFile` before: another number, another file. */
   takeReplay() {
     return Buffer.of((buffer) => check(exports().testudo_match_take_replay(this.pointer, buffer.pointer)));
+  }
+  /** Which file the next piece belongs to: 0, and one more each time that a state was loaded. */
+  get replayFile() {
+    return natural(exports().testudo_match_replay_file(this.pointer));
   }
   finishReplay() {
     check(exports().testudo_match_finish_replay(this.pointer));

@@ -81,6 +81,8 @@ export function withBytes(given, run) {
 
 /** Calls `run(pointer)` with room for `bytes` at a place of its own. */
 export function withRoom(bytes, run) {
+  // The library would take it modulo 2^32.
+  if (!(bytes <= 0x7fff_ffff)) throw new RangeError(`there is no memory for ${bytes} bytes`);
   const pointer = address(exports().testudo_alloc(bytes));
   if (pointer === 0) throw new RangeError(`there is no memory for ${bytes} bytes`);
   try {
@@ -105,16 +107,36 @@ export const fromUtf8 = (bytes) => utf8.decoder.decode(bytes);
 
 // ---- Structures of C
 
+/** A number that a structure or a call takes, which would drop the bits that do not fit. Those of 64 bits are BigInt, as all of the simulation. */
+function whole(value, least, greatest) {
+  const big = typeof greatest === "bigint";
+  if (big && typeof value !== "bigint") throw new TypeError(`${value} must be a BigInt: one is 65536n`);
+  const number = big ? value : Number(value);
+  const fits = (big || Number.isInteger(number)) && least <= number && number <= greatest;
+  if (!fits) throw new RangeError(`${value} is no whole number from ${least} to ${greatest}`);
+  return number;
+}
+
 const scalar = (size, read, write) => ({ size, align: size, read, write });
-export const u8 = scalar(1, (at) => view().getUint8(at), (at, value) => view().setUint8(at, Number(value)));
-export const i8 = scalar(1, (at) => view().getInt8(at), (at, value) => view().setInt8(at, Number(value)));
+const integer = (size, read, write, least, greatest) => scalar(size, read, (at, value) => write(at, whole(value, least, greatest)));
+const I64 = [-(1n << 63n), (1n << 63n) - 1n];
+export const u8 = integer(1, (at) => view().getUint8(at), (at, value) => view().setUint8(at, value), 0, 0xff);
+export const i8 = integer(1, (at) => view().getInt8(at), (at, value) => view().setInt8(at, value), -0x80, 0x7f);
 export const bool = scalar(1, (at) => view().getUint8(at) !== 0, (at, value) => view().setUint8(at, value ? 1 : 0));
-export const u16 = scalar(2, (at) => view().getUint16(at, true), (at, value) => view().setUint16(at, Number(value), true));
-export const u32 = scalar(4, (at) => view().getUint32(at, true), (at, value) => view().setUint32(at, Number(value), true));
-export const i32 = scalar(4, (at) => view().getInt32(at, true), (at, value) => view().setInt32(at, Number(value), true));
+export const u16 = integer(2, (at) => view().getUint16(at, true), (at, value) => view().setUint16(at, value, true), 0, 0xffff);
+export const u32 = integer(4, (at) => view().getUint32(at, true), (at, value) => view().setUint32(at, value, true), 0, 0xffff_ffff);
+export const i32 = integer(4, (at) => view().getInt32(at, true), (at, value) => view().setInt32(at, value, true), -0x8000_0000, 0x7fff_ffff);
 export const f32 = scalar(4, (at) => view().getFloat32(at, true), (at, value) => view().setFloat32(at, value, true));
-export const u64 = scalar(8, (at) => view().getBigUint64(at, true), (at, value) => view().setBigUint64(at, BigInt(value), true));
-export const i64 = scalar(8, (at) => view().getBigInt64(at, true), (at, value) => view().setBigInt64(at, BigInt(value), true));
+export const u64 = integer(8, (at) => view().getBigUint64(at, true), (at, value) => view().setBigUint64(at, value, true), 0n, 2n ** 64n - 1n);
+export const i64 = integer(8, (at) => view().getBigInt64(at, true), (at, value) => view().setBigInt64(at, value, true), ...I64);
+
+/** A BigInt that fits into 64 bits with a sign. */
+export const toI64 = (value) => whole(value, ...I64);
+/** A number as an argument of a call: what fits into its bits, with a sign or without one. */
+export function argument(value) {
+  if (typeof value === "bigint") return whole(value, I64[0], 2n ** 64n - 1n);
+  return typeof value === "boolean" ? value : whole(value, -0x8000_0000, 0xffff_ffff);
+}
 
 /** `count` values of one type. As a value: an array. */
 export function array(of, count) {

@@ -26,6 +26,15 @@ export const NO_BODY: Body;
 export function fx(number: number): Fx;
 /** For drawing only. */
 export function toNumber(fixed: Fx): number;
+// Arithmetic for rules, the same on every machine, which that of floats is not. Angles: 2^32 is a whole turn.
+export function mul(a: Fx, b: Fx): Fx;
+export function div(a: Fx, b: Fx): Fx;
+export function sqrt(number: Fx): Fx;
+export function length(x: Fx, y: Fx): Fx;
+export function sin(angle: number): Fx;
+export function cos(angle: number): Fx;
+/** The direction of a vector; `y` comes first. */
+export function atan2(y: Fx, x: Fx): number;
 /** Hash of bytes, for the checksum of a game's own numbers. */
 export function hash(bytes: Bytes): bigint;
 
@@ -92,6 +101,8 @@ export class World {
   readonly frame: bigint;
   readonly bodyCount: number;
   checksum(): bigint;
+  /** A number below `bound` of the world's own generator, which is a part of its state. */
+  randomBelow(bound: number): number;
   gravity(): Vec2;
   setGravity(x: Fx, y: Fx): void;
   bounds(): Box;
@@ -158,7 +169,7 @@ export class World {
   queryAreaExact(area: Box, filter?: Partial<QueryFilter>): Body[];
   queryPoint(point: Vec2, filter?: Partial<QueryFilter>): Body[];
   queryShape(form: Shape, position: Vec2, filter?: Partial<QueryFilter>): Body[];
-  /** The `count` nearest bodies, the nearest first. */
+  /** The `count` nearest bodies, the nearest first. Infinity: all. */
   nearest(point: Vec2, distance: Fx, count: number, filter?: Partial<QueryFilter>): { body: Body; distance: Fx }[];
   rayCast(from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): RayHit | null;
   rayCastAll(from: Vec2, to: Vec2, filter?: Partial<QueryFilter>): RayHit[];
@@ -219,6 +230,13 @@ export class Crowd {
 export const WATCHER: number;
 export const NOBODY: number;
 export const NO_PEER: number;
+/** A time in settings that never comes. */
+export const NEVER: number;
+// Numbers in settings: `topology`, `turns.pace`, `controls.who`; and of `resign`.
+export const Topology: { readonly HOST: 0; readonly RELAY: 1; readonly MESH: 2 };
+export const Pace: { readonly FIXED: 0; readonly ADAPTIVE: 1; readonly ARTICLE: 2 };
+export const Controls: { readonly EVERYBODY: 0; readonly MAJORITY: 1; readonly HOST: 2 };
+export const Successor: { readonly AS_CONFIGURED: 0; readonly NOBODY: 1; readonly BOT: 2 };
 export const Phase: {
   readonly LOBBY: 0; readonly RUNNING: 1; readonly ENDING: 2; readonly FINISHED: 3; readonly LEFT: 4; readonly FAILED: 5; readonly NONE: 255;
 };
@@ -230,7 +248,7 @@ export const EventKind: { readonly [name: string]: number };
 export interface Game {
   /** Greatest number of bits of an order, 1 to 4,096. */
   actionBits: number;
-  /** Left out: every order has exactly `actionBits`. */
+  /** Left out: every order has exactly `actionBits`. The bytes may be a stranger's: answer 0 if they are no order, and do not throw. */
   actionLength?(data: Uint8Array, bits: number): number;
   apply(player: number, data: Uint8Array, bits: number): void;
   step(framesPerSecond: number): void;
@@ -244,7 +262,10 @@ export interface Game {
   playFor?(player: number, turn: number): void;
   /** Appends the whole state to a buffer, which is of no use afterwards. False: it could not. */
   save?(buffer: Buffer): boolean | void;
-  /** The bytes are not trusted. False: they are no state of this game, and nothing has changed. */
+  /**
+   * The bytes are a stranger's. False: they are no state of this game, and nothing has changed. A TestudoError says the same, as of `World.load`; do not
+   * throw anything else.
+   */
   load?(bytes: Uint8Array): boolean | void;
   savePoint?(turn: number): void;
   result?(): number | null | undefined;
@@ -343,10 +364,14 @@ export class Match {
   messages(): { from: number; bytes: Uint8Array; text: string }[];
   voteOut(player: number, yes?: boolean): void;
   kick(player: number): void;
+  /** `successor`: one of `Successor`. */
   resign(successor?: number): void;
   leave(): void;
   save(): void;
   takeSaved(): Uint8Array;
+  /** Append it to the file. Look at `replayFile` before: another number, another file. */
   takeReplay(): Uint8Array;
+  /** Which file the next piece belongs to: 0, and one more each time that a state was loaded. */
+  readonly replayFile: number;
   finishReplay(): void;
 }

@@ -7,8 +7,9 @@
 import { exports, start } from "./memory.mjs";
 
 export { Buffer, Events, Kind, NO_BODY, ONE, TestudoError, World, circle, fx, hash, rect, toNumber } from "./world.mjs";
+export { atan2, cos, div, length, mul, sin, sqrt } from "./world.mjs";
 export { Crowd, Formation, MoveKind } from "./crowd.mjs";
-export { EventKind, Match, NOBODY, NO_PEER, Phase, To, WATCHER, now } from "./match.mjs";
+export { Controls, EventKind, Match, NEVER, NOBODY, NO_PEER, Pace, Phase, Successor, To, Topology, WATCHER, now } from "./match.mjs";
 export { exports as functions } from "./memory.mjs";
 
 /** The interface of the library that these files were written for. */

@@ -1,5 +1,5 @@
 // The physics: a world and its bodies. Units and ranges: testudo.h. Numbers of the simulation are BigInt with 16 fraction bits, bodies are BigInt.
-import { bool, call, exports, f32, fromUtf8, i64, i8, room, struct, textAt, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
+import { argument, bool, call, exports, f32, fromUtf8, i64, i8, room, struct, textAt, toI64, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
 
 /** One, as the simulation counts. */
 export const ONE = 65_536n;
@@ -9,9 +9,19 @@ export const Kind = Object.freeze({ STATIC: 0, KINEMATIC: 1, DYNAMIC: 2 });
 export const Events = Object.freeze({ CONTACTS_BEGAN: 0, CONTACTS_ENDED: 1, CONTACTS_STAYED: 2, SENSORS_BEGAN: 3, SENSORS_ENDED: 4 });
 
 /** A constant of the game as the simulation counts: `fx(1.5)` is 98304n. Not for results of floats: those differ from machine to machine. */
-export const fx = (number) => BigInt(Math.round(number * 65_536));
+export const fx = (number) => toI64(BigInt(Math.round(number * 65_536)));
 /** For drawing only. */
 export const toNumber = (fixed) => Number(fixed) / 65_536;
+
+// Arithmetic for rules, the same on every machine, which that of floats is not. Angles: 2^32 is a whole turn.
+export const mul = (a, b) => exports().testudo_mul(a, b);
+export const div = (a, b) => exports().testudo_div(a, b);
+export const sqrt = (number) => exports().testudo_sqrt(number);
+export const length = (x, y) => exports().testudo_length(x, y);
+export const sin = (angle) => exports().testudo_sin(angle);
+export const cos = (angle) => exports().testudo_cos(angle);
+/** The direction of a vector; `y` comes first. */
+export const atan2 = (y, x) => exports().testudo_atan2(y, x) >>> 0;
 
 /** What the library says: a call was refused. */
 export class TestudoError extends Error {
@@ -180,6 +190,10 @@ export class World {
   get bodyCount() {
     return exports().testudo_world_body_count(this.pointer);
   }
+  /** A number below `bound` of the world's own generator, which is a part of its state. */
+  randomBelow(bound) {
+    return exports().testudo_world_random_below(this.pointer, argument(bound)) >>> 0;
+  }
   gravity() {
     return this.#read(vec2, (c, at) => c.testudo_world_gravity(this.pointer, at));
   }
@@ -325,10 +339,11 @@ export class World {
     const run = (c, by, at, most) => c.testudo_world_query_shape(this.pointer, given(shape, form), given(vec2, position), by, at, most);
     return this.#query(u64, filter, run);
   }
-  /** The `count` nearest bodies, the nearest first. */
+  /** The `count` nearest bodies, the nearest first. Infinity: all. */
   nearest(point, distance, count, filter = {}) {
-    const run = (c, by, at) => c.testudo_world_nearest(this.pointer, given(vec2, point), distance, by, at, count);
-    return this.#query(near, filter, run, Math.max(count, 1));
+    if (!(count >= 0)) throw new RangeError(`${count} is no number of bodies`);
+    const run = (c, by, at, most) => c.testudo_world_nearest(this.pointer, given(vec2, point), distance, by, at, most);
+    return this.#query(near, filter, run, Math.min(Math.floor(count), this.bodyCount));
   }
   /** The first body that a ray meets, or null. */
   rayCast(from, to, filter = {}) {
@@ -378,6 +393,6 @@ const setters = [
 for (const name of setters) {
   const method = name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
   World.prototype[method] = function (...values) {
-    check(exports()[`testudo_world_${name}`](this.pointer, ...values));
+    check(exports()[`testudo_world_${name}`](this.pointer, ...values.map(argument)));
   };
 }

@@ -43,7 +43,7 @@ pub unsafe extern "C" fn testudo_match_take_saved(
 }
 
 /// Adds what has been recorded since the last call to the buffer: append it to a file, for example once per second
-/// (`own.records`). When the match is over, the last piece comes.
+/// (`own.records`). When the match is over, the last piece comes. Look at `testudo_match_replay_file` before: another number, another file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_take_replay(
     handle: *mut TestudoMatch,
