@@ -137,6 +137,13 @@ mod tests {
     }
 
     #[test]
+    fn over_tcp_each_input_is_a_message_of_its_own() {
+        let latency = Duration::from_millis(100);
+        let trips = carry::tcp(LinkConfig::new().latency(latency), 600, 1);
+        assert!(trips.len() == 600 && trips.iter().all(|trip| trip.usable == Some(trip.sent + latency)));
+    }
+
+    #[test]
     fn a_perfect_link_is_perfect_for_both() {
         let row = run(condition("perfect", 100, Kind::OneWay, 0, None, ""), 1_000, 1);
         for measured in [row.tcp, row.udp] {

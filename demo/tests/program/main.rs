@@ -11,6 +11,7 @@ mod conformance;
 mod cubes;
 mod fleet;
 mod headless;
+mod netbench;
 mod network;
 mod readers;
 mod referee;

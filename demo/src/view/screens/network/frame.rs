@@ -170,15 +170,7 @@ impl NetworkDesk {
             }
             (SessionPhase::Running, Some((_, players))) => {
                 let names: Vec<String> = players.iter().map(|player| seat.shown_as(*player)).collect();
-                let whom = names.join(", ");
-                let then = seat
-                    .session()
-                    .drop_in()
-                    .filter(|left| *left > Duration::ZERO)
-                    .map_or(String::new(), |left| {
-                        format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
-                    });
-                (format!("Waiting for {whom}{then}"), WARN)
+                (waits(&names, seat.session().drop_in()), WARN)
             }
             // The simulation goes on.
             _ if self.is_ended => {
@@ -297,6 +289,17 @@ fn silent(is_relayed: bool, silence: Duration) -> String {
     format!("Nothing has come from the {whom} for {} s", silence.as_millis() / 1_000)
 }
 
+/// For whom the match waits, and for how long at most.
+fn waits(names: &[String], drop_in: Option<Duration>) -> String {
+    let then = match drop_in {
+        Some(left) if left > Duration::ZERO => {
+            format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
+        }
+        _ => String::new(),
+    };
+    format!("Waiting for {}{then}", names.join(", "))
+}
+
 /// What a match has come to that was played to its end.
 fn over(seat: &Seat) -> (String, Color) {
     let (turns, checksum) = seat.compared();
@@ -313,6 +316,15 @@ fn over(seat: &Seat) -> (String, Color) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_counts_down_the_seconds_until_a_bot_plays_on() {
+        let names = ["Ada".to_owned(), "Ben".to_owned()];
+        let said = |count, ms: Option<u64>| waits(&names[..count], ms.map(Duration::from_millis));
+        assert_eq!(said(1, Some(6_001)), "Waiting for Ada. A bot plays on in 7 s");
+        assert_eq!(said(2, Some(1_000)), "Waiting for Ada, Ben. A bot plays on in 1 s");
+        assert_eq!([said(1, Some(0)), said(1, None)], ["Waiting for Ada"; 2]);
+    }
 
     #[test]
     fn the_plate_of_a_notice_is_as_long_as_its_words() {
