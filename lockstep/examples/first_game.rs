@@ -13,7 +13,7 @@ use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, FrameRate, Identity, Instant,
     PlayerId, Playout, PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn,
 };
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
 
 /// Raise this with every change of the rules: replays and players of other versions are refused.
 const RULES: u32 = 1;
@@ -94,7 +94,8 @@ impl Simulation for Game {
             let moved = self.world.set_velocity(disc.body, way.max(-fast).min(fast));
             debug_assert!(moved.is_ok(), "{moved:?}");
             let is_inside = position.x.abs() <= ring && position.y.abs() <= ring;
-            self.points[number / usize::from(DISCS)] += u32::from(is_inside);
+            let points = &mut self.points[number / usize::from(DISCS)];
+            *points = points.saturating_add(is_inside.into());
         }
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
@@ -118,7 +119,14 @@ impl State for Game {
             v.number_in("x", x, -100..=100)?;
             v.number_in("y", y, -100..=100)?;
         }
-        v.part(&mut self.world)
+        v.part(&mut self.world)?;
+        // Loaded states come from strangers: any sound world is read, also one without the discs.
+        let is_disc = |body: BodyId| self.world.body(body).is_some_and(|it| it.kind() == BodyKind::Dynamic);
+        if self.discs.iter().all(|disc| is_disc(disc.body)) {
+            Ok(())
+        } else {
+            Err(StateError::Part { what: "a disc is missing" })
+        }
     }
 }
 
@@ -236,6 +244,23 @@ fn the_game_is_deterministic() {
     assert_deterministic(Trial::new(), new, |turn, _, orders| {
         orders.extend([0, 1].map(PlayerId).map(|player| (player, order(turn, player))));
     });
+}
+
+#[test]
+fn a_state_without_the_discs_is_refused() {
+    struct Bare(World);
+    impl State for Bare {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            v.part(&mut self.0)
+        }
+    }
+    let mut game = Game::new().expect("the start is valid");
+    let (mut bytes, mut rest) = (Vec::new(), Vec::new());
+    state::save(&mut game, &mut bytes);
+    bytes.truncate(2 * 4 + 8 * 2); // points and discs; the world is the rest
+    state::save(&mut Bare(World::new(WorldDef::default()).expect("an empty world")), &mut rest);
+    bytes.extend(rest);
+    assert_eq!(state::load(&mut game, &bytes), Err(StateError::Part { what: "a disc is missing" }));
 }
 
 #[test]

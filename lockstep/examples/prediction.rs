@@ -12,7 +12,7 @@ use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Instant, PeerId, PlayerId, Session,
     SessionConfig, Simulation, Turn, VirtualMatch,
 };
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
 
 /// "My disc goes there."
 struct Go(i8);
@@ -71,11 +71,17 @@ impl Simulation for Game {
 
 impl State for Game {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
-        let Self { world, discs: _, goals } = self;
+        let Self { world, discs, goals } = self;
         v.object("game", 0);
         v.number("goals.0", &mut goals[0])?;
         v.number("goals.1", &mut goals[1])?;
-        v.part(world)
+        v.part(world)?;
+        // As in `first_game.rs`: a loaded world is a stranger's.
+        if discs.iter().all(|disc| world.body(*disc).is_some_and(|body| body.kind() == BodyKind::Dynamic)) {
+            Ok(())
+        } else {
+            Err(StateError::Part { what: "a disc is missing" })
+        }
     }
 }
 
