@@ -197,7 +197,7 @@ miniquad_add_plugin({
     // The machine's clock may be set back: the battle would stand still until the time is reached again.
     env.now = () => (performance.timeOrigin + performance.now()) / 1000;
     env.testudo_open = (at, length) => {
-      if (typeof WebTransport !== "function") return 0;
+      if (typeof WebTransport !== "function" || isElsewhere) return 0;
       const request = JSON.parse(new TextDecoder().decode(memory(at, length)));
       lastLink += 1;
       links.set(lastLink, new Link(request));
@@ -221,8 +221,22 @@ miniquad_add_plugin({
     };
   },
 });
-// The others are told at once.
-addEventListener("pagehide", () => links.forEach((link) => link.close()));
+// The others are told at once. A browser may keep the page for its "back" button: if it lives again, it comes back as after any other loss.
+addEventListener("pagehide", () => links.forEach((link) => link.end("the page was left")));
+
+// One place in two tabs: each would take it from the other, for ever. The one that came last keeps it.
+const tabs = new BroadcastChannel("testudo place");
+let ownPlace = null, isElsewhere = false;
+function takePlace(code) {
+  ownPlace = code;
+  if (code) tabs.postMessage(code);
+}
+tabs.onmessage = ({ data }) => {
+  if (!ownPlace || data !== ownPlace) return;
+  [ownPlace, isElsewhere] = [null, true];
+  links.forEach((link) => link.end("this place is open in another tab"));
+  stop("This place is open in another tab, and goes on there. Reload the page to have it here.");
+};
 
 // A page that nobody sees gets no pictures to draw, but a match with others goes on: another thread, whose clock the browser does not slow down,
 // wakes the program.

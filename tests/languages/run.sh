@@ -79,6 +79,7 @@ else
     layout JavaScript "$out/layout.js"
   fi
   TESTUDO_WASM=$target/$wasm/debug/testudo.wasm node --liftoff-only tests/languages/mistakes.mjs || fail "mistakes in JavaScript"
+  node tests/languages/link.mjs || fail "the page's connection"
   # Otherwise node optimises the library beside the match, and on a busy machine waits for minutes at its end until that is done.
   command_js=(env "TESTUDO_WASM=$target/$wasm/debug/testudo.wasm" node --liftoff-only "$package/examples/tug.mjs") languages+=(js)
 fi
