@@ -127,6 +127,28 @@ fn joining_nobody_is_a_clear_error() {
     );
 }
 
+/// Addresses that the application had added took the places of strangers, for ever.
+#[test]
+fn who_has_asked_many_hosts_can_be_one() {
+    let mut host = UdpTransport::bind(loopback()).unwrap();
+    let at = host.local_address().unwrap();
+    for port in 1..=100 {
+        host.add_peer(SocketAddr::new(at.ip(), port));
+    }
+    let mut guest = UdpTransport::bind(loopback()).unwrap();
+    let peer = guest.add_peer(at);
+    let config = SessionConfig::new(2).simulated().turns(10);
+    let mut now = Instant::ZERO;
+    let mut first = Session::<Order>::host(config.clone(), now).unwrap();
+    let mut second = Session::<Order>::join(config, PlayerId(1), peer, now).unwrap();
+    while second.phase() != SessionPhase::Running {
+        host.pump(&mut first, now).unwrap();
+        guest.pump(&mut second, now).unwrap();
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(9_000), "{:?}", host.stats());
+    }
+}
+
 /// A host without a seal, which offers its places to whoever asks.
 struct PlainHost {
     udp: UdpTransport,

@@ -212,7 +212,7 @@ impl UdpTransport {
                 }
             }
             let known = self.peers.contains_key(&address);
-            if !known && (!session.is_open() || self.peers.len() >= STRANGERS_MAX + session.link_count()) {
+            if !known && (!session.is_open() || self.strangers_of(session) >= STRANGERS_MAX) {
                 self.stats.unknown_dropped += 1;
                 continue;
             }
@@ -233,6 +233,11 @@ impl UdpTransport {
             Err(error) if is_unreachable(&error) => self.stats.unreachable += 1,
             Err(_) => self.stats.send_dropped += 1,
         }
+    }
+
+    /// Number of addresses that neither the application has added nor the session has let in.
+    fn strangers_of(&self, session: &AnySession) -> usize {
+        self.peers.values().filter(|peer| peer.0 & STRANGER != 0 && !session.knows(**peer)).count()
     }
 
     fn forget_strangers(&mut self, session: &AnySession) {
