@@ -40,6 +40,8 @@ const OBJECTS_MAX: i64 = 1 << 20;
 /// Objects in the order in which they were added. Finished ones are removed after the frame, and the others keep their order. An object can
 /// be removed by its id before it finishes.
 ///
+/// Keep them below 1,048,576: nobody loads a state with more, so peers could not join, and saves not be loaded.
+///
 /// ```
 /// use testudo_lockstep::{FrameObject, FrameObjects};
 /// struct Timer(u32);
@@ -95,7 +97,7 @@ impl<T> FrameObjects<T> {
         Self::default()
     }
 
-    /// Adds an object after all others. Its first call is in the next [`FrameObjects::run`].
+    /// Adds an object after all others. Its first call is in the next [`FrameObjects::run`]. It does not check how many there are: see [`FrameObjects`].
     pub fn add(&mut self, object: T) -> FrameObjectId {
         let number = self.next;
         self.next = self.next.wrapping_add(1);

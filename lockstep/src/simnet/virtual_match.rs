@@ -13,7 +13,7 @@ use crate::value::time::{Duration, Instant};
 /// A time that never comes.
 const NEVER: Instant = Instant::from_micros(u64::MAX);
 
-/// Greatest number of packets that wait for a sleeping peer.
+/// Greatest number of packets that wait for sleeping peers. All of them share it: while several sleep, few packets wait for each, and the rest is lost.
 const SOCKET_BUFFER: usize = 256;
 
 /// Greatest drift of a clock, parts per million.
@@ -109,7 +109,7 @@ impl<S: Simulation> VirtualMatch<S> {
         Ok(())
     }
 
-    /// Suspends a peer until a virtual time.
+    /// Suspends a peer until a virtual time. Packets wait for it; of those for all sleeping peers together the first 256 do.
     pub fn put_to_sleep(&mut self, peer: usize, until: Instant) {
         self.clocks[peer].asleep_until = until;
         self.due[peer] = Instant::ZERO;
