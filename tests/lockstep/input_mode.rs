@@ -1,12 +1,12 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
 use crate::tally::Tally;
-use crate::toy::{Keys, latency, network};
+use crate::toy::{Keys, game_match, latency, network};
 
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
-    PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology, TurnStatus,
-    VirtualMatch,
+    PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError,
+    Topology, TurnStatus, VirtualMatch,
 };
 
 /// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
@@ -168,5 +168,81 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
             ends.extend((identities[node] != Identity::Relay).then_some(driver.simulation().history));
         }
         assert!(returns >= 4 && ends.iter().all(|end| *end == ends[0]), "{topology:?}: {returns} {ends:?}");
+    }
+}
+
+/// Notes in how many turns after its submission each input of player 1 runs. An input names its turn.
+#[derive(Clone, Debug, Default)]
+struct Delays {
+    turn: u32,
+    seen: Vec<u32>,
+}
+
+/// The input that is submitted when this turn begins; zeros are no input.
+fn named(turn: u32) -> Keys<8> {
+    Keys((turn % 255) as u8 + 1)
+}
+
+impl Simulation for Delays {
+    type Action = Keys<8>;
+
+    fn apply(&mut self, player: PlayerId, input: &Keys<8>) {
+        if player == PlayerId(1) && input.0 != 0 {
+            self.seen.push((self.turn + 255 + 1 - u32::from(input.0)) % 255);
+        }
+    }
+
+    fn step(&mut self, _: u32) {
+        self.turn += 1;
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.turn.into()
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(&self.turn.to_le_bytes());
+        true
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        bytes.try_into().map(|bytes| self.turn = u32::from_le_bytes(bytes)).is_ok()
+    }
+}
+
+/// What a player submitted between the news of its return and the return waited in its queue, and everything behind it for the rest of the match: each input
+/// ran a second late.
+#[test]
+fn after_a_return_inputs_run_as_soon_as_before() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = SessionConfig::input(3, 60).simulated().topology(topology).turns(3_600);
+        let config = config.drop_after(Duration::from_secs(2));
+        let middle = if topology == Topology::Relay { 3 } else { 0 };
+        let mut game = game_match(&config, &Delays::default(), 0, 1, latency(10));
+        let come_back = |game: &mut VirtualMatch<Delays>| {
+            let config = config.clone().place_secret([7; 16]);
+            let mut session = Session::new(config, Identity::Player(PlayerId(1)), game.now()).unwrap();
+            session.connect(PeerId(middle));
+            game.drivers_mut()[1] = Driver::new(Delays::default(), session);
+        };
+        come_back(&mut game);
+        let (mut refused, mut longest) = (0, 0);
+        for round in 1..4 {
+            game.run(Instant::from_millis(8_000 * round), |node, turn, _, session| {
+                longest = longest.max(session.queued_actions());
+                let given = session.submit(&named(turn.0));
+                refused += u32::from(node == 1 && given == Err(SubmitError::NotPlaying));
+            });
+            if round < 3 {
+                come_back(&mut game);
+            }
+        }
+        let seen = &game.drivers()[0].simulation().seen;
+        // Eight seconds, and some of the time after each return.
+        assert!(seen.len() > 800, "{topology:?}: {}", seen.len());
+        let ahead = config.turns_ahead;
+        let late = seen.iter().filter(|delay| **delay != ahead).count();
+        assert_eq!((late, longest), (0, 0), "{topology:?}: {seen:?}");
+        assert!(refused >= 60, "{topology:?}: {refused}");
     }
 }

@@ -5,6 +5,7 @@ use crate::session::SessionPhase;
 use crate::session::controls::{self, ControlError};
 use crate::session::lobby::StartPhase;
 use crate::session::outbox::SubmitError;
+use crate::session::stream::Stream;
 use crate::session::votes::{VoteError, may_vote};
 use crate::value::entry::EndReason;
 use crate::value::entry::SPEED_PERCENT_MAX;
@@ -112,7 +113,11 @@ impl AnySession {
         let is_on = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running);
         let playing = self.common.setup.player().filter(|_| is_on);
         let stream = playing.map(|player| &self.common.streams[player.index()]);
-        let plays = stream.is_some_and(|stream| stream.end().is_none());
+        // The middle makes the entries before the own ones of a player who comes back. What is queued meanwhile would wait in front of all that follows.
+        let makes_next = |stream: &Stream| {
+            stream.next() <= self.common.gate.turn.saturating_add(self.common.config().turns_ahead)
+        };
+        let plays = stream.is_some_and(|stream| stream.end().is_none() && makes_next(stream));
         if !plays || self.local.ending.is_some() || self.common.streams.author().is_none() {
             return Err(SubmitError::NotPlaying);
         }
