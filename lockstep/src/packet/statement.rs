@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::signed::crypto::SIGNATURE_BYTES;
-use crate::signed::roster::read_array;
+use crate::signed::key::PlayerKey;
+use crate::signed::roster::{Roster, read_array};
 use crate::signed::statement::Statement;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
@@ -62,6 +63,13 @@ pub struct SignedEnd {
     pub reason: u8,
     /// The signature.
     pub signature: [u8; SIGNATURE_BYTES],
+}
+
+impl SignedEnd {
+    /// Signs the end. For tools and tests; a session signs its own.
+    pub fn sign(&mut self, roster: &Roster, key: &PlayerKey) {
+        self.signature = key.sign(&roster.end_message(self.player, self.number, self.reason));
+    }
 }
 
 impl Signed {

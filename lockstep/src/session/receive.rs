@@ -235,8 +235,9 @@ impl AnySession {
     fn end_is_signed(&mut self, index: usize, segment: &packet::Segment, turns: &TurnsPacket) -> bool {
         let stream = &self.common.streams[segment.player.index()];
         let next = stream.next();
-        // Nothing is taken of it, so no signature is checked for it.
-        let is_return = turns.entries_of(segment).first().is_some_and(|entry| entry.returns().is_some());
+        // Nothing is taken of it, so no signature is checked for it, and none is kept.
+        let is_return = segment.first >= next
+            && turns.entries_of(segment).first().is_some_and(|entry| entry.returns().is_some());
         if !is_return && (segment.first > next || stream.end().is_some()) {
             return true;
         }

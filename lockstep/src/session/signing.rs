@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::packet::{SignedEnd, end_reason_number, entry_content};
 use crate::session::event::Event;
 use crate::session::mesh::DropAgreement;
+use crate::session::stream::Stream;
 use crate::session::transfer::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::crypto::SIGNATURE_BYTES;
@@ -26,7 +27,7 @@ use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 /// Number of this peer's views, and of others' statements, that are kept for late ones.
 const KEPT: usize = 12;
 
-/// Number of signed ends that are kept of one player, who may sign as many as it likes.
+/// Number of signed ends that are kept of one player beside those that its stream has: it may sign as many as it likes.
 const ENDS_KEPT: usize = 16;
 
 /// What this peer has seen when a turn began for which statements are due.
@@ -179,11 +180,15 @@ impl Signing {
     }
 
     /// Keeps a player's signature for the end of its stream, as long as the stream keeps the entry.
-    fn keep_end(&mut self, end: SignedEnd, oldest: u32) {
+    /// Whoever lacks that entry takes it only with the signature, and nothing else of its packet without.
+    fn keep_end(&mut self, end: SignedEnd, stream: &Stream) {
         let ends = &mut self.ends[end.player.index()];
-        ends.retain(|other| other.number >= oldest);
-        if ends.len() >= ENDS_KEPT {
-            ends.remove(0);
+        ends.retain(|other| other.number >= stream.oldest());
+        let is_spare = |other: &SignedEnd| !stream.has_ended_with(other.number);
+        if ends.iter().filter(|other| is_spare(other)).count() >= ENDS_KEPT
+            && let Some(oldest) = ends.iter().position(is_spare)
+        {
+            ends.remove(oldest);
         }
         ends.push(end);
     }
@@ -324,9 +329,9 @@ impl Signing {
     pub(super) fn sign_end(&mut self, common: &Common, player: PlayerId, number: u32, reason: EndReason) {
         if let (Some(key), Some(roster)) = (&common.setup.config.own.key, &self.roster) {
             let reason = end_reason_number(reason) as u8;
-            let signature = key.sign(&roster.end_message(player, number, reason));
-            let oldest = common.streams[player.index()].oldest();
-            self.keep_end(SignedEnd { player, number, reason, signature }, oldest);
+            let mut end = SignedEnd { player, number, reason, signature: [0; SIGNATURE_BYTES] };
+            end.sign(roster, key);
+            self.keep_end(end, &common.streams[player.index()]);
         }
     }
 
@@ -338,7 +343,6 @@ impl Signing {
         (player, number, reason): (PlayerId, u32, EndReason),
         told: &[SignedEnd],
     ) -> bool {
-        let oldest = common.streams[player.index()].oldest();
         let reason = end_reason_number(reason) as u8;
         let fits = |end: &SignedEnd| (end.player, end.number, end.reason) == (player, number, reason);
         if self.ends[player.index()].iter().any(fits) {
@@ -354,7 +358,7 @@ impl Signing {
         let is_signed = roster.has_ended(player, number, reason, &end.signature);
         common.stats.ends_invalid += u64::from(!is_signed);
         if is_signed {
-            self.keep_end(*end, oldest);
+            self.keep_end(*end, &common.streams[player.index()]);
         }
         is_signed
     }

@@ -121,6 +121,12 @@ impl Stream {
         over.map(|away| (away.last, away.reason)).or(self.end.filter(|(last, _)| *last < number))
     }
 
+    /// Whether the entry with this number is or was the last one, also if the player has come back since.
+    pub(crate) fn has_ended_with(&self, number: u32) -> bool {
+        let is_past = self.absences.iter().any(|away| away.last == number);
+        is_past || self.end.is_some_and(|(last, _)| last == number)
+    }
+
     /// Whether the player itself makes (or made) the entry with this number.
     pub(crate) fn is_own(&self, number: u32) -> bool {
         let made = self.absences.iter().any(|away| (away.last..away.own).contains(&number));

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod controls;
+mod ends;
 mod forgers;
 mod members;
 mod mesh;
