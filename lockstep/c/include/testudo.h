@@ -2068,7 +2068,8 @@ TestudoStatus testudo_match_take_saved(struct TestudoMatch *handle,
 
 /// Adds what has been recorded since the last call to the buffer: append it to a file, for example once per second
 /// (`own.records`). When the match is over, the last piece comes. Look at `testudo_match_replay_file` before: another number, another file.
-TestudoStatus testudo_match_take_replay(struct TestudoMatch *handle, struct TestudoBuffer *out);
+TestudoStatus testudo_match_take_replay(struct TestudoMatch *handle,
+                                        struct TestudoBuffer *out);
 
 /// Ends the replay here. `testudo_match_take_replay` has the last piece.
 TestudoStatus testudo_match_finish_replay(struct TestudoMatch *handle);
