@@ -1,11 +1,12 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{come_back, config, start};
+use crate::joining::{assert_agreed, come_back, config, start, without};
 use crate::play::Play as _;
-use crate::toy::{Toy, latency, toy_match};
+use crate::saving;
+use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
-    ControlError, Controls, Driver, Duration, Instant, Session, SessionConfig, SessionPhase, Successor,
-    Topology,
+    ControlError, Controls, Driver, Duration, Identity, Instant, Session, SessionConfig, SessionPhase,
+    Successor, Topology, VirtualMatch,
 };
 
 /// Whole milliseconds of each turn were counted: of half a millisecond none, and a pause had no end; of 2.7 ms two.
@@ -50,21 +51,142 @@ fn a_pause_ends_with_the_last_player() {
     }
 }
 
-/// Nobody else could end it: it lasts as long as the player's pauses may.
+/// A match of three in which player 0 alone may pause, for longer than the tests last.
+fn hosted(topology: Topology) -> SessionConfig {
+    config(3, topology).controls(Controls::HostPlayer)
+}
+
+/// Whether the match stands for these peers, who agree on it.
+fn is_paused(game: &VirtualMatch<Toy>, nodes: &[usize], what: &str) -> bool {
+    let paused: Vec<bool> = nodes.iter().map(|node| game.session(*node).is_paused()).collect();
+    assert!(paused.iter().all(|is_paused| *is_paused == paused[0]), "{what}: {paused:?}");
+    paused[0]
+}
+
+/// Nobody else could end it, and the match stood to the end of the player's budget.
 #[test]
-fn a_pause_of_a_host_player_who_has_gone_ends_with_its_budget() {
-    for topology in [Topology::Host, Topology::Relay] {
-        let config = config(3, topology).controls(Controls::HostPlayer).pause_max(Duration::from_secs(20));
-        let mut game = toy_match(&config, 0, 1, latency(10));
-        game.play(2_000);
+fn a_pause_of_a_host_player_who_resigns_ends_with_its_stream() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for resigns_after in [0, 1_500] {
+            let what = format!("{topology:?} {resigns_after}");
+            let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
+            game.play(2_000);
+            game.session_mut(0).pause(true).unwrap();
+            if resigns_after > 0 {
+                game.play_for(resigns_after);
+                assert!(is_paused(&game, &[0, 1, 2], &what), "{what}");
+            }
+            game.session_mut(0).resign(Successor::AsConfigured);
+            game.play_for(2_000);
+            assert!(!is_paused(&game, &[0, 1, 2], &what), "{what}");
+            assert_eq!(game.session_mut(1).pause(true), Err(ControlError::HostOnly), "{what}");
+            assert!(game.play(100_000), "{what}");
+            let (frames, expected) = (game.toy(1).frames, 4 * (200 - 20)..4 * 200);
+            assert!(expected.contains(&frames), "{what}: {frames}");
+            assert_agreed(&mut game, &what);
+        }
+    }
+}
+
+/// The same with one who crashes. When the player is back its pauses last as long as it plays, and a second crash ends the next one.
+#[test]
+fn a_pause_of_a_host_player_who_is_dropped_ends_with_the_drop() {
+    for seed in 0..3 {
+        let what = format!("{seed}");
+        let config = hosted(Topology::Relay);
+        let mut game = start(&config, 0, seed, latency(20));
+        game.play(3_000);
+        for round in 1..=2 {
+            let what = format!("{what}, {round}");
+            game.session_mut(0).pause(true).unwrap();
+            game.play_for(4_000);
+            assert!(is_paused(&game, &[0, 1, 2], &what), "{what}");
+            let dropped_at = game.now().as_micros() / 1_000 + 5_000;
+            game.play_cut_off(&[0], dropped_at);
+            assert!(!is_paused(&game, &[1, 2], &what), "{what}");
+            come_back(&mut game, &config, 0);
+            game.play_for(5_000);
+            assert_eq!(game.toy(1).returned.len(), round, "{what}");
+        }
         game.session_mut(0).pause(true).unwrap();
-        game.session_mut(0).resign(Successor::AsConfigured);
-        game.play(20_000);
-        assert_eq!(game.session_mut(1).pause(false), Err(ControlError::HostOnly), "{topology:?}");
-        assert!(game.session(1).is_paused() && game.session(2).is_paused(), "{topology:?}");
-        game.play(24_000);
-        assert!(!game.session(1).is_paused() && !game.session(2).is_paused(), "{topology:?}");
-        assert!(game.play(400_000), "{topology:?}");
+        game.play_for(1_000);
+        assert!(is_paused(&game, &[0, 1, 2], &what), "{what}");
+        game.session_mut(0).pause(false).unwrap();
+        assert!(game.play(200_000), "{what}");
+        assert_agreed(&mut game, &what);
+    }
+}
+
+/// In a mesh the others drop whoever has gone, and agree on its last entry.
+#[test]
+fn a_pause_of_a_host_player_whom_a_mesh_drops_ends_with_the_drop() {
+    let mut game = toy_match(&hosted(Topology::Mesh), 0, 1, latency(20));
+    game.play(2_000);
+    game.session_mut(0).pause(true).unwrap();
+    game.play(4_000);
+    assert!(is_paused(&game, &[0, 1, 2], "before"));
+    game.play_cut_off(&[0], 12_000);
+    assert!(!is_paused(&game, &[1, 2], "after"));
+    game.play_cut_off(&[0], 100_000);
+    assert_eq!(game.phases()[1..], [SessionPhase::Finished; 2]);
+    let (one, two) = (game.toy(1), game.toy(2));
+    assert_eq!((one.history, one.frames, &one.log), (two.history, two.frames, &two.log));
+}
+
+/// Whoever gets the state in such a pause ends it in the same turn as the others.
+#[test]
+fn who_joins_in_a_pause_of_a_host_player_sees_its_end() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for resigns_after in [100, 600, 1_100, 1_600, 4_000] {
+            let what = format!("{topology:?} {resigns_after}");
+            let config = hosted(topology);
+            let mut game = without(&config, 2, 0, 1, latency(20));
+            game.session_mut(0).pause(true).unwrap();
+            game.play_for(1_000);
+            assert!(is_paused(&game, &[0, 1], &what), "{what}");
+            come_back(&mut game, &config, 2);
+            game.play_for(resigns_after);
+            game.session_mut(0).resign(Successor::AsConfigured);
+            game.play_for(5_000);
+            assert!(!is_paused(&game, &[0, 1, 2], &what), "{what}");
+            assert!(game.play(200_000), "{what}");
+            assert_eq!(game.toy(1).returned.len(), 1, "{what}");
+            assert_agreed(&mut game, &what);
+        }
+    }
+}
+
+/// The save holds the pause, and the entries in flight hold the player's end.
+#[test]
+fn a_pause_of_a_host_player_ends_with_it_in_a_resumed_match_too() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for resigns_in in [30, 31, 40] {
+            let what = format!("{topology:?} {resigns_in}");
+            let config = hosted(topology);
+            let mut course = |turn: u32, identity: Identity, session: &mut Session<Order>| {
+                let Identity::Player(player) = identity else { return };
+                match (turn, player.0) {
+                    (20, 0) => session.pause(true).unwrap(),
+                    (30, 1) => session.save(),
+                    (_, 0) if turn == resigns_in => {
+                        session.resign(Successor::AsConfigured);
+                    }
+                    _ => {}
+                }
+            };
+            let mut game = toy_match(&config, 0, 1, latency(20));
+            saving::play(&mut game, &mut course);
+            let (saved, state) = saving::the_save(&mut game);
+            let mut second = toy_match_from(&config.resume(saved), &state, 0, 2, latency(20));
+            assert!(is_paused(&second, &[0, 1, 2], &what), "{what}");
+            saving::play(&mut second, &mut course);
+            let whole = game.toy(1);
+            assert_eq!(whole.frames, 4 * (200 - (resigns_in - 20)), "{what}");
+            for toy in [second.toy(0), second.toy(1), second.toy(2)] {
+                let course = (&toy.log, toy.frames, toy.history);
+                assert_eq!(course, (&whole.log, whole.frames, whole.history), "{what}");
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 }
 
 /// Bots play; `at` is called once per turn with the session of each peer.
-fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Session<Order>)) {
+pub(crate) fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Session<Order>)) {
     let over = game.run(Instant::from_millis(900_000), |_, turn, _, session| {
         at(turn.0, session.identity(), session);
         give_order(turn, session);
@@ -45,7 +45,7 @@ fn save_at(at: u32) -> impl FnMut(u32, Identity, &mut Session<Order>) {
 }
 
 /// All save points of all peers that simulate are equal; returns one with the state.
-fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
+pub(crate) fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
     let mut first: Option<(SavedMatch, Toy)> = None;
     let simulate = |session: &Session<Order>| session.identity() != Identity::Relay;
     for driver in game.drivers_mut().iter_mut().filter(|driver| simulate(driver.session())) {

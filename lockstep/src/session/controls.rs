@@ -65,13 +65,15 @@ pub(crate) struct Controlled {
 
 impl Controlled {
     /// A turn of so many nanoseconds begins, with these players in the match. Returns whose pause ends, because it has lasted long enough, or because nobody
-    /// plays any more.
+    /// is left who could end it.
     pub(super) fn pass(&mut self, config: &SessionConfig, turn_ns: u64, live: u16) -> Option<PlayerId> {
         let player = self.paused_by.filter(|_| self.paused)?;
         let asked = &mut self.asked[player.index()];
         asked.paused_ns = asked.paused_ns.saturating_add(turn_ns);
         let is_limited = config.control.controls != Controls::Majority;
-        if live != 0 && !(is_limited && asked.has_paused(config.control.pause_max)) {
+        let may_end = |player: u8| live & (1 << player) != 0 && config.may_control(PlayerId(player));
+        let can_be_ended = (0..PLAYERS_MAX).any(may_end);
+        if can_be_ended && !(is_limited && asked.has_paused(config.control.pause_max)) {
             return None;
         }
         (self.paused, self.paused_by) = (false, None);

@@ -279,7 +279,7 @@ impl AnySession {
         );
     }
 
-    /// A turn begins: a pause that has lasted long enough is over, and any where nobody plays any more. Returns whose pause it was.
+    /// A turn begins: a pause that has lasted long enough is over, or one that nobody is left to end. Returns whose pause it was.
     fn pass_pause(&mut self, turn: u32) -> Option<PlayerId> {
         let live = self.common.streams.live_in(turn);
         self.controlled.pass(self.common.config(), self.pace.planner.turn_ns(), live)
