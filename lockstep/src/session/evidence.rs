@@ -12,8 +12,8 @@ pub struct Contradiction {
     pub proof: Proof,
     /// What they prove to anybody.
     pub verdict: Verdict,
-    /// The possible liars. This peer excludes itself, and uses the links over which the statements arrived. A single suspect is the liar.
-    /// Empty: this peer cannot tell.
+    /// The possible liars. This peer excludes itself, and uses the links over which the entries arrived. One of them lies, so a single suspect is the liar.
+    /// Empty: this peer cannot tell, because in a mesh anybody may have passed on false entries of others.
     pub suspects: Vec<Identity>,
 }
 

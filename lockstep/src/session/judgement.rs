@@ -30,7 +30,9 @@ impl Signing {
                 && view.opening.own(player.index()) == Some(statement.own);
             if fits {
                 let author = &mut self.authors[player.index()];
-                (author.judged, author.passed) = (Some(turn), 0);
+                author.judged = Some(turn);
+                // Later entries are not compared yet.
+                author.passed = author.passed.filter(|newest| *newest > turn);
             } else if let Some(proof) = proof_of(self, &view, &statement, parts.common.setup.player()) {
                 self.authors[player.index()].judged = Some(turn);
                 self.report_lie(parts.common, player, proof);
@@ -79,25 +81,25 @@ impl Signing {
         }
         author.told_lie = true;
         author.told_liar = matches!(verdict, Verdict::Liar(_));
-        let passed = author.passed;
-        let suspects = Self::suspects(common, verdict, passed);
+        let suspects = Self::suspects(common, verdict, author.passed.is_some());
         tracing::error!(%verdict, ?suspects, turn = proof.first.turn.0, "contradiction");
         common.emit(Event::Contradiction(Box::new(Contradiction { proof, verdict, suspects })));
     }
 
     /// The possible liars, as far as this peer knows.
-    fn suspects(common: &Common, verdict: Verdict, passed: u16) -> Vec<Identity> {
+    fn suspects(common: &Common, verdict: Verdict, is_passed: bool) -> Vec<Identity> {
         let own = common.setup.identity;
         let mut suspects: Vec<Identity> = match verdict {
             Verdict::Liar(player) => return vec![Identity::Player(player)],
-            Verdict::Forged { author, receiver } => {
-                // In a mesh only the receiver knows who has passed on the stream.
-                let passed = if own == Identity::Player(receiver) { passed } else { 0 };
-                let passed = players_in(passed).map(Identity::Player);
-                [author, receiver].map(Identity::Player).into_iter().chain(passed).collect()
+            // In a mesh any third player may have passed on a false stream, and an honest one may have passed that on. Only the receiver knows that it has
+            // the stream from the author itself.
+            Verdict::Forged { receiver, .. }
+                if common.setup.is_mesh() && (is_passed || own != Identity::Player(receiver)) =>
+            {
+                return Vec::new();
             }
-            // In a mesh the two players may have got different streams from any third player.
             Verdict::Divided(_) if common.setup.is_mesh() => return Vec::new(),
+            Verdict::Forged { author, receiver } => [author, receiver].map(Identity::Player).to_vec(),
             Verdict::Divided(players) => players.map(Identity::Player).to_vec(),
         };
         if !common.setup.is_mesh() {

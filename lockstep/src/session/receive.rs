@@ -410,7 +410,8 @@ impl AnySession {
         let link = &self.common.links[index];
         self.common.streams[player.index()].source = Some(link.peer);
         if let Some(signing) = &mut self.signing {
-            signing.note_passed(player, link.identity);
+            let newest = self.common.streams[player.index()].next().checked_sub(1);
+            signing.note_passed(player, link.identity, newest);
         }
         let end = self.common.streams[player.index()].end();
         self.mark_fresh(player, index);

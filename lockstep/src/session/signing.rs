@@ -49,8 +49,8 @@ pub(super) struct Author {
     pub(super) held: VecDeque<Statement>,
     /// Statements up to this turn have been compared.
     pub(super) judged: Option<u32>,
-    /// Mesh: players who have passed on entries of this one since its stream was last found to be right.
-    pub(super) passed: u16,
+    /// Mesh: the newest entry of this player that another one has passed on and that no statement has shown to be right yet.
+    pub(super) passed: Option<u32>,
     pub(super) told_lie: bool,
     pub(super) told_liar: bool,
     pub(super) told_other: bool,
@@ -197,10 +197,10 @@ impl Signing {
         self.views.iter().find(|view| view.turn == turn)
     }
 
-    /// Mesh: a peer other than the author has passed on entries.
-    pub(super) fn note_passed(&mut self, author: PlayerId, by: Option<Identity>) {
-        if let Some(Identity::Player(by)) = by.filter(|by| *by != Identity::Player(author)) {
-            self.authors[author.index()].passed |= 1 << by.0;
+    /// New entries of a player have come up to this one. Mesh: perhaps another peer has passed them on.
+    pub(super) fn note_passed(&mut self, author: PlayerId, by: Option<Identity>, newest: Option<u32>) {
+        if by != Some(Identity::Player(author)) {
+            self.authors[author.index()].passed = newest;
         }
     }
 }

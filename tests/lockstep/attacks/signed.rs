@@ -108,6 +108,29 @@ fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() 
     }
 }
 
+/// While player 2 cannot be heard, player 1 passes on false entries of it, to player 0 itself or through player 3. Player 2 was the only suspect if it stated a
+/// turn before these entries; else players 1 and 2 were, or players 2 and 3.
+#[test]
+fn nobody_in_a_mesh_is_suspected_for_what_another_has_passed_on() {
+    for forged_at in (4_000..5_000).step_by(130) {
+        for (victim, quiet) in [(0, 420), (3, 900)] {
+            let mut game = toy_match(&signed(4, Topology::Mesh), 0, 1, slow());
+            game.play(forged_at);
+            game.net_mut().set_partition(&[2]);
+            game.play(forged_at + 400);
+            forge(&mut game, victim, 1, 2, None);
+            game.play(forged_at + quiet);
+            game.net_mut().set_partition(&[]);
+            game.play(forged_at + 3_000);
+            let told = [0, 2, 3].map(|honest| contradictions(&mut game, honest));
+            let forged = Verdict::Forged { author: PlayerId(2), receiver: PlayerId(0) };
+            assert!(told[0].iter().any(|one| one.verdict == forged), "{forged_at} {told:?}");
+            let mut suspects = told.iter().flatten().flat_map(|one| &one.suspects);
+            assert_eq!(suspects.next(), None, "{forged_at} {told:?}");
+        }
+    }
+}
+
 /// A statement about each of the next turns, under the author's own key.
 fn lie(game: &mut VirtualMatch<Toy>, victim: usize, author: u8) {
     let next = game.session(victim).next_turn().0;
