@@ -24,7 +24,7 @@ pub mod greeting;
 #[cfg(feature = "codes")]
 pub mod guest;
 pub mod host;
-#[cfg(any(feature = "codes", feature = "sealed"))]
+#[cfg(any(feature = "codes", feature = "tcp"))]
 pub mod household;
 pub mod invitation;
 #[cfg(all(feature = "codes", feature = "signed"))]

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use indexmap::IndexMap;
 
 use crate::packet::PACKET_BYTES_MAX;
+use crate::service::household::household;
 use crate::session::AnySession;
 use crate::value::ids::PeerId;
 use crate::value::time::{Duration, Instant};
@@ -15,8 +16,8 @@ use crate::value::time::{Duration, Instant};
 /// Greatest number of connections that the session has not let in.
 const STRANGERS_MAX: usize = 64;
 
-/// Of these an address has at most so many. One more takes the place of its oldest: who reconnects is not kept out by connections of its own.
-const STRANGERS_OF_ADDRESS_MAX: usize = 8;
+/// Of these a household has at most so many. One more takes the place of its oldest: who reconnects is not kept out by connections of its own.
+const STRANGERS_OF_HOUSEHOLD_MAX: usize = 8;
 
 /// A connection that the session has not let in is closed after this time.
 const STRANGER_WAIT: Duration = Duration::from_secs(10);
@@ -244,14 +245,15 @@ impl TcpTransport {
         }
     }
 
-    /// Makes room for one more connection from an address.
+    /// Makes room for one more connection from a household.
     fn close_oldest(&mut self, session: &AnySession, from: IpAddr) {
         let strangers = self.connections.iter().filter(|(peer, connection)| {
-            connection.origin.is_some_and(|(address, _)| address == from) && !session.knows(**peer)
+            let is_near = |(address, _)| household(address) == household(from);
+            connection.origin.is_some_and(is_near) && !session.knows(**peer)
         });
         // In the order in which they came.
         let strangers: Vec<PeerId> = strangers.map(|(peer, _)| *peer).collect();
-        if strangers.len() >= STRANGERS_OF_ADDRESS_MAX {
+        if strangers.len() >= STRANGERS_OF_HOUSEHOLD_MAX {
             self.connections.shift_remove(&strangers[0]);
             self.stats.unknown_closed += 1;
         }
@@ -300,12 +302,32 @@ fn count(stats: &mut TcpStats, end: &End) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Session;
+    use crate::session::config::SessionConfig;
+    use crate::value::action::AnyAction;
 
     /// Both ends of a connection.
     fn pair() -> [Connection; 2] {
         let listener = TcpListener::bind("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         [near, listener.accept().unwrap().0].map(|stream| Connection::new(stream, None).unwrap())
+    }
+
+    /// One customer of a network of version 6 filled all places, from eight of its addresses.
+    #[test]
+    fn a_household_has_the_places_of_one_address() {
+        let config = SessionConfig::input(2, 60).simulated();
+        let session = Session::<AnyAction>::relay(config, 12, Instant::ZERO).unwrap();
+        let mut tcp = TcpTransport::new();
+        let mut connect = |network: u16, number: u16| {
+            let from = IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, number]);
+            tcp.close_oldest(&session, from);
+            let [near, _] = pair();
+            tcp.add(Connection { origin: Some((from, Instant::ZERO)), ..near });
+            tcp.connections.len()
+        };
+        assert_eq!(connect(1, 0), 1);
+        assert_eq!((0..20).map(|number| connect(2, number)).last(), Some(1 + STRANGERS_OF_HOUSEHOLD_MAX));
     }
 
     #[test]
