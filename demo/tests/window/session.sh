@@ -285,7 +285,14 @@ calm spread
 
 say "a new match, which ends well"
 until_said '"event":"restart"' next_battle "map ford" "bot normal" "units 100"
-sleep 2
+# Some turns of it: on a slow machine the first one takes its time.
+played() {
+  sleep 1
+  switch help true key F1
+  switch help false key F1
+  (($(frames covered) > 12))
+}
+patiently played
 quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
 replay=$(sed -n 's/^replay: //p' err | tail -1)

@@ -72,8 +72,9 @@ impl Drop for Skirmish {
             // A full disk has already been noticed, and nobody is left to be told.
             driver.simulation_mut().finish_recording();
         }
-        // After the window is closed, nothing else says where the replay is.
-        if let Some(file) = self.replay_file.as_ref().filter(|_| self.has_begun) {
+        // After the window is closed, nothing else says where the replay is. A match that is left within its first turn has none.
+        let has_bytes = |file: &&PathBuf| file.metadata().is_ok_and(|about| about.len() > 0);
+        if let Some(file) = self.replay_file.as_ref().filter(has_bytes) {
             errln!("replay: {}", file.display());
         }
     }
