@@ -35,8 +35,8 @@ pub enum SubmitError {
         /// The last turn of the match.
         last_turn: Turn,
     },
-    /// This peer does not play now: it watches, its player has left or was dropped, or joins the running match and is not back yet: its next entry is one
-    /// that the middle of the star makes.
+    /// This peer does not play now: it watches, its player has left or was dropped, or joins the running match and is not back yet. The middle of the star
+    /// makes its entries until then.
     /// [`crate::AnySession::may_submit`] says so without an action.
     NotPlaying,
 }

@@ -89,8 +89,7 @@ impl Crowd {
     }
 
     /// Reads where everybody is, notes who thinks, tells the others their velocities, and removes units whose bodies are gone. Those whose bodies are disabled
-    /// are left out. Returns the greatest radius, raw
-    /// units.
+    /// are left out. Returns the greatest radius, raw units.
     fn look(&mut self, world: &mut World, rate: u32) -> i32 {
         let next = self.clock.next();
         self.close_gaps();
