@@ -14,7 +14,7 @@ pub const ARMIES_MAX: u8 = 16;
 pub const UNITS_MAX: u32 = 100_000;
 
 /// Version of the rules: with another version the same orders lead to another battle.
-const RULES_VERSION: u32 = 12;
+const RULES_VERSION: u32 = 13;
 
 /// The start of a match; it must be equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

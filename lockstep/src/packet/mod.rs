@@ -32,7 +32,7 @@ use twox_hash::XxHash3_64;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
 /// Version of the wire format. Peers of different versions refuse each other.
-pub const PROTOCOL_VERSION: u16 = 12;
+pub const PROTOCOL_VERSION: u16 = 13;
 
 /// Largest packet in bytes, tag included: with the headers of the sealed transport, too, it is below the MTU of every common network path.
 pub const PACKET_BYTES_MAX: usize = 1_150;
