@@ -202,3 +202,41 @@ fn who_is_removed_while_it_takes_no_part_wakes_nobody() {
     run(&mut w, 1, 30);
     assert!(w.contacts_ended().len() >= 2, "{:?}", w.contacts_ended());
 }
+
+/// Of two that had touched, the first was moved and put to sleep, then the second beside it: they had a contact, and slept as two islands. A restored world
+/// had one. When one of them woke, it flew off, and the contact stayed.
+#[test]
+fn who_is_put_to_sleep_beside_a_sleeper_that_it_touched_sleeps_with_it() {
+    let mut w = world(WorldDef::new());
+    let disc = |x| BodyDef::dynamic(circle(500)).position(at(x, 0));
+    // The owner of the contact is the second that comes to rest.
+    let (second, first) = (add(&mut w, disc(0)), add(&mut w, disc(1_000)));
+    run(&mut w, 1, 30);
+    assert_eq!(w.contact_count(), 1);
+    for (id, x) in [(first, 10_000), (second, 8_700)] {
+        w.set_position(id, at(x, 0)).unwrap();
+        w.sleep_body(id).unwrap();
+    }
+    assert_eq!(awake(&w), []);
+    let copy = |w: &World| {
+        let mut bytes = Vec::new();
+        w.snapshot(&mut bytes);
+        World::from_bytes(&bytes).unwrap()
+    };
+    let mut copies = vec![copy(&w)];
+    run(&mut w, 1, 30);
+    run(&mut copies[0], 1, 30);
+    assert_eq!(awake(&w), []);
+    copies.push(copy(&w));
+    w.set_velocity(first, Vec2::from_ints(20, 0)).unwrap();
+    assert_eq!(awake(&w), [second, first]);
+    for copy in &mut copies {
+        copy.set_velocity(first, Vec2::from_ints(20, 0)).unwrap();
+        assert_eq!(w.first_difference(copy).map(|found| found.to_string()), None);
+    }
+    run(&mut w, 30, 30);
+    assert_eq!(w.contact_count(), 0);
+    w.remove_body(first).unwrap();
+    run(&mut w, 1, 30);
+    assert_eq!(w.first_difference(&copy(&w)).map(|found| found.to_string()), None);
+}

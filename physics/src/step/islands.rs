@@ -115,7 +115,7 @@ impl Islands {
         self.sleepy.push(u64::from(name) << 32 | u64::from(slot.0));
     }
 
-    /// All awake bodies that a body touches now, directly or through others that contacts can move.
+    /// All bodies that a body touches now, directly or through others that contacts can move: an awake one, and perhaps some that sleep.
     pub(crate) fn members_of(
         &mut self,
         slot: Slot,
@@ -125,7 +125,7 @@ impl Islands {
     ) {
         let joins = |slot: Slot| {
             let body = &bodies[slot];
-            body.has(flag::DYNAMIC) && body.has(flag::AWAKE) && !body.has(flag::FRESH)
+            body.has(flag::DYNAMIC) && !body.has(flag::DISABLED | flag::FRESH)
         };
         self.sets.reset(bodies.len());
         for contact in contacts.filter(|c| joins(c.owner) && joins(c.other)) {

@@ -68,6 +68,12 @@ impl World {
         for at in 0..self.activity.members.len() {
             let member = self.activity.members[at];
             let body = &mut self.bodies[member];
+            if !body.has(flag::AWAKE) {
+                // Until now it slept with others, who are members, too, or alone.
+                self.scratch.clear();
+                self.activity.sleeping.take(member, &mut self.scratch);
+                continue;
+            }
             body.velocity = [0, 0];
             body.set(flag::AWAKE, false);
             self.drop_forces(member);
