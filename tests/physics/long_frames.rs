@@ -72,3 +72,38 @@ fn a_corner_does_not_slow_a_body_along_its_locked_axis() {
         assert_eq!(world.body(lift).unwrap().velocity().x, Fx::from_num(-1_024));
     }
 }
+
+/// Two that linger beside a heap of very different masses fell asleep in a frame in which they had bounced off each other: in contact, half a unit apart.
+#[test]
+fn nobody_who_lingers_falls_asleep_in_contact_with_a_body_far_away() {
+    let (fps, at) = (3, |x: &str, y: &str| Vec2::new(Fx::lit(x), Fx::lit(y)));
+    let def = WorldDef::new().gravity(Vec2::from_ints(0, -1)).sleep_ms(3_000);
+    let mut world = World::new(def).unwrap();
+    wall(&mut world, ["40", "1"], ["0", "-1"], "0");
+    for (mass, y) in [(1, "0.5"), (16, "1.5")] {
+        let disc = disc().mass(Fx::from_num(mass)).can_sleep(false);
+        world.create_body(&disc.position(at("-20", y))).unwrap();
+    }
+    wall(&mut world, ["1", "1"], ["-2.345", "1"], "1");
+    wall(&mut world, ["1", "1"], ["2.345", "1"], "1");
+    // From one frame to the next they go to the walls and back, and bounce off each other.
+    let ball = disc().restitution(Fx::ONE);
+    let pair = [("-0.745", "-0.45"), ("0.745", "0.45")]
+        .map(|(x, v)| world.create_body(&ball.position(at(x, "0.5")).velocity(at(v, "0"))).unwrap());
+    let (mut saved, mut parted) = (Vec::new(), 0);
+    for frame in 1..=24 {
+        world.step(fps).unwrap();
+        let places = pair.map(|id| world.body(id).unwrap().position().x);
+        let meet = world.contacts_of(pair[0]).any(|contact| [contact.a, contact.b].contains(&pair[1]));
+        parted += u32::from(meet && places[1] - places[0] > Fx::lit("1.45"));
+        world.snapshot(&mut saved);
+        let mut copy = World::from_bytes(&saved).unwrap();
+        let mut next = world.clone();
+        for world in [&mut next, &mut copy] {
+            world.step(fps).unwrap();
+        }
+        assert_eq!(next.first_difference(&copy).map(|found| found.to_string()), None, "{frame}");
+        assert_eq!(next.contacts_ended(), copy.contacts_ended(), "{frame}");
+    }
+    assert!(parted > 8, "they met, and were apart at the end of {parted} frames");
+}

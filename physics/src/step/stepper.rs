@@ -88,12 +88,6 @@ impl Stepper {
         near.find(&mut lanes.tree, resting, movers, *path);
     }
 
-    /// Whether a body was fast in this step, or was struck by one that was.
-    pub(crate) fn is_fast(&mut self, slot: Slot) -> bool {
-        let Self { fast: FastMovers { marks, .. }, lanes, .. } = self;
-        !marks.is_empty() && lanes.of(slot).is_some_and(|lane| marks.contains(lane))
-    }
-
     /// Finds the bodies that fast ones strike.
     pub(crate) fn find_strikes(&mut self, scene: Scene<'_>, extras: &[Extra], settings: &Settings) {
         let Self { path, lanes, working, fast, .. } = self;

@@ -187,14 +187,14 @@ impl World {
     }
 
     /// Bodies that met in this frame and are apart at its end are not still: at rest they would keep a contact with a body far away, which a restored
-    /// world does not know. Only fast bodies do so, in a frame that is long enough to stop and to fall asleep in.
+    /// world does not know. Fast bodies do so, in a frame that is long enough to stop and to fall asleep in, and at few frames per second those that
+    /// linger.
     fn keep_parted_awake(&mut self) {
-        let Self { activity, bodies, settings, stepper, contacts, scratch: parted, .. } = self;
+        let Self { activity, bodies, settings, contacts, scratch: parted, .. } = self;
         if settings.sleep_ms == 0 {
             return;
         }
-        let mut may_doze = |slot: Slot| bodies[slot].still_ms >= settings.sleep_ms && stepper.is_fast(slot);
-        if !activity.active.iter().any(|&slot| may_doze(slot)) {
+        if !activity.active.iter().any(|&slot| bodies[slot].still_ms >= settings.sleep_ms) {
             return;
         }
         let reach = resting_reach(settings);
