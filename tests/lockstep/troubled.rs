@@ -131,7 +131,8 @@ impl Troubled {
             }
             7 => {
                 let session = self.game.session_mut(player);
-                self.now[player].cancelled += if player.is_multiple_of(2) {
+                // Events say how many orders are cancelled, for those who get nothing else.
+                let _ = if player.is_multiple_of(2) {
                     session.resign(Successor::AsConfigured)
                 } else {
                     session.leave()

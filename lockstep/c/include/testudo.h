@@ -228,7 +228,7 @@
 /// From `turn` on turns have `values[0]` frames, a frame is 1/`values[1]` s of the game, and `values[2]` frames pass in 1,000 s.
 #define TESTUDO_EVENT_PLAN 24
 
-/// This player's part ends, and `number` of its actions may run nowhere.
+/// This player's part ends, or the match does for this peer, and `number` of its actions may run nowhere. None is counted twice.
 #define TESTUDO_EVENT_CANCELLED 25
 
 /// The watcher on link `peer` is gone.
@@ -2099,10 +2099,12 @@ TestudoStatus testudo_match_vote_out(struct TestudoMatch *handle, uint32_t playe
 /// The host removes a player. `testudo_host_remove` also closes its connection and its place.
 TestudoStatus testudo_match_kick(struct TestudoMatch *handle, uint32_t player);
 
-/// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`.
-TestudoStatus testudo_match_resign(struct TestudoMatch *handle, uint32_t successor);
+/// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`. Actions that wait run nowhere
+/// (`TESTUDO_EVENT_CANCELLED`).
+TestudoStatus testudo_match_resign(struct TestudoMatch *handle,
+                                   uint32_t successor);
 
-/// The player goes away in good order. Go on with rounds until the match is over here.
+/// The player goes away in good order. Go on with rounds until the match is over here. Actions that wait run nowhere (`TESTUDO_EVENT_CANCELLED`).
 TestudoStatus testudo_match_leave(struct TestudoMatch *handle);
 
 /// The following numbers belong to this object, as unit 17: a kind of 1..=64 bytes, and which one of them.

@@ -387,3 +387,32 @@ fn who_leaves_is_gone_from_the_same_turn_on() {
     assert_eq!(unsafe { testudo_match_phase(peers[2].handle) }, TESTUDO_PHASE_LEFT);
     assert_eq!(peers[0].toy.checksums, peers[1].toy.checksums);
 }
+
+/// Orders that waited when their player left ran nowhere, and no number said so: only a caller in Rust was told how many.
+#[test]
+fn orders_that_wait_when_their_player_goes_are_counted_as_cancelled() {
+    let mut config = config(1);
+    config.turns.actions_max = 1;
+    for resigns in [false, true] {
+        let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
+        // SAFETY: all of it is there.
+        let made = unsafe { testudo_match_single(&config, &toy.game(), 0, &mut handle) };
+        assert_eq!(made, TESTUDO_OK, "{}", words());
+        let (mut peer, mut net, mut now) = ([Peer::around(toy, handle, 0)], [VecDeque::new()], 0);
+        play(&mut peer, &mut net, &mut now, |peers| peers[0].turn() > 9);
+        (0..3).for_each(|value| peer[0].submit(Order::Short(value)));
+        // SAFETY: the match is one.
+        let gone = unsafe {
+            if resigns {
+                testudo_match_resign(handle, TESTUDO_SUCCESSOR_NOBODY)
+            } else {
+                testudo_match_leave(handle)
+            }
+        };
+        assert_eq!(gone, TESTUDO_OK);
+        play_to_end(&mut peer, &mut net, &mut now);
+        let cancelled: u64 = peer[0].of(TESTUDO_EVENT_CANCELLED).iter().map(|(event, _)| event.number).sum();
+        assert!(cancelled >= 3, "{:?}", peer[0].events);
+        assert_eq!(u64::from(peer[0].toy.actions) + cancelled, u64::from(peer[0].accepted), "none is lost");
+    }
+}

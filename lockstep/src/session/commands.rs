@@ -146,7 +146,7 @@ impl AnySession {
     }
 
     /// The local player gives no more actions from the next entry on. This peer goes on as a watcher, and forwards packets if it is the host.
-    /// Waiting actions are cancelled; returns their number.
+    /// Waiting actions are cancelled; returns their number, which [`Event::Cancelled`](crate::Event::Cancelled) tells, too.
     ///
     /// | The player | call | then |
     /// |---|---|---|
@@ -164,6 +164,8 @@ impl AnySession {
 
     fn end_own_stream(&mut self, reason: EndReason) -> u32 {
         let cancelled = self.local.outbox.cancel();
+        // Not every caller has the returned number: those of other languages get events alone.
+        self.tell_cancelled(cancelled);
         if self.transfers.joiner.is_active() {
             // The first entry after the return is the last one, too.
             self.local.ending = Some(reason);

@@ -221,6 +221,11 @@ impl AnySession {
             let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
             actions += entries.map(|entry| self.common.setup.codec.count(&entry.payload)).sum::<u32>();
         }
+        self.tell_cancelled(actions);
+    }
+
+    /// An input that is held no longer is no loss.
+    pub(super) fn tell_cancelled(&mut self, actions: u32) {
         if actions > 0 && !self.common.setup.config.input_mode {
             self.common.emit(Event::Cancelled { actions });
         }

@@ -204,8 +204,8 @@ pub enum Event {
         /// The new shape.
         plan: TurnPlan,
     },
-    /// The local player's session ends, and this many accepted actions may run nowhere: they were waiting, or the others had not confirmed
-    /// them.
+    /// The local player's part ends, or its session, and this many accepted actions may run nowhere: they were waiting, or the others had not confirmed
+    /// them. There may be one event for each of the two; no action is counted twice.
     Cancelled {
         /// Number of actions.
         actions: u32,

@@ -113,7 +113,8 @@ pub unsafe extern "C" fn testudo_match_kick(handle: *mut TestudoMatch, player: u
     unsafe { wish(handle, kick) }
 }
 
-/// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`.
+/// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`. Actions that wait run nowhere
+/// (`TESTUDO_EVENT_CANCELLED`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_resign(handle: *mut TestudoMatch, successor: u32) -> TestudoStatus {
     let resign = |session: &mut AnySession| {
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn testudo_match_resign(handle: *mut TestudoMatch, success
     unsafe { wish(handle, resign) }
 }
 
-/// The player goes away in good order. Go on with rounds until the match is over here.
+/// The player goes away in good order. Go on with rounds until the match is over here. Actions that wait run nowhere (`TESTUDO_EVENT_CANCELLED`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_leave(handle: *mut TestudoMatch) -> TestudoStatus {
     let leave = |session: &mut AnySession| {

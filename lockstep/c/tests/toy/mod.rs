@@ -370,6 +370,8 @@ pub(crate) struct Peer {
     pub(crate) node: u32,
     pub(crate) events: Vec<(TestudoEvent, String)>,
     pub(crate) replay: Vec<u8>,
+    /// Number of actions that its match has accepted.
+    pub(crate) accepted: u32,
     given: u32,
 }
 
@@ -387,7 +389,7 @@ impl Peer {
     /// A peer around a match that exists, or will.
     pub(crate) fn around(toy: Box<Toy>, handle: *mut TestudoMatch, node: u32) -> Self {
         let buffer = testudo_buffer_new();
-        Self { toy, handle, buffer, node, events: Vec::new(), replay: Vec::new(), given: 0 }
+        Self { toy, handle, buffer, node, events: Vec::new(), replay: Vec::new(), accepted: 0, given: 0 }
     }
 
     /// The host, or a player who joins node 0.
@@ -422,6 +424,13 @@ impl Peer {
         self.after();
     }
 
+    pub(crate) fn submit(&mut self, order: Order) {
+        let (bytes, bits) = order.bits();
+        // SAFETY: the match is one, and the bits are there.
+        let status = unsafe { testudo_match_submit(self.handle, bytes.as_ptr(), bits) };
+        self.accepted += u32::from(status == TESTUDO_OK);
+    }
+
     /// Gives actions of a turn that has come near, and takes what was recorded and events.
     pub(crate) fn after(&mut self) {
         // SAFETY: all of it is there.
@@ -429,10 +438,7 @@ impl Peer {
             let turn = testudo_match_turn(self.handle);
             if turn > self.given && testudo_match_may_submit(self.handle) == TESTUDO_OK {
                 self.given = turn;
-                for order in Order::all(turn, self.node) {
-                    let (bytes, bits) = order.bits();
-                    testudo_match_submit(self.handle, bytes.as_ptr(), bits);
-                }
+                Order::all(turn, self.node).into_iter().for_each(|order| self.submit(order));
             }
             // First: it must have what the events say.
             testudo_buffer_clear(self.buffer);
