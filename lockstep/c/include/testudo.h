@@ -1823,7 +1823,8 @@ TestudoStatus testudo_host_code(const struct TestudoHost *host,
                                 uint32_t place,
                                 struct TestudoBuffer *out);
 
-/// Removes a player for good. Before the match has begun, `testudo_host_code` then has a new code for the place.
+/// Removes a player for good: any but the host's own. Before the match has begun, `testudo_host_code` then has a new code for the place, also if nobody
+/// was there.
 TestudoStatus testudo_host_remove(struct TestudoHost *host,
                                   struct TestudoMatch *handle,
                                   uint32_t player,

@@ -273,6 +273,10 @@ fn a_player_who_was_removed_finds_its_code_worth_nothing() {
         };
         let before = code();
         assert_eq!(testudo_host_remove(host, handle, 16, 0), TESTUDO_OUT_OF_RANGE);
+        // It said OK, and removed nobody.
+        for player in [0, 2] {
+            assert_eq!(testudo_host_remove(host, handle, player, 0), TESTUDO_REFUSED, "{player}");
+        }
         assert_eq!(testudo_host_remove(host, handle, 1, 0), TESTUDO_OK, "{}", words());
         assert_ne!(code(), before);
         testudo_host_free(host);

@@ -14,7 +14,7 @@ use super::address;
 use super::guest::code_of;
 use crate::buffer::{TestudoBuffer, put};
 use crate::config::{TestudoConfig, player};
-use crate::failure::{Failure, Outcome, TestudoStatus, status};
+use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, status};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, hold, opaque, with};
 use crate::pointer::{read, text, write};
@@ -132,7 +132,8 @@ pub unsafe extern "C" fn testudo_host_code(
     status(|| unsafe { with(host, code) })
 }
 
-/// Removes a player for good. Before the match has begun, `testudo_host_code` then has a new code for the place.
+/// Removes a player for good: any but the host's own. Before the match has begun, `testudo_host_code` then has a new code for the place, also if nobody
+/// was there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_host_remove(
     host: *mut TestudoHost,
@@ -142,7 +143,11 @@ pub unsafe extern "C" fn testudo_host_remove(
 ) -> TestudoStatus {
     let remove = |host: &mut SealedHost, game: &mut Match| {
         let (player, now) = (self::player(player)?, Instant::from_micros(now_us));
-        host.remove(game.session_mut(), player, random()?, now);
+        let session = game.session_mut();
+        if session.player() == Some(player) || player.0 >= session.config().players {
+            return Err(Failure::new(TESTUDO_REFUSED, "a host removes players of its match, and not itself"));
+        }
+        host.remove(session, player, random()?, now);
         Ok(())
     };
     // SAFETY: the contract of pointers.
