@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import {
-  Buffer, Kind, Match, NEVER, ONE, Phase, TestudoError, World, atan2, circle, cos, div, fx, hash, init, length, mul, sin, sqrt,
+  Buffer, Crowd, EventKind, Kind, Match, NEVER, ONE, Phase, TestudoError, To, World, atan2, circle, cos, div, fx, hash, init, length, mul, sin, sqrt,
 } from "../../lockstep/c/js/testudo.mjs";
 
 const first = init(readFile(process.env.TESTUDO_WASM));
@@ -42,8 +42,18 @@ const fine = (game) => {
 
 fine(new Game());
 // A result that is none of the library's comes out of the call as an error, and -1n is all bits.
-fine(Object.assign(new Game(), { sum: -1n, result: () => 7.5, isOver: () => undefined }));
+fine(Object.assign(new Game(), { sum: -1n, result: () => 2 ** 32 - 1, isOver: () => undefined }));
 for (const sum of [1.5, "x", {}]) assert.throws(() => fine(Object.assign(new Game(), { sum })), /BigInt|integer/);
+// All peers bent it alike, and agreed on another result.
+for (const wrong of [7.5, -1, 2 ** 32 + 5, NaN, "red", true]) assert.throws(() => fine(Object.assign(new Game(), { result: () => wrong })), RangeError);
+// The rest of a function that is async ran after the turn, and whether a state was loaded was answered before it was.
+for (const name of ["apply", "step", "turnEnded", "isOver", "result", "checksum"]) {
+  const later = Object.assign(new Game(), { [name]: async () => {} });
+  const match = begin(later);
+  match.submit([1, 0], 9);
+  assert.throws(() => run(match), /async/, name);
+  match.free();
+}
 assert.throws(() => fine(Object.assign(new Game(), { within: () => { throw new Error("mine"); } })), /mine/);
 // A checksum that is forgotten would agree with all others.
 for (const name of ["checksum", "actionLength"]) {
@@ -73,6 +83,24 @@ own.free();
 for (const bytes of [null, undefined, "text", 5, {}]) assert.throws(() => hash(bytes), TypeError);
 assert.equal(hash([1, 2]), hash(new Uint8Array([1, 2]).buffer));
 assert.equal(hash([1, 2]), hash(new DataView(new Uint8Array([0, 1, 2]).buffer, 1)));
+assert.equal(hash([1, 255]), hash(new Int8Array([1, -1])));
+// Numbers that are no bytes were cut: checksums of 1000 and 232 were equal, so that no desync was ever seen.
+for (const wide of [Int32Array, Uint16Array, Float64Array, BigInt64Array]) assert.throws(() => hash(new wide(2)), TypeError);
+for (const wrong of [[256], [-1], [1.5], [NaN], [undefined], [null], ["1"], [1n << 8n], new Array(1)]) assert.throws(() => hash(wrong), RangeError);
+
+// What strangers send ends no round, whatever it is: it is counted.
+const open = begin(new Game());
+const junk = ["text", null, undefined, 5, {}, [300], new Int32Array(2), { length: 2 ** 40 }, { length: -1 }, new ArrayBuffer(2 ** 17), [], [1]];
+for (const packet of junk) open.handlePacket(0, packet, 0n);
+assert.equal(open.stats().packets_malformed + open.stats().packets_unexpected, BigInt(junk.length));
+// Nor does a number that is left out mean player 0.
+assert.throws(() => open.sendMessage(To.EVERYONE, "my secret plan"), RangeError);
+for (const player of [undefined, null, 1.9, 2 ** 32 + 1, Infinity]) {
+  for (const call of ["connect", "voteOut", "kick", "profile", "setSpeed"]) assert.throws(() => open[call](player), RangeError, `${call} ${player}`);
+  assert.throws(() => open.handlePacket(player, [1]), RangeError);
+}
+assert.throws(() => Match.join({ session_id: 1n, sides: { players: 2 } }, new Game(), undefined), RangeError);
+open.free();
 
 // Numbers that do not fit are refused, not bent.
 const late = (late_joins_ms) => begin(new Game(), { arrivals: { late_joins_ms } });
@@ -94,10 +122,33 @@ assert.throws(() => create({ user: -1n }), RangeError);
 assert.throws(() => crowded.setVelocity(crowded.bodies()[0], 1n << 64n, 0n), RangeError);
 assert.throws(() => crowded.setFilter(crowded.bodies()[0], 2 ** 32, 0), RangeError);
 crowded.setFilter(crowded.bodies()[0], -1, 0xffff_ffff);
+assert.throws(() => crowded.setGravity(1n << 64n, -10n * ONE), RangeError);
+for (const rate of [59.94, undefined, "60", 2 ** 32 + 60]) assert.throws(() => crowded.step(rate), RangeError);
+for (const left of [(body) => crowded.setEnabled(body), (body) => crowded.setPairIgnored(body, crowded.bodies()[1])]) {
+  assert.throws(() => left(crowded.bodies()[0]), RangeError);
+}
+const corner = { x: 8n * ONE, y: 8n * ONE };
+const area = { min: { x: -8n * ONE, y: -8n * ONE }, max: corner };
+const crowd = new Crowd(area);
+crowd.survey(crowded);
+assert.throws(() => crowd.add(crowded, crowded.bodies()[0], 1n << 64n, ONE), RangeError);
+assert.throws(() => crowd.setCost(crowded, area, 2 ** 32 + 3), RangeError);
+assert.throws(() => crowd.findPath(area.min, corner, ONE / 2n, Infinity), RangeError);
+crowd.free();
+
+// Points of terrain that lack a number had that of whatever lay there before: each peer had other terrain.
+for (let n = 0; n < 100; n++) hash(new Uint8Array(32).fill(1));
+const ground = crowded.createChain([{ x: 20n * ONE, y: 0n }, { x: 30n * ONE }]);
+assert.deepEqual(crowded.terrainPoints(ground[0]), [{ x: 20n * ONE, y: 0n }, { x: 30n * ONE, y: 0n }]);
+assert.throws(() => crowded.createChain([{ x: 40n * ONE, y: 0n }, , { x: 50n * ONE, y: 0n }]), TypeError);
 
 // Arithmetic for rules.
 assert.deepEqual([mul(3n * ONE, ONE / 2n), div(3n * ONE, 2n * ONE), sqrt(4n * ONE), length(3n * ONE, 4n * ONE)], [fx(1.5), fx(1.5), fx(2), fx(5)]);
 assert.deepEqual([sin(2 ** 30), cos(2 ** 31), atan2(-ONE, 0n)], [ONE, -ONE, 3 * 2 ** 30]);
+// Angles go around; numbers do not.
+assert.deepEqual([sin(2 ** 32 + 2 ** 30), cos(-(2 ** 31))], [ONE, -ONE]);
+for (const wrong of [undefined, 0.5, Infinity]) assert.throws(() => sin(wrong), RangeError);
+assert.throws(() => mul(1n << 64n, ONE), RangeError);
 const draws = Array.from({ length: 100 }, () => crowded.randomBelow(3));
 assert.deepEqual([...new Set(draws)].sort(), [0, 1, 2]);
 crowded.free();
@@ -109,7 +160,10 @@ assert.equal(world.firstDifference(other), "");
 other.step(60);
 assert.match(world.firstDifference(other), /here, .* there$/);
 for (const freed of [world, other, buffer]) freed.free();
-assert.throws(() => world.checksum(), TestudoError);
+for (const asks of ["checksum", "randomBelow"]) assert.throws(() => world[asks](6), TestudoError, asks);
+for (const asks of ["frame", "bodyCount"]) assert.throws(() => world[asks], TestudoError, asks);
+assert.throws(() => world.hasBody(7n), TestudoError);
+assert.throws(() => world.isPairIgnored(7n, 8n), TestudoError);
 assert.throws(() => buffer.append([1]), TestudoError);
 
 // A watcher comes in the middle. What it records before the state has come is a file of its own.
@@ -152,7 +206,42 @@ assert.deepEqual(files[0].slice(0, 8), files[1].slice(0, 8));
 // That the world refuses a state is the answer "no", and nothing is thrown: another source may have a better one. What the game throws comes out.
 assert.equal(watch(Object.assign(new Scene(), { read: (bytes) => bytes.subarray(1) })).phase, Phase.FAILED);
 assert.throws(() => watch(Object.assign(new Scene(), { read: () => { throw new Error("mine"); } })), /mine/);
+assert.throws(() => watch(Object.assign(new Scene(), { load: async () => true })), /async/);
 // So it is with an order.
 const reader = begin(Object.assign(new Game(), { actionLength: () => fx(1) && crowded.checksum() }));
 assert.throws(() => reader.submit([1, 0], 9), (error) => error instanceof TestudoError && error.status === 2);
 reader.free();
+
+// After a desync the recording saves the game once more. What that throws comes out of the call that did it, and no event is lost with it.
+function diverge(call) {
+  const shared = { session_id: 2n, sides: { players: 2 } }, games = [new Scene(), new Scene()], inboxes = [[], []];
+  games[0].visit = (numbers) => (games[0].shown = numbers).number("frame", games[0].world.frame);
+  games[1].visit = (numbers) => numbers.number("frame", games[1].world.frame);
+  games[1].step = function () {
+    for (let n = 0; n < (this.world.frame === 20n ? 2 : 1); n++) this.world.step(60);
+  };
+  const peers = [Match.host({ ...shared, own: { records: true } }, games[0], 0n), Match.join(shared, games[1], 1, 0, 0n)];
+  const play = (from, to) => {
+    for (let now = from; now < to; now += 10_000n) {
+      peers.forEach((peer, number) => {
+        for (const bytes of inboxes[number].splice(0)) peer.handlePacket(0, bytes, now);
+        peer.advance(now);
+        for (const { bytes } of peer.packets(now)) inboxes[1 - number].push(bytes);
+        peer.messages();
+      });
+      peers[1].events();
+    }
+  };
+  play(0n, 3_000_000n);
+  games[0].save = () => { throw new Error("mine"); };
+  assert.throws(() => peers[0][call](), /mine/, call);
+  delete games[0].save;
+  const kinds = peers[0].events().map(({ kind }) => kind);
+  for (const kind of [EventKind.STARTED, EventKind.DESYNC]) assert.ok(kinds.includes(kind), `${call}: ${kinds}`);
+  play(3_000_000n, 9_000_000n);
+  // Whoever keeps what is only for one call is refused. It wrote into memory that had been freed.
+  assert.throws(() => games[0].shown.number("frame", 1n), TestudoError);
+  for (const owner of [...peers, ...games.map(({ world }) => world)]) owner.free();
+}
+diverge("events");
+diverge("finishReplay");

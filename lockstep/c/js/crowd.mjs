@@ -141,7 +141,7 @@ export class Crowd {
   }
   #named(units, run) {
     call((c) => withRoom(8 * units.length, (at) => {
-      units.forEach((unit, index) => u64.write(at + 8 * index, unit));
+      array(u64, units.length).write(at, units);
       check(run(c, at, units.length));
     }));
   }

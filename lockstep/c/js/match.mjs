@@ -1,5 +1,5 @@
 // Lockstep: the game as an object that the library calls, and one peer's part of a match. What each function means: testudo.h.
-import { address, array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, view, withBytes } from "./memory.mjs";
+import { address, array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, withBytes } from "./memory.mjs";
 import { Buffer, TestudoError, check, counted, filled, out } from "./world.mjs";
 
 /** Who somebody is, where it is no player. */
@@ -66,25 +66,50 @@ const bits = (pointer, count) => bytesAt(pointer, (count + 7) >> 3);
 const wrapped = (pointer) => Object.assign(Object.create(Buffer.prototype), { pointer });
 const natural = (number) => number >>> 0;
 /** To whom a game shows its numbers, within its function `visit` only. */
-const numbersTo = (pointer) => {
+const numbersTo = (lent) => {
   const named = (name, run) => withBytes(toUtf8(`${name}\0`), (at) => check(run(at)));
   return {
-    object: (kind, index) => named(kind, (at) => exports().testudo_visit_object(pointer, at, index)),
-    number: (name, value) => named(name, (at) => exports().testudo_visit_number(pointer, at, BigInt.asIntN(64, BigInt(value)))),
-    world: (world) => check(exports().testudo_visit_world(pointer, world.pointer)),
-    crowd: (crowd) => check(exports().testudo_visit_crowd(pointer, crowd.pointer)),
+    object: (kind, index) => named(kind, (at) => exports().testudo_visit_object(lent.pointer, at, index)),
+    number: (name, value) => named(name, (at) => exports().testudo_visit_number(lent.pointer, at, BigInt.asIntN(64, BigInt(value)))),
+    world: (world) => check(exports().testudo_visit_world(lent.pointer, world.pointer)),
+    crowd: (crowd) => check(exports().testudo_visit_crowd(lent.pointer, crowd.pointer)),
   };
 };
+/** Runs something with what is the library's, and goes with this call: whoever keeps it is refused afterwards. */
+function lend(lent, run) {
+  try {
+    return run(lent);
+  } finally {
+    lent.pointer = 0;
+  }
+}
+// What a function of the game has returned, as the library takes it.
 /** A forgotten `return` would be a zero on all peers alike: no desync would ever be seen. */
 function returned(value, name) {
   if (value === undefined || value === null) throw new TypeError(`${name} of the game has returned ${value}`);
   return value;
 }
+/** The bytes are a stranger's: what is no number of these bits is no action. */
+function lengthOf(value, data, count) {
+  const bits = Number(returned(value, "actionLength"));
+  return Number.isInteger(bits) && bits >= 0 && bits <= natural(count) ? bits : 0;
+}
+const sumOf = (value) => BigInt.asIntN(64, BigInt(returned(value, "checksum")));
+const unlessFalse = (value) => (value === false ? 0 : 1);
+const isTrue = (value) => (value ? 1 : 0);
+function resultOf(value, to) {
+  if (value === null || value === undefined) return 0;
+  u32.write(address(to), value);
+  return 1;
+}
+const nothing = () => 0;
+
+/** For each function: the types of its arguments and of its result, the call of the game's, and its answer. */
 const callbacks = {
-  action_length: [["i32", "i32", "i32"], "i32", (game, data, count) => returned(game.actionLength(bits(data, count), natural(count)), "actionLength")],
+  action_length: [["i32", "i32", "i32"], "i32", (game, data, count) => game.actionLength(bits(data, count), natural(count)), lengthOf],
   apply: [["i32", "i32", "i32", "i32"], null, (game, player, data, count) => game.apply(player, bits(data, count), natural(count))],
   step: [["i32", "i32"], null, (game, framesPerSecond) => game.step(natural(framesPerSecond))],
-  checksum: [["i32"], "i64", (game) => returned(game.checksum(), "checksum")],
+  checksum: [["i32"], "i64", (game) => game.checksum(), sumOf],
   turn_started: [["i32", "i32", "i32"], null, (game, turn, frames) => game.turnStarted(natural(turn), natural(frames))],
   turn_ended: [["i32", "i32", "i64"], null, (game, turn, checksum) => game.turnEnded(natural(turn), BigInt.asUintN(64, checksum))],
   player_gone: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerGone(player, natural(turn))],
@@ -92,24 +117,12 @@ const callbacks = {
   player_taken_over: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerTakenOver(player, natural(turn))],
   player_returned: [["i32", "i32", "i32"], null, (game, player, turn) => game.playerReturned(player, natural(turn))],
   play_for: [["i32", "i32", "i32"], null, (game, player, turn) => game.playFor(player, natural(turn))],
-  save: [["i32", "i32"], "i32", (game, pointer) => {
-    const buffer = wrapped(pointer);
-    try {
-      return game.save(buffer) === false ? 0 : 1;
-    } finally {
-      buffer.pointer = 0; // it is the library's, and goes with this call
-    }
-  }],
-  load: [["i32", "i32", "i32"], "i32", (game, data, length) => (game.load(bytesAt(data, length)) === false ? 0 : 1)],
+  save: [["i32", "i32"], "i32", (game, pointer) => lend(wrapped(pointer), (buffer) => game.save(buffer)), unlessFalse],
+  load: [["i32", "i32", "i32"], "i32", (game, data, length) => game.load(bytesAt(data, length)), unlessFalse],
   save_point: [["i32", "i32"], null, (game, turn) => game.savePoint(natural(turn))],
-  result: [["i32", "i32"], "i32", (game, to) => {
-    const result = game.result();
-    if (result === null || result === undefined) return 0;
-    view().setUint32(address(to), result, true);
-    return 1;
-  }],
-  is_over: [["i32"], "i32", (game) => (game.isOver() ? 1 : 0)],
-  visit: [["i32", "i32"], null, (game, pointer) => game.visit(numbersTo(pointer))],
+  result: [["i32", "i32"], "i32", (game) => game.result(), resultOf],
+  is_over: [["i32"], "i32", (game) => game.isOver(), isTrue],
+  visit: [["i32", "i32"], null, (game, pointer) => lend({ pointer }, (lent) => game.visit(numbersTo(lent)))],
 };
 const methodOf = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const table = struct({ context: pointer, action_bits: u32, ...Object.fromEntries(Object.keys(callbacks).map((name) => [name, u32])) });
@@ -120,18 +133,21 @@ const readers = new Set(["action_length", "load"]);
 /** Places in the library's table, made once for all games. */
 const places = {};
 function place(name) {
-  const [parameters, result, run] = callbacks[name];
-  const convert = result === "i64" ? (value) => BigInt.asIntN(64, BigInt(value ?? 0n)) : (value) => Number(value ?? 0) | 0;
+  const [parameters, result, run, answer = nothing] = callbacks[name];
+  const none = result === "i64" ? 0n : 0;
   places[name] ??= callback(parameters, result, (context, ...values) => {
     const entry = games.get(context);
-    if (!entry) return convert();
+    if (!entry) return none;
     entry.depth++;
     try {
-      return convert(run(entry.game, ...values));
+      const value = run(entry.game, ...values);
+      // The rest of it would run after the turn, and nobody waits for what it returns.
+      if (typeof value?.then === "function") throw new TypeError(`${methodOf(name)} of the game must not be async`);
+      return answer(value, ...values);
     } catch (error) {
       // It must not fly through the library: whoever called gets it after the call.
       if (!(readers.has(name) && error instanceof TestudoError)) entry.thrown ??= { error };
-      return convert();
+      return none;
     } finally {
       entry.depth--;
     }
@@ -152,6 +168,7 @@ function gameAt(context, game) {
 export class Match {
   #context = nextGame++;
   #events = new Buffer();
+  #told = [];
 
   /** Of one player alone, without a network. */
   static single(settings, game, nowUs = now()) {
@@ -209,8 +226,9 @@ export class Match {
   connect(peer) {
     check(exports().testudo_match_connect(this.pointer, peer));
   }
-  handlePacket(peer, bytes, nowUs = now()) {
-    this.#done(withBytes(bytes, (at, length) => exports().testudo_match_handle_packet(this.pointer, nowUs, peer, at, length)));
+  /** Any value is allowed, since a stranger may have sent it: what is no packet is counted as malformed. */
+  handlePacket(peer, packet, nowUs = now()) {
+    this.#done(withBytes(packetOf(packet), (at, length) => exports().testudo_match_handle_packet(this.pointer, nowUs, peer, at, length)));
   }
   /** Runs the frames that are due: { frames, turns, stalled }. */
   advance(nowUs = now()) {
@@ -246,14 +264,15 @@ export class Match {
   }
   /** What has happened: `kind` is one of `EventKind`, `words` say it in English. */
   events() {
-    const events = [];
     call((c) => {
       const at = room(event.size);
-      while (this.#counted(c.testudo_match_poll_event(this.pointer, at)) === 1) {
-        events.push({ ...event.read(at), words: textAt(c.testudo_match_event_words(this.pointer)) });
+      for (let count = 1; count === 1; this.#counted(count)) {
+        count = c.testudo_match_poll_event(this.pointer, at);
+        // What the game throws meanwhile takes none away: they come with the next call.
+        if (count === 1) this.#told.push({ ...event.read(at), words: textAt(c.testudo_match_event_words(this.pointer)) });
       }
     });
-    return events;
+    return this.#told.splice(0);
   }
 
   // ---- Orders of the local player
@@ -366,14 +385,14 @@ export class Match {
   }
   /** What was recorded since the last call, with `own: { records: true }`: append it to the file. Look at `replayFile` before: another number, another file. */
   takeReplay() {
-    return Buffer.of((buffer) => check(exports().testudo_match_take_replay(this.pointer, buffer.pointer)));
+    return Buffer.of((buffer) => this.#done(exports().testudo_match_take_replay(this.pointer, buffer.pointer)));
   }
   /** Which file the next piece belongs to: 0, and one more each time that a state was loaded. */
   get replayFile() {
     return natural(exports().testudo_match_replay_file(this.pointer));
   }
   finishReplay() {
-    check(exports().testudo_match_finish_replay(this.pointer));
+    this.#done(exports().testudo_match_finish_replay(this.pointer));
   }
 
   /** What the game has thrown meanwhile, or what the library says. */
@@ -389,6 +408,17 @@ export class Match {
   #counted(count) {
     this.#done(Math.max(-count, 0));
     return count;
+  }
+}
+
+/** No datagram is longer. Where messages have no such limit, a great one would be copied first. */
+const DATAGRAM_MAX = 65_535;
+/** A packet as bytes: none if it is none, as a text message of a WebSocket. */
+function packetOf(given) {
+  try {
+    return (given?.byteLength ?? given?.length) <= DATAGRAM_MAX ? asBytes(given) : [];
+  } catch {
+    return [];
   }
 }
 

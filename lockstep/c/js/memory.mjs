@@ -1,6 +1,7 @@
 // The library's memory: structures of C at their places, bytes in and out, functions of JavaScript that the library can call.
 
 let wasm; // what the one instance exports
+let functions; // the same, with arguments that are checked
 let data = new DataView(new ArrayBuffer(0));
 let stack = 0; // arguments lie here for the length of one call
 let top = 0;
@@ -16,6 +17,8 @@ export async function start(source) {
   }
   if (!(module instanceof WebAssembly.Module)) module = await WebAssembly.compile(module);
   wasm = (await WebAssembly.instantiate(module, {})).exports;
+  const careful = ([name, item]) => [name, typeof item === "function" ? checked(item) : item];
+  functions = Object.fromEntries(Object.entries(wasm).map(careful));
   stack = address(wasm.testudo_alloc(STACK_BYTES));
   top = stack;
   return wasm;
@@ -24,7 +27,15 @@ export async function start(source) {
 /** The functions of the library, as they are in testudo.h. */
 export function exports() {
   if (!wasm) throw new Error("Testudo has not started: await init(...) first");
-  return wasm;
+  return functions;
+}
+
+/** WebAssembly itself drops the bits of a number that do not fit, and takes 0 for what is left out: that is player 0. */
+function checked(run) {
+  return (...values) => {
+    for (let at = 0; at < run.length; at++) values[at] = argument(values[at]);
+    return run(...values);
+  };
 }
 
 /** The library's memory as it is now: it moves when it grows. */
@@ -60,14 +71,13 @@ export function bytesAt(pointer, length) {
   return new Uint8Array(wasm.memory.buffer, address(pointer), length).slice();
 }
 
-/** Bytes as an array of numbers: they may come as an ArrayBuffer or a DataView, too. */
+/** Bytes in one array. A list of numbers must be one of bytes: of wider ones a hash would cover the low bits alone, and no desync would be seen. */
 export function asBytes(bytes) {
   if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
-  if (bytes instanceof DataView) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (typeof bytes !== "object" || typeof bytes?.length !== "number") {
-    throw new TypeError(`bytes must be a Uint8Array, an ArrayBuffer or an array, not ${bytes === null ? "null" : typeof bytes}`);
-  }
-  return bytes;
+  if (ArrayBuffer.isView(bytes) && (bytes.BYTES_PER_ELEMENT ?? 1) === 1) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (Array.isArray(bytes)) return Uint8Array.from(bytes, (byte) => whole(byte, 0, 0xff));
+  const kind = bytes === null ? "null" : (bytes?.constructor?.name ?? typeof bytes);
+  throw new TypeError(`bytes must be a Uint8Array, an ArrayBuffer, a DataView or an array of bytes, not ${kind}`);
 }
 
 /** Calls `run(pointer, length)` with bytes of any length at a place of their own. */
@@ -79,13 +89,14 @@ export function withBytes(given, run) {
   });
 }
 
-/** Calls `run(pointer)` with room for `bytes` at a place of its own. */
+/** Calls `run(pointer)` with room for `bytes` at a place of its own, all zero. */
 export function withRoom(bytes, run) {
   // The library would take it modulo 2^32.
   if (!(bytes <= 0x7fff_ffff)) throw new RangeError(`there is no memory for ${bytes} bytes`);
   const pointer = address(exports().testudo_alloc(bytes));
   if (pointer === 0) throw new RangeError(`there is no memory for ${bytes} bytes`);
   try {
+    new Uint8Array(wasm.memory.buffer, pointer, bytes).fill(0);
     return run(pointer);
   } finally {
     wasm.testudo_dealloc(pointer, bytes);
@@ -108,10 +119,10 @@ export const fromUtf8 = (bytes) => utf8.decoder.decode(bytes);
 // ---- Structures of C
 
 /** A number that a structure or a call takes, which would drop the bits that do not fit. Those of 64 bits are BigInt, as all of the simulation. */
-function whole(value, least, greatest) {
+export function whole(value, least, greatest) {
   const big = typeof greatest === "bigint";
   if (big && typeof value !== "bigint") throw new TypeError(`${value} must be a BigInt: one is 65536n`);
-  const number = big ? value : Number(value);
+  const number = big || typeof value !== "bigint" ? value : Number(value);
   const fits = (big || Number.isInteger(number)) && least <= number && number <= greatest;
   if (!fits) throw new RangeError(`${value} is no whole number from ${least} to ${greatest}`);
   return number;
@@ -133,10 +144,12 @@ export const i64 = integer(8, (at) => view().getBigInt64(at, true), (at, value) 
 /** A BigInt that fits into 64 bits with a sign. */
 export const toI64 = (value) => whole(value, ...I64);
 /** A number as an argument of a call: what fits into its bits, with a sign or without one. */
-export function argument(value) {
+function argument(value) {
   if (typeof value === "bigint") return whole(value, I64[0], 2n ** 64n - 1n);
   return typeof value === "boolean" ? value : whole(value, -0x8000_0000, 0xffff_ffff);
 }
+/** An angle goes around: 2^32 is a whole turn. */
+export const angle = (value) => whole(value, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) | 0;
 
 /** `count` values of one type. As a value: an array. */
 export function array(of, count) {

@@ -4,8 +4,8 @@
 export type Fx = bigint;
 /** The handle of a body. */
 export type Body = bigint;
-/** Bytes that go in. */
-export type Bytes = Uint8Array | ArrayBuffer | DataView | number[];
+/** Bytes that go in; of an array, whole numbers from 0 to 255. */
+export type Bytes = Uint8Array | Uint8ClampedArray | Int8Array | ArrayBuffer | DataView | number[];
 export interface Vec2 { x: Fx; y: Fx }
 export interface Box { min: Vec2; max: Vec2 }
 
@@ -26,7 +26,7 @@ export const NO_BODY: Body;
 export function fx(number: number): Fx;
 /** For drawing only. */
 export function toNumber(fixed: Fx): number;
-// Arithmetic for rules, the same on every machine, which that of floats is not. Angles: 2^32 is a whole turn.
+// Arithmetic for rules, the same on every machine, which that of floats is not. Angles: 2^32 is a whole turn, and they go around.
 export function mul(a: Fx, b: Fx): Fx;
 export function div(a: Fx, b: Fx): Fx;
 export function sqrt(number: Fx): Fx;
@@ -244,7 +244,7 @@ export const To: { readonly EVERYBODY: 256; readonly MIDDLE: 257 };
 /** Numbers of events: `EventKind.DESYNC` and so on, as in testudo.h. */
 export const EventKind: { readonly [name: string]: number };
 
-/** The game: what TestudoGame in testudo.h says of its functions holds here. What one throws comes out of the call that ran it. */
+/** The game: what TestudoGame in testudo.h says of its functions holds here. What one throws comes out of the call that ran it. None may be async. */
 export interface Game {
   /** Greatest number of bits of an order, 1 to 4,096. */
   actionBits: number;
@@ -274,7 +274,7 @@ export interface Game {
   visit?(numbers: Visit): void;
 }
 
-/** To whom a game shows its numbers, within its function `visit` only. */
+/** To whom a game shows its numbers, within its function `visit` only: afterwards it refuses them. */
 export interface Visit {
   /** The following numbers belong to this object: unit 17. */
   object(kind: string, index: number): void;
@@ -325,7 +325,8 @@ export class Match {
   free(): void;
 
   connect(peer: number): void;
-  handlePacket(peer: number, bytes: Bytes, nowUs?: bigint): void;
+  /** `packet`: bytes that have come. Any value is allowed, as a text message of a stranger: what is no packet is counted in `stats().packets_malformed`. */
+  handlePacket(peer: number, packet: unknown, nowUs?: bigint): void;
   /** Runs the frames that are due. */
   advance(nowUs?: bigint): { frames: number; turns: number; stalled: boolean };
   /** The packets that are to be sent now. */

@@ -1,5 +1,5 @@
 // The physics: a world and its bodies. Units and ranges: testudo.h. Numbers of the simulation are BigInt with 16 fraction bits, bodies are BigInt.
-import { argument, bool, call, exports, f32, fromUtf8, i64, i8, room, struct, textAt, toI64, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
+import { angle, array, bool, call, exports, f32, fromUtf8, i64, i8, room, struct, textAt, toI64, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
 
 /** One, as the simulation counts. */
 export const ONE = 65_536n;
@@ -18,8 +18,8 @@ export const mul = (a, b) => exports().testudo_mul(a, b);
 export const div = (a, b) => exports().testudo_div(a, b);
 export const sqrt = (number) => exports().testudo_sqrt(number);
 export const length = (x, y) => exports().testudo_length(x, y);
-export const sin = (angle) => exports().testudo_sin(angle);
-export const cos = (angle) => exports().testudo_cos(angle);
+export const sin = (turned) => exports().testudo_sin(angle(turned));
+export const cos = (turned) => exports().testudo_cos(angle(turned));
 /** The direction of a vector; `y` comes first. */
 export const atan2 = (y, x) => exports().testudo_atan2(y, x) >>> 0;
 
@@ -179,20 +179,17 @@ export class World {
     check(exports().testudo_world_step(this.pointer, framesPerSecond));
   }
   get frame() {
-    return exports().testudo_world_frame(this.pointer);
+    return this.#known(exports().testudo_world_frame(this.pointer));
   }
   checksum() {
-    const sum = BigInt.asUintN(64, exports().testudo_world_checksum(this.pointer));
-    // 0 if it was refused: no world has this one.
-    if (sum === 0n) throw new TestudoError(-exports().testudo_world_has_body(this.pointer, NO_BODY));
-    return sum;
+    return BigInt.asUintN(64, this.#known(exports().testudo_world_checksum(this.pointer)));
   }
   get bodyCount() {
-    return exports().testudo_world_body_count(this.pointer);
+    return this.#known(exports().testudo_world_body_count(this.pointer));
   }
   /** A number below `bound` of the world's own generator, which is a part of its state. */
   randomBelow(bound) {
-    return exports().testudo_world_random_below(this.pointer, argument(bound)) >>> 0;
+    return this.#known(exports().testudo_world_random_below(this.pointer, bound)) >>> 0;
   }
   gravity() {
     return this.#read(vec2, (c, at) => c.testudo_world_gravity(this.pointer, at));
@@ -242,7 +239,7 @@ export class World {
     check(exports().testudo_world_remove_body(this.pointer, body));
   }
   hasBody(body) {
-    return exports().testudo_world_has_body(this.pointer, body) === 1;
+    return counted(exports().testudo_world_has_body(this.pointer, body)) === 1;
   }
   /** Everything about a body. */
   body(body) {
@@ -264,7 +261,7 @@ export class World {
     call((c) => check(c.testudo_world_set_shape(this.pointer, body, given(shape, form))));
   }
   isPairIgnored(a, b) {
-    return exports().testudo_world_is_pair_ignored(this.pointer, a, b) === 1;
+    return counted(exports().testudo_world_is_pair_ignored(this.pointer, a, b)) === 1;
   }
 
   // ---- Terrain
@@ -362,6 +359,11 @@ export class World {
     return this.#query(sweepHit, filter, run);
   }
 
+  /** A number that is 0 also if the call was refused. */
+  #known(number) {
+    if (Number(number) === 0) counted(exports().testudo_world_has_body(this.pointer, NO_BODY));
+    return number;
+  }
   #read(type, run) {
     return call((c) => out(type, (at) => run(c, at)));
   }
@@ -378,7 +380,7 @@ export class World {
     return call((c) => {
       const settings = filled(terrainDef, (to) => check(c.testudo_terrain_def_default(to)), def);
       return withRoom(points.length * vec2.size, (at) => {
-        points.forEach((point, index) => vec2.write(at + index * vec2.size, point));
+        array(vec2, points.length).write(at, points);
         return run(c, settings, at, points.length);
       });
     });
@@ -393,6 +395,6 @@ const setters = [
 for (const name of setters) {
   const method = name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
   World.prototype[method] = function (...values) {
-    check(exports()[`testudo_world_${name}`](this.pointer, ...values.map(argument)));
+    check(exports()[`testudo_world_${name}`](this.pointer, ...values));
   };
 }
