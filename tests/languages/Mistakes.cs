@@ -26,6 +26,76 @@ public static class Mistakes
         }
     }
 
+    /// <summary>A game that two peers may have differently.</summary>
+    sealed class Diverging : Game
+    {
+        public bool IsWrong, InSave;
+        public Visit Shown;
+        uint frames;
+        public override uint ActionBits => 9;
+        public override void Apply(uint player, byte[] data, uint bits) { }
+        public override void Step(uint framesPerSecond) { frames += IsWrong && frames == 20 ? 2u : 1u; }
+        public override ulong Checksum() => frames;
+        public override bool HasState => true;
+        public override bool Save(Testudo.Buffer to)
+        {
+            if (InSave) throw new Mine();
+            to.Append(BitConverter.GetBytes(frames));
+            return true;
+        }
+        public override bool Load(byte[] data) { frames = BitConverter.ToUInt32(data, 0); return true; }
+        public override bool NamesNumbers => true;
+        public override void Visit(Visit numbers) { Shown = numbers; numbers.Number("frames", frames); }
+    }
+
+    /// <summary>After a desync the recording saves the game once more. What that throws takes no event away.</summary>
+    static void Diverge()
+    {
+        var config = Config.Default(2);
+        config.SessionId = 1;
+        config.Own.Records = 1;
+        var games = new[] { new Diverging(), new Diverging { IsWrong = true } };
+        var peers = new[] { Match.Host(config, games[0], 0), Match.Join(config, games[1], 1, 0, 0) };
+        ulong now = 0;
+        using (var packet = new Testudo.Buffer())
+        {
+            Action<ulong> play = until =>
+            {
+                for (; now < until; now += 10000)
+                {
+                    for (int n = 0; n < 2; n++)
+                    {
+                        peers[n].Advance(now);
+                        while (peers[n].PollPacket(now, packet, out _)) peers[1 - n].HandlePacket(now, 0, packet.Bytes());
+                        while (Native.testudo_match_poll_message(peers[n], out _, out _, packet) == 1) { }
+                    }
+                    while (peers[1].PollEvent(out _)) { }
+                }
+            };
+            play(3000000);
+            games[0].InSave = true;
+            int thrown = 0, told = 0;
+            for (bool isOver = false; !isOver;)
+            {
+                try
+                {
+                    isOver = !peers[0].PollEvent(out var happened);
+                    if (!isOver && happened.Kind == EventKind.Desync) told++;
+                }
+                catch (InvalidOperationException) { thrown++; }
+            }
+            Must(thrown == 1 && told == 1, $"{thrown} exceptions and {told} desyncs");
+            games[0].InSave = false;
+            play(9000000);
+        }
+        // It went to memory that had been freed.
+        int status = 0;
+        try { games[0].Shown.Number("frames", 1); }
+        catch (TestudoException refused) { status = refused.Status; }
+        Must(status == 1, $"a visit that is over is none (TESTUDO_NULL), not {status}");
+        foreach (var peer in peers) peer.Dispose();
+    }
+
     static void Must(bool holds, string what) { if (!holds) throw new Exception("Mistakes.cs: " + what); }
 
     /// <summary>Whether a call throws such an exception, or one around it.</summary>
@@ -86,6 +156,8 @@ public static class Mistakes
         var freed = Begin(own);
         own.Within = () => freed.Dispose();
         Must(Throws<ObjectDisposedException>(() => Run(freed)), "a match that frees itself");
+
+        Diverge();
 
         var world = new World();
         Must(world.Checksum() != 0, "a checksum");

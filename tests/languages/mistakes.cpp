@@ -40,6 +40,21 @@ struct Game : testudo::Game {
     }
 };
 
+/// A game that two peers may have differently.
+struct Diverging : Game {
+    uint32_t frames = 0;
+    bool is_wrong = false, throws_in_save = false;
+    void step(uint32_t) override { frames += is_wrong && frames == 20 ? 2 : 1; }
+    uint64_t checksum() override { return frames; }
+    bool has_state() const override { return true; }
+    bool save(TestudoBuffer *out) override {
+        if (throws_in_save) throw Mine();
+        const uint8_t state = static_cast<uint8_t>(frames);
+        return testudo_buffer_append(out, &state, 1) == TESTUDO_OK;
+    }
+    bool load(const uint8_t *, size_t) override { return false; }
+};
+
 testudo::Match begin(Game &game) {
     auto config = testudo::config(1);
     config.turns.count = 4;
@@ -84,6 +99,38 @@ void matches() {
     MUST(throws<testudo::Error>([&] { begin(game); }));
 }
 
+/// After a desync the recording saves the game once more. What that throws takes no event away.
+void desync() {
+    Diverging games[2];
+    games[1].is_wrong = true;
+    auto config = testudo::config(2);
+    config.session_id = 1;
+    config.own.records = 1;
+    testudo::Match peers[] = {testudo::Match::host(config, games[0], 0), testudo::Match::join(config, games[1], 1, 0, 0)};
+    testudo::Buffer packet;
+    for (uint64_t now = 0; now < 3'000'000; now += 10'000) {
+        for (int n = 0; n < 2; n++) {
+            uint32_t to = 0;
+            peers[n].advance(now);
+            while (testudo_match_poll_packet(peers[n], now, packet, &to) == 1) {
+                peers[1 - n].done(testudo_match_handle_packet(peers[1 - n], now, 0, packet.data(), packet.size()));
+            }
+        }
+    }
+    games[0].throws_in_save = true;
+    int thrown = 0, told = 0;
+    for (bool is_over = false; !is_over;) {
+        try {
+            const auto event = peers[0].poll_event();
+            is_over = !event;
+            told += event && event->kind == TESTUDO_EVENT_DESYNC;
+        } catch (const Mine &) {
+            thrown++;
+        }
+    }
+    MUST(thrown == 1 && told == 1);
+}
+
 void worlds() {
     testudo::World world, other;
     other.step(60);
@@ -109,6 +156,7 @@ void worlds() {
 
 int main() {
     matches();
+    desync();
     worlds();
     return 0;
 }

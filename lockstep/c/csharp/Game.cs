@@ -13,10 +13,11 @@ namespace Testudo
     }
 
     /// <summary>To whom a game shows its numbers, within its function Visit only.</summary>
-    public sealed class Visit
+    public sealed class Visit : IDisposable
     {
-        readonly IntPtr handle;
+        IntPtr handle;
         internal Visit(IntPtr handle) { this.handle = handle; }
+        void IDisposable.Dispose() { handle = IntPtr.Zero; } // it goes with the call: whoever keeps it is refused
         /// <summary>The following numbers belong to this object: unit 17.</summary>
         public void Object(string kind, uint index) => TestudoException.Check(Native.testudo_visit_object(handle, kind, index));
         public void Number(string name, long value) => TestudoException.Check(Native.testudo_visit_number(handle, name, value));
@@ -25,7 +26,7 @@ namespace Testudo
     }
 
     /// <summary>The game: derive from it. What TestudoGame in testudo.h says of its functions holds here. An exception of one comes out of the call that
-    /// ran it, within an InvalidOperationException.</summary>
+    /// ran it, within an InvalidOperationException. After a call of Native that runs the game, such as testudo_match_take_replay, Rethrow throws it.</summary>
     public abstract class Game
     {
         /// <summary>Greatest number of bits of an order, 1 to 4,096.</summary>
@@ -63,7 +64,7 @@ namespace Testudo
         internal Exception Thrown;
 
         /// <summary>Throws what one of the functions has thrown meanwhile. The state may be half changed then.</summary>
-        internal void Rethrow()
+        public void Rethrow()
         {
             var thrown = Thrown;
             Thrown = null;
@@ -147,7 +148,7 @@ namespace Testudo
         [MonoPInvokeCallback(typeof(LoadCall))] static byte OnLoad(IntPtr context, IntPtr data, UIntPtr length) => Read(context, game => Yes(game.Load(Numbers.Copy(data, (int)length))));
         [MonoPInvokeCallback(typeof(NumberCall))] static void OnSavePoint(IntPtr context, uint turn) => Do(context, game => game.SavePoint(turn));
         [MonoPInvokeCallback(typeof(OverCall))] static byte OnIsOver(IntPtr context) => On(context, game => Yes(game.IsOver()));
-        [MonoPInvokeCallback(typeof(VisitCall))] static void OnVisit(IntPtr context, IntPtr visit) => Do(context, game => game.Visit(new Visit(visit)));
+        [MonoPInvokeCallback(typeof(VisitCall))] static void OnVisit(IntPtr context, IntPtr visit) => Do(context, game => { using (var numbers = new Visit(visit)) game.Visit(numbers); });
         [MonoPInvokeCallback(typeof(ResultCall))]
         static byte OnResult(IntPtr context, IntPtr to) => On(context, game =>
         {

@@ -172,6 +172,7 @@ namespace Testudo
     {
         readonly Game game;
         readonly GCHandle kept;
+        Event? told;
 
         Match(IntPtr handle, Game game, GCHandle kept) : base(handle) { this.game = game; this.kept = kept; }
         protected override bool ReleaseHandle() { Native.testudo_match_free(handle); kept.Free(); return true; }
@@ -224,7 +225,20 @@ namespace Testudo
             Done(Native.testudo_match_submit(this, data, bits));
         }
         public bool MaySubmit => Native.testudo_match_may_submit(this) == 0;
-        public bool PollEvent(out Event happened) => Counted(Native.testudo_match_poll_event(this, out happened)) == 1;
+        public bool PollEvent(out Event happened)
+        {
+            // What the game throws meanwhile does not take the event away: the next call has it.
+            if (told == null)
+            {
+                int count = Native.testudo_match_poll_event(this, out var polled);
+                if (count == 1) told = polled;
+                Counted(count);
+            }
+            bool hasHappened = told.HasValue;
+            happened = told.GetValueOrDefault();
+            told = null;
+            return hasHappened;
+        }
         /// <summary>The last event in English.</summary>
         public string EventWords
         {

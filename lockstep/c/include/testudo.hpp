@@ -341,10 +341,13 @@ public:
         done(testudo_match_submit(*this, data.data(), bits));
     }
     std::optional<TestudoEvent> poll_event() {
+        if (told_) return std::exchange(told_, std::nullopt);
         TestudoEvent event{};
         const int32_t count = testudo_match_poll_event(*this, &event);
+        // What the game throws meanwhile does not take the event away: the next call has it.
+        if (count == 1) told_ = event;
         done(count < 0 ? -count : TESTUDO_OK);
-        return count == 1 ? std::optional(event) : std::nullopt;
+        return std::exchange(told_, std::nullopt);
     }
     std::string event_words() const { return testudo_match_event_words(*this); }
     Game &game() const { return *game_; }
@@ -365,6 +368,7 @@ private:
     }
 
     Game *game_;
+    std::optional<TestudoEvent> told_;
 };
 
 #ifndef TESTUDO_NO_UDP

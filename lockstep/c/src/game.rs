@@ -23,7 +23,8 @@ type OnPlayer = unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u3
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
 /// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
-/// `_submit`, `_leave` and `_checksum`, the rounds and pumps of transports, `testudo_replay_verify`, and `testudo_replay_player_step` and `_seek`.
+/// `_submit`, `_leave`, `_checksum`, `_take_replay` and `_finish_replay`, the rounds and pumps of transports, `testudo_replay_verify`, and
+/// `testudo_replay_player_step` and `_seek`. `_poll_event`, `_take_replay` and `_finish_replay` call `save`, after a desync (`own.records`).
 ///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
 /// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`
