@@ -20,9 +20,9 @@ fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatc
     game
 }
 
-/// Steps until something is so, for a minute at most.
+/// Steps until something is so, for two minutes at most.
 fn step_until(game: &mut VirtualMatch<Toy>, mut is_so: impl FnMut(&mut VirtualMatch<Toy>) -> bool) {
-    let end = game.now() + Duration::from_secs(60);
+    let end = game.now() + Duration::from_secs(120);
     while !is_so(game) {
         let next = game.now().as_micros() / 1_000 + 1;
         game.play(next);
@@ -169,4 +169,32 @@ fn who_is_too_slow_to_join_has_not_been_dropped() {
     assert!(!told.contains(&Event::WatcherGone(PeerId(2))), "{told:?}");
     assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::NoState));
     assert_eq!(game.session(0).phase(), SessionPhase::Running);
+}
+
+/// The guest was told that the host had ended the match, and did not ask for its place again.
+#[test]
+fn who_is_given_up_while_it_catches_up_may_ask_again() {
+    for topology in [Topology::Host, Topology::Relay] {
+        // The host gives it up for the time that has passed, or because it keeps no more turns.
+        for join_s in [15, 1_000] {
+            let what = format!("{topology:?}, {join_s} s");
+            let config = config(3, topology).frames_per_second(100).frames_per_turn(1).turns_ahead(8);
+            let config = config.turns(20_000).join_timeout(Duration::from_secs(join_s));
+            let mut game = start(&config, 0, 3, latency(5));
+            game.play(3_000);
+            game.play_cut_off(&[2], 10_000);
+            come_back(&mut game, &config.clone().window(16).join_timeout(Duration::from_secs(1_000)), 2);
+            step_until(&mut game, |game| game.session(2).is_catching_up());
+            // Its machine runs 16 turns at a time, and then has something else to do.
+            step_until(&mut game, |game| {
+                let awake = game.now() + Duration::from_millis(300);
+                game.put_to_sleep(2, awake);
+                game.play_for(300);
+                game.session(2).is_over()
+            });
+            assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::Dropped), "{what}");
+            assert_eq!(game.session(0).phase(), SessionPhase::Running, "{what}");
+            assert!(game.toy(0).returned.is_empty(), "{what}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The middle of a star lets peers join a running match: it finds a state for them, keeps the entries that follow, and brings players back.
 
-use crate::packet::{Bye, Hello, Refusal};
+use crate::packet::{Hello, Refusal};
 use crate::session::link::Link;
 use crate::session::transfer::arrival::{Arrival, ArrivalStage};
 use crate::session::{AnySession, SessionPhase};
@@ -127,7 +127,7 @@ impl AnySession {
         let stream = &self.common.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
         if self.ballots.is_voted_out(self.common.streams.live(), player) {
-            self.common.end_arrival(index, Bye::Dropped);
+            self.common.end_arrival(index);
             return;
         }
         // Watchers hear of it in their own time: the end, then the return. They keep nobody out, and neither does who lacks nothing more, as it says.

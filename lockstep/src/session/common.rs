@@ -354,14 +354,16 @@ impl Common {
         let link = &mut self.links[index];
         if link.lacks_state() {
             tracing::info!(peer = link.peer.0, "nobody has a state for a joining peer");
-            self.end_arrival(index, Bye::Left);
+            self.end_arrival(index);
         }
     }
 
-    /// A joining peer cannot come in any more.
-    pub(super) fn end_arrival(&mut self, index: usize, bye: Bye) {
+    /// A joining peer cannot come in any more. One that has its state would take "left" for the end of the match, because to it the match runs: it is told
+    /// that the others go on without it.
+    pub(super) fn end_arrival(&mut self, index: usize) {
         let link = &mut self.links[index];
         let peer = link.peer;
+        let bye = if link.lacks_state() { Bye::Left } else { Bye::Dropped };
         (link.arrival, link.sender) = (None, None);
         link.phase = LinkPhase::Closed;
         link.outflow.owe_bye(bye);

@@ -194,7 +194,7 @@ impl AnySession {
     /// A player cannot fall this far behind by a network fault, because the others wait for it. So it withholds confirmations on purpose.
     pub(super) fn lose_straggler(&mut self, index: usize) {
         if self.common.links[index].arrival.is_some() {
-            self.common.end_arrival(index, Bye::Left);
+            self.common.end_arrival(index);
             return;
         }
         let link = &mut self.common.links[index];

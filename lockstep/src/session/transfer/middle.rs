@@ -1,7 +1,6 @@
 //! The role of the middle of a star: it finds a state for joining peers, and passes it on.
 
 use crate::pace::pacing::Planner;
-use crate::packet::Bye;
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::delayed::Delayed;
@@ -350,7 +349,7 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
         || (!running && stage != ArrivalStage::CatchingUp)
     {
         tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a joining peer is given up");
-        common.end_arrival(index, Bye::Left);
+        common.end_arrival(index);
     } else if is_near && !may_refuse && link.identity == Some(Identity::Watcher) {
         link.arrival = None;
     }
