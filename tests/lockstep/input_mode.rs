@@ -235,6 +235,8 @@ fn after_a_return_inputs_run_as_soon_as_before() {
             });
             if round < 3 {
                 come_back(&mut game);
+                // It does not know yet that the match runs.
+                game.drivers_mut()[1].session_mut().submit(&named(0)).unwrap();
             }
         }
         let seen = &game.drivers()[0].simulation().seen;

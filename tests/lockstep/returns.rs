@@ -3,7 +3,7 @@
 use crate::joining::{assert_agreed, come_back, config, start};
 use crate::play::Play as _;
 use crate::saving::{resumed_by_the_host_alone, saved_by};
-use crate::toy::{Toy, latency};
+use crate::toy::{Order, Toy, latency};
 
 use testudo_lockstep::{Duration, Event, Failure, PeerId, PlayerId, SessionPhase, Topology, VirtualMatch};
 
@@ -196,5 +196,28 @@ fn who_is_given_up_while_it_catches_up_may_ask_again() {
             assert_eq!(game.session(0).phase(), SessionPhase::Running, "{what}");
             assert!(game.toy(0).returned.is_empty(), "{what}");
         }
+    }
+}
+
+/// It ran when the player was back, a minute later and in another battle; so did the pause.
+#[test]
+fn what_is_asked_for_before_the_first_answer_is_cancelled_where_the_match_runs() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = with_three_away(topology, 0, 3);
+        let early = Order::Shout(77);
+        let session = game.session_mut(3);
+        for _ in 0..2 {
+            session.submit(&early).unwrap();
+        }
+        session.pause(true).unwrap();
+        session.set_speed(50).unwrap();
+        assert!(game.play(400_000));
+        assert_eq!(game.toy(0).returned.len(), 1, "{topology:?}");
+        let told = game.events(3);
+        assert!(told.contains(&Event::Cancelled { actions: 2 }), "{topology:?}: {told:?}");
+        assert!(game.toy(0).log.iter().all(|(_, _, order)| *order != early), "{topology:?}");
+        let controls = |event: &Event| matches!(event, Event::Paused { .. } | Event::Speed { .. });
+        assert!(!game.events(0).iter().any(controls), "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
     }
 }

@@ -179,6 +179,7 @@ impl AnySession {
             Transfer::Wait if joins => {
                 self.join_waits(peer);
                 self.transfers.joiner.note_running();
+                self.forget_wishes();
             }
             Transfer::Manifest(manifest) if joins => self.join_promised(peer, manifest),
             Transfer::Manifest(manifest) if is_source => {
@@ -215,6 +216,16 @@ impl AnySession {
     fn join_waits(&mut self, peer: PeerId) {
         self.transfers.joiner.begin(peer, self.common.now);
         self.common.streams.set_author(None);
+    }
+
+    /// What was asked for while this peer could not know that the match runs would take effect in the first entry after the return, and in input mode delay
+    /// all that follows.
+    fn forget_wishes(&mut self) {
+        (self.local.pause, self.local.speed, self.local.save) = (None, None, false);
+        let actions = self.local.outbox.cancel();
+        if actions > 0 && !self.common.setup.config.input_mode {
+            self.common.emit(Event::Cancelled { actions });
+        }
     }
 
     /// The middle announces a state.
@@ -305,6 +316,7 @@ impl AnySession {
                 return;
             }
         }
+        self.forget_wishes();
         self.common.gate.go_on(turn, header.frame);
         let asked = header.players.iter().map(|player| player.asked);
         self.controlled.go_on(header.paused, header.paused_by, asked);
