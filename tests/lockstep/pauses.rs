@@ -5,7 +5,7 @@ use crate::play::Play as _;
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
-    ControlError, Controls, Driver, Duration, Identity, Instant, Session, SessionConfig, SessionPhase,
+    ControlError, Controls, Driver, Duration, Event, Identity, Instant, Session, SessionConfig, SessionPhase,
     Successor, Topology, VirtualMatch,
 };
 
@@ -207,5 +207,67 @@ fn who_comes_back_to_a_place_wants_nothing_yet() {
         game.play(27_000);
         let is_paused = game.drivers().iter().any(|driver| driver.session().is_paused());
         assert!(!is_paused, "{topology:?}: one of three wants it");
+    }
+}
+
+/// Percent of real time.
+fn speed(game: &VirtualMatch<Toy>, node: usize) -> u32 {
+    let plan = game.session(node).plan();
+    plan.pace_millihertz / (10 * plan.frames_per_second)
+}
+
+/// The match went on at a tenth of its pace to the end, and nobody could do anything about it.
+#[test]
+fn the_speed_of_a_host_player_ends_with_its_stream() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for percent in [10, 250] {
+            let what = format!("{topology:?} {percent}");
+            let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
+            game.play(2_000);
+            game.session_mut(0).set_speed(percent).unwrap();
+            game.play_for(2_000);
+            assert_eq!(speed(&game, 1), u32::from(percent), "{what}");
+            game.session_mut(0).resign(Successor::AsConfigured);
+            // A turn lasts two seconds at a tenth of the speed.
+            game.play_for(if percent < 100 { 9_000 } else { 2_500 });
+            for node in 0..3 {
+                assert_eq!(speed(&game, node), 100, "{what} {node}");
+                let told = game.events(node);
+                let ends = |event: &&Event| matches!(event, Event::Speed { percent: 100, .. });
+                assert_eq!(told.iter().filter(ends).count(), 1, "{what}: {told:?}");
+            }
+            assert_eq!(game.session_mut(1).set_speed(120), Err(ControlError::HostOnly), "{what}");
+            assert!(game.play(100_000), "{what}");
+            assert_agreed(&mut game, &what);
+        }
+    }
+}
+
+/// The same with one who crashes, and while another player comes: both have the speed of all others.
+#[test]
+fn who_joins_when_a_host_player_is_gone_has_the_usual_speed() {
+    for away_ms in [4_000, 12_000] {
+        let what = format!("{away_ms}");
+        let config = hosted(Topology::Relay);
+        let mut game = start(&config, 0, 1, latency(20));
+        game.play(2_000);
+        game.session_mut(0).set_speed(50).unwrap();
+        game.play_for(1_000);
+        assert_eq!(speed(&game, 1), 50, "{what}");
+        game.play_cut_off(&[0], 11_000);
+        game.play_cut_off(&[0, 2], 11_000 + away_ms);
+        assert_eq!(speed(&game, 1), 100, "{what}");
+        come_back(&mut game, &config, 2);
+        game.play_for(6_000);
+        come_back(&mut game, &config, 0);
+        game.play_for(6_000);
+        for node in 0..3 {
+            assert_eq!(speed(&game, node), 100, "{what}");
+        }
+        game.session_mut(0).set_speed(200).unwrap();
+        game.play_for(1_000);
+        assert_eq!(speed(&game, 2), 200, "{what}");
+        assert!(game.play(200_000), "{what}");
+        assert_agreed(&mut game, &what);
     }
 }

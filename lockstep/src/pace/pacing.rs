@@ -3,7 +3,7 @@
 //! Each player measures two averages (network: from closing an entry to its last confirmation; runtime: slowest frame of a turn) and sends
 //! them with its entries. All peers apply them at the turn of that entry. Measurements are session state, never simulation state.
 
-use crate::value::entry::Extra;
+use crate::value::entry::{Extra, SPEED_PERCENT_USUAL};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
@@ -122,7 +122,7 @@ impl Planner {
             base,
             turns_ahead,
             plan: base,
-            speed: 100,
+            speed: SPEED_PERCENT_USUAL,
             network_ms: zero,
             runtime_ms: zero,
             calm_turns: 0,
@@ -170,6 +170,11 @@ impl Planner {
     /// Percent of real time, on which the players agreed.
     pub(crate) fn speed(&self) -> u8 {
         self.speed
+    }
+
+    /// Nobody is left who could change the speed: it is the usual one. Returns whether it was another one.
+    pub(crate) fn end_speed(&mut self) -> bool {
+        core::mem::replace(&mut self.speed, SPEED_PERCENT_USUAL) != SPEED_PERCENT_USUAL
     }
 
     pub(crate) fn plan(&self) -> TurnPlan {

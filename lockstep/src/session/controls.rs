@@ -3,10 +3,10 @@
 
 use core::fmt;
 
-use crate::session::SessionPhase;
 use crate::session::asked::Asked;
 use crate::session::common::Common;
 use crate::session::config::{Controls, SessionConfig};
+use crate::session::{SessionPhase, players_in};
 use crate::value::entry::{Entry, Extra};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
@@ -64,16 +64,13 @@ pub(crate) struct Controlled {
 }
 
 impl Controlled {
-    /// A turn of so many nanoseconds begins, with these players in the match. Returns whose pause ends, because it has lasted long enough, or because nobody
-    /// is left who could end it.
-    pub(super) fn pass(&mut self, config: &SessionConfig, turn_ns: u64, live: u16) -> Option<PlayerId> {
+    /// A turn of so many nanoseconds begins. Returns whose pause ends, because it has lasted long enough, or because nobody is left who could end it.
+    pub(super) fn pass(&mut self, config: &SessionConfig, turn_ns: u64, is_led: bool) -> Option<PlayerId> {
         let player = self.paused_by.filter(|_| self.paused)?;
         let asked = &mut self.asked[player.index()];
         asked.paused_ns = asked.paused_ns.saturating_add(turn_ns);
         let is_limited = config.control.controls != Controls::Majority;
-        let may_end = |player: u8| live & (1 << player) != 0 && config.may_control(PlayerId(player));
-        let can_be_ended = (0..PLAYERS_MAX).any(may_end);
-        if can_be_ended && !(is_limited && asked.has_paused(config.control.pause_max)) {
+        if is_led && !(is_limited && asked.has_paused(config.control.pause_max)) {
             return None;
         }
         (self.paused, self.paused_by) = (false, None);
@@ -193,6 +190,11 @@ impl Controlled {
             *asked = player;
         }
     }
+}
+
+/// Whether one of these players, bit n for player n, may pause the match, end a pause and set the speed.
+pub(super) fn is_led(config: &SessionConfig, live: u16) -> bool {
+    players_in(live).any(|player| config.may_control(player))
 }
 
 /// The local player's newest request for a pause, or for its end, in the entries that have not run yet.

@@ -106,11 +106,11 @@ pub enum Event {
         /// Whether the voter wants the player out.
         out: bool,
     },
-    /// From `turn` on frames pass at another speed, because a player asked for it.
+    /// From `turn` on frames pass at another speed, because a player asked for it; at 100 percent again when nobody is left who may change it.
     Speed {
         /// The turn.
         turn: Turn,
-        /// The player who asked for it.
+        /// The player who asked for it; the host player ([`SessionConfig::host_player()`](crate::SessionConfig::host_player)), if nobody is left.
         player: PlayerId,
         /// Percent of real time.
         percent: u8,

@@ -1,6 +1,7 @@
 //! The turn gate: when a turn begins, what runs in it, and what closes at its end.
 
 use crate::session::checksum::fold_checksum;
+use crate::session::controls;
 use crate::session::event::Event;
 use crate::session::gate::TurnStatus;
 use crate::session::signing::Parts;
@@ -8,7 +9,7 @@ use crate::session::signing::Signing;
 use crate::session::waiting::Told;
 use crate::session::{AnySession, SessionPhase};
 use crate::value::entry::Payload;
-use crate::value::entry::{EndReason, Extra};
+use crate::value::entry::{EndReason, Extra, SPEED_PERCENT_USUAL};
 use crate::value::ids::{PlayerId, Turn};
 use crate::value::time::Instant;
 
@@ -193,8 +194,12 @@ impl AnySession {
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
-        if let Some(player) = self.pass_pause(turn.0) {
+        let (pause_of, speed_of) = self.pass_controls(turn.0);
+        if let Some(player) = pause_of {
             self.common.emit(Event::Paused { turn, player, paused: false });
+        }
+        if let Some(player) = speed_of {
+            self.common.emit(Event::Speed { turn, player, percent: SPEED_PERCENT_USUAL });
         }
         for player in (0..self.common.setup.config.players).map(PlayerId) {
             let Some(entry) = self.common.streams[player.index()].get(turn.0) else { continue };
@@ -244,7 +249,7 @@ impl AnySession {
         // If nobody plays, every turn is complete.
         let complete = complete.min(self.common.front());
         for turn in self.common.gate.complete..complete {
-            self.pass_pause(turn);
+            self.pass_controls(turn);
             for player in (0..self.common.setup.config.players).map(PlayerId) {
                 let Some(entry) = self.common.streams[player.index()].get(turn) else { continue };
                 for extra in entry.extras.clone() {
@@ -279,10 +284,14 @@ impl AnySession {
         );
     }
 
-    /// A turn begins: a pause that has lasted long enough is over, or one that nobody is left to end. Returns whose pause it was.
-    fn pass_pause(&mut self, turn: u32) -> Option<PlayerId> {
-        let live = self.common.streams.live_in(turn);
-        self.controlled.pass(self.common.config(), self.pace.planner.turn_ns(), live)
+    /// A turn begins: a pause that has lasted long enough is over, and a pause and a speed that nobody is left to change. Returns whose pause it was, and
+    /// who was the last to set the speed.
+    fn pass_controls(&mut self, turn: u32) -> (Option<PlayerId>, Option<PlayerId>) {
+        let config = self.common.config();
+        let is_led = controls::is_led(config, self.common.streams.live_in(turn));
+        let paused = self.controlled.pass(config, self.pace.planner.turn_ns(), is_led);
+        let had_speed = !is_led && self.pace.planner.end_speed();
+        (paused, had_speed.then_some(PlayerId(config.sides.host_player)))
     }
 
     /// Compares the results and checksums of all turns that are complete.

@@ -70,6 +70,9 @@ pub const SPEED_PERCENT_MIN: u8 = 10;
 /// Fastest speed of a match, percent of real time.
 pub const SPEED_PERCENT_MAX: u8 = 250;
 
+/// The speed of a match that nobody has changed, percent of real time.
+pub(crate) const SPEED_PERCENT_USUAL: u8 = 100;
+
 /// What travels with an entry besides actions. Each kind occurs at most once, in ascending order of kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

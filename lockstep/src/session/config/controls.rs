@@ -14,7 +14,7 @@ pub enum Controls {
     /// More than half of the players who are in the match, who must ask for the same. There is no budget.
     Majority,
     /// The player [`SessionConfig::host_player()`], within its budget; behind a relay that is the first player unless it is set. Nobody else ends its
-    /// pauses; one ends when the player has gone.
+    /// pauses or changes its speed; when the player has gone, a pause ends, and the speed is the usual one.
     HostPlayer,
 }
 
