@@ -581,6 +581,32 @@ fn a_watcher_that_slept_catches_up() {
     }
 }
 
+/// It watched as late as its sleep was long to the end. After another sleep it was thrown out, as one who withholds, and its guest took the place back.
+#[test]
+fn who_has_resigned_and_slept_catches_up() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology).turns(800);
+        let mut game = start(&config, 0, 3, latency(40));
+        game.play(3_000);
+        game.session_mut(2).resign(Successor::Bot);
+        game.play(5_000);
+        for awake_ms in [17_000, 37_000] {
+            game.put_to_sleep(2, Instant::from_millis(awake_ms));
+            game.play(awake_ms);
+            let late = |game: &VirtualMatch<Toy>| {
+                let turn = |node: usize| game.session(node).next_turn().0;
+                config.turn_length().times(turn(0).saturating_sub(turn(2)).into())
+            };
+            assert!(late(&game) > Duration::from_secs(10), "{topology:?} {:?}", late(&game));
+            game.play(awake_ms + 8_000);
+            assert!(late(&game) < Duration::from_millis(2_300), "{topology:?} {:?}", late(&game));
+        }
+        assert!(game.play(400_000), "{topology:?}");
+        assert!(game.toy(0).returned.is_empty(), "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
 /// The relay ends a match when everybody has every entry. A watcher that had still to run some of them lost its connection, and failed.
 #[test]
 fn a_watcher_that_has_everything_needs_nobody() {

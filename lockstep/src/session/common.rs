@@ -269,10 +269,10 @@ impl Common {
         runs && self.setup.identity == Identity::Watcher && self.has_everything() && is_known()
     }
 
-    /// How many times as fast as in the match time passes here. A watcher whose next turns are all here may have slept: the more of them, the
-    /// faster it runs them, until it is less than two seconds behind.
+    /// How many times as fast as in the match time passes here. A watcher, or a player who has resigned, whose next turns are all here may have slept, and
+    /// nobody waits for it: the more of them, the faster it runs them, until it is less than two seconds behind.
     pub(super) fn haste(&self, turn: Duration) -> u32 {
-        if self.setup.identity != Identity::Watcher {
+        if !self.player_ended() || self.setup.forwards() {
             return 1;
         }
         (self.turns_ready() / self.notice(turn)).clamp(1, HASTE_MAX)

@@ -418,7 +418,7 @@ impl AnySession {
     }
 
     /// Frames that pass on this machine in 1,000 seconds now: those of the plan, or up to 1/32 less while this peer runs ahead of the
-    /// others ([`SessionConfig::without_alignment`]), or up to eight times as many while this peer watches and is seconds behind.
+    /// others ([`SessionConfig::without_alignment`]), or up to eight times as many while this peer watches, or has resigned, and is seconds behind.
     #[must_use]
     pub fn local_pace_millihertz(&self) -> u32 {
         let pace = self.pace.planner.plan().pace_millihertz;
