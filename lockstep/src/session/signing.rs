@@ -150,8 +150,10 @@ impl Signing {
         for (hash, known) in self.streams.iter_mut().zip(&header.streams) {
             *hash = *known;
         }
-        // What was seen with a state that was refused since is worth nothing; what the players have signed is.
+        // What was seen with a state that was refused since is worth nothing; what the players have signed is. Signatures of ends may have been checked with
+        // its keys: they come again with the ends.
         self.views.clear();
+        self.ends.iter_mut().for_each(SmallVec::clear);
         for author in &mut self.authors {
             *author = Author { held: core::mem::take(&mut author.held), ..Author::default() };
         }
@@ -361,5 +363,32 @@ impl Signing {
             self.keep_end(*end, &common.streams[player.index()]);
         }
         is_signed
+    }
+}
+
+#[cfg(all(test, feature = "signed"))]
+mod tests {
+    use super::*;
+    use crate::signed::key::PlayerKey;
+    use crate::signed::roster::Seat;
+
+    /// A watcher believed the host that a player had surrendered: a key that had come with a state, which was refused, had signed the end.
+    #[test]
+    fn what_was_signed_with_the_keys_of_a_refused_state_is_not_believed_with_the_next() {
+        let seats = |secret: u8| {
+            let key = PlayerKey::from_secret([secret; 32]).public().to_bytes();
+            [Some(Seat { key, salt: 1 }), None]
+        };
+        let header = |secret| HeaderSigning { seats: seats(secret).to_vec(), ..HeaderSigning::default() };
+        let roster = |secret| Roster::new(7, &seats(secret)).unwrap();
+        let mut signing = Signing::new(2, 0, None);
+        assert!(signing.go_on(&header(1), roster(1), None));
+        let reason = end_reason_number(EndReason::Surrendered) as u8;
+        let mut end = SignedEnd { player: PlayerId(0), number: 9, reason, signature: [0; SIGNATURE_BYTES] };
+        end.sign(&roster(1), &PlayerKey::from_secret([1; 32]));
+        signing.keep_end(end, &Stream::new(5));
+        assert!(signing.end_of(PlayerId(0), 9, EndReason::Surrendered).is_some());
+        assert!(signing.go_on(&header(2), roster(2), None));
+        assert_eq!(signing.end_of(PlayerId(0), 9, EndReason::Surrendered).map(|end| end.number), None);
     }
 }
