@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
-/// Folds a 64-bit checksum to the 32 bits that cross the network: high half xor low half.
+/// Folds a 64-bit checksum to 32 bits: high half xor low half. They cross the network so where the match is signed or a mesh, and else marked with the
+/// session's part of the state.
 ///
 /// One turn shows a divergence with probability 1 - 2^-32, and every later turn shows it again.
 #[must_use]
@@ -19,7 +20,8 @@ pub fn fold_checksum(checksum: u64) -> u32 {
 pub struct Desync {
     /// The turn.
     pub turn: Turn,
-    /// Value of each player who sent one, as it crosses the network: today folded to 32 bits ([`fold_checksum`]).
+    /// Value of each player who sent one, folded to 32 bits ([`fold_checksum`]). Where the checksums are equal but not what the session knows of the match
+    /// (pace, pauses, who is gone), the values differ, too. A relay, which has no copy of the game, names other values, which differ in the same way.
     pub values: Vec<(PlayerId, u64)>,
     /// This peer's own value in the same form, also on a watcher.
     pub own: Option<u64>,
@@ -70,6 +72,8 @@ impl fmt::Display for Desync {
 #[derive(Clone, Debug)]
 struct Row {
     own: Option<u32>,
+    /// What all values are marked with, if this peer's own is here.
+    mark: u32,
     values: [Option<u32>; PLAYERS_MAX as usize],
 }
 
@@ -92,7 +96,7 @@ pub(crate) struct Checksums {
 }
 
 impl Row {
-    const EMPTY: Self = Self { own: None, values: [None; PLAYERS_MAX as usize] };
+    const EMPTY: Self = Self { own: None, mark: 0, values: [None; PLAYERS_MAX as usize] };
 }
 
 impl Checksums {
@@ -130,10 +134,10 @@ impl Checksums {
         (turn + 1).is_multiple_of(self.interval) || self.last_turn == Some(turn)
     }
 
-    /// Notes this peer's own value, as a player or as a watcher.
-    pub(crate) fn note_own(&mut self, turn: u32, value: u32, player: Option<PlayerId>) {
+    /// Notes this peer's own value with the mark that it has, as a player or as a watcher.
+    pub(crate) fn note_own(&mut self, turn: u32, value: u32, mark: u32, player: Option<PlayerId>) {
         if let Some(row) = self.row(turn) {
-            row.own = Some(value);
+            (row.own, row.mark) = (Some(value), mark);
         }
         if let Some(player) = player {
             self.note(turn, player, value);
@@ -213,9 +217,14 @@ impl Row {
         if all.all(|value| value == first) {
             return None;
         }
-        let values =
-            (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), u64::from(v?)))).collect();
-        Some(Desync { turn: Turn(turn), values, own: self.own.map(u64::from), signed: false })
+        let unmarked = |value: u32| u64::from(value ^ self.mark);
+        let values = (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), unmarked(v?))));
+        Some(Desync {
+            turn: Turn(turn),
+            values: values.collect(),
+            own: self.own.map(unmarked),
+            signed: false,
+        })
     }
 }
 
@@ -226,7 +235,7 @@ mod tests {
     #[test]
     fn a_turn_settles_when_all_values_are_here() {
         let mut sums = Checksums::new(3, 1, 8);
-        sums.note_own(0, 7, Some(PlayerId(0)));
+        sums.note_own(0, 7, 0, Some(PlayerId(0)));
         sums.note(0, PlayerId(1), 7);
         assert_eq!(sums.settle(true, |_, _| true), None, "player 2 is missing");
         assert_eq!(sums.settled(), 0);
@@ -241,7 +250,7 @@ mod tests {
     #[test]
     fn a_dropped_player_is_not_waited_for() {
         let mut sums = Checksums::new(2, 1, 8);
-        sums.note_own(0, 7, Some(PlayerId(0)));
+        sums.note_own(0, 7, 0, Some(PlayerId(0)));
         assert_eq!(sums.settle(true, |player, _| player.0 == 0), Some((Turn(0), None, 2)));
     }
 
@@ -252,7 +261,7 @@ mod tests {
         sums.note(7, PlayerId(1), 4);
         sums.note(9, PlayerId(1), 6);
         sums.set_last_turn(9);
-        sums.note_own(9, 5, Some(PlayerId(0)));
+        sums.note_own(9, 5, 0, Some(PlayerId(0)));
         let (turn, desync, silent) = sums.settle(true, |_, _| true).unwrap();
         assert_eq!((turn, silent), (Turn(9), 0));
         assert_eq!(desync.unwrap().values, [(PlayerId(0), 5), (PlayerId(1), 6)]);
@@ -264,7 +273,7 @@ mod tests {
         sums.set_last_turn(40);
         assert!(sums.covers(29) && sums.covers(40) && !sums.covers(39));
         for turn in [29, 40] {
-            sums.note_own(turn, 5, Some(PlayerId(0)));
+            sums.note_own(turn, 5, 0, Some(PlayerId(0)));
             assert_eq!(sums.settle(true, |_, _| true), Some((Turn(turn), None, 0)));
             assert_eq!(sums.settled(), turn + 1);
         }

@@ -342,7 +342,9 @@ impl AnySession {
         }
         tracing::debug!(turn, bytes = state.len(), "the state is here");
         self.common.phase = SessionPhase::Running;
-        self.transfers.joiner.check(header, state, self.common.now);
+        let mark = header.clone().mark(self.common.config(), &mut self.buffers.recoded);
+        let value = fold_checksum(header.checksum) ^ mark;
+        self.transfers.joiner.check(header, value, state, self.common.now);
     }
 
     /// The state was not damaged on its way, but players contradict it, or nobody confirms it.

@@ -170,8 +170,10 @@ impl AnySession {
         self.common.gate.ended_checksum = None;
         if self.compared.checksums.covers(turn) {
             let folded = fold_checksum(checksum);
-            self.common.gate.ended_checksum = Some(folded);
-            self.compared.checksums.note_own(turn, folded, self.common.setup.player());
+            let header = self.header(turn.saturating_add(1), None);
+            let mark = header.mark(self.common.config(), &mut self.buffers.recoded);
+            self.common.gate.ended_checksum = Some(folded ^ mark);
+            self.compared.checksums.note_own(turn, folded ^ mark, mark, self.common.setup.player());
             if let Some(signing) = &mut self.signing {
                 signing.checksum = folded;
             }

@@ -264,6 +264,34 @@ fn a_header_that_lies_about_the_session_is_found_before_the_joiner_plays() {
     }
 }
 
+/// Without keys nothing contradicted such a header but a number that no match comes to. Whoever came back played at a tenth of the speed, and the others blamed
+/// it; or it refused a pause that all others accepted, and its copy differed.
+#[test]
+fn a_header_that_lies_in_a_match_without_keys_is_found_before_the_joiner_loads_it() {
+    let fields: [(&str, Change); 11] = [
+        ("frame", |header| header.frame ^= 1),
+        ("speed", |header| header.speed = 10),
+        ("pace", |header| header.plan.pace_millihertz ^= 32),
+        ("calm", |header| header.calm.1 ^= 1),
+        ("a pause", |header| (header.paused, header.paused_by) = (true, Some(PlayerId(1)))),
+        ("pauses", |header| header.players[1].asked.pauses = 16),
+        ("time of pauses", |header| header.players[2].asked.paused_ns = 1 << 50),
+        ("a wish", |header| header.players[1].asked.wants_pause = Some(true)),
+        ("vote", |header| header.players[0].votes.excess_ms ^= 1),
+        ("save", |header| header.saved = Some(header.turn - 1)),
+        ("result", |header| header.result = Some((header.turn - 1, 3))),
+    ];
+    for (number, (name, lie)) in fields.into_iter().flat_map(|lie| [lie; 4]).enumerate() {
+        let (is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1);
+        let lie = Lie { is_unsigned: true, is_relayed, watches, header: Some(lie), ..Lie::default() };
+        let told = lie.check();
+        let is_refused = |event: &Event| matches!(event, Event::StateRefused { .. });
+        assert!(told.iter().any(is_refused), "{name}, {lie:?}: {told:?}");
+        let loads = told.iter().position(|event| matches!(event, Event::Joined { .. }));
+        assert!(loads > told.iter().position(is_refused), "{name}, {lie:?}: {told:?}");
+    }
+}
+
 /// Numbers that no match comes to: the joining peer was caught in a turn without end, or its counters passed their end.
 #[test]
 fn a_header_that_no_match_comes_to_costs_the_joiner_another_state_and_no_more() {

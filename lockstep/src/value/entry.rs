@@ -78,7 +78,7 @@ pub(crate) const SPEED_PERCENT_USUAL: u8 = 100;
 #[non_exhaustive]
 pub enum Extra {
     /// Kind 0: the player's checksum of the turn that was complete when the entry closed, folded to 32 bits
-    /// (see [`crate::fold_checksum`]).
+    /// (see [`crate::fold_checksum`]), and in a star without signatures marked with the session's part of the state.
     Checksum(u32),
     /// Kind 1: the player's rolling averages in milliseconds.
     Pace {

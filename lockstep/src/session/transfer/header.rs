@@ -1,18 +1,19 @@
 //! What a session needs, besides the simulation's state, to continue in the middle of a running match.
 
+use siphasher::sip::SipHasher24;
 use smallvec::SmallVec;
 
 use crate::pace::pacing::{CALM_MS, CALM_TURNS, TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::asked::{Asked, read_pause, write_pause};
-use crate::session::config::SessionConfig;
+use crate::session::config::{SessionConfig, Topology};
 use crate::session::saving::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::signed::statement::INTERVAL;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
-use crate::value::ids::PlayerId;
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Bytes of the length before a header.
 const LENGTH_BYTES: usize = 2;
@@ -35,7 +36,7 @@ pub(crate) struct Header {
     pub(crate) calm: (u32, u32),
     /// The match is decided: the turn at whose end it was, and the result.
     pub(crate) result: Option<(u32, u32)>,
-    pub(crate) players: SmallVec<[HeaderPlayer; 4]>,
+    pub(crate) players: SmallVec<[HeaderPlayer; PLAYERS_MAX as usize]>,
     /// Turn of the last save point: the next one is some turns later, on every peer.
     pub(crate) saved: Option<u32>,
     /// In a signed match.
@@ -72,14 +73,37 @@ impl Header {
         hash(&[b"testudo agreed", &self.with_state(&[])])
     }
 
+    /// What the checksums of the turn before are marked with where they cross the network, so that they contradict a header that lies. In a signed match
+    /// statements do that, and in a mesh nobody joins.
+    pub(crate) fn mark(mut self, config: &SessionConfig, writer: &mut BitWriter) -> u32 {
+        if config.signed || config.topology == Topology::Mesh {
+            return 0;
+        }
+        self.checksum = 0;
+        writer.clear();
+        self.write(writer);
+        SipHasher24::new_with_keys(config.session_id, 4).hash(writer.bytes()) as u32
+    }
+
     /// The header, then the state.
     pub(crate) fn with_state(&self, state: &[u8]) -> Vec<u8> {
         let mut writer = BitWriter::new();
+        self.write(&mut writer);
+        let head = writer.bytes();
+        let mut bytes = Vec::with_capacity(LENGTH_BYTES + head.len() + state.len());
+        // At most 16 players of 23 bytes, and 73 if they sign.
+        bytes.extend_from_slice(&(head.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(head);
+        bytes.extend_from_slice(state);
+        bytes
+    }
+
+    fn write(&self, writer: &mut BitWriter) {
         writer.write_bits(self.settings_hash, 64);
         writer.write_bits(u64::from(self.turn), 32);
         writer.write_bits(u64::from(self.frame), 32);
         writer.write_bits(self.checksum, 64);
-        write_pause(&mut writer, self.paused, self.paused_by);
+        write_pause(writer, self.paused, self.paused_by);
         writer.write_bits(u64::from(self.speed), 8);
         writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
         writer.write_bits(u64::from(self.plan.frames_per_second), 16);
@@ -100,7 +124,7 @@ impl Header {
             writer.write_bits(u64::from(player.votes.network_ms), 16);
             writer.write_bits(u64::from(player.votes.runtime_ms), 16);
             writer.write_bits(u64::from(player.votes.excess_ms), 32);
-            player.asked.write(&mut writer);
+            player.asked.write(writer);
         }
         writer.write_bool(self.saved.is_some());
         if let Some(turn) = self.saved {
@@ -111,15 +135,8 @@ impl Header {
             writer.write_bits(signing.elapsed, 64);
             writer.write_bits(u64::from(signing.checksum), 32);
             signing.streams.iter().for_each(|hash| writer.write_slice(&hash.0, 8 * hash.0.len() as u32));
-            write_seats(&mut writer, signing.seats.iter().copied());
+            write_seats(writer, signing.seats.iter().copied());
         }
-        let head = writer.bytes();
-        let mut bytes = Vec::with_capacity(LENGTH_BYTES + head.len() + state.len());
-        // At most 16 players of 23 bytes, and 73 if they sign.
-        bytes.extend_from_slice(&(head.len() as u16).to_le_bytes());
-        bytes.extend_from_slice(head);
-        bytes.extend_from_slice(state);
-        bytes
     }
 
     /// Reads what [`Header::with_state`] wrote, for this many players: the header, and the start of the state. Total.

@@ -1,6 +1,6 @@
 //! The role of a peer that joins a running match: gets the state, checks it, catches up.
 
-use crate::session::checksum::{Desync, fold_checksum};
+use crate::session::checksum::Desync;
 use crate::session::common::Common;
 use crate::session::stream::Stream;
 use crate::session::transfer::header::Header;
@@ -42,6 +42,8 @@ struct Joining {
     source: PlayerId,
     /// The turn before which the state was taken.
     turn: u32,
+    /// What the others' checksums of the turn before must be, as they cross the network.
+    value: u32,
     trust: Trust,
     /// Players who contradict it without being most players, bit n for player n: they may lie instead of the source.
     doubters: u16,
@@ -117,6 +119,7 @@ impl Joiner {
             most: 0,
             source: PlayerId(0),
             turn: 0,
+            value: 0,
             trust: Trust::Open,
             doubters: 0,
             got: now,
@@ -224,9 +227,10 @@ impl Joiner {
         self.0.iter_mut().for_each(|joining| joining.turn = turn);
     }
 
-    /// The state is here, and the session stands where it was taken.
-    pub(in crate::session) fn check(&mut self, header: Header, state: Vec<u8>, now: Instant) {
+    /// The state is here, and the session stands where it was taken. The checksums of the turn before have this value on the network if it is right.
+    pub(in crate::session) fn check(&mut self, header: Header, value: u32, state: Vec<u8>, now: Instant) {
         if let Some(joining) = &mut self.0 {
+            joining.value = value;
             (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, (0, 0), 0);
             joining.stage = JoinStage::Checking(Box::new(header), state);
             joining.trust = Trust::Open;
@@ -248,7 +252,7 @@ impl Joiner {
         let joining = self.0.as_mut()?;
         let JoinStage::Checking(header, _) = &joining.stage else { return None };
         let number = header.turn.saturating_add(common.config().turns_ahead);
-        let own = fold_checksum(header.checksum);
+        let own = joining.value;
         let (mut same, mut others) = (0, 0_u16);
         for (player, stream) in common.streams.by_player() {
             if !stream.has(number) {
