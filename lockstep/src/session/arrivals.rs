@@ -108,7 +108,7 @@ impl AnySession {
         }
     }
 
-    /// A joining peer has run every turn that it has: a player is brought back.
+    /// A joining peer has run every turn that it has, and lacks none that is here, as it says: a player is brought back.
     pub(super) fn arrival_is_here(&mut self, index: usize) {
         self.saver_is_here(index);
         let link = &self.common.links[index];

@@ -238,7 +238,7 @@ pub enum Event {
         /// The turn that it runs first.
         turn: Turn,
     },
-    /// This peer has run every turn that it has. A player then gets its place back: [`Event::PlayerReturned`] follows.
+    /// This peer has run every turn that it has, and a player lacks none of the middle's. A player then gets its place back: [`Event::PlayerReturned`] follows.
     CaughtUp {
         /// The next turn.
         turn: Turn,
