@@ -116,7 +116,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     session.submit(&Order::Halt { first: 5_000, count: 1 })?;
     // An order that its own decoder would refuse is refused at once, because every peer would refuse it.
     let wrong = session.submit(&Order::Halt { first: UNIT_MAX + 1, count: 1 });
-    assert_eq!(wrong, Err(SubmitError::NotCanonical));
+    assert!(matches!(wrong, Err(SubmitError::Refused(_))), "{wrong:?}");
     while !driver.session().is_over() {
         driver.advance(now);
         now += Duration::from_millis(16);

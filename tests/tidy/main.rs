@@ -7,6 +7,7 @@
 mod bans;
 mod determinism;
 mod documents;
+mod examples;
 mod exceptions;
 mod imports;
 mod layout;
@@ -68,6 +69,7 @@ rules! {
     documents_name_files_that_exist: "documents name what exists", documents::named_files_exist;
     quoted_code_is_in_its_file: "a guide shows what the example has", documents::quoted_code_is_in_its_file;
     promises_name_tests_that_exist: "a promise has its test", documents::named_tests_exist;
+    examples_are_run: "an example that people run is run here", examples::examples_are_run;
     test_command_is_one: "people and CI run the same tests", documents::test_command_is_one;
     versions_have_reasons: "a new version of behaviour has a reason in the changelog", documents::versions_have_reasons;
     snapshots_have_owners: "a golden file has a test", documents::snapshots_have_owners;
