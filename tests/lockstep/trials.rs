@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use std::rc::Rc;
 
-use testudo_lockstep::state::{Leaf, Part, State, StateError, Visit};
+use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
 use testudo_lockstep::testing::{
     Run, Trial, TrialError, TrialFault, check_determinism, check_determinism_of_peers,
 };
@@ -333,4 +333,50 @@ fn settings_of_a_trial_that_are_zero_are_refused() {
     }
     assert_eq!(play(settings[1].1(u32::MAX)), Ok(()));
     assert_eq!(play(settings[2].1(u32::MAX)), Ok(()));
+}
+
+/// Lengths first, as in most games: a flipped length makes an object whose numbers are out of range. The flip was refused and the object stayed, so that no
+/// later flip was accepted, and games passed whose checksum left something out.
+#[test]
+fn a_list_whose_new_objects_are_refused_hides_nothing_behind_it() {
+    #[derive(Clone, PartialEq, Debug, Default)]
+    struct Shots {
+        lives: Vec<u32>,
+        gold: u32,
+        rate: u32,
+    }
+    impl Simulation for Shots {
+        type Action = Order;
+        fn apply(&mut self, _: PlayerId, _: &Order) {}
+        fn step(&mut self, _: u32) {
+            self.gold += 1;
+        }
+        fn checksum(&mut self) -> u64 {
+            let lives =
+                self.lives.iter().fold(self.lives.len() as u64, |sum, life| sum * 64 + u64::from(*life));
+            lives << 32 | u64::from(self.gold)
+        }
+    }
+    impl State for Shots {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            v.object("game", 0);
+            let mut count = self.lives.len() as u32;
+            v.number_in("shots", &mut count, 0..=1_000)?;
+            self.lives.resize(count as usize, 0);
+            self.lives.iter_mut().try_for_each(|life| v.number_in("life", life, 1..=50))?;
+            v.number("gold", &mut self.gold)?;
+            v.number("rate", &mut self.rate)
+        }
+    }
+    let found = check_determinism(Trial::new().turns(3), Shots::default, |_, _, _| {}).unwrap_err();
+    assert!(matches!(found.fault, TrialFault::NotHashed(leaf) if leaf.name == "rate"), "{found}");
+
+    let mut shots = Shots { gold: 9, ..Shots::default() };
+    let mut leaves = Vec::new();
+    state::leaves(&mut shots, &mut |leaf| leaves.push(leaf));
+    for bit in 0..leaves[0].bits {
+        let refused = state::flip_bit(&mut shots, &leaves[0], bit);
+        assert!(matches!(refused, Err(StateError::OutOfRange { .. })), "bit {bit}: {refused:?}");
+        assert_eq!(shots, Shots { gold: 9, ..Shots::default() }, "bit {bit}");
+    }
 }

@@ -47,6 +47,7 @@ use core::ops::RangeInclusive;
 
 pub use kept::Kept;
 pub use recent::Recent;
+pub(crate) use visitors::flip_or_spoil;
 pub use visitors::{digest, first_difference, flip_bit, leaves, load, save};
 
 /// A state that shows all of its numbers.

@@ -58,8 +58,18 @@ pub fn first_difference<S: State>(here: &mut S, there: &mut S) -> Option<Differe
 /// Flips one bit of the number that `leaf` names, as faulty memory would, to rehearse a desync.
 ///
 /// # Errors
-/// There is no such number or bit, or the resulting state would not be valid. Nothing has changed then.
+/// There is no such number or bit, or the resulting state would not be valid. A valid state has not changed then.
 pub fn flip_bit<S: State>(state: &mut S, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
+    let mut before = Vec::new();
+    save(state, &mut before);
+    flip_or_spoil(state, leaf, bit).inspect_err(|_| {
+        // It was saved a moment ago.
+        let _ = load(state, &before);
+    })
+}
+
+/// As [`flip_bit`], for whoever has saved the state: after an error it may have changed in part. A longer list, for example, has objects that are refused.
+pub(crate) fn flip_or_spoil<S: State>(state: &mut S, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
     let mut flipper = Flipper { kind: "", index: 0, leaf, bit, done: false };
     state.visit(&mut flipper)?;
     if flipper.done { Ok(()) } else { Err(StateError::NoSuchBit { bit }) }

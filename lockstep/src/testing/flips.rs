@@ -28,7 +28,7 @@ pub(super) fn stored_checksum<S: Simulation + State>(game: &mut S, saved: &[u8])
         // The first bit that is not refused tells, since the game takes or computes the number as a whole.
         (0..leaf.bits).find_map(|bit| {
             state::load(game, saved).ok()?;
-            state::flip_bit(game, leaf, bit).ok()?;
+            state::flip_or_spoil(game, leaf, bit).ok()?;
             state::save(game, &mut changed);
             state::load(game, &changed).ok()?;
             Some(game.checksum() == checksum ^ (1 << bit))
@@ -63,13 +63,14 @@ fn first_unhashed<S: Simulation + State>(
     let checksum = game.checksum();
     chosen.find(|leaf| {
         // Limits may refuse a bit; then another one is used.
-        if !(0..leaf.bits).any(|bit| state::flip_bit(game, leaf, bit).is_ok()) {
-            return false;
-        }
-        let changed = game.checksum() != checksum;
-        // A flipped length may have removed objects, so flipping it back is not enough. The game has loaded these bytes before.
-        let loaded = state::load(game, saved);
-        debug_assert!(loaded.is_ok(), "{loaded:?}");
-        !changed
+        let changed = (0..leaf.bits).find_map(|bit| {
+            let flipped = state::flip_or_spoil(game, leaf, bit);
+            let changed = flipped.map(|()| game.checksum() != checksum);
+            // A flipped length may have removed objects or made some, so flipping it back is not enough. The game has loaded these bytes before.
+            let loaded = state::load(game, saved);
+            debug_assert!(loaded.is_ok(), "{loaded:?}");
+            changed.ok()
+        });
+        changed == Some(false)
     })
 }
