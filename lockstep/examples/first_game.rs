@@ -159,7 +159,7 @@ fn config(entropy: u8) -> SessionConfig {
 }
 
 fn header() -> ReplayHeader {
-    ReplayHeader { sim_version: RULES, content_hash: RULES.into(), players: 2, settings: Vec::new() }
+    ReplayHeader::of(&config(0), RULES)
 }
 
 /// A host, a guest and a watcher, each with its own socket and simulation.

@@ -6,7 +6,7 @@ use testudo_lockstep::replay::{
     ReplayPlayer, SeekError,
 };
 use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_lockstep::{BitWriter, PlayerId, Simulation, Turn};
+use testudo_lockstep::{BitWriter, PlayerId, SessionConfig, Simulation, Turn};
 use testudo_tests::scenes::Generator;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -647,4 +647,51 @@ fn players_and_rates_that_no_match_has_are_damage() {
         }
     }
     assert!(accepted > 5, "{accepted} of {} bits", brief.len() * 8);
+}
+
+/// "This record is not a turn": the user looked for a broken disk.
+#[test]
+fn a_player_whom_the_header_does_not_count_is_named() {
+    let mut recorder = Recorder::new(&ReplayHeader { players: 2, ..header() });
+    for player in [1, 2] {
+        recorder.action(PlayerId(player), &Order::Push(1));
+        recorder.frame(20);
+        recorder.end_turn(0);
+    }
+    let replay = Replay::read(recorder.take_bytes(), SIM_VERSION).unwrap();
+    assert_eq!(replay.turns(), 1);
+    let what = replay.damage().unwrap().to_string();
+    assert!(what.contains("more players than its header counts"), "{what}");
+}
+
+/// Nothing of such a recording could be read.
+#[test]
+fn a_header_counts_as_many_players_as_a_match_can_have() {
+    for (players, counted) in [(0, 1), (1, 1), (16, 16), (17, 16), (255, 16)] {
+        let mut recorder = Recorder::new(&ReplayHeader { players, ..header() });
+        recorder.notice(PlayerId(0), Notice::Gone);
+        recorder.end_turn(0);
+        let replay = Replay::read(recorder.take_bytes(), SIM_VERSION);
+        let replay = replay.unwrap_or_else(|error| panic!("{players} players: {error}"));
+        assert_eq!((replay.header().players, replay.turns()), (counted, 1), "{players}");
+    }
+}
+
+#[test]
+fn the_header_of_a_match_counts_its_players() {
+    let config = SessionConfig::new(5).content_hash(77);
+    let header = ReplayHeader { settings: vec![4], ..ReplayHeader::of(&config, 9) };
+    let expected = ReplayHeader { sim_version: 9, content_hash: 77, players: 5, settings: vec![4] };
+    assert_eq!(header, expected);
+}
+
+/// Its bytes had the whole state, and no head.
+#[test]
+fn who_records_nothing_has_no_bytes_at_any_start() {
+    let mut unrecorded = Recorded::unrecorded(Toy::default()).starting_at(Turn(7));
+    unrecorded.turn_started(Turn(7), 1);
+    unrecorded.step(20);
+    unrecorded.turn_ended(Turn(7), 0);
+    unrecorded.finish(Ending::Over);
+    assert!(unrecorded.take_bytes().is_empty());
 }

@@ -17,7 +17,7 @@ mod viewer;
 
 use twox_hash::XxHash3_64;
 
-use crate::session::config::ENGINE_VERSION;
+use crate::session::config::{ENGINE_VERSION, SessionConfig};
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
@@ -54,10 +54,20 @@ pub struct ReplayHeader {
     pub sim_version: u32,
     /// [`crate::SessionConfig::content_hash`] of the match.
     pub content_hash: u64,
-    /// Number of players, 1..=16.
+    /// Number of players of the match, 1..=16; a recorder takes 0 for 1, and more for 16. A file in which more of them play than this says is damaged from
+    /// there on: games index by player.
     pub players: u8,
     /// The game's other start settings, encoded by the game. At most 65,535 bytes; no secrets.
     pub settings: Vec<u8>,
+}
+
+impl ReplayHeader {
+    /// The header of a match with these settings, so that players and content hash are the match's own. The game's settings are empty.
+    #[must_use]
+    pub fn of(config: &SessionConfig, sim_version: u32) -> Self {
+        let (content_hash, players) = (config.content.content_hash, config.players);
+        Self { sim_version, content_hash, players, settings: Vec::new() }
+    }
 }
 
 /// What the simulation is told about a player at the start of a turn.
@@ -110,7 +120,7 @@ pub(crate) fn write_header(header: &ReplayHeader) -> Vec<u8> {
     payload.extend_from_slice(&header.sim_version.to_le_bytes());
     payload.extend_from_slice(&ENGINE_VERSION.to_le_bytes());
     payload.extend_from_slice(&header.content_hash.to_le_bytes());
-    payload.push(header.players);
+    payload.push(header.players.clamp(1, PLAYERS_MAX));
     payload.extend_from_slice(&(settings.len() as u16).to_le_bytes());
     payload.extend_from_slice(settings);
     payload

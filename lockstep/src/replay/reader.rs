@@ -159,7 +159,7 @@ impl Replay {
         let turns = self.turns.len() as u32;
         match kind {
             kind::TURN => {
-                check_turn(body, self.header.players).map_err(|_| "this record is not a turn")?;
+                check_turn(body, self.header.players)?;
                 self.turns.push(payload);
             }
             kind::START => {
@@ -409,15 +409,17 @@ fn payload_checksum(events: &TurnEvents<'_>) -> Result<u64, DecodeError> {
     rest.reader.read_bits(64)
 }
 
-fn check_turn(payload: &[u8], players: u8) -> Result<(), DecodeError> {
-    let mut events = TurnEvents::new(payload)?;
-    while let Some((player, ..)) = events.next_raw()? {
+fn check_turn(payload: &[u8], players: u8) -> Result<(), &'static str> {
+    let is_no_turn = |_| "this record is not a turn";
+    let mut events = TurnEvents::new(payload).map_err(is_no_turn)?;
+    while let Some((player, ..)) = events.next_raw().map_err(is_no_turn)? {
         if player.0 >= players {
-            return Err(DecodeError::OutOfRange { value: player.0.into(), max: u64::from(players) - 1 });
+            return Err(
+                "the match had more players than its header counts (ReplayHeader::players of the program that recorded it)",
+            );
         }
     }
-    events.reader.read_bits(64)?;
-    events.reader.finish()
+    events.reader.read_bits(64).and_then(|_| events.reader.finish()).map_err(is_no_turn)
 }
 
 impl fmt::Display for ReplayError {

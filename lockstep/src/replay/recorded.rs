@@ -188,6 +188,9 @@ impl<S: Simulation + State> Recorded<S> {
 
     /// The file begins with the present state, before this turn of the match.
     fn start(&mut self, turn: Turn) {
+        if self.phase == Phase::Over {
+            return;
+        }
         state::save(&mut self.game, &mut self.scratch);
         self.recorder.start(turn.0, &self.scratch);
         self.first = turn.0;
