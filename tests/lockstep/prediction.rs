@@ -424,3 +424,45 @@ fn a_saved_match_is_resumed_with_prediction() {
         assert!(!matches!(event, Event::Desync(_)), "{event:?}");
     }
 }
+
+/// Match A ended in the middle of a correction. The lobby of a match that is resumed at a later turn showed the rest of it, and subtracted positions of two
+/// matches.
+#[test]
+fn a_lobby_shows_nothing_of_a_match_before_it() {
+    let config = SessionConfig::new(1).simulated();
+    let mut later =
+        Driver::new(Toy::default(), Session::single(config.clone().turns(160), Instant::ZERO).unwrap());
+    let mut now = Instant::ZERO;
+    while later.session().next_turn() < Turn(150) {
+        later.session_mut().save();
+        now += later.session().config().turn_length();
+        later.advance(now);
+    }
+    let saved = later.session_mut().take_saved().expect("a save");
+    let (turn, state) = later.simulation().saved.clone().expect("a save point");
+    assert_eq!(saved.turn().0, turn);
+
+    let pair = SessionConfig::new(2).simulated().turns(120).actions_per_turn_max(9);
+    let mut first = Foreseen::new(toy_match(&pair, 0, 1, latency(30)), |peer| peer == 0);
+    // Two frames per frame: a correction takes several calls.
+    first.budget = 2;
+    let mut at_turn = |_: usize, turn: Turn, _: &Toy, session: &mut Session<Order>| give_order(turn, session);
+    let mut frame = 0;
+    loop {
+        assert!(!first.game.is_over(), "no correction took longer than a call");
+        first.game.step(&mut at_turn);
+        let before = core::mem::replace(&mut frame, first.confirmed(0).frames);
+        if frame > before && first.follow(0, |_| {}).is_behind && frame > 100 {
+            break;
+        }
+    }
+    let mut predictor = first.predictors.swap_remove(0).expect("it predicts");
+
+    let config = config.turns(160).watchers_min(1).resume(saved);
+    let lobby = Driver::new(*state, Session::host(config, now).unwrap());
+    assert_eq!(lobby.session().phase(), SessionPhase::Lobby);
+    for _ in 0..50 {
+        predictor.follow(&lobby, lobby.simulation(), now, 1);
+        assert_eq!(predictor.simulation().checksum(), lobby.simulation().checksum());
+    }
+}

@@ -48,6 +48,11 @@ impl Lead {
         self.ahead = 0;
     }
 
+    /// Number of frames that had passed in the match in the last picture.
+    pub(super) fn here(&self) -> u32 {
+        self.here
+    }
+
     /// In 65,536ths of a frame.
     pub(super) fn ahead(&self) -> u64 {
         self.ahead

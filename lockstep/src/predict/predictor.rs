@@ -313,7 +313,8 @@ impl<S: Predict> Predictor<S> {
     {
         let (begun, here) = (driver.begun(), driver.position());
         let loaded = core::mem::replace(&mut self.states_loaded, begun.states_loaded);
-        let is_another_match = self.shown.is_of_later(driver.session());
+        // Positions never go back within a match.
+        let is_another_match = self.shown.is_of_later(driver.session()) || here < self.lead.here();
         if is_another_match {
             self.first_shown = FirstShown::default();
         }
