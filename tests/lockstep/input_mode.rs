@@ -1,8 +1,10 @@
 //! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
+use crate::foreseen::Foreseen;
 use crate::tally::Tally;
 use crate::toy::{Keys, game_match, latency, network};
 
+use testudo_lockstep::predict::Predict;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
     PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError,
@@ -246,5 +248,35 @@ fn after_a_return_inputs_run_as_soon_as_before() {
         let late = seen.iter().filter(|delay| **delay != ahead).count();
         assert_eq!((late, longest), (0, 0), "{topology:?}: {seen:?}");
         assert!(refused >= 60, "{topology:?}: {refused}");
+    }
+}
+
+/// Nobody has an entry in the first turns: the prediction held zeros there, and every match began with a wrong turn and a correction.
+#[test]
+fn the_turns_before_the_first_inputs_are_known() {
+    #[derive(Clone, Debug, Default)]
+    struct Held(u64, u32);
+    impl Simulation for Held {
+        type Action = Keys<6>;
+        fn apply(&mut self, player: PlayerId, keys: &Keys<6>) {
+            self.0 = self.0.wrapping_mul(31) + u64::from(player.0) * 64 + u64::from(keys.0) + 1;
+        }
+        fn step(&mut self, _: u32) {
+            self.1 += 1;
+        }
+        fn checksum(&mut self) -> u64 {
+            self.0 << 32 | u64::from(self.1)
+        }
+    }
+    impl Predict for Held {}
+    let config = SessionConfig::input(2, 60).simulated().turns(120);
+    let mut match_ = Foreseen::new(game_match(&config, &Held::default(), 0, 1, latency(30)), |_| true);
+    match_.run(|_, _, _, session| {
+        let _ = session.submit(&Keys(0));
+    });
+    for predictor in match_.predictors.iter().flatten() {
+        let stats = predictor.stats();
+        assert!(stats.turns_right > 100, "{stats:?}");
+        assert_eq!((stats.turns_wrong, stats.corrections), (0, 0), "{stats:?}");
     }
 }

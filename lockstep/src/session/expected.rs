@@ -27,6 +27,10 @@ impl AnySession {
         if stream.end_in(turn).is_some() {
             return Some(Payload::none());
         }
+        // Nobody has entries in the first turns.
+        if turn < self.common.config().first_entry() {
+            return Some(Payload::none());
+        }
         let later = turn.checked_sub(stream.next())?;
         (self.common.streams.author() == Some(player)).then(|| self.local.outbox.preview(later))
     }
