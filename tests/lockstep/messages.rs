@@ -66,9 +66,10 @@ fn the_host_may_change_what_the_others_show_and_nobody_else_may() {
             game.session_mut(node).set_profile(PlayerId(player), bytes)
         };
         let is_mesh = topology == Topology::Mesh;
-        let expected = if is_mesh { Err(MessageError::Nobody) } else { Ok(()) };
+        // "The receiver is not here" was said of players who were.
+        let expected = if is_mesh { Err(MessageError::OfAnother) } else { Ok(()) };
         assert_eq!(set(0, 2, b"team 1"), expected, "{topology:?}");
-        assert_eq!(set(1, 2, b"mine"), Err(MessageError::Nobody));
+        assert_eq!(set(1, 2, b"mine"), Err(MessageError::OfAnother));
         assert_eq!(set(1, 9, b"mine"), Err(MessageError::Nobody));
         let long = [0; PROFILE_BYTES_MAX + 1];
         assert_eq!(set(1, 1, &long), Err(MessageError::TooLong { bytes: 65, max: 64 }));

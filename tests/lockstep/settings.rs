@@ -1,6 +1,7 @@
 //! Settings in a file.
 
-use testudo_lockstep::{ConfigError, Instant, NoAction, Pace, Session, SessionConfig};
+use testudo_lockstep::service::agreement::{Agreement, AgreementError};
+use testudo_lockstep::{ConfigError, Instant, NoAction, Pace, Session, SessionConfig, Topology};
 
 #[test]
 fn settings_can_be_read_from_a_file() {
@@ -37,4 +38,13 @@ fn more_bytes_in_a_turn_than_there_can_be_bits_are_refused() {
     let config = SessionConfig::new(2).simulated().turn_bytes_max(u32::MAX);
     let made = Session::<NoAction>::host(config, Instant::ZERO);
     assert!(matches!(made, Err(ConfigError::OutOfRange { .. })), "{made:?}");
+}
+
+/// It was agreed on without a word, and the match was a star.
+#[test]
+fn nobody_agrees_on_a_mesh() {
+    let config = SessionConfig::new(3);
+    assert!(Agreement::new::<NoAction>(&config, b"").is_ok());
+    let refused = Agreement::new::<NoAction>(&config.topology(Topology::Mesh), b"").unwrap_err();
+    assert_eq!(refused, AgreementError::Mesh);
 }

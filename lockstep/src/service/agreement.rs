@@ -45,6 +45,9 @@ pub enum AgreementError {
         /// Name of the method that sets it.
         setting: &'static str,
     },
+    /// [`Topology::Mesh`]: all that hosts and relays connect is a star. A mesh connects its peers itself
+    /// ([`Session::connect`](crate::AnySession::connect)).
+    Mesh,
     /// The game adds more bytes than there is room for.
     GameTooLarge {
         /// Number of bytes.
@@ -66,6 +69,10 @@ impl fmt::Display for AgreementError {
                     "{setting} is each peer's own and cannot be agreed on: set it on the session's settings"
                 )
             }
+            Self::Mesh => write!(
+                f,
+                "hosts and relays connect a star (Topology::Host, Topology::Relay); in a mesh each peer connects to the others itself"
+            ),
             Self::GameTooLarge { bytes, max } => {
                 write!(f, "the game adds {bytes} bytes, {max} are possible")
             }
@@ -109,6 +116,9 @@ impl Agreement {
             return Err(AgreementError::GameTooLarge { bytes: game.len(), max: GAME_BYTES_MAX });
         }
         config.check(action_bits).map_err(AgreementError::Config)?;
+        if config.topology == Topology::Mesh {
+            return Err(AgreementError::Mesh);
+        }
         if let Some(setting) = config.changed_alone() {
             return Err(AgreementError::Alone { setting });
         }

@@ -83,8 +83,11 @@ impl AnySession {
             return Err(MessageError::Begun);
         }
         let frame = Frame::Profile { player, bytes: bytes.to_vec() };
-        if !self.may_show(self.common.setup.identity, player) {
+        if player.0 >= self.common.config().players {
             return Err(MessageError::Nobody);
+        }
+        if !self.may_show(self.common.setup.identity, player) {
+            return Err(MessageError::OfAnother);
         }
         let is_own = self.common.setup.player() == Some(player);
         if !is_own && !self.common.links.values().any(Link::is_connected) && !self.common.setup.accepts() {

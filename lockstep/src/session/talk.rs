@@ -61,6 +61,8 @@ pub enum MessageError {
     Full,
     /// There is no such member, or it is not connected to the middle of the star.
     Nobody,
+    /// The profile of another player: only the player [`crate::SessionConfig::host_player()`] sets those, and nobody does in a mesh.
+    OfAnother,
     /// Profiles are set before the match begins.
     Begun,
     /// The session is over.
@@ -74,6 +76,9 @@ impl fmt::Display for MessageError {
             Self::TooOften => write!(f, "too many messages in a short time"),
             Self::Full => write!(f, "too many messages wait to be acknowledged"),
             Self::Nobody => write!(f, "the receiver is not here"),
+            Self::OfAnother => {
+                write!(f, "only the host player sets the profiles of others, and nobody does in a mesh")
+            }
             Self::Begun => write!(f, "the match has begun"),
             Self::Over => write!(f, "the session is over"),
         }

@@ -99,6 +99,9 @@ impl<S: Simulation> VirtualMatch<S> {
     ///
     /// # Errors
     /// [`ClockError::OutOfRange`] if the drift is outside of -500,000..=500,000; the peer keeps its clock then.
+    ///
+    /// # Panics
+    /// There is no such peer.
     pub fn set_clock(&mut self, peer: usize, clock: PeerClock) -> Result<(), ClockError> {
         let (drift_ppm, min, max) = (clock.drift_ppm, -DRIFT_MAX, DRIFT_MAX);
         if !(min..=max).contains(&drift_ppm) {
@@ -110,12 +113,16 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// Suspends a peer until a virtual time. Packets wait for it; of those for all sleeping peers together the first 256 do.
+    ///
+    /// # Panics
+    /// There is no such peer.
     pub fn put_to_sleep(&mut self, peer: usize, until: Instant) {
         self.clocks[peer].asleep_until = until;
         self.due[peer] = Instant::ZERO;
     }
 
-    /// Runs until every session is over, or virtual time reaches `until`. Returns whether every session is over.
+    /// Runs until every session is over, or virtual time reaches `until`. Returns whether every session is over. Time goes from event to event, so it may end
+    /// up to a frame after `until`.
     ///
     /// `at_turn` is called as in [`Driver::advance_with`], with the peer's index first.
     pub fn run(
@@ -225,9 +232,9 @@ impl<S: Simulation> VirtualMatch<S> {
         core::mem::take(&mut self.drivers)
     }
 
-    /// Takes a peer's next event.
+    /// Takes a peer's next event. None for a peer that does not exist.
     pub fn poll_event(&mut self, peer: usize) -> Option<Event> {
-        self.drivers[peer].session_mut().poll_event()
+        self.drivers.get_mut(peer)?.session_mut().poll_event()
     }
 
     /// The network.
