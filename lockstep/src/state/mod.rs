@@ -47,6 +47,7 @@ use core::ops::RangeInclusive;
 
 pub use kept::Kept;
 pub use recent::Recent;
+#[cfg(feature = "testing")]
 pub(crate) use visitors::flip_or_spoil;
 pub use visitors::{digest, first_difference, flip_bit, leaves, load, save};
 
