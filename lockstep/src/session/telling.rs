@@ -36,7 +36,7 @@ impl fmt::Display for Event {
                 write!(f, "turn {turn}: turns have {frames} frames of 1/{per_second} s from now on")
             }
             Self::Cancelled { actions } => {
-                write!(f, "the session ends, and {actions} accepted actions may not run")
+                write!(f, "this peer plays no more, and {actions} accepted actions may run nowhere")
             }
             Self::Finished => write!(f, "the match is over"),
             Self::Failed(failure) => write!(f, "the session ended early: {failure}"),
