@@ -17,6 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// When a question that was not answered is asked again: the other peer may have had no room for it.
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(6)];
 
+/// A state is loaded for others this long after the last one. Honest peers need a single one, as all ask for the first frame that differs; a hostile one
+/// asks for two in turn, and a load may take as long as several frames. Fifteen players and [`WATCHERS_MAX`] watchers get one each within [`PATIENCE`].
+const BETWEEN_LOADS: Duration = Duration::from_millis(400);
+
 /// A peer that has a question of its own asks within this time: all notice a difference within a second or two, and ask again after each answer.
 const QUIET: Duration = Duration::from_secs(5);
 
@@ -49,6 +53,8 @@ struct Run<S> {
     /// The last answer: a question that was asked again may be answered twice.
     answer: Vec<u8>,
     is_in_vain: bool,
+    /// When a state was loaded for another peer.
+    loaded: Option<Instant>,
     /// When somebody has asked this peer, or when the search began.
     heard: Option<Instant>,
     finding: Option<Finding>,
@@ -78,6 +84,7 @@ impl<S: State> Search<S> {
             repeats: 0,
             answer: Vec::new(),
             is_in_vain: false,
+            loaded: None,
             heard: None,
             finding: None,
         });
@@ -144,7 +151,7 @@ impl<S: State> Search<S> {
         true
     }
 
-    /// Answers, and says what is to be said, as far as the session takes it now. States are loaded only in here.
+    /// Answers, and says what is to be said, as far as the session takes it now. States are loaded only in here, for others one in 400 ms at most.
     pub fn advance(&mut self, session: &mut AnySession, now: Instant) {
         self.take_waiting(now);
         let Some(run) = &mut self.run else { return };
@@ -167,17 +174,19 @@ impl<S: State> Search<S> {
         run.be_patient(now);
     }
 
-    /// Hears what has come. Only one answer needs a state to be loaded: otherwise a hostile peer would have all of them loaded one after the other.
+    /// Hears what has come. Answers that need a state to be loaded wait for each other: otherwise a hostile peer would have all of them loaded one after the
+    /// other, without end.
     fn take_waiting(&mut self, now: Instant) {
         let Some(run) = &mut self.run else { return };
-        let mut has_loaded = false;
         self.waiting.retain(|message| {
             let loads = is_question(&message.bytes) && run.inquiry.needs_load(&message.bytes[1..]);
-            if loads && has_loaded {
+            if loads && run.loaded.is_some_and(|last| now.since(last) < BETWEEN_LOADS) {
                 return true;
             }
             let waits = !run.hear(message, now);
-            has_loaded |= loads && !waits;
+            if loads && !waits {
+                run.loaded = Some(now);
+            }
             waits
         });
     }
@@ -406,18 +415,36 @@ mod tests {
         assert!(may_go(10_010));
     }
 
+    /// A peer that asked for two frames in turn had eight states loaded per second, for as long as it liked. What loads slowly did nothing else.
+    #[test]
+    fn who_asks_for_one_state_after_the_other_has_few_of_them_loaded() {
+        let mut here = Search::default();
+        here.begin(None, inquiry(None));
+        let mut answered = 0;
+        for number in 0..1_000_u16 {
+            // Each time another part, so that no answer is known already.
+            let [low, high] = number.to_le_bytes();
+            let bytes = vec![ASK, 2, 1 + (answered % 2) as u8, 0, 0, 0, low, high, 0, 0, 232, 3, 0, 0];
+            let now = Instant::from_millis(10 * u64::from(number));
+            here.hear(Message { from: identity(1), link: PeerId(9), bytes }, now);
+            here.take_waiting(now);
+            answered += u32::from(here.waiting.is_empty());
+        }
+        assert!((20..=25).contains(&answered), "{answered}");
+    }
+
     /// One peer that asked for one frame after the other had all of them loaded within a call.
     #[test]
-    fn one_state_is_loaded_per_call_and_the_others_wait() {
+    fn one_state_is_loaded_at_a_time_and_the_others_wait() {
         let mut here = Search::default();
         here.begin(None, inquiry(None));
         for (player, frame) in [(1, 1), (2, 2), (3, 3), (4, 4)] {
             let bytes = vec![ASK, 2, frame, 0, 0, 0, 0, 0, 0, 0, 44, 1, 0, 0];
             here.hear(Message { from: identity(player), link: PeerId(9), bytes }, Instant::ZERO);
         }
-        for answered in 1..=4 {
-            here.take_waiting(Instant::ZERO);
-            let said = here.run.as_ref().map(|run| run.unsaid.len());
+        for ms in (0..1_600).step_by(100) {
+            here.take_waiting(Instant::from_millis(ms));
+            let (said, answered) = (here.run.as_ref().map(|run| run.unsaid.len()), 1 + ms as usize / 400);
             assert_eq!((said, here.waiting.len()), (Some(answered), 4 - answered));
         }
     }
