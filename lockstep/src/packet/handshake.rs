@@ -53,7 +53,10 @@ impl fmt::Display for Refusal {
             Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
             Self::Session => write!(f, "the other side plays another match (the session id differs)"),
             Self::Config { expected } => {
-                write!(f, "the other side has other settings (hash {expected:016x})")
+                write!(
+                    f,
+                    "the other side has other settings: SessionConfig or the size of actions differs (hash {expected:016x})"
+                )
             }
             Self::Content { expected } => {
                 write!(

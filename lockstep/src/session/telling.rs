@@ -206,7 +206,7 @@ mod tests {
         let refusal = Refusal::Config { expected: 0xff };
         told(
             Event::Refused { peer: PeerId(7), refusal },
-            "peer 7 is refused and told: the other side has other settings (hash 00000000000000ff)",
+            "peer 7 is refused and told: the other side has other settings: SessionConfig or the size of actions differs (hash 00000000000000ff)",
         );
         told(
             Event::Connected { peer: PeerId(7), identity: Identity::Watcher },
