@@ -5,7 +5,7 @@ use crate::toy::{Order, Toy, latency, network, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
-    SessionConfig, SessionPhase, VirtualMatch,
+    SessionConfig, SessionPhase, Topology, VirtualMatch,
 };
 
 fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> VirtualMatch<Toy> {
@@ -28,6 +28,31 @@ fn nobody_there_ends_in_the_connect_timeout() {
     for (driver, failure) in game.drivers().iter().zip([missing, Failure::ConnectTimeout]) {
         assert_eq!(driver.session().phase(), SessionPhase::Failed(failure));
         assert_eq!(driver.frame().0, 0);
+    }
+}
+
+/// It waited for ever and said nothing: a guest that was connected to nobody, a host whose settings name a relay, and a relay whose settings do not.
+#[test]
+fn a_session_that_nobody_can_reach_says_so() {
+    let config = |topology| SessionConfig::new(2).simulated().turns(10).topology(topology);
+    let cases = [
+        (Topology::Host, Identity::Player(PlayerId(1))),
+        (Topology::Host, Identity::Watcher),
+        (Topology::Host, Identity::Relay),
+        (Topology::Relay, Identity::Player(PlayerId(0))),
+        (Topology::Relay, Identity::Watcher),
+    ];
+    for (topology, identity) in cases {
+        let mut session = Session::<Order>::new(config(topology), identity, Instant::ZERO).unwrap();
+        session.handle_timeout(Instant::ZERO);
+        let due = session.poll_timeout();
+        assert!(
+            due.is_some_and(|due| due <= Instant::from_millis(11_000)),
+            "{topology:?} {identity:?} {due:?}"
+        );
+        session.handle_timeout(Instant::from_millis(11_000));
+        let failed = SessionPhase::Failed(Failure::ConnectTimeout);
+        assert_eq!(session.phase(), failed, "{topology:?} {identity:?}");
     }
 }
 

@@ -10,7 +10,8 @@ use crate::value::ids::{PeerId, PlayerSet};
 #[non_exhaustive]
 pub enum Failure {
     /// Nobody answered within the connect timeout: nobody is listening there, or packets do not get through. (A peer that plays another match would have
-    /// answered: [`Failure::Refused`] with [`Refusal::Session`].)
+    /// answered: [`Failure::Refused`] with [`Refusal::Session`].) Or this session has no link and lets nobody in, so nobody was asked
+    /// ([`connect`](crate::AnySession::connect)): that of a guest, and that of a host or relay whose settings have another topology.
     ConnectTimeout,
     /// Not everybody joined within the lobby timeout.
     PlayersMissing {

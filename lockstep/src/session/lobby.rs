@@ -122,7 +122,7 @@ impl AnySession {
 
     /// The failure that names the peers who did not join.
     fn nobody_came(&self) -> Failure {
-        if self.common.links.values().any(|link| link.phase == LinkPhase::Dialing) {
+        if self.asks_for_an_answer() {
             return Failure::ConnectTimeout;
         }
         let present = self.present_players();
@@ -136,6 +136,13 @@ impl AnySession {
         Failure::PlayersMissing { players, watchers }
     }
 
+    /// Whether somebody has yet to answer: a peer that was asked, or, of a session that lets nobody in, the one that nobody has named yet.
+    fn asks_for_an_answer(&self) -> bool {
+        let links = &self.common.links;
+        let is_unreachable = links.is_empty() && !self.common.setup.accepts();
+        is_unreachable || links.values().any(|link| link.phase == LinkPhase::Dialing)
+    }
+
     /// When this peer gives up before the start. A start that is fixed comes first: others know of it.
     pub(super) fn lobby_deadline(&self) -> Option<Instant> {
         let waits = self
@@ -145,8 +152,9 @@ impl AnySession {
             .waits
             .lobby_timeout
             .unwrap_or(self.common.setup.config.waits.connect_timeout);
-        let dials = self.common.links.values().any(|link| link.phase == LinkPhase::Dialing);
-        let dial_deadline = dials.then(|| self.lobby.since + self.common.setup.config.waits.connect_timeout);
+        let dial_deadline = self
+            .asks_for_an_answer()
+            .then(|| self.lobby.since + self.common.setup.config.waits.connect_timeout);
         let lobby_deadline = self.common.setup.accepts().then(|| self.lobby.since + waits);
         let deadline = [dial_deadline, lobby_deadline].into_iter().flatten().min()?;
         let start_at = self.lobby.start_at.filter(|at| at.since(deadline) <= START_WAIT_MAX);
