@@ -245,6 +245,17 @@ fn no_state_is_believed_that_differs_in_one_bit() {
     assert!(count * 20 > asked * 19, "{count} of {asked}");
 }
 
+/// The same without keys: the checksums of the turn before speak of the header, too.
+#[test]
+fn no_state_is_believed_without_keys_that_differs_in_one_bit() {
+    for number in 0..40 {
+        let (is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1);
+        let lie = Lie { is_unsigned: true, is_relayed, watches, bit: number * 7_919, ..Lie::default() };
+        let told = lie.check();
+        assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{lie:?}: {told:?}");
+    }
+}
+
 /// Fields of the header one by one, whatever is drawn above.
 #[test]
 fn a_header_that_lies_about_the_session_is_found_before_the_joiner_plays() {
