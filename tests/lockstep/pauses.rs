@@ -6,7 +6,7 @@ use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
     ControlError, Controls, Driver, Duration, Event, Identity, Instant, Session, SessionConfig, SessionPhase,
-    Successor, Topology, VirtualMatch,
+    SubmitError, Successor, Topology, Turn, VirtualMatch,
 };
 
 /// Whole milliseconds of each turn were counted: of half a millisecond none, and a pause had no end; of 2.7 ms two.
@@ -167,7 +167,9 @@ fn a_pause_of_a_host_player_ends_with_it_in_a_resumed_match_too() {
                 let Identity::Player(player) = identity else { return };
                 match (turn, player.0) {
                     (20, 0) => session.pause(true).unwrap(),
-                    (30, 1) => session.save(),
+                    (30, 1) => {
+                        session.save();
+                    }
                     (_, 0) if turn == resigns_in => {
                         session.resign(Successor::AsConfigured);
                     }
@@ -269,5 +271,64 @@ fn who_joins_when_a_host_player_is_gone_has_the_usual_speed() {
         assert_eq!(speed(&game, 2), 200, "{what}");
         assert!(game.play(200_000), "{what}");
         assert_agreed(&mut game, &what);
+    }
+}
+
+/// They were accepted, and nothing came of them: whoever waited for the save waited in vain.
+#[test]
+fn what_cannot_take_effect_before_the_end_is_refused() {
+    for (topology, turns_ahead) in [(Topology::Host, 2), (Topology::Relay, 2), (Topology::Mesh, 3)] {
+        let config = config(2, topology).turns(40).turns_ahead(turns_ahead);
+        let mut game = toy_match(&config, 0, 1, latency(10));
+        let mut accepted = 0;
+        let over = game.run(Instant::from_millis(60_000), |node, turn, _, session| {
+            if node != 1 || turn.0 < 36 - turns_ahead {
+                return;
+            }
+            let late = ControlError::TooLate { last_turn: Turn(39) };
+            // What is asked for before this turn begins has an entry so many turns later.
+            let is_late = turn.0 + turns_ahead > 39;
+            let expected = if is_late { Err(late) } else { Ok(()) };
+            // The last pause in time is taken back, so that a later one is not on its way already.
+            let pauses = is_late || (turn.0 + turns_ahead) % 2 == 0;
+            assert_eq!(session.set_speed(if turn.0 % 2 == 0 { 110 } else { 120 }), expected, "{topology:?}");
+            assert_eq!(session.save(), !is_late, "{topology:?}");
+            assert_eq!(session.pause(pauses), expected, "{topology:?}");
+            accepted += u32::from(!is_late);
+        });
+        assert!(over, "{topology:?}");
+        let told = game.events(0);
+        let speeds = told.iter().filter(|event| matches!(event, Event::Speed { .. })).count() as u32;
+        assert_eq!((accepted, speeds), (4, 4), "{topology:?}");
+        let saved = told.iter().filter(|event| matches!(event, Event::Saved { .. })).count();
+        assert_eq!(saved, 1, "{topology:?}: {told:?}");
+    }
+}
+
+/// Nothing came of it: the match began with the player in it.
+#[test]
+fn who_resigns_before_the_start_is_out_with_the_first_entry() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for player in [0_u8, 1] {
+            let what = format!("{topology:?} {player}");
+            let config = config(3, topology).turns(60);
+            let mut game = toy_match(&config, 0, 1, latency(10));
+            let session = game.session_mut(player.into());
+            let early = Order::Shout(77);
+            session.submit(&early).unwrap();
+            assert_eq!(session.resign(Successor::Bot), 1, "{what}");
+            assert_eq!(session.submit(&early), Err(SubmitError::NotPlaying), "{what}");
+            assert_eq!(
+                (session.pause(true), session.save()),
+                (Err(ControlError::NotPlaying), false),
+                "{what}"
+            );
+            assert!(game.play(100_000), "{what}");
+            for node in 0..3 {
+                assert_eq!(game.toy(node).bots, [(player, config.turns_ahead)], "{what}");
+                assert!(game.toy(node).log.iter().all(|(_, _, order)| *order != early), "{what}");
+            }
+            assert_agreed(&mut game, &what);
+        }
     }
 }

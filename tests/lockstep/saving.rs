@@ -106,7 +106,9 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
             {
                 session.resign(Successor::AsConfigured);
             }
-            (40, Identity::Player(PlayerId(1))) => session.save(),
+            (40, Identity::Player(PlayerId(1))) => {
+                session.save();
+            }
             // Its last entry runs in the turn after the save point, so it is in flight then.
             (41, Identity::Player(PlayerId(2))) => {
                 session.resign(Successor::AsConfigured);
@@ -146,7 +148,9 @@ fn pause_and_speed_are_saved() {
     play(&mut game, |turn, identity, session| match (turn, identity) {
         (10, Identity::Player(PlayerId(0))) => session.set_speed(200).unwrap(),
         (20, Identity::Player(PlayerId(0))) => session.pause(true).unwrap(),
-        (30, Identity::Player(PlayerId(1))) => session.save(),
+        (30, Identity::Player(PlayerId(1))) => {
+            session.save();
+        }
         // In flight when the state is saved.
         (31, Identity::Player(PlayerId(0))) => session.pause(false).unwrap(),
         _ => {}
@@ -475,7 +479,9 @@ fn a_player_who_was_away_in_the_save_comes_back_after_the_start() {
         (10, Identity::Player(PlayerId(2))) => {
             session.resign(Successor::Bot);
         }
-        (40, Identity::Player(PlayerId(1))) => session.save(),
+        (40, Identity::Player(PlayerId(1))) => {
+            session.save();
+        }
         _ => {}
     });
     let (saved, state) = the_save(&mut game);
@@ -542,7 +548,9 @@ fn a_save_whose_state_is_another_one_is_not_played() {
 fn who_asks_for_a_save_in_every_turn_gets_one_in_two_seconds() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let mut game = toy_match(&config(2, topology), 0, 1, terrible());
-        play(&mut game, |_, _, session| session.save());
+        play(&mut game, |_, _, session| {
+            session.save();
+        });
         let points: Vec<Vec<u32>> = (0..2)
             .map(|node| {
                 let events = std::iter::from_fn(|| game.poll_event(node));
@@ -612,7 +620,9 @@ fn saves_are_equal_where_a_return_is_known_early() {
         let mut saves = BTreeMap::new();
         for step in 0..1_200 {
             let until = Instant::from_millis(10_000 + 100 * step);
-            game.run(until, |_, _, _, session| session.save());
+            game.run(until, |_, _, _, session| {
+                session.save();
+            });
             if step % 120 == 13 * case % 120 {
                 joining::come_back(&mut game, &config, 2);
             }

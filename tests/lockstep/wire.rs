@@ -224,7 +224,9 @@ fn saved_match() -> Vec<u8> {
     session.handle_timeout(now);
     for turn in 0..7 {
         match turn {
-            3 => session.save(),
+            3 => {
+                session.save();
+            }
             4 => session.set_speed(150).unwrap(),
             _ => {}
         }

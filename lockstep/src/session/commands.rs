@@ -14,7 +14,6 @@ use crate::value::ids::Identity;
 use crate::value::ids::PeerId;
 use crate::value::ids::PlayerId;
 use crate::value::ids::PlayerSet;
-use crate::value::ids::Turn;
 use crate::value::time::Duration;
 
 /// What plays on for a player who resigns ([`Session::resign`](crate::AnySession::resign)).
@@ -122,14 +121,7 @@ impl AnySession {
             return Err(SubmitError::NotPlaying);
         }
         // The smallest action there is.
-        self.local.outbox.check_end(1, self.room_before_end())
-    }
-
-    /// How many of the local player's entries can still close before the last one that runs, and the last turn.
-    pub(super) fn room_before_end(&self) -> Option<(u32, Turn)> {
-        let last = self.common.gate.last_turn?;
-        let next = self.common.streams.author().map_or(0, |own| self.common.streams[own.index()].next());
-        Some((last.saturating_add(1).saturating_sub(next), Turn(last)))
+        self.local.outbox.check_end(1, self.common.room_before_end())
     }
 
     /// Number of the local player's actions that wait for their turn.
@@ -139,14 +131,19 @@ impl AnySession {
     }
 
     /// Asks for a save with the next entry: every peer saves the state before the same turn. A request within two seconds of game time after that turn
-    /// joins that save. No effect on a peer that does not play.
-    pub fn save(&mut self) {
-        self.local.save = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running)
-            && !self.common.player_ended();
+    /// joins that save. Returns whether the entry will ask for it: not that of a peer that does not play, or where the match ends before the save could
+    /// take place; then no [`Event::Saved`](crate::Event::Saved) follows.
+    pub fn save(&mut self) -> bool {
+        let is_on = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running);
+        let plays = is_on && self.common.streams.author().is_some() && !self.common.player_ended();
+        let has_room = self.common.room_before_end().is_none_or(|(entries, _)| entries > 0);
+        self.local.save = plays && has_room && self.local.ending.is_none();
+        self.local.save
     }
 
     /// The local player gives no more actions from the next entry on. This peer goes on as a watcher, and forwards packets if it is the host.
-    /// Waiting actions are cancelled; returns their number, which [`Event::Cancelled`](crate::Event::Cancelled) tells, too.
+    /// Waiting actions are cancelled; returns their number, which [`Event::Cancelled`](crate::Event::Cancelled) tells, too. Before the start, the player's
+    /// first entry is its last one. A session that comes back after a lost connection knows nothing of it: it resigns again.
     ///
     /// | The player | call | then |
     /// |---|---|---|
@@ -166,8 +163,9 @@ impl AnySession {
         let cancelled = self.local.outbox.cancel();
         // Not every caller has the returned number: those of other languages get events alone.
         self.tell_cancelled(cancelled);
-        if self.transfers.joiner.is_active() {
-            // The first entry after the return is the last one, too.
+        let has_yet_to_begin = self.common.phase == SessionPhase::Lobby && !self.common.player_ended();
+        if has_yet_to_begin || self.transfers.joiner.is_active() {
+            // The first entry, of the match or after the return, is the last one, too.
             self.local.ending = Some(reason);
         } else if self.common.phase == SessionPhase::Running && !self.common.player_ended() {
             self.local.ending = Some(reason);

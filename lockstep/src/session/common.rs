@@ -15,7 +15,7 @@ use crate::session::stats::Stats;
 use crate::session::stream::Stream;
 use crate::session::streams::Streams;
 use crate::session::transfer::arrival::ArrivalStage;
-use crate::value::ids::{Identity, PlayerId};
+use crate::value::ids::{Identity, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// The horizon is this far ahead of the newest entry, so that a packet or two may be lost before anybody waits for it; and everybody knows
@@ -252,6 +252,13 @@ impl Common {
     /// Number of entries after the last one of a finished stream.
     pub(super) fn final_next(&self) -> Option<u32> {
         self.gate.last_turn.map(|last| last.saturating_add(self.setup.config.turns_ahead).saturating_add(2))
+    }
+
+    /// How many of the local player's entries can still close before the last one that runs, and the last turn.
+    pub(super) fn room_before_end(&self) -> Option<(u32, Turn)> {
+        let last = self.gate.last_turn?;
+        let next = self.streams.author().map_or(0, |own| self.streams[own.index()].next());
+        Some((last.saturating_add(1).saturating_sub(next), Turn(last)))
     }
 
     /// Whether every entry of the match that others make is here.

@@ -8,7 +8,7 @@ use crate::session::common::Common;
 use crate::session::config::{Controls, SessionConfig};
 use crate::session::{SessionPhase, players_in};
 use crate::value::entry::{Entry, Extra};
-use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::Duration;
 
 /// A pause or a change of speed that was not accepted; it takes effect nowhere.
@@ -23,6 +23,11 @@ pub enum ControlError {
     UsedUp {
         /// The limit.
         max: u32,
+    },
+    /// The match ends before it could take effect.
+    TooLate {
+        /// The last turn of the match.
+        last_turn: Turn,
     },
     /// There is no such speed.
     OutOfRange {
@@ -44,6 +49,9 @@ impl fmt::Display for ControlError {
             Self::NotPlaying => write!(f, "this peer has no player in the match"),
             Self::HostOnly => write!(f, "in this match only the host may do that"),
             Self::UsedUp { max } => write!(f, "each player may do that {max} times in a match"),
+            Self::TooLate { last_turn } => {
+                write!(f, "the match ends with turn {last_turn}, before that could take effect")
+            }
             Self::OutOfRange { min, max } => write!(f, "a match runs at {min} to {max} percent of real time"),
             Self::TimeUsedUp { max } => {
                 write!(f, "each player may pause a match for {} s in all", max.as_millis() / 1_000)
@@ -174,6 +182,9 @@ impl Controlled {
         let player = player.ok_or(ControlError::NotPlaying)?;
         if !common.config().may_control(player) {
             return Err(ControlError::HostOnly);
+        }
+        if let Some((0, last_turn)) = common.room_before_end() {
+            return Err(ControlError::TooLate { last_turn });
         }
         Ok(self.asked[player.index()])
     }

@@ -223,9 +223,7 @@ impl AnySession {
     fn forget_wishes(&mut self) {
         (self.local.pause, self.local.speed, self.local.save) = (None, None, false);
         let actions = self.local.outbox.cancel();
-        if actions > 0 && !self.common.setup.config.input_mode {
-            self.common.emit(Event::Cancelled { actions });
-        }
+        self.tell_cancelled(actions);
     }
 
     /// The middle announces a state.

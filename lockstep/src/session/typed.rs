@@ -161,7 +161,7 @@ impl<A: Action> Session<A> {
     /// before the action could run, or this peer does not play: a peer that joins a running match does not until it is back.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         self.any.may_submit()?;
-        let room = self.any.room_before_end();
+        let room = self.any.common.room_before_end();
         self.any.local.outbox.submit(action, &self.any.common.setup.codec, room)
     }
 

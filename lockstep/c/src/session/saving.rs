@@ -16,10 +16,15 @@ pub unsafe extern "C" fn testudo_match_checksum(handle: *mut TestudoMatch) -> u6
 
 /// Asks for a save: at the same turn on every peer the library calls `TestudoGame.save_point`; soon after,
 /// `testudo_match_take_saved` has the rest (`TESTUDO_EVENT_SAVED`).
+/// `TESTUDO_REFUSED` where no save would follow: this program does not play, or the match ends before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_save(handle: *mut TestudoMatch) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { change(handle, |game| game.session_mut().save()) })
+    let save = |game: &mut Match| match game.session_mut().save() {
+        true => Ok(()),
+        false => Err(Failure::new(TESTUDO_REFUSED, "this program does not play, or the match ends before")),
+    };
+    status(|| unsafe { with(handle, save) })
 }
 
 /// Takes the save that is complete; it replaces the content of the buffer. Store it with the state that the game kept in
