@@ -4,8 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use testudo_movement::Flows;
+use testudo_movement::{Flows, Going, Neighbour, give_way};
+use testudo_physics::math::isqrt_u64;
 use testudo_physics::{Fx, Pcg32, Vec2, World};
+use testudo_tests::cases::share;
 
 use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, Kind, draw};
@@ -214,4 +216,32 @@ fn all_arrive(scenes: &[(Kind, u64)]) {
         let tally = crowd_on_a_map(kind, seed);
         assert_eq!(tally.arrived, tally.reachable, "{kind:?} {seed}");
     }
+}
+
+/// A wish may be some raw units longer than the speed. Turned onto an axis it was more than a body may have: the world refused it, and a saved crowd was not
+/// loaded.
+#[test]
+fn nobody_is_told_to_be_faster_than_a_body_can_be() {
+    let (mut rng, fastest) = (Pcg32::new(5, 5), 1 << 26);
+    let mut most = 0;
+    for _ in 0..share(400_000) {
+        let mut raw = |limit: i64| i64::from(rng.below(2 * limit as u32 + 1)) - limit;
+        // A wish as units have it: along their way, with the greatest speed.
+        let way = [raw(1 << 23), raw(1 << 23)];
+        let far = isqrt_u64((way[0] * way[0] + way[1] * way[1]) as u64) as i64;
+        let wish = way.map(|part| Fx::from_bits(part * fastest / far.max(1)));
+        let velocity = Vec2::new(wish[0], wish[1]);
+        let at = [0, 1].map(|axis| wish[axis] * 3 / 8 + Fx::from_bits(raw(1 << 22)));
+        let me = Neighbour { position: Vec2::ZERO, velocity, radius: Fx::ONE, going: None };
+        let stands = Neighbour {
+            position: Vec2::new(at[0], at[1]),
+            velocity: Vec2::ZERO,
+            radius: Fx::ONE,
+            going: None,
+        };
+        let going = Going { group: 1, left: Fx::from_num(4_000), wish: velocity, right_ms: 0 };
+        let step = give_way(&me, &going, &[stands], false);
+        most = most.max(step.velocity.x.to_bits().abs()).max(step.velocity.y.to_bits().abs());
+    }
+    assert_eq!(most, fastest);
 }

@@ -1,11 +1,14 @@
 //! How a unit gives way to its neighbours: pure functions of what everybody knows at the start of a frame.
 
-use testudo_physics::Vec2;
 use testudo_physics::math::isqrt_u64;
+use testudo_physics::{SPEED_MAX, Vec2};
 
 use crate::steer::near::{Going, Neighbour, Sight};
 use crate::steer::party::Plain;
 use crate::steer::raw::{ONE, Raw, at_most, cross, dot, length, minus, vec2};
+
+/// The greatest speed of a body along an axis, raw units per second.
+const SPEED_RAW: i64 = SPEED_MAX.to_bits();
 
 /// Closing speed that is allowed per distance between two surfaces, 1/s.
 const CLOSING: i64 = 4;
@@ -240,6 +243,7 @@ impl<'a> Yielding<'a> {
                 }
             }
         }
-        (velocity, self.right_ms)
+        // The speed is that of a wish whose length may be rounded up: along an axis it can be beyond what a body may have.
+        (velocity.map(|part| part.clamp(-SPEED_RAW, SPEED_RAW)), self.right_ms)
     }
 }
