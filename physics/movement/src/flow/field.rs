@@ -15,7 +15,7 @@ use crate::ground::{Cell, CellRect, Ground, SizeClass, TILE};
 pub(crate) const STRAIGHT: u32 = tile::STRAIGHT as u32;
 
 /// A distance that is not known. Longer paths are not found: 2^21 cells.
-const UNKNOWN: u32 = (1 << 29) - 1;
+pub(crate) const UNKNOWN: u32 = (1 << 29) - 1;
 
 /// Marks beside a distance that the goal is in sight.
 const SIGHT: u32 = 1 << 31;

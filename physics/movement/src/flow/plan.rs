@@ -4,6 +4,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::flow::field::UNKNOWN;
 use crate::flow::portals::NONE;
 use crate::flow::sectors::{Node, Sectors, straight, tile_of};
 use crate::flow::tiles::Tiles;
@@ -171,6 +172,10 @@ impl Plan {
         let portal = sector.portals[exit.portal as usize];
         let node = Node { tile: portal.tile, portal: sector.partners[exit.portal as usize] };
         let (length, number) = (length + portal.across, sectors.search);
+        if length >= UNKNOWN {
+            // No field leads so far. (So no sum here comes near the greatest number.)
+            return;
+        }
         let Some(visit) = sectors.visit_mut(node) else { return };
         if visit.search == number && visit.length <= length {
             return;
@@ -293,5 +298,34 @@ mod tests {
             }
         }
         assert!(pauses > 16, "{pauses}: not interesting");
+    }
+
+    /// Lengths were added up without a limit: in some builds the search panicked, in others it went on with short ones.
+    #[test]
+    fn a_path_through_a_dear_maze_that_is_longer_than_any_number_is_not_found() {
+        let (columns, rows) = (2_048, 560);
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let area = Aabb::from_corners(Vec2::ZERO, Vec2::from_ints(columns, rows));
+        let wall = BodyDef::static_body(Shape::rect(Fx::from_num(columns / 2 - 1), Fx::ONE / 64));
+        for row in 1..rows {
+            // Open at one end, and then at the other.
+            let middle = columns / 2 + if row % 2 == 0 { 1 } else { -1 };
+            world.create_body(&wall.position(Vec2::from_ints(middle, row))).unwrap();
+        }
+        let mut ground = Ground::new(&GroundDef::new(area).sizes(&[Fx::ONE / 4])).unwrap();
+        ground.survey(&world);
+        ground.set_cost(&world, area, 15).unwrap();
+        let size = SizeClass(0);
+        let mut sectors = Sectors::default();
+        sectors.prepare(&ground, size);
+        let half = Fx::ONE / 2;
+        let cell = |row: i32| ground.grid.cell_at(Vec2::from_ints(1, row) + Vec2::new(half, half));
+        for (row, is_found) in [(60, true), (rows - 1, false)] {
+            let ends = Ends { start: cell(0), goal: cell(row), size };
+            assert!(ends.are_connected(&sectors, &ground));
+            let mut plan = Plan::new(&mut sectors, &ground, 0, ends);
+            plan.search(&mut sectors, &ground, u32::MAX);
+            assert_eq!(plan.path(&sectors).is_some(), is_found, "to row {row}");
+        }
     }
 }
