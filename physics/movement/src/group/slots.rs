@@ -131,6 +131,18 @@ fn within(count: i64, spacing: Fx, reach: Fx) -> core::ops::Range<i64> {
     ((count - 1) / 2 - most).max(0)..(count / 2 + most + 1).min(count)
 }
 
+/// A cell has so many points of the lattice in a row, and so many rows, at most.
+const LINE_MAX: i64 = 256;
+
+/// Of the points in a line those nearest to that of the goal, 0.
+fn nearest(line: core::ops::Range<i64>) -> core::ops::Range<i64> {
+    if line.end - line.start <= LINE_MAX {
+        return line;
+    }
+    let start = (-LINE_MAX / 2).clamp(line.start, line.end - LINE_MAX);
+    start..start + LINE_MAX
+}
+
 /// Hashes of squares at most, whatever number of places a game asks for.
 const HASHES_MAX: u32 = 1 << 16;
 
@@ -200,16 +212,17 @@ impl Lattice {
         self.spacing * 887 / 1_024
     }
 
-    /// Calls `each` for the points of the hexagonal lattice in a cell.
+    /// Calls `each` for the points of the hexagonal lattice in a cell. In one that is far larger than the units, for those nearest to the goal.
     fn each_in(&self, ground: &Ground, cell: Cell, mut each: impl FnMut(Vec2)) {
         let middle = ground.grid.middle(ground.grid.split(cell));
         let half = ground.cell() / 2;
         let (low, high) = (middle - self.goal, middle - self.goal);
         let first = |edge: Fx, pitch: Fx| (edge.to_bits() + pitch.to_bits() - 1).div_euclid(pitch.to_bits());
         let row = self.row();
-        for y in first(low.y - half, row)..first(high.y + half, row) {
+        for y in nearest(first(low.y - half, row)..first(high.y + half, row)) {
             let shift = if y & 1 == 0 { Fx::ZERO } else { self.spacing / 2 };
-            for x in first(low.x - half - shift, self.spacing)..first(high.x + half - shift, self.spacing) {
+            let (from, to) = (low.x - half - shift, high.x + half - shift);
+            for x in nearest(first(from, self.spacing)..first(to, self.spacing)) {
                 each(self.goal + Vec2::new(self.spacing * x + shift, row * y));
             }
         }
@@ -325,6 +338,26 @@ mod tests {
             let all = count(u32::MAX);
             assert!((200..300).contains(&all), "{all}");
             assert_eq!([0, 1, 100].map(count), [0, 1, 100]);
+        }
+    }
+
+    /// All 61 million points of a cell were listed for two units: 1.5 GB.
+    #[test]
+    fn a_cell_far_larger_than_the_units_has_not_more_places_than_memory() {
+        let area = Aabb::from_corners(Vec2::from_ints(-64, -64), Vec2::from_ints(64, 64));
+        let (tiny, cell) = (Fx::ONE / 1_024, Fx::from_num(16));
+        let ground = Ground::new(&GroundDef::new(area).cell(cell).sizes(&[tiny])).unwrap();
+        for goal in [[5, 5], [-1, 15], [-40, 1]].map(|[x, y]| Vec2::from_ints(x, y)) {
+            let lattice = Lattice { goal, spacing: tiny, facing: Angle::default() };
+            for cell in 0..ground.grid.len() {
+                let mut count = 0;
+                lattice.each_in(&ground, cell as Cell, |_| count += 1);
+                assert!(count <= LINE_MAX * LINE_MAX, "{count}");
+            }
+            let disc = (Formation::Disc, Angle::default());
+            let found = places(&ground, SizeClass(0), goal, disc, tiny, 7).unwrap();
+            assert_eq!(found.len(), 7);
+            assert!(found.iter().all(|place| place.distance(goal) < tiny * 2), "{found:?}");
         }
     }
 
