@@ -1,6 +1,6 @@
 //! Frames of one match that differ in length: units think in time.
 
-use testudo_movement::{Crowd, CrowdDef, GroundDef, MoveEvent, MoverDef, Order};
+use testudo_movement::{Crowd, CrowdDef, FlowError, GroundDef, MoveError, MoveEvent, MoverDef, Order};
 use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 use testudo_tests::cases::share;
 
@@ -188,5 +188,29 @@ fn all_arrive_in_the_same_time_whatever_the_rates() {
         let time = seconds(rates);
         println!("{rates:?}: {time} s, {usual} s at 20");
         assert!((time - usual).abs() < Fx::from_num(4), "{rates:?}: {time} and {usual}");
+    }
+}
+
+/// What was left of the last frame in which a field was to be kept counted for nothing: others could take it until those who used it thought again.
+#[test]
+fn a_field_is_kept_as_long_as_before_when_frames_become_shorter() {
+    for (slow, fast) in [(3, 60), (5, 60), (3, 1_000), (20, 144)] {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(30)));
+        world.create_body(&wall).unwrap();
+        let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(40))).fields_max(1)).unwrap();
+        crowd.survey(&world);
+        let mut pair = |y: i32| [0, 4].map(|x| unit(&mut world, &mut crowd, Vec2::from_ints(x - 38, y), 4));
+        let (first, second) = (pair(0), pair(10));
+        crowd.order(&world, &first, &Order::go(Vec2::from_ints(38, 0))).unwrap();
+        for _ in 0..slow {
+            frame(&mut world, &mut crowd, slow);
+        }
+        for number in 0..2 * fast {
+            frame(&mut world, &mut crowd, fast);
+            let taken = crowd.clone().order(&world, &second, &Order::go(Vec2::from_ints(38, 20)));
+            let refused = Err(MoveError::Flow(FlowError::TooMany { max: 1 }));
+            assert_eq!(taken, refused, "{slow} frames per second, then {fast}: frame {number}");
+        }
     }
 }

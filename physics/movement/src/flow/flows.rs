@@ -394,10 +394,11 @@ impl Flows {
             return;
         }
         for used in &mut self.fields {
-            let frames = used.until.saturating_sub(self.frame);
+            // The frame that begins is one of them.
+            let frames = used.until.saturating_add(1).saturating_sub(self.frame);
             if frames > 0 {
                 let frames = frames.saturating_mul(now.into()).div_ceil(before.into());
-                used.until = self.frame.saturating_add(frames);
+                used.until = self.frame.saturating_add(frames - 1);
             }
         }
     }
