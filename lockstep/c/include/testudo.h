@@ -1607,7 +1607,7 @@ TestudoStatus testudo_crowd_save(const struct TestudoCrowd *crowd, struct Testud
 
 /// Goes to a saved state, from bytes of any origin. `world` is in the state of the same moment, so it is loaded before. A crowd that refuses the bytes
 /// (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`), as those of a crowd with another definition, stays as it is. Takes as long as the survey of the ground and the
-/// searches for paths took.
+/// searches for paths took. Lists of events are empty afterwards.
 TestudoStatus testudo_crowd_load(struct TestudoCrowd *crowd,
                                  const struct TestudoWorld *world,
                                  const uint8_t *data,
@@ -1728,6 +1728,7 @@ TestudoStatus testudo_crowd_unit_state(const struct TestudoCrowd *crowd,
                                        struct TestudoUnitState *out);
 
 /// What happened in the last `testudo_crowd_step`: first who is gone, then whose prey is gone, then all else, in ascending order of the bodies' slots.
+/// Empty after `testudo_crowd_load`: what follows from them is to be done in the frame of that step.
 int32_t testudo_crowd_events(const struct TestudoCrowd *crowd,
                              struct TestudoMoveEvent *out,
                              uint32_t capacity);

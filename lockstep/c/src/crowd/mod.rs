@@ -154,7 +154,7 @@ pub unsafe extern "C" fn testudo_crowd_save(
 
 /// Goes to a saved state, from bytes of any origin. `world` is in the state of the same moment, so it is loaded before. A crowd that refuses the bytes
 /// (`TESTUDO_DAMAGED`, `TESTUDO_VERSION`), as those of a crowd with another definition, stays as it is. Takes as long as the survey of the ground and the
-/// searches for paths took.
+/// searches for paths took. Lists of events are empty afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_crowd_load(
     crowd: *mut TestudoCrowd,

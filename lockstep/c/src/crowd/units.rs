@@ -114,6 +114,7 @@ pub unsafe extern "C" fn testudo_crowd_unit_state(
 }
 
 /// What happened in the last `testudo_crowd_step`: first who is gone, then whose prey is gone, then all else, in ascending order of the bodies' slots.
+/// Empty after `testudo_crowd_load`: what follows from them is to be done in the frame of that step.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_crowd_events(
     crowd: *const TestudoCrowd,

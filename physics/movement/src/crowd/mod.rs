@@ -99,7 +99,7 @@ impl Settings {
 ///
 /// In each frame [`Crowd::step`] tells the bodies their velocities, and then the world makes its step. The order of calls decides the bits, as in the
 /// physics. While units are jammed, some of them have a rank (dominance) one above that which they had when they were added. All of it is state
-/// ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state.
+/// ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state, but for the list of events.
 #[derive(Debug)]
 pub struct Crowd {
     pub(crate) ground: Ground,
@@ -135,6 +135,7 @@ pub struct Crowd {
     pub(crate) finder: Finder,
     /// Number of orders so far.
     pub(crate) orders: u32,
+    // not state: empty in a crowd that was loaded
     pub(crate) events: Vec<MoveEvent>,
     // not state: filled in every step before it is read
     pub(crate) squares: Squares,
@@ -326,6 +327,7 @@ impl Crowd {
     }
 
     /// What happened in the last step: first the units that are gone, then those whose prey is gone, then all else, in the order of the bodies' slots.
+    /// Empty after [`Crowd::load`]: what follows from them is to be done in the frame of that step, or a peer that joins afterwards does not do it.
     #[must_use]
     pub fn events(&self) -> &[MoveEvent] {
         &self.events

@@ -76,7 +76,8 @@ impl Crowd {
 
     /// A crowd as it was saved, with the definition that it was made with and the world of the same moment. The ground is surveyed, and the fields are searched
     /// as far as they were: this takes as long as that took. Another definition is refused. Untrusted bytes are welcome: every number is checked. (A crowd goes
-    /// on with the same bits only if its ground knew the obstacles of that world: survey what is built or removed in the same frame.)
+    /// on with the same bits only if its ground knew the obstacles of that world: survey what is built or removed in the same frame.) Events are empty
+    /// afterwards.
     ///
     /// # Errors
     /// [`StateError`] names what is wrong.
