@@ -83,6 +83,7 @@ impl Game {
                 }
             }
             Command::Assign(group) => self.assign(army, &chosen, group),
+            Command::Join(group) => self.join(&chosen, group),
             Command::Patrol(to) => self.patrol(army, &chosen, to.point()),
             Command::Strike(foe) => self.strike(army, &chosen, foe, order.is_queued),
             Command::Teams(teams) => self.settle_teams(army, teams),
@@ -247,6 +248,10 @@ impl Game {
                 self.units[unit as usize].groups &= !group_bit(group);
             }
         }
+        self.join(chosen, group);
+    }
+
+    fn join(&mut self, chosen: &[u32], group: u8) {
         for &unit in chosen {
             self.units[unit as usize].groups |= group_bit(group);
         }

@@ -53,7 +53,7 @@ pub use look::{BuildingLook, Leg, Scenery, UnitLook};
 pub use map::{MAP_BYTES_MAX, MAP_NAMES, Map, MapError};
 pub use order::{Command, Order};
 pub use point::{Point, UNIT, squared};
-pub use selection::{Area, GROUPS, OrderPoint, RANGES_MAX, Ranges, Selection, UnitRange};
+pub use selection::{Area, GROUPS, OrderPoint, RANGES_MAX, Ranges, SCATTERED, Selection, UnitRange};
 pub use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 pub use teams::{TEAMS_MAX, Teams};
 use terrain::Terrain;

@@ -1,10 +1,11 @@
 //! The orders that players give, and their encoding.
 //!
-//! An order names a control group, an area or a few ranges of unit numbers, so it is as small for 5,000 units as for five.
+//! An order names a control group, an area or some ranges of unit numbers, so it is as small for 5,000 units as for five. Units of more ranges are gathered
+//! in a group first.
 
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 
-use crate::selection::{Bits, OrderPoint, POINT_BITS, RANGES_MAX, Selection};
+use crate::selection::{Bits, OrderPoint, POINT_BITS, RANGES_BITS, RANGES_MAX, SCATTERED, Selection};
 use crate::setup::{ARMIES_MAX, UNITS_MAX};
 use crate::teams::Teams;
 use crate::unit::{Foe, Stance};
@@ -26,7 +27,7 @@ pub struct Order {
     pub units: Selection,
     /// What they are to do.
     pub command: Command,
-    /// Whether it waits until the units have done their present errands. Applies to commands with an end: go somewhere, strike.
+    /// Whether it waits until the units have done their present errands. Applies to commands that lead somewhere: go, strike, patrol.
     pub is_queued: bool,
 }
 
@@ -88,6 +89,8 @@ commands! {
     8 Stand(stance: Stance);
     /// Who is with whom; the selection is ignored. Given once, at the start, by the first player's program.
     9 Teams(teams: Teams);
+    /// Join this control group; its members stay in it.
+    10 Join(group: u8);
 }
 
 impl Order {
@@ -113,6 +116,7 @@ impl Command {
             Self::Stand(Stance::Defend) => "defend",
             Self::Stand(Stance::Pursue) => "pursue",
             Self::Teams(_) => "teams",
+            Self::Join(_) => "join",
         }
     }
 
@@ -121,19 +125,29 @@ impl Command {
         match self {
             Self::Move(to) | Self::Attack(to) | Self::Patrol(to) | Self::Rally(to) => Some(to),
             Self::Line { from, .. } => Some(from),
-            Self::Stop | Self::Assign(_) | Self::Strike(_) | Self::Stand(_) | Self::Teams(_) => None,
+            Self::Stop
+            | Self::Assign(_)
+            | Self::Join(_)
+            | Self::Strike(_)
+            | Self::Stand(_)
+            | Self::Teams(_) => None,
         }
     }
 }
 
 impl Order {
+    /// Whether it only gathers the units to which the next order is given.
+    pub fn gathers(&self) -> bool {
+        matches!(self.command, Command::Assign(SCATTERED) | Command::Join(SCATTERED))
+    }
+
     /// The order as a person would say it.
     pub fn in_words(&self) -> String {
         let whom = match &self.units {
             Selection::All => "everybody".into(),
+            // Which ones were gathered, or are in a rectangle, no reader knows.
+            Selection::Group(SCATTERED) | Selection::Area(_) => "some units".into(),
             Selection::Group(group) => format!("group {group}"),
-            // In which rectangle, no reader knows.
-            Selection::Area(_) => "some units".into(),
             Selection::Units(ranges) => {
                 format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
             }
@@ -153,6 +167,7 @@ impl Order {
             Command::Stand(Stance::Defend) => format!("{whom}: defend the place"),
             Command::Stand(Stance::Pursue) => format!("{whom}: pursue who comes near"),
             Command::Teams(_) => "the teams are settled".into(),
+            Command::Join(group) => format!("{whom}: join group {group}"),
         }
     }
 }
@@ -192,9 +207,10 @@ impl Bits for Teams {
 }
 
 impl Action for Order {
-    /// Four bits of command, one for `is_queued`, two of selection, three of count, eight ranges of two numbers of at most 28 bits, two
-    /// positions (an enemy's number, and teams, are shorter).
-    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * POINT_BITS + 1;
+    /// The command, one bit for `is_queued`, two of selection, the count of ranges, ranges of two numbers of at most 28 bits, two positions (an enemy's
+    /// number, and teams, are shorter). A turn of the usual 256 bytes has room for it.
+    const MAX_BITS: u32 =
+        COMMAND_BITS + 1 + 2 + RANGES_BITS + RANGES_MAX as u32 * 2 * 28 + 4 * POINT_BITS + 1;
 
     fn encode(&self, out: &mut BitWriter) {
         self.command.write(out);
@@ -237,10 +253,11 @@ mod tests {
     fn samples() -> Vec<Order> {
         let place = OrderPoint::near(Point::from_units(-16_384, 16_384));
         let corner = Point::from_units(-5, 7);
-        let worst: Vec<(u32, u32)> = (0..8).map(|n| (n * 12_500, 12_499)).collect();
+        let worst: Vec<(u32, u32)> = (0..32).map(|n| (n * 3_125, 3_124)).collect();
         let selections = [
             Selection::All,
             Selection::Group(9),
+            Selection::Group(SCATTERED),
             Selection::Area(Area::between(corner, Point::ZERO)),
             ranges(&[(0, 1)]),
             ranges(&[(3, 5), (9, 1), (11, 4_000)]),
@@ -261,6 +278,7 @@ mod tests {
             Command::Stand(Stance::Hold),
             Command::Stand(Stance::Pursue),
             Command::Teams(Teams::new(&[8; 16]).unwrap()),
+            Command::Join(SCATTERED),
         ];
         let all = commands
             .into_iter()
@@ -321,10 +339,10 @@ mod tests {
         let mut out = BitWriter::new();
         out.write_bits(0, COMMAND_BITS + 1);
         out.write_bits(1, 2);
-        out.write_bits(10, 4);
+        out.write_bits(11, 4);
         let decode =
             |out: &BitWriter| Order::decode(&mut BitReader::with_bit_count(out.bytes(), out.bit_count()));
-        assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 10, max: 9 }));
+        assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 11, max: 10 }));
         out.clear();
         let last: u8 = (1 << COMMAND_BITS) - 1;
         out.write_bits(last.into(), COMMAND_BITS);
@@ -332,7 +350,7 @@ mod tests {
         out.clear();
         out.write_bits(0, COMMAND_BITS + 1);
         out.write_bits(3, 2);
-        out.write_bits(0, 3);
+        out.write_bits(0, RANGES_BITS);
         out.write_golomb(UNITS_MAX, NUMBER_ORDER);
         out.write_golomb(0, NUMBER_ORDER);
         assert!(matches!(decode(&out), Err(DecodeError::OutOfRange { .. })));

@@ -6,11 +6,18 @@ use testudo_lockstep::{BitReader, BitWriter, DecodeError};
 use crate::point::{Point, UNIT};
 use crate::setup::UNITS_MAX;
 
-/// Control groups of an army.
-pub const GROUPS: u8 = 10;
+/// Control groups of an army: one for each digit, and [`SCATTERED`].
+pub const GROUPS: u8 = 11;
 
-/// Greatest number of ranges in one order. A selection with more pieces is sent as a control group or an area.
-pub const RANGES_MAX: usize = 8;
+/// The control group that no key names. A selection with more pieces than an order has ranges is gathered in it, and then gets its order as one: places in a
+/// formation are those of one order.
+pub const SCATTERED: u8 = 10;
+
+/// Greatest number of ranges in one order.
+pub const RANGES_MAX: usize = 32;
+
+/// Bits of that number.
+pub(crate) const RANGES_BITS: u32 = 5;
 
 /// Points in orders are in quarters of a unit within +-16,384 units.
 const QUARTERS: i32 = 4;
@@ -176,7 +183,7 @@ impl Bits for Area {
 
 impl Bits for Ranges {
     fn write(&self, out: &mut BitWriter) {
-        out.write_bits(self.0.len() as u64 - 1, 3);
+        out.write_bits(self.0.len() as u64 - 1, RANGES_BITS);
         let mut free = 0;
         for range in &self.0 {
             out.write_golomb(range.first - free, NUMBER_ORDER);
@@ -187,7 +194,7 @@ impl Bits for Ranges {
     }
 
     fn read(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let ranges = input.read_bits(3)? + 1;
+        let ranges = input.read_bits(RANGES_BITS)? + 1;
         let mut free = 0;
         let mut decoded = SmallVec::new();
         for _ in 0..ranges {

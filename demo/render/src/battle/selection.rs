@@ -1,10 +1,11 @@
 //! The units that a person has selected, and how an order names them in few bits.
 
+use core::iter;
 use std::collections::BTreeMap;
 
 use testudo_physics::BodyId;
 
-use testudo_battle::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection, Stance};
+use testudo_battle::{Command, Order, Point, RANGES_MAX, Ranges, SCATTERED, Selection, Stance};
 
 /// Control groups on the number keys.
 pub const KEYS: usize = 10;
@@ -110,38 +111,29 @@ impl Chosen {
         if stances.all(|other| other == first) { first.next() } else { Stance::Hold }
     }
 
-    /// The orders that give the selected units a command: a single one if possible, a few if the selection is scattered.
+    /// The orders that give the selected units a command. The last one gives it, to all of them at once: units that are named in several orders would stand
+    /// in several formations at the same place. If they are scattered, those before gather them in a group of their own. They name the units by their
+    /// numbers, which do not change until the orders run, as places and groups may.
     pub fn orders(&self, own: &[Own], command: Command, is_queued: bool) -> Vec<Order> {
-        let chosen: Vec<&Own> = own.iter().filter(|own| self.contains(own.member())).collect();
         let order = |units: Selection| Order { units, command, is_queued };
-        if matches!(command, Command::Rally(_)) {
-            // It is about future recruits.
+        let chosen = own.iter().filter(|own| self.contains(own.member())).count();
+        // Where recruits gather is about no unit that lives.
+        if matches!(command, Command::Rally(_)) || chosen > 0 && chosen == own.len() {
             return vec![order(Selection::All)];
-        }
-        if chosen.is_empty() {
-            return Vec::new();
-        }
-        if chosen.len() == own.len() {
-            return vec![order(Selection::All)];
-        }
-        for group in 0..KEYS as u8 {
-            let is_group =
-                own.iter().all(|own| (own.groups >> group & 1 == 1) == self.contains(own.member()));
-            if is_group && !matches!(command, Command::Assign(_)) {
-                return vec![order(Selection::Group(group))];
-            }
         }
         let ranges = self.ranges(own);
-        if ranges.len() > RANGES_MAX
-            && let Some(area) = area_of(&chosen, own)
-        {
-            return vec![order(Selection::Area(area))];
-        }
         let lots = ranges.chunks(RANGES_MAX).filter_map(|lot| Ranges::new(lot.iter().copied()));
-        lots.map(|lot| order(Selection::Units(lot))).collect()
+        let mut lots: Vec<Selection> = lots.map(Selection::Units).collect();
+        if lots.len() <= 1 {
+            return lots.pop().map(order).into_iter().collect();
+        }
+        let commands = iter::once(Command::Assign(SCATTERED)).chain(iter::repeat(Command::Join(SCATTERED)));
+        let gather = lots.into_iter().zip(commands).map(|(lot, command)| Order::new(lot, command));
+        gather.chain([order(Selection::Group(SCATTERED))]).collect()
     }
 
-    /// First number and count of each run of selected units. Numbers without a living unit do not interrupt a run.
+    /// First number and count of each run of selected units. Numbers without a living unit do not interrupt a run: whoever is recruited with one before the
+    /// order runs gets it, too.
     fn ranges(&self, own: &[Own]) -> Vec<(u32, u32)> {
         let mut sorted: Vec<Member> = own.iter().map(Own::member).collect();
         sorted.sort_unstable();
@@ -160,19 +152,12 @@ impl Chosen {
     }
 }
 
-/// The rectangle around the selected units, if no other unit is in it.
-fn area_of(chosen: &[&Own], own: &[Own]) -> Option<Area> {
-    let xs = chosen.iter().map(|own| own.place.x);
-    let ys = chosen.iter().map(|own| own.place.y);
-    let low = Point { x: xs.clone().min()?, y: ys.clone().min()? };
-    let high = Point { x: xs.max()?, y: ys.max()? };
-    let area = Area::between(low, high);
-    (own.iter().filter(|own| area.contains(own.place)).count() == chosen.len()).then_some(area)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use testudo_battle::{Game, Map, OrderPoint, Setup, UNIT};
+    use testudo_lockstep::{PlayerId, Simulation as _};
 
     use super::*;
 
@@ -205,41 +190,132 @@ mod tests {
         choice.units.clone().into_iter().collect()
     }
 
-    /// The units that the orders reach if none moves.
-    fn reached(orders: &[Order], own: &[Own]) -> BTreeSet<u32> {
-        let is_meant = |order: &Order, own: &Own| match &order.units {
-            Selection::All => true,
-            Selection::Group(group) => own.groups & (1 << group) != 0,
-            Selection::Area(area) => area.contains(own.place),
-            Selection::Units(ranges) => {
-                ranges.iter().any(|range| (range.first..range.first + range.count).contains(&own.index))
-            }
-        };
-        own.iter()
-            .filter(|own| orders.iter().any(|order| is_meant(order, own)))
-            .map(|own| own.index)
-            .collect()
+    /// The battle that a person begins with.
+    fn skirmish() -> Game {
+        Game::new(Setup { players: 2, units: 200, seed: 7, map: Map::named("ford") }).unwrap()
+    }
+
+    fn own_in(game: &Game) -> Vec<Own> {
+        let looks = game.unit_looks().filter(|look| look.army == 0);
+        let own = looks.map(|look| {
+            let place = Point::from_vec2(game.world().body(look.body).unwrap().position());
+            Own { index: look.index, body: look.body, place, groups: look.groups, stance: look.stance }
+        });
+        own.collect()
+    }
+
+    /// A selection of the units of a battle whose numbers are like this.
+    fn chosen_in(own: &[Own], is_chosen: impl Fn(u32) -> bool) -> Chosen {
+        let mut choice = Chosen::default();
+        choice.choose(own.iter().filter(|own| is_chosen(own.index)).map(Own::member), false);
+        choice
+    }
+
+    fn give(game: &mut Game, orders: &[Order]) {
+        orders.iter().for_each(|order| game.apply(PlayerId(0), order));
+    }
+
+    fn to(x: i32, y: i32) -> OrderPoint {
+        OrderPoint::near(Point { x: x * UNIT, y: y * UNIT })
+    }
+
+    /// The units of the first army that go somewhere, and their places there.
+    fn sent(game: &Game) -> Vec<(u32, Point)> {
+        (0..200).filter_map(|unit| Some((unit, game.plan(unit).next()?.place))).collect()
     }
 
     #[test]
     fn orders_reach_exactly_the_chosen() {
-        let own = army(100);
-        let choices: [Vec<u32>; 6] = [
-            (0..100).collect(),
+        let choices: [Vec<u32>; 7] = [
+            (0..200).collect(),
             (0..30).collect(),
             vec![7],
-            (0..100).step_by(3).collect(),
-            (0..100).filter(|n| n % 10 < 5).collect(),
+            (0..200).step_by(3).collect(),
+            (0..200).step_by(2).collect(),
+            (0..200).filter(|n| n % 10 < 5).collect(),
             vec![3, 4, 5, 50, 51, 99],
         ];
         let counts = choices.map(|units| {
-            let choice = chosen(units.clone());
-            let orders = choice.orders(&own, Command::Stop, false);
-            assert_eq!(reached(&orders, &own), units.into_iter().collect(), "{orders:?}");
+            let mut game = skirmish();
+            let own = own_in(&game);
+            let orders =
+                chosen_in(&own, |unit| units.contains(&unit)).orders(&own, Command::Move(to(0, 0)), false);
+            give(&mut game, &orders);
+            let reached: Vec<u32> = sent(&game).into_iter().map(|(unit, _)| unit).collect();
+            assert_eq!(reached, units, "{orders:?}");
             orders.len()
         });
-        assert_eq!(counts, [1, 1, 1, 5, 1, 1], "a block in ten stretches is an area");
-        assert_eq!(chosen([]).orders(&own, Command::Stop, false), []);
+        assert_eq!(counts, [1, 1, 1, 4, 5, 1, 1], "those of more than 32 stretches are gathered");
+        assert_eq!(chosen([]).orders(&own_in(&skirmish()), Command::Stop, false), []);
+    }
+
+    /// The order named the rectangle in which they stood when it was given: whoever had left it two turns later went on.
+    #[test]
+    fn an_order_reaches_the_chosen_though_they_have_moved() {
+        for side in [|place: Point| place.x, |place: Point| place.y] {
+            let mut game = skirmish();
+            let own = own_in(&game);
+            let middle = own.iter().map(|own| i64::from(side(own.place))).sum::<i64>() / 200;
+            let is_chosen = |unit: u32| i64::from(side(own[unit as usize].place)) < middle;
+            let choice = chosen_in(&own, is_chosen);
+            give(&mut game, &choice.orders(&own, Command::Move(to(0, 0)), false));
+            let stop = choice.orders(&own, Command::Stop, false);
+            assert!(sent(&game).len() > 80);
+            (0..20).for_each(|_| game.step(20));
+            give(&mut game, &stop);
+            assert_eq!(sent(&game), []);
+        }
+    }
+
+    /// The order named the group, which was another one when it ran.
+    #[test]
+    fn an_order_reaches_the_chosen_though_their_group_has_changed() {
+        let mut game = skirmish();
+        let own = own_in(&game);
+        let group = |unit: u32| own[unit as usize].groups & 2 != 0;
+        let form = chosen_in(&own, |unit| unit == 199).orders(&own, Command::Assign(1), false);
+        let go = chosen_in(&own, group).orders(&own, Command::Move(to(0, 0)), false);
+        give(&mut game, &[form, go].concat());
+        let members: Vec<u32> = (0..200).filter(|unit| group(*unit)).collect();
+        assert!(sent(&game).into_iter().map(|(unit, _)| unit).eq(members));
+    }
+
+    /// They were sent by several orders, each with a formation of its own: two units for each place, and archers in the first rank.
+    #[test]
+    fn scattered_units_line_up_in_one_formation() {
+        for command in
+            [Command::Move(to(0, 0)), Command::Line { from: to(-12, 0), to: to(12, 0), attacks: true }]
+        {
+            let mut game = Game::new(Setup { players: 2, units: 200, seed: 7, map: None }).unwrap();
+            let own = own_in(&game);
+            give(&mut game, &chosen_in(&own, |unit| unit % 3 == 0).orders(&own, command, false));
+            let places: BTreeSet<(i32, i32)> = sent(&game).iter().map(|(_, at)| (at.x, at.y)).collect();
+            assert_eq!((sent(&game).len(), places.len()), (67, 67), "{command:?}");
+        }
+    }
+
+    /// Each of several orders formed the group anew.
+    #[test]
+    fn a_group_of_scattered_units_has_all_of_them() {
+        let mut game = skirmish();
+        let own = own_in(&game);
+        give(&mut game, &chosen_in(&own, |unit| unit % 3 == 0).orders(&own, Command::Assign(5), false));
+        let is_member = |own: &Own| own.groups & 1 << 5 != 0;
+        assert!(own_in(&game).iter().all(|own| is_member(own) == (own.index % 3 == 0)));
+    }
+
+    /// Everybody is ordered about again and again: whom the last selection had gathered does not get the next one's order.
+    #[test]
+    fn who_was_gathered_before_is_gathered_no_more() {
+        let mut game = skirmish();
+        let own = own_in(&game);
+        for rest in [0, 1] {
+            let choice = chosen_in(&own, |unit| unit % 3 == rest);
+            give(&mut game, &choice.orders(&own, Command::Move(to(rest as i32, 0)), false));
+        }
+        let choice = chosen_in(&own, |unit| unit % 3 == 1);
+        give(&mut game, &choice.orders(&own, Command::Stop, false));
+        assert!(sent(&game).iter().map(|(unit, _)| *unit).eq((0..200).step_by(3)));
     }
 
     #[test]

@@ -223,8 +223,9 @@ impl Skirmish {
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
         // A player whose units stay where they are is still preparing.
-        use Command::{Assign, Rally, Stand, Stop, Teams};
-        self.has_ordered |= !matches!(order.command, Assign(_) | Rally(_) | Stand(_) | Stop | Teams(_));
+        use Command::{Assign, Join, Rally, Stand, Stop, Teams};
+        self.has_ordered |=
+            !matches!(order.command, Assign(_) | Join(_) | Rally(_) | Stand(_) | Stop | Teams(_));
         Ok(())
     }
 

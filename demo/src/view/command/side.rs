@@ -110,25 +110,14 @@ impl Side {
         mut submit: impl FnMut(&Order) -> Result<u32, SubmitError>,
     ) {
         self.chosen.keep(own);
-        let (mut is_given, mut refused) = (false, None);
-        // Units that are scattered need several.
-        for order in self.chosen.orders(own, told.command, told.is_queued) {
-            match submit(&order) {
-                Ok(turn) => {
-                    is_given = true;
-                    log.order(player, turn, &order, self.chosen.len());
-                }
-                Err(error) => refused = Some(error),
-            }
+        // Scattered units are gathered first. An order that would reach some of them is not given.
+        let orders = self.chosen.orders(own, told.command, told.is_queued);
+        let given = orders.iter().try_fold(None, |_, order| submit(order).map(|turn| Some((turn, order))));
+        if let Ok(Some((turn, order))) = given {
+            log.order(player, turn, order, self.chosen.len());
         }
-        self.refused = refused.map(|error| {
-            let what = if is_given {
-                "Some of these units do not get this order"
-            } else {
-                "This order does not run"
-            };
-            format!("{what}: {error}")
-        });
+        let is_given = matches!(given, Ok(Some(_)));
+        self.refused = given.err().map(|error| format!("This order does not run: {error}"));
         use Command::{Attack, Line, Strike};
         let attacks = matches!(told.command, Attack(_) | Strike(_) | Line { attacks: true, .. });
         if is_given && !matches!(told.command, Command::Assign(_)) {
@@ -159,7 +148,7 @@ mod tests {
             |index| Own { index, body: body(index), place: at(index), groups: 0, stance: Stance::Defend };
         let own: Vec<Own> = (0..100).map(own).collect();
         let told = Told { at: Some(Vec2::ZERO), ..Told::here(Command::Stop) };
-        // The number of orders that are accepted; every third unit needs five.
+        // The number of orders that are accepted; every third unit needs three.
         let said = |accepted: u32| {
             let (mut side, mut given) = (Side::default(), 0..accepted);
             side.chosen.choose(own.iter().step_by(3).map(Own::member), false);
@@ -168,9 +157,10 @@ mod tests {
             });
             (side.answer, side.refused.unwrap_or_default())
         };
-        assert_eq!(said(5), (Some(Cue::Order), String::new()));
-        let (answer, refused) = said(4);
-        assert!(answer.is_some() && refused.starts_with("Some of these units do not"), "{refused}");
+        assert_eq!(said(3), (Some(Cue::Order), String::new()));
+        // Who was gathered for it was told nothing.
+        let (answer, _) = said(2);
+        assert_eq!(answer, None);
         let (answer, refused) = said(0);
         assert!(answer.is_none() && refused.starts_with("This order does not run"), "{refused}");
         assert!(refused.contains("the match ends with turn 9"), "{refused}");

@@ -274,7 +274,7 @@ impl Viewing {
     fn show_orders(&mut self, turn: u32) {
         let course = &self.course;
         for (player, order) in course.orders(turn) {
-            if let Some(words) = self.last_orders.get_mut(usize::from(player)) {
+            if let Some(words) = self.last_orders.get_mut(usize::from(player)).filter(|_| !order.gathers()) {
                 *words = order.in_words();
             }
             let is_shown = self.followed.is_none_or(|followed| followed == player);

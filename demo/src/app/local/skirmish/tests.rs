@@ -74,7 +74,8 @@ fn the_bot_waits_until_units_are_sent_somewhere() {
     let enemies = |skirmish: &Skirmish| skirmish.copy(0).game().middle(1).unwrap().1;
     let start = enemies(&skirmish);
     let place = OrderPoint::near(Point::ZERO);
-    for command in [Command::Assign(1), Command::Rally(place), Command::Stop, Command::Stand(Stance::Hold)] {
+    let hold = Command::Stand(Stance::Hold);
+    for command in [Command::Assign(1), Command::Join(1), Command::Rally(place), Command::Stop, hold] {
         skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
     }
     skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();
