@@ -237,19 +237,32 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
 
 fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Result<(), StateError> {
     let Errand { deed, destination } = errand;
-    let (mut attacks, mut foe) = match *deed {
-        Deed::March => (false, None),
-        Deed::Attack => (true, None),
-        Deed::Strike(foe) => (false, Some(foe)),
+    let mut number = match deed {
+        Deed::March => 0_u8,
+        Deed::Attack => 1,
+        Deed::Strike(_) => 2,
+        Deed::Patrol { .. } => 3,
     };
-    v.number("errand.attacks", &mut attacks)?;
-    visit_foe(&mut foe, v, limits, ["errand.foe.kind", "errand.foe"])?;
+    v.number_in("errand", &mut number, 0..=3)?;
     visit_destination(destination, v, ["errand.x", "errand.y"], ["errand.goal.x", "errand.goal.y"])?;
-    *deed = match (attacks, foe) {
-        (false, None) => Deed::March,
-        (true, None) => Deed::Attack,
-        (false, Some(foe)) => Deed::Strike(foe),
-        (true, Some(_)) => return Err(StateError::Part { what: "an errand is two things at a time" }),
+    *deed = match number {
+        0 => Deed::March,
+        1 => Deed::Attack,
+        2 => {
+            let mut foe = if let Deed::Strike(foe) = *deed { Some(foe) } else { None };
+            visit_foe(&mut foe, v, limits, ["errand.foe.kind", "errand.foe"])?;
+            Deed::Strike(foe.ok_or(StateError::Part { what: "an errand is to strike nobody" })?)
+        }
+        _ => {
+            let mut back = if let Deed::Patrol { back } = *deed { back } else { Destination::NOWHERE };
+            visit_destination(
+                &mut back,
+                v,
+                ["errand.back.x", "errand.back.y"],
+                ["errand.back.goal.x", "errand.back.goal.y"],
+            )?;
+            Deed::Patrol { back }
+        }
     };
     Ok(())
 }

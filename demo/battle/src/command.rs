@@ -5,9 +5,9 @@ use testudo_physics::math::isqrt_u64;
 use crate::Game;
 use crate::field::{SPACING, files_for};
 use crate::order::{Command, Order};
-use crate::point::{Point, UNIT, squared};
+use crate::point::{Point, UNIT, mean, squared};
 use crate::selection::{GROUPS, Selection};
-use crate::unit::{Deed, Destination, ERRANDS_MAX, Errand, Foe, Stance, Task};
+use crate::unit::{Deed, Destination, ERRANDS_MAX, Errand, Foe, Stance, Task, Unit};
 
 /// A place that lies further than this in closed ground (raw) is exchanged for one on the other side of the goal.
 const SHORE: i32 = 4 * UNIT;
@@ -84,7 +84,7 @@ impl Game {
             }
             Command::Assign(group) => self.assign(army, &chosen, group),
             Command::Join(group) => self.join(&chosen, group),
-            Command::Patrol(to) => self.patrol(army, &chosen, to.point()),
+            Command::Patrol(to) => self.patrol(army, &chosen, to.point(), order.is_queued),
             Command::Strike(foe) => self.strike(army, &chosen, foe, order.is_queued),
             Command::Teams(teams) => self.settle_teams(army, teams),
             Command::Rally(to) => {
@@ -126,15 +126,20 @@ impl Game {
         let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
             let errand = Errand { deed, destination: self.destination(army, shape, goal, number, count) };
-            let state = &mut self.units[unit as usize];
-            if is_queued && !state.task.is_idle() {
-                if state.errands.len() < ERRANDS_MAX {
-                    state.errands.push_back(errand);
-                }
-            } else {
-                state.errands.clear();
-                self.begin(unit, errand);
+            self.give(unit, errand, is_queued);
+        }
+    }
+
+    /// Gives a unit an errand: after those that it has, or instead of them.
+    fn give(&mut self, unit: u32, errand: Errand, is_queued: bool) {
+        let state = &mut self.units[unit as usize];
+        if is_queued && !state.task.is_idle() {
+            if state.errands.len() < ERRANDS_MAX {
+                state.errands.push_back(errand);
             }
+        } else {
+            state.errands.clear();
+            self.begin(unit, errand);
         }
     }
 
@@ -185,7 +190,7 @@ impl Game {
             return;
         }
         // A unit that may fight continues its present fight.
-        if deed != Deed::Attack {
+        if !matches!(deed, Deed::Attack | Deed::Patrol { .. }) {
             unit.target = None;
         }
         let goes_there = before.destination() == Some(&destination)
@@ -220,18 +225,30 @@ impl Game {
         }
     }
 
-    /// A patrol to `to` in formation, and back to the middle of the units' present positions, also in formation.
-    fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
-        let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
-        self.send(army, chosen, Shape::Square(to), Deed::Attack, false);
-        let Some(goal) = self.goal_near(home, chosen) else { return };
+    /// A patrol to `to` in formation, and back to the middle of the places where the units begin it, also in formation.
+    fn patrol(&mut self, army: u8, chosen: &[u32], to: Point, is_queued: bool) {
+        let begins_at = |&unit: &u32| if is_queued { self.last_place(unit) } else { self.place_of(unit) };
+        let Some((_, home)) = mean(chosen.iter().filter_map(begins_at)) else { return };
+        let [there, here] = [to, home].map(|middle| Shape::Square(middle).within(self.field.half));
+        let (Some(far), Some(near)) =
+            (self.goal_near(there.middle(), chosen), self.goal_near(here.middle(), chosen))
+        else {
+            return;
+        };
         let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
-            let back = self.destination(army, Shape::Square(home), goal, number, count);
-            if let Task::Attack(to) = self.units[unit as usize].task {
-                self.units[unit as usize].task = Task::Patrol { to, back };
-            }
+            let deed = Deed::Patrol { back: self.destination(army, here, near, number, count) };
+            let destination = self.destination(army, there, far, number, count);
+            self.give(unit, Errand { deed, destination }, is_queued);
         }
+    }
+
+    /// Where a unit will stand once it has done what it has been told.
+    fn last_place(&self, unit: u32) -> Option<Point> {
+        let Unit { task, errands, .. } = &self.units[unit as usize];
+        let last = errands.back().map(|errand| &errand.destination);
+        let last = last.or_else(|| task.destination().filter(|_| !task.is_idle()));
+        last.map(|last| last.place).or_else(|| self.place_of(unit))
     }
 
     /// An attack on an existing enemy. Units and buildings of the army and of its team are not enemies.

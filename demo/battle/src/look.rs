@@ -6,7 +6,7 @@ use testudo_physics::{BodyId, BodyKind, Fx, Vec2};
 use crate::building::BuildingKind;
 use crate::field::{Field, SPACING};
 use crate::kind::{Kind, Stats};
-use crate::point::Point;
+use crate::point::{Point, mean};
 use crate::rock::Rock;
 use crate::unit::{Deed, Foe, Stance, Task};
 use crate::{Game, NO_UNIT, RESERVE_PER_UNIT};
@@ -246,13 +246,6 @@ impl Game {
 
     /// How many of these units live, and the mean of their positions.
     pub(super) fn mean_place(&self, units: impl Iterator<Item = u32>) -> Option<(u32, Point)> {
-        let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
-        for place in units.filter_map(|unit| self.place_of(unit)) {
-            count += 1;
-            x += i64::from(place.x);
-            y += i64::from(place.y);
-        }
-        let mean = |sum: i64| (sum / i64::from(count)) as i32;
-        (count > 0).then(|| (count, Point { x: mean(x), y: mean(y) }))
+        mean(units.filter_map(|unit| self.place_of(unit)))
     }
 }

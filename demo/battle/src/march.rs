@@ -74,6 +74,7 @@ impl Game {
                 let post = unit.post;
                 self.done(number, post);
             }
+            Task::Patrol { .. } if !unit.errands.is_empty() => self.done(number, post),
             Task::Patrol { to, back } => {
                 unit.task = Task::Patrol { to: back, back: to };
                 self.go(number, back);

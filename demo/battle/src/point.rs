@@ -73,6 +73,18 @@ pub const fn squared(length: i32) -> u64 {
     length.unsigned_abs() as u64 * length.unsigned_abs() as u64
 }
 
+/// How many places there are, and their mean; none of none.
+pub(crate) fn mean(places: impl Iterator<Item = Point>) -> Option<(u32, Point)> {
+    let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
+    for place in places {
+        count += 1;
+        x += i64::from(place.x);
+        y += i64::from(place.y);
+    }
+    let mean = |sum: i64| (sum / i64::from(count)) as i32;
+    (count > 0).then(|| (count, Point { x: mean(x), y: mean(y) }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod errands;
 mod formations;
+mod patrols;
 mod sieges;
 mod stances;
 mod strikes;
@@ -258,6 +259,8 @@ fn every_number_of_the_state_is_hashed_and_named() {
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     let then = order(Selection::Group(RIGHT_WING), Command::Move(OrderPoint::near(Point::ZERO)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
+    let then = order(Selection::Group(LEFT_WING), Command::Patrol(OrderPoint::near(Point::ZERO)));
+    whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     run(&mut whole, 140);
     for (unit, task) in Task::ALL.into_iter().enumerate() {
         whole.units[unit].task = task;
@@ -302,6 +305,7 @@ fn every_number_of_the_state_is_hashed_and_named() {
         "target",
         "goal.x",
         "back.x",
+        "errand.back.x",
         "foe",
         "rally.x",
         "ready",
@@ -332,25 +336,6 @@ fn recruits_come_out_of_buildings_and_go_to_the_rally_point() {
     run(&mut game, 400);
     let near = |unit: u32| game.place_of(unit).unwrap().distance_squared(rally) < squared(9 * UNIT);
     assert!((0..20).all(near), "some recruits are elsewhere");
-}
-
-#[test]
-fn a_patrol_goes_there_and_back() {
-    let mut game = game(1, 9);
-    let home = game.middle(0).unwrap().1;
-    let there = home.offset(0, 15 * UNIT);
-    game.apply(PlayerId(0), &order(Selection::All, Command::Patrol(OrderPoint::near(there))));
-    let (mut visits, mut is_out) = (Vec::new(), false);
-    for frame in 0..1_500 {
-        run(&mut game, 1);
-        let place = game.place_of(4).unwrap();
-        let goal = if is_out { home } else { there };
-        if place.distance_squared(goal) < squared(3 * UNIT) {
-            visits.push(frame);
-            is_out = !is_out;
-        }
-    }
-    assert!(visits.len() >= 6, "{visits:?}");
 }
 
 /// A wall across the straight path: a unit that walks straight stays behind it.

@@ -42,6 +42,8 @@ pub(crate) enum Deed {
     Attack,
     /// See [`Task::Strike`].
     Strike(Foe),
+    /// See [`Task::Patrol`].
+    Patrol { back: Destination },
 }
 
 /// Something for a unit to do after its present errand.
@@ -61,6 +63,7 @@ impl Deed {
             Self::March => Task::March(destination),
             Self::Attack => Task::Attack(destination),
             Self::Strike(foe) => Task::Strike { foe, destination },
+            Self::Patrol { back } => Task::Patrol { to: destination, back },
         }
     }
 }
@@ -75,7 +78,7 @@ pub(crate) enum Task {
     March(Destination),
     /// Goes there, and attacks enemies that come in sight.
     Attack(Destination),
-    /// Like [`Task::Attack`], then back, until told otherwise.
+    /// Like [`Task::Attack`], then back, until told otherwise: it goes on with its later errands where it would turn.
     Patrol { to: Destination, back: Destination },
     /// Goes to this enemy. On the way it strikes only enemies within reach.
     Strike { foe: Foe, destination: Destination },
