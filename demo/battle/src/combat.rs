@@ -182,7 +182,10 @@ impl Game {
         unit.settle(Point::ZERO);
         let army = &mut self.armies[usize::from(unit.army)];
         army.losses = army.losses.saturating_add(in_battle.into());
-        army.fallen.push_back(number);
+        // Only a damaged state has named more of them than there are.
+        if army.fallen.len() < self.setup.units as usize {
+            army.fallen.push_back(number);
+        }
         // Only a damaged state names a body that is gone.
         let _ = self.world.remove_body(body);
     }

@@ -118,6 +118,10 @@ impl Game {
             while self.buildings[number].take_recruit() {
                 let army = self.buildings[number].army;
                 let Some(unit) = self.armies[usize::from(army)].recruit() else { break };
+                // Only a damaged state names somebody who lives among the fallen.
+                if self.units[unit as usize].is_alive() {
+                    continue;
+                }
                 let place = self.way_out(number);
                 let enlisted = self.enlist(unit, place, 0);
                 debug_assert!(enlisted.is_ok(), "unit {unit}: {enlisted:?}");

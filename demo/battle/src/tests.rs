@@ -2,6 +2,7 @@
 
 mod errands;
 mod formations;
+mod loaded;
 mod patrols;
 mod sieges;
 mod stances;
