@@ -19,7 +19,7 @@ fn failed(path: &Path, what: &dyn ToString) -> MatchError {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn archived(path: &Path) -> Result<Archived, MatchError> {
-    let bytes = files::read(path, recording::BYTES_MAX).map_err(|error| failed(path, &error))?;
+    let bytes = files::read(path, recording::READ_MAX).map_err(|error| failed(path, &error))?;
     Ok(Archived::new(path.file_name().unwrap_or_default().to_string_lossy(), &bytes))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn check(signed: &Signed, folder: &Path, expected_key: Option<&str>) 
     // A name and no path, so that nobody is led elsewhere.
     let path = folder.join(Path::new(&archived.file).file_name().unwrap_or_default());
     let unusable = |what: &dyn ToString| Doubt::Replay(what.to_string());
-    let bytes = files::read(&path, recording::BYTES_MAX).map_err(|error| unusable(&failed(&path, &error)))?;
+    let bytes = files::read(&path, recording::READ_MAX).map_err(|error| unusable(&failed(&path, &error)))?;
     if !archived.has(&bytes) {
         return Err(Doubt::Replay(format!("{}: this is another replay", path.display())));
     }

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use testudo_lockstep::Simulation;
-use testudo_lockstep::replay::{Recorded, Replay, ReplayHeader};
+use testudo_lockstep::replay::{RECORD_BYTES_MAX, Recorded, Replay, ReplayHeader};
 use testudo_lockstep::state::State;
 
 use crate::app::error::MatchError;
@@ -17,8 +17,11 @@ use crate::app::maps;
 use crate::app::terms::{FRAMES_PER_TURN_MAX, TURNS_MAX, Terms};
 use testudo_battle::Setup;
 
-/// Largest file: hours of a large battle.
-pub(crate) const BYTES_MAX: u64 = 256 << 20;
+/// A recording ends with the turn after which its file has more bytes: hours of a large battle.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Largest file that is read.
+pub(crate) const READ_MAX: u64 = read_max(BYTES_MAX);
 
 /// Largest replay in memory: an hour of an ordinary battle.
 const MEMORY_MAX: u64 = 64 << 20;
@@ -265,7 +268,10 @@ impl Recording {
 
     /// The battle, recorded from its first turn on.
     pub(crate) fn recorded<S: Simulation + State>(&self, game: S) -> Recorded<S> {
-        let bytes_max = if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX };
+        self.recorded_up_to(game, if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX })
+    }
+
+    fn recorded_up_to<S: Simulation + State>(&self, game: S, bytes_max: u64) -> Recorded<S> {
         Recorded::new(game, &self.header)
             .keyframe_every(KEYFRAME_EVERY)
             .bytes_max(bytes_max)
@@ -364,7 +370,16 @@ pub(crate) fn header(terms: &Terms) -> ReplayHeader {
 /// # Errors
 /// There is no such file, or nothing in it can be played.
 pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
-    let bytes = files::read(path, BYTES_MAX)
+    open_up_to(path, READ_MAX)
+}
+
+/// What a recording with this limit may have: after the turn that passes it there is a keyframe, and perhaps a state as evidence.
+const fn read_max(bytes_max: u64) -> u64 {
+    bytes_max + 2 * RECORD_BYTES_MAX as u64
+}
+
+fn open_up_to(path: &Path, bytes_max: u64) -> Result<(Replay, Terms), MatchError> {
+    let bytes = files::read(path, bytes_max)
         .map_err(|error| MatchError::Replay { path: path.to_owned(), what: error.to_string() })?;
     read(path, bytes)
 }

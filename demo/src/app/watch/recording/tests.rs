@@ -105,6 +105,24 @@ fn a_replay_in_memory_is_the_one_in_a_file() {
     assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
 }
 
+/// The file has more bytes than the limit at which the recording ends, and was refused for that.
+#[test]
+fn a_replay_that_has_ended_at_its_size_can_be_opened() {
+    let path = std::env::temp_dir().join(format!("testudo-full-{}.replay", std::process::id()));
+    let mut recording = Recording::create(&path, &TERMS).unwrap();
+    let mut game = recording.recorded_up_to(Game::new(TERMS.setup).unwrap(), 500);
+    for turn in 0..40 {
+        game.step(20);
+        game.turn_ended(Turn(turn), 7);
+        recording.store(&game.take_bytes());
+    }
+    recording.finish().unwrap();
+    let opened = open_up_to(&path, read_max(500));
+    fs::remove_file(path).unwrap();
+    let (replay, _) = opened.unwrap();
+    assert_eq!((replay.ending(), replay.byte_count() > 500), (Some(Ending::Full), true));
+}
+
 #[test]
 fn turns_are_as_long_as_in_a_match() {
     let with = |frames: u32| {
