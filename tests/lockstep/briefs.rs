@@ -75,6 +75,11 @@ fn what_would_be_another_match_has_no_brief_form() {
     let play = |recorder: &mut Recorder| recorder.end_turn(7);
     assert!(made(|recorder| (recorder.end_turn(7), recorder.end(Ending::Over)).1).is_some());
     assert!(made(play).is_none(), "cut off");
+    let full = |recorder: &mut Recorder| {
+        recorder.end_turn(7);
+        recorder.end(Ending::Full);
+    };
+    assert!(made(full).is_none(), "the match went on");
     assert!(made(|recorder| recorder.end(Ending::Over)).is_none(), "no turn");
     let started = |recorder: &mut Recorder| {
         recorder.start(9, &[1, 2]);

@@ -121,7 +121,7 @@ fn compare(player: &mut ReplayPlayer<Game>, stops_at_difference: bool) {
 pub(crate) fn link(options: &LinkArgs, json: bool) -> Result<bool, Failed> {
     let (replay, _) = open_replay(&options.file)?;
     let Some(link) = share::link(&replay, options.page.as_deref()) else {
-        let why = "this battle has no link: it is too long, begins in the middle, was cut off, or its computers disagreed; send the file";
+        let why = "this battle has no link: it is too long, begins in the middle, was cut off or too large to be recorded whole, or its computers disagreed; send the file";
         return Err(Failed::usage(why));
     };
     if json {

@@ -28,11 +28,12 @@ impl Replay {
 
     /// The same match without states and checksums but the last one. `A` is the game's own type of actions.
     ///
-    /// None where that would be another match: the recording is not complete, begins in the middle, or its peers disagreed. None for an
+    /// None where that would be another match: the recording does not end with the match, begins in the middle, or its peers disagreed. None for an
     /// action that is not `A`'s, and beyond [`BRIEF_TURNS_MAX`].
     #[must_use]
     pub fn brief<A: Action>(&self) -> Option<Vec<u8>> {
-        let is_whole = self.is_complete() && self.start().is_none() && self.desync().is_none();
+        let ends = self.ending() == Some(Ending::Over) && self.damage().is_none();
+        let is_whole = ends && self.start().is_none() && self.desync().is_none();
         if !is_whole || !(1..=BRIEF_TURNS_MAX).contains(&self.turns()) {
             return None;
         }

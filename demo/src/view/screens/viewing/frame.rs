@@ -3,6 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
 use macroquad::shapes::draw_rectangle;
+use testudo_lockstep::replay::Ending;
 
 use crate::app::share;
 use crate::app::words::count;
@@ -154,6 +155,8 @@ impl Viewing {
             notes.push((text.into(), TEXT));
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
+        } else if replay.ending() == Some(Ending::Full) {
+            notes.push(("The recording had reached its largest size: the match went on.".into(), WARN));
         }
         if let Some((turn, _)) = replay.start().filter(|(turn, _)| *turn > 0) {
             let text = format!("The recording begins with turn {turn} of the match. Turns count from there.");
