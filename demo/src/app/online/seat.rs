@@ -195,9 +195,13 @@ impl Seat {
     /// Gives a person's order: it is on its way at once and runs a few turns later, everywhere. Says in which turn it was given.
     ///
     /// # Errors
-    /// The order does not run: the queue is full, or the match is over.
+    /// The order does not run: the queue is full, or the match is over or has not begun.
     pub(crate) fn order(&mut self, order: &Order) -> Result<Turn, SubmitError> {
         let session = self.driver.session_mut();
+        // Before the start nothing leaves the queue, and the teams need a place in it.
+        if session.phase() == SessionPhase::Lobby {
+            return Err(SubmitError::NotPlaying);
+        }
         session.submit(order)?;
         Ok(session.next_turn())
     }

@@ -97,6 +97,20 @@ fn who_comes_back_to_a_room_can_still_invite() {
     assert_eq!(pair.seat(1).codes(), Some(&codes));
 }
 
+/// They filled the queue, and the order that settles the teams had no place in it.
+#[test]
+fn orders_before_the_start_do_not_cost_the_teams() {
+    let mut pair = Pair::new(false);
+    for player in 0..2 {
+        assert!(pair.seat(0).set_team(PlayerId(player), player + 1));
+    }
+    let order = Order::new(Selection::All, Command::Stop);
+    let refused = (0..100).filter(|_| pair.seat(0).order(&order).is_err()).count();
+    pair.until("the first turns", |pair| pair.games[0].seat().is_some_and(|seat| seat.frame() > 20));
+    assert_eq!([0, 1].map(|player| pair.seat(0).team_of(PlayerId(player))), [1, 2]);
+    assert_eq!(refused, 100);
+}
+
 #[test]
 fn two_persons_play_pause_and_part_in_good_order() {
     [true, false].into_iter().for_each(play_pause_and_part);

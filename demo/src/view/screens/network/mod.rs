@@ -161,7 +161,9 @@ impl Screen for NetworkDesk {
         if is_key_pressed(KeyCode::Space) {
             self.toggle_pause();
         }
-        let is_covered = self.stage.shows_help;
+        // Orders run from the start on.
+        let waits = |seat: &Seat| seat.session().phase() == SessionPhase::Lobby;
+        let is_covered = self.stage.shows_help || self.game.seat().is_some_and(waits);
         self.board.read(&mut self.stage, &mut self.game, is_covered, seconds);
         if let Some(why) = self.board.take_refusal() {
             self.refuse(why);
