@@ -15,6 +15,7 @@ mod replay;
 mod report;
 mod skirmish;
 mod soak;
+mod typed;
 mod value;
 
 use std::fs::File;

@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read as _};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
 use testudo_lockstep::service::code::JoinCode;
@@ -24,6 +23,7 @@ use crate::app::{
 use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
 use crate::cli::headless::{measure, progress_bar, teams, terms};
 use crate::cli::report::Report;
+use crate::cli::typed::typed;
 use crate::cli::value::PaceArg;
 use crate::cli::{
     Failed, check_files, check_public, check_report, needs_window, print, print_json, save_difference,
@@ -35,9 +35,6 @@ use testudo_battle::{BodyField, Teams};
 
 /// A longer line is no code.
 const CODE_BYTES_MAX: u64 = 2_048;
-
-/// Typed lines that wait.
-const LINES_MAX: usize = 16;
 
 /// The bit that `join --corrupt` flips: 1/32 of a unit.
 const REHEARSED_BIT: u32 = 11;
@@ -234,20 +231,6 @@ fn host_and_port(text: &str) -> Result<(), Failed> {
     } else {
         Err(Failed::usage(format!("'{text}': a host and a port are needed, as in localhost:4000")))
     }
-}
-
-/// Lines that are typed on the terminal.
-fn typed() -> Receiver<String> {
-    let (sender, receiver) = mpsc::sync_channel(LINES_MAX);
-    // It ends with the input, or with the program.
-    let _ = std::thread::Builder::new().name("input".into()).spawn(move || {
-        for line in std::io::stdin().lines() {
-            if !line.is_ok_and(|line| sender.send(line).is_ok()) {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 /// Does what a typed line asks for, and says what became of it.

@@ -22,4 +22,6 @@ mod run;
 mod soak;
 mod strangers;
 mod teams;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod window;
