@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
-use testudo_lockstep::{Duration, PlayerId, SessionPhase};
+use testudo_lockstep::{Duration, EndReason, PlayerId, SessionPhase};
 
 use crate::app::words::count;
 use crate::app::{Diagnosis, Pilot, Seat};
@@ -170,7 +170,8 @@ impl NetworkDesk {
             }
             (SessionPhase::Running, Some((_, players))) => {
                 let names: Vec<String> = players.iter().map(|player| seat.shown_as(*player)).collect();
-                (waits(&names, seat.session().drop_in()), WARN)
+                let plays_on = seat.session().config().is_played_on(EndReason::Dropped);
+                (waits(&names, seat.session().drop_in(), plays_on), WARN)
             }
             // The simulation goes on.
             _ if self.is_ended => {
@@ -289,11 +290,12 @@ fn silent(is_relayed: bool, silence: Duration) -> String {
     format!("Nothing has come from the {whom} for {} s", silence.as_millis() / 1_000)
 }
 
-/// For whom the match waits, and for how long at most.
-fn waits(names: &[String], drop_in: Option<Duration>) -> String {
+/// For whom the match waits, for how long at most, and what comes then: `plays_on`: a bot.
+fn waits(names: &[String], drop_in: Option<Duration>, plays_on: bool) -> String {
+    let what = if plays_on { "A bot plays on" } else { "The match goes on without them" };
     let then = match drop_in {
         Some(left) if left > Duration::ZERO => {
-            format!(". A bot plays on in {} s", left.as_millis().div_ceil(1_000))
+            format!(". {what} in {} s", left.as_millis().div_ceil(1_000))
         }
         _ => String::new(),
     };
@@ -320,10 +322,13 @@ mod tests {
     #[test]
     fn a_wait_counts_down_the_seconds_until_a_bot_plays_on() {
         let names = ["Ada".to_owned(), "Ben".to_owned()];
-        let said = |count, ms: Option<u64>| waits(&names[..count], ms.map(Duration::from_millis));
+        let said = |count, ms: Option<u64>| waits(&names[..count], ms.map(Duration::from_millis), true);
         assert_eq!(said(1, Some(6_001)), "Waiting for Ada. A bot plays on in 7 s");
         assert_eq!(said(2, Some(1_000)), "Waiting for Ada, Ben. A bot plays on in 1 s");
         assert_eq!([said(1, Some(0)), said(1, None)], ["Waiting for Ada"; 2]);
+        // It was promised in matches without bots, too.
+        let said = waits(&names[..1], Some(Duration::from_millis(6_001)), false);
+        assert_eq!(said, "Waiting for Ada. The match goes on without them in 7 s");
     }
 
     #[test]
