@@ -16,12 +16,16 @@ use testudo_battle::{Game, Teams};
 use testudo_render::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, army};
 use testudo_render::paint::pen::{LARGE, SIZE, SMALL};
 
-/// Who has won and why, from the side of `person`; none if nobody plays.
-pub(crate) fn told(game: &Game, person: Option<u8>, called: impl Fn(u8) -> String) -> (String, Color) {
-    let winner = game.result().and_then(|result| u8::try_from(result).ok());
+/// Who has won and why, from the side of `person`; none if nobody plays. None of a battle that is not decided.
+pub(crate) fn told(
+    game: &Game,
+    person: Option<u8>,
+    called: impl Fn(u8) -> String,
+) -> Option<(String, Color)> {
+    let winner = u8::try_from(game.result()?).ok();
     let has_won = |army: &u8| winner.is_some_and(|winner| game.teams().are_friends(winner, *army));
     let is_spent = (0..game.setup().players).filter(|army| !has_won(army)).all(|army| game.is_spent(army));
-    title((winner, person), is_spent, game.teams(), called)
+    Some(title((winner, person), is_spent, game.teams(), called))
 }
 
 /// `is_spent`: all armies but those on the winner's side were spent, as opposed to having lost their keeps.
@@ -98,8 +102,8 @@ impl Next {
 impl Ended<'_> {
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&self, ui: &mut Ui, around: Rect) -> Option<Next> {
+        let (title, color) = told(self.game, self.person, |player| self.called(player))?;
         let card = card::middle(around, 520.0, 300.0);
-        let (title, color) = told(self.game, self.person, |player| self.called(player));
         ui.card("result", card, PANEL, (4.0, color));
         let x = card.x + 22.0;
         ui.pen.strong(&title, x, card.y + 36.0, LARGE, color);
@@ -183,7 +187,16 @@ impl Ended<'_> {
 
 #[cfg(test)]
 mod tests {
+    use testudo_battle::Setup;
+
     use super::*;
+
+    /// Who came back to a battle that had been decided read of a draw until the state was there.
+    #[test]
+    fn a_battle_that_is_not_decided_is_no_draw() {
+        let game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
+        assert_eq!(told(&game, Some(0), |_| String::new()), None);
+    }
 
     #[test]
     fn the_title_is_told_from_the_persons_side() {

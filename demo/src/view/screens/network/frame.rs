@@ -174,9 +174,10 @@ impl NetworkDesk {
                 (waits(&names, seat.session().drop_in(), plays_on), WARN)
             }
             // The simulation goes on.
-            _ if self.is_ended => {
-                let person = (!seat.is_watching()).then_some(seat.player().0);
-                result::told(seat.copy().game(), person, |player| seat.shown_as(PlayerId(player)))
+            _ if self.is_ended
+                && let Some(told) = result_of(seat) =>
+            {
+                told
             }
             _ => return,
         };
@@ -282,6 +283,12 @@ fn notice_plate(view: Rect, n: usize, width: f32) -> Rect {
     let width = (width + 24.0).max(200.0);
     let top = view.y + 10.0 + n as f32 * NOTICE_HEIGHT;
     Rect::new(view.right() - 10.0 - width, top, width, 24.0)
+}
+
+/// Who has won. None of a seat that has come back, until the state is here.
+fn result_of(seat: &Seat) -> Option<(String, Color)> {
+    let person = (!seat.is_watching()).then_some(seat.player().0);
+    result::told(seat.copy().game(), person, |player| seat.shown_as(PlayerId(player)))
 }
 
 /// That nothing comes from the middle of the star: whoever else is waited for may well be there.
