@@ -45,7 +45,7 @@ struct ComparedFile {
 /// The first number in which two states differ.
 #[derive(Debug, Serialize)]
 struct DifferingNumber {
-    /// The states before this turn are compared.
+    /// The states before this turn of the match are compared.
     at_turn: u32,
     kind: &'static str,
     index: u32,
@@ -172,7 +172,7 @@ fn difference(
         index += 1;
     });
     Some(DifferingNumber {
-        at_turn,
+        at_turn: first_turn(broken) + at_turn,
         kind: leaf.kind,
         index: leaf.index,
         field: leaf.name,
@@ -237,5 +237,44 @@ impl ReplayComparison {
             }
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::replay::{Ending, Recorded};
+    use testudo_lockstep::{Simulation as _, Turn};
+
+    use super::*;
+    use crate::app::Terms;
+    use crate::app::watch::recording;
+    use testudo_battle::BodyField;
+
+    /// A copy of a match that goes on with turn 100, damaged after one of its turns.
+    fn resumed(setup: Setup, damaged: Option<u32>) -> Replay {
+        let header = recording::header(&Terms { setup, turns: 200 });
+        let game = Game::new(setup).unwrap();
+        let unit = game.unit_slots().next().unwrap();
+        let mut game = Recorded::new(game, &header).keyframe_every(1).starting_at(Turn(100));
+        for turn in 100..110 {
+            game.step(20);
+            if damaged == Some(turn) {
+                game.game_mut().corrupt(unit, BodyField::PositionX, 3).unwrap();
+            }
+            let checksum = game.checksum();
+            game.turn_ended(Turn(turn), checksum);
+        }
+        game.finish(Ending::Over);
+        Replay::read(game.take_bytes(), header.sim_version).unwrap()
+    }
+
+    /// The difference was named by its turn in the file, beside turns of the match.
+    #[test]
+    fn a_difference_of_a_resumed_match_is_in_a_turn_of_the_match() {
+        let setup = Setup { players: 2, units: 8, seed: 3, map: None };
+        let found = compare(setup, &resumed(setup, None), &resumed(setup, Some(105))).unwrap();
+        let at_turn = found.difference.as_ref().map(|number| number.at_turn);
+        assert_eq!((found.first_divergent_turn, at_turn), (Some(105), Some(106)));
+        assert!(found.in_words().contains("before turn 106"), "{}", found.in_words());
     }
 }
