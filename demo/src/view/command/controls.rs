@@ -15,11 +15,29 @@ use testudo_battle::{Command, OrderPoint};
 use testudo_render::battle::selection::Own;
 use testudo_render::paint::camera::{self, Camera};
 
-/// The digit keys, by their digits.
-pub(crate) const DIGITS: [KeyCode; 10] = {
+/// The digit keys, by their digits: those above the letters, and those of the number pad. On X11 the library knows the former by what they write without
+/// shift, which is no digit on a French or Czech keyboard.
+const DIGITS: [[KeyCode; 2]; 10] = {
     use KeyCode::*;
-    [Key0, Key1, Key2, Key3, Key4, Key5, Key6, Key7, Key8, Key9]
+    [
+        [Key0, Kp0],
+        [Key1, Kp1],
+        [Key2, Kp2],
+        [Key3, Kp3],
+        [Key4, Kp4],
+        [Key5, Kp5],
+        [Key6, Kp6],
+        [Key7, Kp7],
+        [Key8, Kp8],
+        [Key9, Kp9],
+    ]
 };
+
+/// The digits whose keys go down in this picture, with their keys.
+pub(crate) fn digits(is_pressed: impl Fn(KeyCode) -> bool) -> impl Iterator<Item = (usize, KeyCode)> {
+    let all = DIGITS.into_iter().enumerate().flat_map(|(digit, keys)| keys.map(|key| (digit, key)));
+    all.filter(move |(_, key)| is_pressed(*key))
+}
 
 /// The mouse in one picture, as far as it applies to the field.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +105,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
     if is_key_pressed(KeyCode::G) {
         side.names_group = true;
     }
-    for (key, code) in DIGITS.into_iter().enumerate() {
-        if !is_key_pressed(code) {
-            continue;
-        }
+    for (key, code) in digits(is_key_pressed) {
         if core::mem::take(&mut side.names_group) || control(code) {
             side.chosen.assign(key);
             told.push(Told::here(Command::Assign(key as u8)));
@@ -273,6 +288,14 @@ mod tests {
         let mut side = Side::default();
         side.aim = Some(Aim::Attack);
         side
+    }
+
+    /// With a French keyboard nobody could make a group.
+    #[test]
+    fn the_number_pad_has_digits_too() {
+        let held = [KeyCode::Kp7, KeyCode::Key0, KeyCode::A];
+        let all: Vec<_> = digits(|key| held.contains(&key)).collect();
+        assert_eq!(all, [(0, KeyCode::Key0), (7, KeyCode::Kp7)]);
     }
 
     /// The order was given by whatever the mouse did next outside of the small map.

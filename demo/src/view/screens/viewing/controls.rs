@@ -2,7 +2,7 @@
 
 use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 
-use crate::view::command::controls::DIGITS;
+use crate::view::command::controls::digits;
 use crate::view::screens::clients::Replayed;
 use crate::view::screens::viewing::{Back, Viewing};
 use crate::view::widgets::keys::Act;
@@ -33,13 +33,12 @@ impl Viewing {
             self.follow(None);
         }
         self.read_transport();
-        for (player, key) in (0..).zip(DIGITS.into_iter().skip(1)) {
-            if is_key_pressed(key) && player < self.course.terms().setup.players {
-                self.follow(Some(player));
+        for (digit, _) in digits(is_key_pressed) {
+            match (digit as u8).checked_sub(1) {
+                None => self.follow(None),
+                Some(player) if player < self.course.terms().setup.players => self.follow(Some(player)),
+                Some(_) => {}
             }
-        }
-        if is_key_pressed(KeyCode::Key0) {
-            self.follow(None);
         }
         let mut clients = Replayed { course: &self.course, followed: self.followed, alpha: 65_536 };
         let is_covered = self.stage.shows_help;
