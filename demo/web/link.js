@@ -224,8 +224,8 @@ miniquad_add_plugin({
 // The others are told at once. A browser may keep the page for its "back" button: if it lives again, it comes back as after any other loss.
 addEventListener("pagehide", () => links.forEach((link) => link.end("the page was left")));
 
-// One place in two tabs: each would take it from the other, for ever. The one that came last keeps it.
-const tabs = new BroadcastChannel("testudo place");
+// One place in two tabs: each would take it from the other, for ever. The one that came last keeps it. A browser that is too old for that plays, too.
+const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("testudo place") : { postMessage() {} };
 let ownPlace = null, isElsewhere = false;
 function takePlace(code) {
   ownPlace = code;

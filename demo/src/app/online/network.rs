@@ -164,6 +164,12 @@ impl NetworkMatch {
         game.map_err(|error| error.to_string())
     }
 
+    /// The code of the place that this program has asked for; none of one that hosts or opens a room.
+    pub(crate) fn code(&self) -> Option<String> {
+        let request = self.request.as_ref().filter(|request| !request.opens)?;
+        if let HostAddress::Sealed(code) = &request.host { Some(code.to_string()) } else { None }
+    }
+
     /// Comes back to a room that was opened with these codes, which the other side tells only once.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn with_codes(mut self, codes: Option<Codes>) -> Self {

@@ -68,7 +68,11 @@ impl Desk {
         let Some(chosen) = self.menu.clone() else { return };
         if let MenuAction::Online(way) = action {
             match self.reach(way, &chosen) {
-                Ok(game) => self.wants = Some(Want::Online(Box::new(game))),
+                Ok(game) => {
+                    // A page that is loaded again comes back with it.
+                    game.code().into_iter().for_each(|code| self.stage.log.note("joins", code));
+                    self.wants = Some(Want::Online(Box::new(game)));
+                }
                 Err(why) => {
                     self.stage.log.note("refused", why.clone());
                     self.menu.iter_mut().flat_map(|menu| &mut menu.friends).for_each(|page| page.say(&why));
