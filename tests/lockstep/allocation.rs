@@ -2,8 +2,11 @@
 
 use crate::play::{Play as _, give_order};
 use crate::toy::{Order, toy_match};
+use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Instant, PeerId, Session, SessionConfig, TurnStatus};
+use testudo_lockstep::{
+    BitWriter, Entry, Instant, Payload, PeerId, PlayerId, Session, SessionConfig, TurnStatus,
+};
 use testudo_tests::counting::Counting;
 
 #[global_allocator]
@@ -15,8 +18,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
     let config = SessionConfig::new(players).simulated();
     let mut sessions = vec![Session::<Order>::host(config.clone(), now).unwrap()];
     for player in 1..players {
-        sessions
-            .push(Session::join(config.clone(), testudo_lockstep::PlayerId(player), PeerId(0), now).unwrap());
+        sessions.push(Session::join(config.clone(), PlayerId(player), PeerId(0), now).unwrap());
     }
     let mut packets: Vec<Vec<u8>> = (0..8).map(|_| Vec::with_capacity(1_500)).collect();
     let (mut before, mut ran) = (None, 0);
@@ -90,4 +92,30 @@ fn memory_is_bounded_while_a_peer_is_away() {
     let before = Counting::counts().allocations;
     game.idle(15_000);
     assert!(Counting::counts().allocations - before < 10, "{}", Counting::counts().allocations - before);
+}
+
+/// To repeat an entry costs its sender a bit. Whoever read the packet, and whoever passed it on, made a copy of the actions for each repetition: a thousand
+/// copies of 256 bytes for a packet of 400.
+#[test]
+fn actions_that_are_repeated_are_kept_once() {
+    let payload = Payload::new(&core::array::from_fn::<u8, 256, _>(|byte| byte as u8), 2_048);
+    let turns = TurnsPacket {
+        base: 1_024,
+        segments: [Segment { player: PlayerId(1), first: 0, entries: 0..1_024 }].into_iter().collect(),
+        entries: vec![Entry { payload, ..Entry::default() }; 1_024],
+        ..TurnsPacket::default()
+    };
+    let (format, mut bytes) = (PayloadFormat::Variable(2_048), Vec::new());
+    Packet::Turns(Box::new(turns)).encode(1, format, &mut BitWriter::new(), &mut bytes);
+    assert!(bytes.len() < 500, "{} bytes", bytes.len());
+    let before = Counting::counts();
+    let read = Packet::decode(&bytes, 1, format).unwrap();
+    let passed_on = read.clone();
+    let after = Counting::counts();
+    assert_eq!(read, passed_on);
+    let allocations = after.allocations - before.allocations;
+    // Two packets, the list of entries as it grows, its copy, and the actions.
+    assert!(allocations < 20, "{allocations} allocations");
+    let (entries, held) = (2 * 1_024 * size_of::<Entry>() as i64, after.bytes - before.bytes);
+    assert!(held < entries + 4_096, "{held} bytes, {entries} of them entries");
 }

@@ -30,6 +30,7 @@ use siphasher::sip::SipHasher24;
 use twox_hash::XxHash3_64;
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::ids::PLAYERS_MAX;
 
 /// Version of the wire format. Peers of different versions refuse each other.
 pub const PROTOCOL_VERSION: u16 = 13;
@@ -153,7 +154,7 @@ impl Packet {
             Kind::Lobby => Self::Lobby(Lobby::decode(reader)?),
             Kind::Turns => {
                 let mut packet = Box::<TurnsPacket>::default();
-                packet.decode_from(reader, format)?;
+                packet.decode_from(reader, format, PLAYERS_MAX)?;
                 Self::Turns(packet)
             }
             Kind::Bye => Self::Bye(Bye::decode(reader)?),

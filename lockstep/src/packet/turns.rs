@@ -166,11 +166,13 @@ impl TurnsPacket {
         }
     }
 
-    /// Reads the packet into `self` and reuses its allocations. After an error the content of `self` is undefined.
+    /// Reads the packet into `self` and reuses its allocations. It has entries of at most `streams_max` players. After an error the content of `self` is
+    /// undefined.
     pub(crate) fn decode_from(
         &mut self,
         mut reader: BitReader<'_>,
         format: PayloadFormat,
+        streams_max: u8,
     ) -> Result<(), DecodeError> {
         self.clear();
         self.base = reader.read_golomb(BASE_ORDER, u32::MAX)?;
@@ -183,7 +185,7 @@ impl TurnsPacket {
         self.unconfirmed = reader.read_golomb(0, u32::MAX)?;
         self.read_rare(&mut reader)?;
         self.signed.read(&mut reader, self.base, self.acks.len())?;
-        self.read_segments(&mut reader, format)?;
+        self.read_segments(&mut reader, format, streams_max)?;
         reader.finish()
     }
 
@@ -192,8 +194,9 @@ impl TurnsPacket {
         &mut self,
         reader: &mut BitReader<'_>,
         format: PayloadFormat,
+        streams_max: u8,
     ) -> Result<(), DecodeError> {
-        let segment_count = reader.read_golomb(0, u32::from(PLAYERS_MAX))?;
+        let segment_count = reader.read_golomb(0, u32::from(streams_max))?;
         for _ in 0..segment_count {
             self.read_segment(reader, format)?;
         }
@@ -274,17 +277,7 @@ fn read_payload(reader: &mut BitReader<'_>, format: PayloadFormat) -> Result<Pay
             }
         }
     };
-    if bit_count > reader.bits_left() {
-        return Err(DecodeError::OutOfBits { wanted: bit_count, left: reader.bits_left() });
-    }
-    let mut bytes = SmallVec::new();
-    let mut left = bit_count;
-    while left > 0 {
-        let take = left.min(8);
-        bytes.push(reader.read_bits(take)? as u8);
-        left -= take;
-    }
-    Ok(Payload { bytes, bit_count })
+    Payload::read(reader, bit_count)
 }
 
 /// Writes extras as a sparse list: their number; then for each one the distance from the entry of the one before, its kind, its content.

@@ -20,6 +20,7 @@ pub(crate) mod bucket;
 pub mod code;
 #[cfg(feature = "codes")]
 pub mod codes;
+pub(crate) mod flow;
 pub mod greeting;
 #[cfg(feature = "codes")]
 pub mod guest;

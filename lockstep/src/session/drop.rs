@@ -9,6 +9,7 @@ use crate::session::failure::Failure;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::mesh;
 use crate::session::mesh::Next;
+use crate::session::stream::Stream;
 use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
@@ -214,6 +215,28 @@ impl AnySession {
             }
             _ => self.common.emit(Event::WatcherGone(peer)),
         }
+    }
+
+    /// Bytes of the entries that this peer keeps, at most.
+    pub(crate) fn entry_bytes(&self) -> u64 {
+        self.common.streams.iter().map(Stream::bytes).sum()
+    }
+
+    /// A process with many sessions lacks the memory for entries that somebody has not confirmed: whoever is furthest behind is lost. Returns whether there
+    /// was somebody.
+    pub(crate) fn lose_furthest_behind(&mut self) -> bool {
+        let behind = |link: &Link| {
+            let lacks = self.common.streams.iter().zip(link.progress.acked);
+            lacks.map(|(stream, acked)| u64::from(stream.next().saturating_sub(acked))).sum::<u64>()
+        };
+        let here = self.common.links.values().enumerate().filter(|(_, link)| link.is_connected());
+        let furthest = here.map(|(index, link)| (behind(link), index)).max();
+        let Some((_, index)) = furthest.filter(|(behind, _)| *behind > 0 && !self.common.is_over()) else {
+            return false;
+        };
+        self.lose_straggler(index);
+        self.common.forget_confirmed();
+        true
     }
 
     /// The middle of a star drops the players that are voted out.

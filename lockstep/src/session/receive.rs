@@ -14,7 +14,7 @@ use crate::value::bits::{BitReader, DecodeError};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::PlayerId;
-use crate::value::ids::{Identity, PeerId};
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId};
 
 fn drops(entry: &Entry) -> bool {
     entry.end() == Some(EndReason::Dropped)
@@ -127,8 +127,14 @@ impl AnySession {
     }
 
     fn take_turns(&mut self, link: usize, reader: BitReader<'_>) -> Result<bool, DecodeError> {
+        // More is not read: it would take this peer's time.
+        let streams_max = match self.common.links[link].identity {
+            Some(identity) if self.common.setup.may_forward(identity) => PLAYERS_MAX,
+            Some(Identity::Player(_)) => 1,
+            _ => 0,
+        };
         let mut turns = core::mem::take(&mut self.buffers.turns);
-        let decoded = turns.decode_from(reader, self.common.setup.format);
+        let decoded = turns.decode_from(reader, self.common.setup.format, streams_max);
         let result = match decoded {
             Err(error) => Err(error),
             Ok(()) => Ok(self.handle_turns(link, &turns)),

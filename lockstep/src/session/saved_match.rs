@@ -214,7 +214,7 @@ impl SavedMatch {
             players.push(SavedStream { ended, asked, entries: Vec::new() });
         }
         let mut turns = TurnsPacket { base: turn, ..TurnsPacket::default() };
-        turns.read_segments(&mut reader, format)?;
+        turns.read_segments(&mut reader, format, PLAYERS_MAX)?;
         reader.finish()?;
         let mut before = None;
         for segment in &turns.segments {

@@ -12,6 +12,9 @@ use crate::value::ids::PeerId;
 /// Number of entries of one stream that are kept for a peer that is catching up.
 pub(crate) const ARRIVAL_WINDOW: u32 = 4_096;
 
+/// Room for so many entries stays when they are forgotten.
+const ROOM_KEPT: usize = 64;
+
 /// An absence is remembered until this many entries of the return are forgotten, because turns that have run are still asked for: whose entry was the
 /// player's own is known of as many turns as checksums may be late.
 const RETURNS_KEPT: u32 = 1_024;
@@ -34,6 +37,8 @@ pub(crate) struct Stream {
     /// Number of the oldest entry kept.
     oldest: u32,
     entries: VecDeque<Entry>,
+    /// Bytes that the entries take beside themselves.
+    heap_bytes: u64,
     /// Number of the last entry, and the reason for the end.
     end: Option<(u32, EndReason)>,
     /// Past absences, oldest first, as long as their turns may still be read.
@@ -48,6 +53,7 @@ impl Stream {
         Self {
             oldest: first,
             entries: VecDeque::with_capacity(16),
+            heap_bytes: 0,
             end: None,
             absences: SmallVec::new(),
             source: None,
@@ -69,6 +75,11 @@ impl Stream {
     /// Number of the next entry, one more than the newest.
     pub(crate) fn next(&self) -> u32 {
         self.oldest + self.entries.len() as u32
+    }
+
+    /// Bytes that the entries take, at most.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.heap_bytes + (self.entries.capacity() * size_of::<Entry>()) as u64
     }
 
     /// Number of the oldest entry that is kept.
@@ -94,7 +105,7 @@ impl Stream {
         self.absences.push(Absence { last, reason, first, own });
         // Whoever still lacks an entry from before so long an absence is lost.
         if first.saturating_sub(self.next()) > ARRIVAL_WINDOW {
-            self.entries = VecDeque::new();
+            (self.entries, self.heap_bytes) = (VecDeque::new(), 0);
         }
         if self.entries.is_empty() {
             self.oldest = first;
@@ -104,8 +115,13 @@ impl Stream {
             if number == first {
                 entry.extras.push(Extra::Return(connection));
             }
-            self.entries.push_back(entry);
+            self.keep(entry);
         }
+    }
+
+    fn keep(&mut self, entry: Entry) {
+        self.heap_bytes += entry.heap_bytes();
+        self.entries.push_back(entry);
     }
 
     /// The end that applies in this turn, if the player is away in it: number of the last entry, and the reason.
@@ -188,13 +204,21 @@ impl Stream {
         if let Some(reason) = entry.end() {
             self.end = Some((self.next(), reason));
         }
-        self.entries.push_back(entry);
+        self.keep(entry);
     }
 
     /// Forgets entries below `number`.
     pub(crate) fn forget_below(&mut self, number: u32) {
-        while self.oldest < number && self.entries.pop_front().is_some() {
+        while self.oldest < number
+            && let Some(entry) = self.entries.pop_front()
+        {
+            self.heap_bytes -= entry.heap_bytes();
             self.oldest += 1;
+        }
+        // A stream that was long for a while does not stay as large.
+        let kept = self.entries.len().max(ROOM_KEPT);
+        if self.entries.capacity() > 4 * kept {
+            self.entries.shrink_to(2 * kept);
         }
         let oldest = self.oldest;
         // A peer that has none of the entries may still have to learn that the stream continues.
@@ -205,6 +229,25 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::entry::Payload;
+
+    /// What a relay counts against a household: it was not counted at all.
+    #[test]
+    fn a_stream_takes_the_bytes_of_what_it_keeps() {
+        let mut stream = Stream::new(0);
+        let none = stream.bytes();
+        for entry in 0..2_000_u32 {
+            let payload = Payload::new(&[entry as u8; 200], 1_600);
+            stream.push(Entry { payload, ..Entry::default() });
+        }
+        let actions = 2_000 * (200 + 2 * size_of::<usize>() as u64);
+        let most = actions + 2_000 * 16 + 2_048 * size_of::<Entry>() as u64;
+        assert!((actions..=most).contains(&stream.bytes()), "{}", stream.bytes());
+        stream.forget_below(1_990);
+        assert!(stream.bytes() < none + 40_000, "{}", stream.bytes());
+        stream.forget_below(2_000);
+        assert_eq!(stream.heap_bytes, 0);
+    }
 
     /// Somebody had never acknowledged the end of the stream, and all the time since was filled with entries.
     #[test]

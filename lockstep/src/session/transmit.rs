@@ -255,10 +255,7 @@ mod tests {
             // The receiver lacks entries of one of them.
             _ => (0..if player == 1 { 800 } else { 0 }).fold(Stream::new(TURN), |mut stream, entry| {
                 let bytes = [entry as u8, entry as u8 & 15];
-                stream.push(Entry {
-                    payload: Payload { bytes: bytes.into_iter().collect(), bit_count: BITS },
-                    extras: Default::default(),
-                });
+                stream.push(Entry { payload: Payload::new(&bytes, BITS), extras: Default::default() });
                 stream
             }),
         };

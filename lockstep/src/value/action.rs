@@ -78,11 +78,7 @@ impl Action for AnyAction {
 
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         let bit_count = input.bits_left();
-        let mut payload = Payload { bit_count, ..Payload::none() };
-        while input.bits_left() > 0 {
-            payload.bytes.push(input.read_bits(input.bits_left().min(8))? as u8);
-        }
-        Ok(Self(payload))
+        Payload::read(input, bit_count).map(Self)
     }
 }
 

@@ -1,14 +1,32 @@
 //! One entry of a player's stream: the encoded actions of one turn, and the extras that travel with them.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
+use crate::value::bits::{BitReader, DecodeError};
 use crate::value::ids::PlayerSet;
 
+/// So many bytes stand in a payload itself.
+const FEW: usize = 16;
+
+/// What a block of the heap takes beside its content: the two counters of an [`Arc`], and the allocator's own.
+const BLOCK_BYTES: u64 = 32;
+
 /// The bits of a turn's actions. In input mode one action; in command mode any number of actions, one after the other.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+///
+/// Copies share all but a few bytes: a packet repeats an entry for one bit.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Payload {
-    pub(crate) bytes: SmallVec<[u8; 16]>,
-    pub(crate) bit_count: u32,
+    bytes: Bytes,
+    bit_count: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Bytes {
+    /// The used ones are first, and the others are zero.
+    Few([u8; FEW]),
+    Many(Arc<[u8]>),
 }
 
 impl Payload {
@@ -18,10 +36,32 @@ impl Payload {
     /// If `bytes` holds fewer bits.
     #[must_use]
     pub fn new(bytes: &[u8], bit_count: u32) -> Self {
-        let mut bytes = SmallVec::from_slice(&bytes[..bit_count.div_ceil(8) as usize]);
-        if let (Some(last), used @ 1..=7) = (bytes.last_mut(), bit_count & 7) {
-            *last &= (1 << used) - 1;
+        let bytes = &bytes[..bit_count.div_ceil(8) as usize];
+        let used = 0xff_u8 >> (bit_count.wrapping_neg() & 7);
+        let mask = |index| if index + 1 == bytes.len() { used } else { 0xff };
+        Self::of(bytes.iter().enumerate().map(|(index, byte)| byte & mask(index)), bit_count)
+    }
+
+    /// Reads so many bits.
+    pub(crate) fn read(reader: &mut BitReader<'_>, bit_count: u32) -> Result<Self, DecodeError> {
+        if bit_count > reader.bits_left() {
+            return Err(DecodeError::OutOfBits { wanted: bit_count, left: reader.bits_left() });
         }
+        let of_byte = |byte: u32| (bit_count - 8 * byte).min(8);
+        // They are there.
+        let read = |byte| reader.read_bits(of_byte(byte)).unwrap_or_default() as u8;
+        Ok(Self::of((0..bit_count.div_ceil(8)).map(read), bit_count))
+    }
+
+    /// `bytes` are as many as the bits need.
+    fn of(bytes: impl Iterator<Item = u8>, bit_count: u32) -> Self {
+        let bytes = if bit_count as usize <= 8 * FEW {
+            let mut few = [0; FEW];
+            few.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+            Bytes::Few(few)
+        } else {
+            Bytes::Many(bytes.collect())
+        };
         Self { bytes, bit_count }
     }
 
@@ -40,13 +80,22 @@ impl Payload {
     /// The bytes; unused high bits of the last one are zero.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.bytes {
+            Bytes::Few(bytes) => &bytes[..self.bit_count.div_ceil(8) as usize],
+            Bytes::Many(bytes) => bytes,
+        }
     }
 
     /// Number of bits.
     #[must_use]
     pub fn bit_count(&self) -> u32 {
         self.bit_count
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self { bytes: Bytes::Few([0; FEW]), bit_count: 0 }
     }
 }
 
@@ -148,6 +197,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Bytes that it takes beside itself, at most: copies of its actions may be shared.
+    pub(crate) fn heap_bytes(&self) -> u64 {
+        let actions = match &self.payload.bytes {
+            Bytes::Few(_) => 0,
+            Bytes::Many(bytes) => BLOCK_BYTES + bytes.len() as u64,
+        };
+        let extras = if self.extras.spilled() { BLOCK_BYTES + size_of_val(&*self.extras) as u64 } else { 0 };
+        actions + extras
+    }
+
     /// The reason if this entry ends the stream.
     #[must_use]
     pub fn end(&self) -> Option<EndReason> {

@@ -1,10 +1,13 @@
 //! Members that want more than their share of a relay: of its time, its memory, or other members' places.
 
+use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::removal::Removal;
-use testudo_lockstep::{Duration, PeerId, PlayerId, SessionPhase};
+use testudo_lockstep::{BitWriter, Duration, Entry, Payload, PeerId, PlayerId, SessionConfig, SessionPhase};
+use testudo_tests::counting::Counting;
 
 use super::world::{World, agreement, come, come_with, limits, open};
 use super::{Match, assert_agreed, gather};
@@ -259,6 +262,82 @@ fn turns_have_a_size_that_the_relay_allows() {
     assert_eq!(world.greet_from(3, &open(agreement(2, 100))).1.answer, refused);
     let mut world = World::new(limits(|limits| limits.turn_bytes_max = 256), 23);
     assert!(matches!(world.greet_from(3, &open(agreement(2, 100))).1.answer, Answer::Opened(_)));
+}
+
+/// In input mode the size of a turn is that of an action, and nobody looked at it.
+#[test]
+fn inputs_have_a_size_that_the_relay_allows() {
+    let config = SessionConfig::input(2, 20).turns(100);
+    let bits = [2_048, 2_056].map(|bits| open(Agreement::with_action_bits(&config, bits, b"").unwrap()));
+    let mut world = World::new(Limits::default(), 23);
+    assert!(matches!(world.greet_from(3, &bits[0]).1.answer, Answer::Opened(_)));
+    let refused = Answer::Refused(Refused::TurnTooLarge { bytes: 257, max: 256 });
+    assert_eq!(world.greet_from(3, &bits[1]).1.answer, refused);
+}
+
+/// Entries of four players, four at a time. The first player never confirms any, and the others confirm what is not there yet.
+fn send_ahead(world: &mut World, members: &[usize], rounds: u32) {
+    let from = members.iter().map(|member| world.session(*member).next_turn().0).min().unwrap();
+    let of = |member: &usize| {
+        (world.clients[*member].connection, world.session(*member).packet_key(PeerId(0)).unwrap())
+    };
+    let links: Vec<(PeerId, u64)> = members.iter().map(of).collect();
+    for round in 0..rounds {
+        let first = from + 4 * round;
+        for (player, (connection, key)) in (0_u8..).zip(&links) {
+            let acked = if player == 0 { from } else { first + 400 };
+            let entry = |number: u32| Entry {
+                payload: Payload::new(&[number as u8 ^ player; 250], 2_000),
+                ..Entry::default()
+            };
+            let packet = Packet::Turns(Box::new(TurnsPacket {
+                base: first + 4,
+                acks: [acked; 4].into_iter().collect(),
+                segments: [Segment { player: PlayerId(player), first, entries: 0..4 }].into_iter().collect(),
+                entries: (first..first + 4).map(entry).collect(),
+                ..TurnsPacket::default()
+            }));
+            let mut bytes = Vec::new();
+            packet.encode(*key, PayloadFormat::Variable(2_048), &mut BitWriter::new(), &mut bytes);
+            world.inject(*connection, &bytes);
+        }
+        if round % 4 == 0 {
+            world.step();
+        }
+    }
+}
+
+/// Nothing counted the entries that are kept for whoever does not confirm them: two households could take all memory of a relay.
+#[test]
+fn entries_of_all_rooms_have_one_limit() {
+    for all in [u64::MAX, 2 << 20] {
+        let mut world = World::new(limits(|limits| limits.entries_bytes_max = all), 41);
+        world.loss = 0;
+        let honest = gather(&mut world, 2, 3, 400);
+        let config = SessionConfig::new(4).turns(100_000).turns_ahead(8);
+        let config = config.drop_after(Duration::from_secs(24 * 3_600)).signed();
+        let agreement = Agreement::new::<crate::toy::Order>(&config, b"").unwrap();
+        let (first, opened) = world.open(1, agreement);
+        let others = opened.secrets.players[1..].iter().map(|secret| world.come(*secret));
+        let members: Vec<usize> = [first].into_iter().chain(others).collect();
+        let plays = |world: &World, member: &usize| world.copy(*member).frames > 20;
+        let all_play = world.until(60, |world| members.iter().all(|member| plays(world, member)));
+        let phases: Vec<_> = members.iter().map(|member| world.session(*member).phase()).collect();
+        assert!(all_play, "{phases:?}");
+        members.iter().for_each(|member| world.kill(*member));
+        assert!(!world.until(1, |_| false));
+        let before = Counting::counts().bytes;
+        send_ahead(&mut world, &members, 500);
+        let (held, lost) = (Counting::counts().bytes - before, world.rooms.counters().players_lost);
+        let is_limited = all < u64::MAX;
+        // Eight thousand entries; a household has half of all.
+        let expected = if is_limited { 0..1_500_000 } else { 2_500_000..6_000_000 };
+        assert!(expected.contains(&held), "{held} bytes held, of {} counted", world.rooms.entries());
+        assert!(world.rooms.entries() as i64 > held - 500_000, "{held}, {} counted", world.rooms.entries());
+        assert_eq!(lost, u64::from(is_limited), "who does not confirm, and nobody else");
+        assert!(world.until(120, |world| world.session(honest.players[0]).phase() == SessionPhase::Finished));
+        assert_agreed(&world, &honest, "beside the room that was too large");
+    }
 }
 
 /// The opener had the only other member removed, and closed its connection before the relay did: nothing noted that the room was empty.

@@ -82,6 +82,8 @@ struct Noted {
     drops: u64,
     /// Bytes of states that the session holds.
     states: u64,
+    /// Bytes of players' entries that it holds.
+    entries: u64,
 }
 
 impl Room {
@@ -236,6 +238,22 @@ impl Room {
     pub(super) fn count_states(&mut self, total: &mut u64) {
         let states = self.session.state_bytes();
         *total = *total - core::mem::replace(&mut self.noted.states, states) + states;
+    }
+
+    /// Bytes of players' entries that the room held when they were last counted.
+    pub(super) fn entries(&self) -> u64 {
+        self.noted.entries
+    }
+
+    /// Brings the total of all rooms up to date.
+    pub(super) fn count_entries(&mut self, total: &mut u64) {
+        let entries = self.session.entry_bytes();
+        *total = *total - core::mem::replace(&mut self.noted.entries, entries) + entries;
+    }
+
+    /// Whoever lacks most of the entries is lost. Returns whether there was somebody.
+    pub(super) fn lose_furthest_behind(&mut self) -> bool {
+        self.session.lose_furthest_behind()
     }
 
     /// The room may hold so many bytes more.

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 use sha2::{Digest, Sha256};
 
 use crate::service::agreement::Agreement;
-use crate::service::bucket::Bucket;
+use crate::service::flow::{Flow, Verdict};
 use crate::service::greeting::{Answer, Greeting, Opened, Refused, Secrets};
 use crate::service::host::Reply;
 use crate::service::household::household;
 use crate::service::places::{Pass, Secret};
 use crate::service::relay::counters::Counters;
-use crate::service::relay::limits::{EXCESS_MAX, Limits, take_packet};
+use crate::service::relay::limits::Limits;
 use crate::service::relay::lot::Lot;
 use crate::service::relay::phase::freest;
 use crate::service::relay::room::{Haste, Removed, Room};
@@ -37,6 +37,12 @@ fn note_past(past: &mut VecDeque<(Shadow, Refused)>, secret: Shadow, why: Refuse
     past.push_back((secret, why));
 }
 
+/// Greatest number of bytes of one player's actions in one turn.
+fn bytes_of_turn(agreement: &Agreement) -> u32 {
+    let config = agreement.config();
+    if config.input_mode { agreement.action_bits().div_ceil(8) } else { config.limits.turn_bytes_max }
+}
+
 /// The number of a room. Never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct RoomId(u64);
@@ -46,9 +52,7 @@ struct RoomId(u64);
 struct Guest {
     room: RoomId,
     link: PeerId,
-    bucket: Bucket,
-    /// Packets that were too many.
-    excess: u32,
+    flow: Flow,
 }
 
 /// All rooms of a relay. Connections have numbers that the transport chooses. `SealedRelay` puts them on a sealed port.
@@ -79,6 +83,8 @@ pub struct Rooms {
     counters: Counters,
     /// Bytes of states that all rooms hold.
     states: u64,
+    /// Bytes of players' entries that all rooms hold.
+    entries: u64,
     packet: Vec<u8>,
     /// What watchers get after all players.
     later: Lot,
@@ -107,6 +113,7 @@ impl Rooms {
             closing: VecDeque::new(),
             counters: Counters::default(),
             states: 0,
+            entries: 0,
             packet: Vec::new(),
             later: Lot::default(),
         })
@@ -149,7 +156,7 @@ impl Rooms {
         if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
             return Reply::only(Refused::TooManyRooms);
         }
-        let (bytes, max) = (agreement.config().limits.turn_bytes_max, self.limits.turn_bytes_max);
+        let (bytes, max) = (bytes_of_turn(&agreement), self.limits.turn_bytes_max);
         if bytes > max {
             return Reply::only(Refused::TurnTooLarge { bytes, max });
         }
@@ -189,7 +196,7 @@ impl Rooms {
                 if let Some(former) = placed.former {
                     self.guests.remove(&former);
                 }
-                let guest = Guest { room: id, link: placed.link, bucket: Bucket::default(), excess: 0 };
+                let guest = Guest { room: id, link: placed.link, flow: Flow::default() };
                 self.guests.insert(connection, guest);
                 self.touch(id, now);
                 Reply { answer: Answer::Come(welcome), former: placed.former }
@@ -206,24 +213,25 @@ impl Rooms {
             self.counters.packets_refused += 1;
             return;
         };
-        if !take_packet(&mut guest.bucket, now) {
+        let (verdict, Guest { room: id, link, .. }) = (guest.flow.take(now), *guest);
+        if verdict != Verdict::Take {
             self.counters.packets_refused += 1;
-            guest.excess += 1;
-            if guest.excess == EXCESS_MAX {
-                let Guest { room: id, link, .. } = *guest;
+            if verdict == Verdict::Close {
                 self.rooms.get_mut(&id).into_iter().for_each(|room| room.drop_flooding(link));
                 self.closed(connection, now);
                 self.closing.push_back(connection);
             }
             return;
         }
-        let Guest { room: id, link, .. } = *guest;
         let Some(room) = self.rooms.get(&id) else { return };
         let allowed = self.free_states(room.opener);
         let Some(room) = self.rooms.get_mut(&id) else { return };
         room.allow_states(allowed);
         let is_genuine = room.hear(link, packet, now);
         room.count_states(&mut self.states);
+        room.count_entries(&mut self.entries);
+        let opener = room.opener;
+        self.bound_entries(opener, now);
         if is_genuine {
             self.wake(id, now);
         } else {
@@ -241,6 +249,28 @@ impl Rooms {
         let most = (all / 4).max(u64::from(self.limits.state_bytes_max));
         let here = most.saturating_sub(from_here.sum());
         all.saturating_sub(self.states).min(here)
+    }
+
+    /// Entries are kept for whoever has not confirmed them. If they take more than the rooms of this household may hold, or more than all may, whoever is
+    /// furthest behind in the fullest of these rooms is lost.
+    fn bound_entries(&mut self, opener: IpAddr, now: Instant) {
+        let all = self.limits.entries_bytes_max;
+        loop {
+            let from_here = self.rooms.values().filter(|room| room.opener == opener).map(Room::entries);
+            let is_here = from_here.sum::<u64>() > all / 2;
+            if !is_here && self.entries <= all {
+                return;
+            }
+            let counts = |room: &Room| !room.is_over() && (!is_here || room.opener == opener);
+            let rooms = self.rooms.iter_mut().filter(|(_, room)| counts(room));
+            let Some((&id, room)) = rooms.max_by_key(|(_, room)| room.entries()) else { return };
+            let has_lost = room.lose_furthest_behind();
+            room.count_entries(&mut self.entries);
+            if !has_lost {
+                return;
+            }
+            self.touch(id, now);
+        }
     }
 
     /// A connection is gone.
@@ -276,6 +306,7 @@ impl Rooms {
             room.end_if_old(&self.limits, now);
             room.run(now, &mut self.packet, &mut self.counters, &mut sort);
             room.count_states(&mut self.states);
+            room.count_entries(&mut self.entries);
             for Removed { connection, has_come, renewed } in room.take_removed(now) {
                 if let Some(connection) = connection {
                     self.guests.remove(&connection);
@@ -352,6 +383,7 @@ impl Rooms {
     fn remove(&mut self, id: RoomId) {
         let Some(room) = self.rooms.remove(&id) else { return };
         self.states -= room.states();
+        self.entries -= room.entries();
         if let Some(at) = self.due_of.remove(&id) {
             self.due.remove(&(at, id));
         }
@@ -404,6 +436,12 @@ impl Rooms {
     #[must_use]
     pub fn states(&self) -> u64 {
         self.states
+    }
+
+    /// Bytes of players' entries that all rooms hold.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.entries
     }
 
     /// Number of rooms now.
