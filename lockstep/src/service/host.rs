@@ -1,18 +1,21 @@
 //! The middle of a star that plays itself: lets in whoever has the secret of a place.
 
+use std::collections::BTreeMap;
+
 use crate::service::agreement::Agreement;
+use crate::service::flow::{Flow, Verdict};
 use crate::service::greeting::{Answer, Greeting, Refused, Secrets, Welcome};
 use crate::service::places::{Places, Secret};
 use crate::session::AnySession;
-use crate::session::config::{ENGINE_VERSION, SessionConfig};
+use crate::session::config::{ENGINE_VERSION, SessionConfig, WATCHERS_MAX};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// How long a host waits for people who have to get a code, start a program and press a button.
 const LOBBY: Duration = Duration::from_secs(600);
 
-/// Places to watch from beside the referee's.
-const WATCHERS_LESS: u32 = 1;
+/// Places to watch from beside those of the agreement: the referee's.
+const REFEREES: u32 = 1;
 
 /// The places of a match at its host, and what guests are told. Connections have numbers that the transport chooses.
 ///
@@ -20,6 +23,8 @@ const WATCHERS_LESS: u32 = 1;
 #[derive(Debug)]
 pub struct Host {
     places: Places,
+    /// By connection.
+    flows: BTreeMap<PeerId, Flow>,
     /// But for the place.
     welcome: Welcome,
 }
@@ -49,10 +54,13 @@ impl Reply {
 impl Host {
     /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
     /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten
-    /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`].
+    /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`]. A referee is one watcher more than the agreement allows (of 256
+    /// it is one of them).
     #[must_use]
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
         let config = agreement.config().engine_version(ENGINE_VERSION);
+        let watchers = (config.watchers.watchers_max + REFEREES).min(WATCHERS_MAX);
+        let config = config.watchers_max(watchers);
         config.session_id(session_id).lobby_timeout(LOBBY).bound_peers_only()
     }
 
@@ -62,12 +70,12 @@ impl Host {
         let host = session.player();
         let players = (0..).map(PlayerId).zip(&secrets.players).filter(|(player, _)| Some(*player) != host);
         let places = players.fold(Places::new(), |places, (player, secret)| places.player(player, *secret));
-        let watchers = session.config().watchers.watchers_max.saturating_sub(WATCHERS_LESS);
+        let watchers = session.config().watchers.watchers_max.saturating_sub(REFEREES);
         let places = places.watchers(secrets.watchers, watchers).referee(secrets.referee);
         places.bind(session);
         let session_id = session.config().session_id;
         let welcome = Welcome { place: Identity::Watcher, is_relayed: false, session_id, agreement };
-        Self { places, welcome }
+        Self { places, flows: BTreeMap::new(), welcome }
     }
 
     /// The places, and who has them.
@@ -98,6 +106,9 @@ impl Host {
         }
         match self.places.come(connection, pass, now) {
             Ok(placed) => {
+                if let Some(former) = placed.former {
+                    self.flows.remove(&former);
+                }
                 let welcome = Welcome { place: placed.identity, ..self.welcome.clone() };
                 Reply { answer: Answer::Come(welcome), former: placed.former }
             }
@@ -105,7 +116,8 @@ impl Host {
         }
     }
 
-    /// A packet has come by a connection. Returns false if it claims to come from another place: then the connection is to be closed.
+    /// A packet has come by a connection. Returns false if it claims to come from another place, or if there are too many, as at a relay: then the
+    /// connection is to be closed. A player who sends too many is dropped.
     pub fn receive(
         &mut self,
         session: &mut AnySession,
@@ -113,18 +125,30 @@ impl Host {
         packet: &[u8],
         now: Instant,
     ) -> bool {
-        let Some((link, _)) = self.places.placed(connection) else { return true };
+        let Some((link, identity)) = self.places.placed(connection) else { return true };
+        match self.flows.entry(connection).or_default().take(now) {
+            Verdict::Take => {}
+            Verdict::Leave => return true,
+            Verdict::Close => {
+                if let Identity::Player(player) = identity {
+                    session.kick(player);
+                }
+                self.closed(connection);
+                return false;
+            }
+        }
         let forged = session.stats().hellos_forged;
         session.handle_packet(now, link, packet);
         let is_genuine = session.stats().hellos_forged == forged;
         if !is_genuine {
-            self.places.gone(connection);
+            self.closed(connection);
         }
         is_genuine
     }
 
     /// A connection is closed.
     pub fn closed(&mut self, connection: PeerId) {
+        self.flows.remove(&connection);
         self.places.gone(connection);
     }
 
@@ -143,5 +167,57 @@ impl Host {
             self.places.renew(player, secret);
         }
         connection
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::{NoAction, service::places::Pass};
+
+    fn host(watchers: u32) -> (Session<NoAction>, Host) {
+        let config = SessionConfig::new(2).watchers_max(watchers);
+        let agreement = Agreement::new::<NoAction>(&config, b"").unwrap();
+        let config = Host::config(&agreement, 7).watchers_min(watchers).simulated();
+        let mut session = Session::host(config, Instant::ZERO).unwrap();
+        let secrets = Secrets { players: vec![[1; 16], [2; 16]], watchers: [9; 16], referee: [8; 16] };
+        let host = Host::new(&mut session, agreement, &secrets);
+        (session, host)
+    }
+
+    /// The referee had one of their places. Of a game for one watcher the code to watch was a wrong one, and the host waited for that watcher in vain.
+    #[test]
+    fn as_many_may_watch_as_the_agreement_says() {
+        for few in [0, 1, 2, 16] {
+            let (session, mut host) = host(few);
+            let mut come = |connection, secret: Secret| {
+                let greeting = Greeting::Come { pass: Pass::from(&secret) }.to_bytes();
+                host.greet(&session, PeerId(connection), &greeting, Instant::ZERO).answer
+            };
+            for watcher in 0..few {
+                assert!(matches!(come(100 + watcher, [9; 16]), Answer::Come(_)), "{watcher} of {few}");
+            }
+            assert_eq!(come(200, [9; 16]), Answer::Refused(Refused::Full), "{few}");
+            assert!(matches!(come(300, [8; 16]), Answer::Come(_)), "the referee beside {few}");
+            assert_eq!(come(400, [7; 16]), Answer::Refused(Refused::WrongSecret), "{few}");
+        }
+    }
+
+    /// At a relay a flood had an end, and at a host it took the time of the game.
+    #[test]
+    fn a_connection_that_floods_is_closed() {
+        let (mut session, mut host) = host(2);
+        for (connection, secret) in [(100, [9; 16]), (101, [2; 16])] {
+            let greeting = Greeting::Come { pass: Pass::from(&secret) }.to_bytes();
+            assert!(host.greet(&session, PeerId(connection), &greeting, Instant::ZERO).is_welcome());
+            // What the transport keeps of one connection while the program stands is no flood.
+            let mut receive = || host.receive(&mut session, PeerId(connection), &[15], Instant::ZERO);
+            assert!((0..512).all(|_| receive()));
+            let closed = (0..20_000).filter(|_| !receive()).count();
+            assert_eq!(closed, 1);
+            assert_eq!(host.places().connections().count(), 0);
+            assert!(session.stats().packets_malformed + session.stats().packets_unexpected <= 2_000);
+        }
     }
 }

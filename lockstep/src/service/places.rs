@@ -43,7 +43,8 @@ const WATCHER_GAP: Duration = Duration::from_secs(2);
 pub struct Places {
     /// By player; none: nobody can come there.
     players: Vec<Option<Place>>,
-    watch: u128,
+    /// None: nobody can watch.
+    watch: Option<u128>,
     watchers: Vec<WatcherPlace>,
     watch_arrivals: Bucket,
     /// One more place to watch from, with a secret of its own.
@@ -127,7 +128,7 @@ impl Places {
     /// With places for so many watchers at once. `secret` opens all of them.
     #[must_use]
     pub fn watchers(mut self, secret: Secret, count: u32) -> Self {
-        self.watch = u128::from_le_bytes(secret);
+        self.watch = Some(u128::from_le_bytes(secret));
         self.watchers = vec![WatcherPlace::default(); count as usize];
         self
     }
@@ -160,7 +161,7 @@ impl Places {
         if let Some(player) = self.players.iter().position(opens) {
             return Some(player_link(player).1);
         }
-        let watches = (!self.watchers.is_empty() && self.watch == wanted) || opens(&self.referee);
+        let watches = self.watch == Some(wanted) || opens(&self.referee);
         watches.then_some(Identity::Watcher)
     }
 

@@ -4,7 +4,7 @@ use crate::pace::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::SessionPhase;
 use crate::session::clock::Jumps;
-use crate::session::config::{SessionConfig, Topology};
+use crate::session::config::SessionConfig;
 use crate::session::event::Event;
 use crate::session::events::EventQueue;
 use crate::session::gate::Gate;
@@ -50,8 +50,8 @@ pub(super) struct Alone {
     pub(super) first_refused: u32,
 }
 
-/// What a player behind a relay gives of its state, bytes per second at most: half of the packets that a room takes from one connection.
-const STATE_RATE_TO_RELAY: u32 = 500_000;
+/// What a player gives of its state to the middle of its star, bytes per second at most: half of the packets that hosts and relays take from one connection.
+const STATE_RATE_TO_MIDDLE: u32 = 500_000;
 
 impl Common {
     pub(super) fn new(setup: Setup, now: Instant) -> Self {
@@ -74,8 +74,7 @@ impl Common {
     /// What states in transfer use of this peer's uplink, bytes per second at most.
     pub(super) fn state_rate(&self) -> u32 {
         let wanted = self.config().arrivals.state_rate;
-        let is_behind_relay = self.setup.config.topology == Topology::Relay && !self.setup.is_relay();
-        if is_behind_relay { wanted.min(STATE_RATE_TO_RELAY) } else { wanted }
+        if self.setup.forwards() { wanted } else { wanted.min(STATE_RATE_TO_MIDDLE) }
     }
 
     /// Only the clock limits a player that is alone behind a relay: to twice the pace of turns. Otherwise a player that is alone while the others' programs are

@@ -19,6 +19,7 @@ use crate::packet::PayloadFormat;
 use crate::value::time::Duration;
 
 use arrivals::Arrivals;
+pub(crate) use check::WATCHERS_MAX;
 use controls::Control;
 pub use controls::Controls;
 use limits::Limits;

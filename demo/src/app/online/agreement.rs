@@ -127,7 +127,7 @@ impl Agreement {
             .drop_after(DROP_AFTER)
             .late_joins(Duration::ZERO)
             .late_watchers(true)
-            .watchers_max(WATCHERS_MAX + 1)
+            .watchers_max(WATCHERS_MAX)
             .pauses_max(PAUSES_MAX)
             .pause_max(PAUSE_MAX)
             .speed_changes_max(u32::from(self.any_speed))

@@ -36,8 +36,8 @@ impl SessionConfig {
     }
 
     /// Greatest number of bytes per second that states in transfer use of this peer's uplink, for all receivers together, 1,000 to 1,000,000,000. On a slow
-    /// network it is less, and orders always go first. A player behind a relay gives 500,000 at most: relays close connections with too many packets. Default
-    /// 500,000. A local choice.
+    /// network it is less, and orders always go first. A player gives the middle of its star 500,000 at most: hosts and relays close connections with too
+    /// many packets. Default 500,000. A local choice.
     #[must_use]
     pub fn state_rate(mut self, bytes_per_second: u32) -> Self {
         self.arrivals.state_rate = bytes_per_second;

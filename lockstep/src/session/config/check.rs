@@ -8,6 +8,9 @@ use crate::value::action::ACTION_BITS_MAX;
 use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::Duration;
 
+/// Greatest number of watchers.
+pub(crate) const WATCHERS_MAX: u32 = 256;
+
 /// Usual time for joining.
 const JOIN_TIME: Duration = Duration::from_secs(60);
 
@@ -38,7 +41,7 @@ impl SessionConfig {
             ("window", self.limits.window, 16, 1_024),
             ("host_player", u32::from(self.sides.host_player), 0, u32::from(self.players.max(1)) - 1),
             ("teams", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
-            ("watchers_max", self.watchers.watchers_max, 0, 256),
+            ("watchers_max", self.watchers.watchers_max, 0, WATCHERS_MAX),
             ("watchers_min", self.watchers.watchers_min, 0, watchers),
             ("state_bytes_max", self.arrivals.state_bytes_max, 0, STATE_BYTES_MAX),
             ("state_rate", self.arrivals.state_rate, 1_000, 1_000_000_000),
