@@ -7,9 +7,10 @@ use crate::joining;
 use crate::toy::{Keys, Order, Toy, latency, network, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
+use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, PayloadFormat, Transfer};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    ConfigError, Controls, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
+    BitWriter, ConfigError, Controls, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
     SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, TurnStatus,
     VirtualMatch,
 };
@@ -290,6 +291,85 @@ fn peers_with_different_saves_refuse_each_other() {
     assert!(matches!(client.phase(), SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))));
     let other = config.content_hash(9).resume(early);
     assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
+}
+
+/// A host that was changed sent another save, and the guest went on from that one.
+#[test]
+fn who_brings_a_save_plays_no_other_one() {
+    let (settings, now) = (config(2, Topology::Host), Instant::ZERO);
+    let mut game = toy_match(&settings, 0, 1, LinkConfig::default());
+    let mut saves = Vec::new();
+    play(&mut game, |turn, _, session| {
+        if turn == 20 || turn == 60 {
+            session.save();
+        }
+        saves.extend(session.take_saved());
+    });
+    let (own, other) = (saves[0].clone(), saves[saves.len() - 1].clone());
+    assert!(own.turn() < other.turn());
+    for brings in [true, false] {
+        let mut host = Session::<Order>::host(settings.clone().resume(own.clone()), now).unwrap();
+        let config = if brings { settings.clone().resume(own.clone()) } else { settings.clone() };
+        let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
+        let mut packet = Vec::new();
+        for _ in 0..3 {
+            while guest.poll_transmit(now, &mut packet).is_some() {
+                host.handle_packet(now, PeerId(1), &packet);
+            }
+            while host.poll_transmit(now, &mut packet).is_some() {
+                guest.handle_packet(now, PeerId(0), &packet);
+            }
+        }
+        let (key, saved) = (guest.packet_key(PeerId(0)).unwrap(), other.to_bytes());
+        let all = [&[0; 2][..], &(saved.len() as u32).to_le_bytes(), &saved, b"another state"].concat();
+        let (turn, hash) = (other.turn().0, u64::from_le_bytes(xxhash(&all)));
+        let (source, total, blocks) = (PlayerId(0), all.len() as u32, vec![hash as u32]);
+        let manifest = Transfer::Manifest(Manifest { turn, source, total, hash, blocks });
+        let chunks = (0..)
+            .zip(all.chunks(CHUNK_BYTES as usize))
+            .map(|(index, bytes)| Transfer::Chunk(Chunk { turn, index, sent_ms: 0, bytes: bytes.to_vec() }));
+        for transfer in [manifest].into_iter().chain(chunks) {
+            let format = PayloadFormat::Variable(2_048);
+            Packet::Transfer(transfer).encode(key, format, &mut BitWriter::new(), &mut packet);
+            guest.handle_packet(now, PeerId(0), &packet);
+        }
+        // Whoever brings none takes any.
+        assert_eq!(guest.resumed(), Some(if brings { &own } else { &other }), "brings one: {brings}");
+    }
+}
+
+/// A save said that the match is paused, by nobody, and then nobody's pause had no end.
+#[test]
+fn a_save_that_nobody_has_paused_is_not_paused() {
+    let config = config(2, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
+    play(&mut game, |turn, identity, session| match turn {
+        30 if identity == Identity::Player(PlayerId(1)) => session.pause(true).unwrap(),
+        40 => assert!(session.save()),
+        50 if identity == Identity::Player(PlayerId(1)) => session.pause(false).unwrap(),
+        _ => {}
+    });
+    let (saved, _) = the_save(&mut game);
+    let resumes = |saved: SavedMatch| Session::<Order>::host(config.clone().resume(saved), Instant::ZERO);
+    assert!(format!("{saved:?}").contains("paused: true, paused_by: Some("), "{saved:?}");
+    assert!(resumes(saved.clone()).is_ok());
+    let (bytes, mut forged) = (saved.to_bytes(), 0);
+    let body = bytes.len() - 8;
+    // The number of a player, or 16 for nobody: somewhere.
+    for first in 0..body * 8 - 5 {
+        let mut changed = bytes.clone();
+        for (bit, is_set) in (first..).zip([false, false, false, false, true]) {
+            changed[bit / 8] = changed[bit / 8] & !(1 << (bit % 8)) | u8::from(is_set) << (bit % 8);
+        }
+        let hash = xxhash(&changed[..body]);
+        changed[body..].copy_from_slice(&hash);
+        let Ok(changed) = SavedMatch::from_bytes(&changed) else { continue };
+        if format!("{changed:?}").contains("paused: true, paused_by: None") {
+            assert_eq!(resumes(changed).unwrap_err(), ConfigError::UnsoundSave);
+            forged += 1;
+        }
+    }
+    assert!(forged > 0);
 }
 
 /// A guest that had no way to compare played on from a battle that the host had changed.

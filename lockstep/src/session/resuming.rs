@@ -125,6 +125,8 @@ impl AnySession {
         let setup = &mut self.common.setup;
         let is_sound = saved.turn == turn
             && self.common.phase == SessionPhase::Lobby
+            // Whoever brings a save plays that one.
+            && setup.config.own.resume.as_deref().is_none_or(|own| *own == saved)
             && saving::check(&saved, &setup.config, &setup.codec, setup.action_bits, setup.format).is_ok();
         if !is_sound {
             return false;

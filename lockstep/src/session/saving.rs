@@ -161,7 +161,7 @@ pub(super) fn check(
     }
     let turn_exists = saved.turn <= config.turns.map_or(4_000_000_000, |turns| turns - 1);
     let everybody = saved.players.len() == usize::from(config.players);
-    let paused_by_one = saved.paused_by.is_none_or(|player| saved.paused && player.0 < config.players);
+    let paused_by_one = is_somebodys_pause(saved.paused, saved.paused_by, config);
     let actions_max = if config.input_mode { 1 } else { config.limits.actions_per_turn_max };
     let mut scratch = BitWriter::new();
     let mut is_sound = |player: &SavedStream| {
@@ -182,6 +182,11 @@ pub(super) fn check(
     } else {
         Err(ConfigError::UnsoundSave)
     }
+}
+
+/// Whether a match is paused by one of its players, or not at all. Nobody's pause would have no end.
+pub(super) fn is_somebodys_pause(paused: bool, by: Option<PlayerId>, config: &SessionConfig) -> bool {
+    by.map_or(!paused, |player| paused && player.0 < config.players)
 }
 
 /// Whether the pace of the settings can lead to this shape of turns. A turn without a frame would have no end.

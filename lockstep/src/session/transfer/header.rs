@@ -7,7 +7,7 @@ use crate::pace::pacing::{CALM_MS, CALM_TURNS, TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::session::config::{SessionConfig, Topology};
-use crate::session::saving::plan_is_sound;
+use crate::session::saving::{is_somebodys_pause, plan_is_sound};
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::signed::statement::INTERVAL;
@@ -206,7 +206,7 @@ impl Header {
             && exists
             && self.turn <= 4_000_000_000
             && self.speed >= SPEED_PERCENT_MIN
-            && self.paused_by.is_none_or(|player| self.paused && player.0 < config.players)
+            && is_somebodys_pause(self.paused, self.paused_by, config)
             && self.players.len() == usize::from(config.players)
             && self.signing.is_some() == config.signed
             && self.counters_are_sound()
@@ -297,7 +297,8 @@ mod tests {
     fn what_no_match_can_have_come_to_is_not_sound() {
         let config = SessionConfig::new(2).signed();
         assert!(header().is_sound(&config, 8));
-        let broken: [fn(&mut Header); 11] = [
+        let broken: [fn(&mut Header); 12] = [
+            |header| header.paused_by = None,
             |header| header.paused_by = Some(PlayerId(2)),
             |header| header.turn = 0,
             |header| header.settings_hash ^= 1,
