@@ -85,6 +85,30 @@ fn the_host_may_change_what_the_others_show_and_nobody_else_may() {
     }
 }
 
+/// Messages and profiles come in one order. A game without chat, which takes no messages, saw nobody's name and team any more after 256 of them.
+#[test]
+fn a_program_that_takes_no_messages_sees_every_profile() {
+    for topology in TOPOLOGIES {
+        let mut game = a_match(topology, 0, 1, LinkConfig::new());
+        game.session_mut(2).set_ready(false);
+        game.play_for(1_000);
+        let mut said = 0;
+        for _ in 0..100 {
+            game.play_for(100);
+            for _ in 0..20 {
+                said += u32::from(game.session_mut(2).send_message(To::Player(PlayerId(1)), b"").is_ok());
+            }
+        }
+        assert!(said > 300, "{topology:?}: {said}");
+        game.play_for(3_000);
+        game.session_mut(2).set_profile(PlayerId(2), b"team 2").unwrap();
+        game.play_for(3_000);
+        assert_eq!(game.session(1).profile(PlayerId(2)), b"team 2", "{topology:?}");
+        let refused = game.session(1).stats().messages_refused;
+        assert_eq!(refused, u64::from(said - 256), "{topology:?}");
+    }
+}
+
 /// Everybody talks all the time, in the lobby and in the match, to everybody and to single players.
 #[test]
 fn every_message_arrives_once_and_in_order_on_a_terrible_network() {

@@ -27,6 +27,8 @@ pub(super) struct Membership {
     /// Messages for the application, and their bytes.
     pub(super) inbox: VecDeque<Message>,
     pub(super) inbox_bytes: usize,
+    /// The application has asked for messages.
+    pub(super) takes_messages: bool,
     /// What the local application may send.
     pub(super) budget: Budget,
 }

@@ -32,7 +32,7 @@ pub struct Stats {
     pub statements_invalid: u64,
     /// Ends of players with a wrong signature.
     pub ends_invalid: u64,
-    /// Messages in another's name, and profiles that their sender may not set.
+    /// Messages in another's name, profiles that their sender may not set, and messages for a program that never takes any.
     pub messages_refused: u64,
     /// Frames in which the simulation waited because a turn was not ready.
     pub stalled_frames: u64,

@@ -89,7 +89,8 @@ impl std::error::Error for MessageError {}
 
 impl AnySession {
     /// Sends bytes to other members: reliably, in order, beside the match. A message that was accepted arrives once, unless a link breaks or
-    /// a receiver takes nothing for long: then [`Event::Undelivered`] names the players whom it did not reach, while this session is not over.
+    /// a receiver takes nothing for long: then [`Event::Undelivered`] names the players whom it did not reach, while this session is not over. A guest whose
+    /// program has never taken a message keeps 256 of them, and drops what comes then ([`Stats::messages_refused`](crate::Stats::messages_refused)).
     ///
     /// # Errors
     /// The message was not accepted and goes nowhere.
@@ -122,6 +123,7 @@ impl AnySession {
 
     /// Takes the oldest message of another member.
     pub fn poll_message(&mut self) -> Option<Message> {
+        self.members.takes_messages = true;
         let message = self.members.inbox.pop_front()?;
         self.members.inbox_bytes -= message.bytes.len();
         Some(message)
@@ -239,7 +241,7 @@ impl AnySession {
         }
         let message = Message { from, link: peer, bytes };
         if !self.common.setup.forwards() {
-            return self.keep_message(message);
+            return self.keep_message(message) || self.drops_message();
         }
         let undelivered = self.pass_on(index, to, message);
         if undelivered != 0 {
@@ -290,6 +292,13 @@ impl AnySession {
         self.members.inbox_bytes = bytes;
         self.members.inbox.push_back(message);
         true
+    }
+
+    /// What stands behind a message that is not taken waits with it: profiles, too. A game without messages takes none ever, and is to know the profiles.
+    fn drops_message(&mut self) -> bool {
+        let drops = !self.members.takes_messages;
+        self.common.stats.messages_refused += u64::from(drops);
+        drops
     }
 
     // ---- messages that are lost

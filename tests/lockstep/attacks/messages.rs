@@ -134,6 +134,8 @@ fn who_acknowledges_no_message_costs_a_queue_and_the_others_nothing() {
     let config = config(3, Topology::Host).turns(400).drop_after(Duration::from_secs(60));
     let mut game = toy_match(&config, 0, 1, LinkConfig::new());
     game.play(3_000);
+    // A program that has taken messages once; whoever never does waits for none.
+    assert!(game.session_mut(ATTACKER).poll_message().is_none());
     let (mut undelivered, mut heard_by_other, mut sent) = (0, 0, 0);
     for _ in 0..600 {
         game.play_for(100);
