@@ -274,9 +274,21 @@ fn a_certificate_of_another_year_is_named() {
     let config = SealedConfig::new();
     for days in [-365, 365] {
         let address = "127.0.0.1:0".parse().unwrap();
-        let server = SealedServer::bind_off_by(address, &config, days).unwrap();
+        let mut server = SealedServer::bind_off_by(address, &config, days).unwrap();
         let hash = server.certificate_hash();
         let mut client = SealedClient::connect(&[server.local_address()], hash, b"", &config).unwrap();
         assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::Expired));
+        // A relay had a clock that was set right after the start, and nobody could come to it for ten days.
+        assert!(!server.certificate_is_valid());
+        server.renew_certificate().unwrap();
+        assert!(server.certificate_is_valid());
+        let hash = server.certificate_hash();
+        let _client = SealedClient::connect(&[server.local_address()], hash, b"hello", &config).unwrap();
+        assert!(matches!(next_event(&mut server), SealedEvent::Greeting { .. }));
+    }
+    // By the longest time after which a relay renews its certificate in good order.
+    for (days, is_valid) in [(-2, false), (-1, false), (0, true), (11, true), (12, false), (13, false)] {
+        let server = SealedServer::bind_off_by("127.0.0.1:0".parse().unwrap(), &config, days).unwrap();
+        assert_eq!(server.certificate_is_valid(), is_valid, "{days} days later");
     }
 }

@@ -154,6 +154,10 @@ impl Relay {
             if began.since(shown) >= SHOW_EVERY {
                 shown = began;
                 self.show();
+                // Nobody comes to the rooms that are open either, so they are not waited for.
+                if !is_stopping && !self.sealed.server().certificate_is_valid() {
+                    self.make_certificate(began, &teller)?;
+                }
             }
             self.wait(began);
         }
@@ -166,6 +170,10 @@ impl Relay {
         if !self.sealed.rooms().is_empty() && now < self.renew_at + self.drain {
             return Ok(());
         }
+        self.make_certificate(now, teller)
+    }
+
+    fn make_certificate(&mut self, now: Instant, teller: &Teller<RelayNews>) -> Result<(), MatchError> {
         let renewed = self.sealed.renew_certificate();
         renewed.map_err(|error| failure(self.sealed.server().check(), &error))?;
         self.code = code(&self.sealed).map_err(MatchError::Socket)?;

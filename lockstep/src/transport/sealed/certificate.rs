@@ -30,6 +30,14 @@ const VALID_DAYS_MAX: u32 = 14;
 /// How much of it lies in the past, for clients whose clocks are behind: a day.
 pub(super) const VALID_BEFORE: core::time::Duration = DAY;
 
+/// A certificate that is valid for less than this is no good to whoever connects now.
+const MARGIN: core::time::Duration = core::time::Duration::from_secs(3_600);
+
+/// Whether a certificate that is valid from `start` on is valid now, and will be for a while.
+pub(super) fn is_valid(start: SystemTime, now: SystemTime) -> bool {
+    (start + MARGIN..start + DAY * VALID_DAYS - MARGIN).contains(&now)
+}
+
 /// A server's side of TLS with a fresh key on the curve P-256 and a certificate signed with it, and the hash of the certificate. Its names
 /// mean nothing: clients compare the hash.
 pub(super) fn server(start: SystemTime) -> io::Result<(Arc<QuicServerConfig>, [u8; 32])> {

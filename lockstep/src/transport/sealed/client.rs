@@ -68,7 +68,8 @@ pub enum LostReason {
     Displaced,
     /// Nothing came from the server for the idle timeout.
     TimedOut,
-    /// The server has forgotten the connection: it was restarted.
+    /// The server has given the connection up: nothing had come over it for the idle timeout. (After a restart it knows nothing of older connections, not even
+    /// how to say so: these time out.)
     Forgotten,
     /// The server does not speak this protocol.
     Broken,
@@ -85,7 +86,7 @@ impl fmt::Display for LostReason {
             Self::Closed => "the server has closed the connection",
             Self::Displaced => "your code is used by somebody else, who has your place now",
             Self::TimedOut => "nothing comes from the server any more",
-            Self::Forgotten => "the server was restarted",
+            Self::Forgotten => "the server has given the connection up",
             Self::Broken => "the server does not speak this protocol",
         })
     }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::background::{self, Background, FAREWELL, FLUSH};
-use super::certificate::VALID_BEFORE;
+use super::certificate::{VALID_BEFORE, is_valid};
 use super::config::{ANSWER_BYTES_MAX, SealedConfig, std_time};
 use super::connection_limits::ConnectionLimits;
 use super::datagram::Datagrams;
@@ -92,6 +92,8 @@ pub struct SealedServer {
     config: SealedConfig,
     address: SocketAddr,
     certificate_hash: [u8; 32],
+    /// From then on it is valid.
+    certificate_start: SystemTime,
     packets_sent: u64,
     send_dropped: u64,
     /// A lot that is being made.
@@ -166,6 +168,7 @@ impl SealedServer {
             config: config.clone(),
             address,
             certificate_hash,
+            certificate_start: start,
             packets_sent: 0,
             send_dropped: 0,
             lot: Vec::new(),
@@ -204,15 +207,23 @@ impl SealedServer {
         self.certificate_hash
     }
 
+    /// Whether this machine's clock says that the certificate is valid, and will be for an hour. It may not: the clock was wrong when the certificate was made,
+    /// or the machine has slept. Then nobody new can connect until [`SealedServer::renew_certificate`].
+    #[must_use]
+    pub fn certificate_is_valid(&self) -> bool {
+        is_valid(self.certificate_start, SystemTime::now())
+    }
+
     /// Makes another certificate, with a new hash. Connections that exist go on; new ones find the new certificate, so older join codes lead
     /// nowhere from now on.
     ///
     /// # Errors
     /// The library cannot make one; the present one stays.
     pub fn renew_certificate(&mut self) -> io::Result<()> {
-        let (server, certificate_hash) = quic::server(&self.config, SystemTime::now() - VALID_BEFORE)?;
+        let start = SystemTime::now() - VALID_BEFORE;
+        let (server, certificate_hash) = quic::server(&self.config, start)?;
         self.endpoint.set_server_config(Some(server));
-        self.certificate_hash = certificate_hash;
+        (self.certificate_hash, self.certificate_start) = (certificate_hash, start);
         Ok(())
     }
 
