@@ -253,13 +253,18 @@ impl NetworkMatch {
     /// The host's save is not believed if this program has kept another one of the same match and turn.
     fn compare(&mut self) -> Result<(), MatchError> {
         let NetworkPhase::Seated(seat) = &self.phase else { return Ok(()) };
-        // The state is loaded, and no turn has run from it.
-        let is_at_start = seat.session().phase() == SessionPhase::Lobby && !seat.session().is_joining();
-        let is_due = is_at_start && self.request.is_some() && !self.has_compared && self.former.is_none();
+        // A state is loaded.
+        let is_due = !seat.session().is_joining() && self.request.is_some() && !self.has_compared;
         let Some(saved) = seat.session().resumed().filter(|_| is_due) else { return Ok(()) };
-        let mut state = Vec::new();
-        state::save(&mut seat.copy().game().clone(), &mut state);
-        let is_own = match own_saves::compare(saved, &state, seat.agreement(), &self.options.replay) {
+        // No turn has run from it; or the host has begun in the moment in which it was there.
+        let is_at_start = seat.session().phase() == SessionPhase::Lobby;
+        let state = is_at_start.then(|| {
+            let mut state = Vec::new();
+            state::save(&mut seat.copy().game().clone(), &mut state);
+            state
+        });
+        let (state, replay) = (state.as_deref(), &self.options.replay);
+        let is_own = match own_saves::compare(saved, state, seat.agreement(), replay) {
             Compared::Unknown => false,
             Compared::Equal(_) => true,
             Compared::Changed(path) => {
@@ -297,6 +302,8 @@ impl NetworkMatch {
             codes,
         };
         let mut seat = Seat::guest(start, &self.options, self.former.as_deref())?;
+        // In the lobby the host may give another save than it gave before the connection was lost.
+        self.has_compared = false;
         seat.keep_codes(self.request.as_ref().and_then(|request| request.codes.as_ref()));
         self.phase = NetworkPhase::Seated(Box::new(seat));
         Ok(())

@@ -24,10 +24,11 @@ pub(crate) enum Compared {
     Changed(PathBuf),
 }
 
-/// Compares a save and the state that was loaded with those in the folder in which this program keeps them.
+/// Compares a save with those in the folder in which this program keeps them, and the state that was loaded, unless the match has moved on from it. (The
+/// save has the state's checksum.)
 pub(crate) fn compare(
     given: &SavedMatch,
-    state: &[u8],
+    state: Option<&[u8]>,
     agreement: Agreement,
     replay: &ReplayFile,
 ) -> Compared {
@@ -50,7 +51,7 @@ pub(crate) fn compare(
         if kept.saved == *given {
             // Everybody's save names its own player as the host.
             let agreed = Agreement { host: agreement.host, ..kept.agreement };
-            let is_equal = agreed == agreement && kept.state == state;
+            let is_equal = agreed == agreement && state.is_none_or(|state| kept.state == state);
             return if is_equal { Compared::Equal(path) } else { Compared::Changed(path) };
         }
     }
@@ -72,8 +73,9 @@ mod tests {
         own.store(&path).unwrap();
         other.store(&folder.join("other.save")).unwrap();
         fs::write(folder.join("damaged.save"), b"TESTSAVE").unwrap();
-        let compare =
-            |save: &Save, replay: &ReplayFile| compare(&save.saved, &save.state, save.agreement, replay);
+        let compare = |save: &Save, replay: &ReplayFile| {
+            compare(&save.saved, Some(&save.state), save.agreement, replay)
+        };
         let mut wounded = own.clone();
         *wounded.state.last_mut().unwrap() ^= 1;
         let mut longer = own.clone();
@@ -84,6 +86,8 @@ mod tests {
             assert_eq!(compare(&own, &replay), Compared::Equal(path.clone()));
             assert_eq!(compare(&others, &replay), Compared::Equal(path.clone()), "kept by another player");
             assert_eq!(compare(&wounded, &replay), Compared::Changed(path.clone()));
+            let later = super::compare(&own.saved, None, own.agreement, &replay);
+            assert_eq!(later, Compared::Equal(path.clone()), "the battle has moved on");
             assert_eq!(compare(&longer, &replay), Compared::Changed(path.clone()));
             assert_eq!(compare(&save_of(9), &replay), Compared::Unknown, "of another match");
         }

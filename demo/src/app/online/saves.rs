@@ -13,8 +13,8 @@ use crate::app::online::agreement::Agreement;
 use crate::app::watch::game_copy::GameCopy;
 use testudo_battle::Setup;
 
-/// Largest file that is read: a battle of some 200,000 units.
-const BYTES_MAX: u32 = 64 << 20;
+/// Largest file that is read and written: a battle of some 200,000 units.
+const BYTES_MAX: usize = 64 << 20;
 
 /// A match before one of its turns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ impl Save {
     /// There is none, or it is no save that can be resumed.
     pub(crate) fn open(path: &Path) -> Result<Self, MatchError> {
         let failed = |what: String| MatchError::Replay { path: path.to_owned(), what };
-        let bytes = files::read(path, BYTES_MAX.into()).map_err(|error| failed(error.to_string()))?;
+        let bytes = files::read(path, BYTES_MAX as u64).map_err(|error| failed(error.to_string()))?;
         Self::read(&bytes).map_err(failed)
     }
 
@@ -63,10 +63,18 @@ impl Save {
     /// Puts it in the place of an older one, which stays whole until then.
     ///
     /// # Errors
-    /// The disk is full, or the folder is gone.
+    /// The disk is full, the folder is gone, or nobody could go on with so large a save.
     pub(crate) fn store(&self, path: &Path) -> io::Result<()> {
+        self.store_within(path, BYTES_MAX)
+    }
+
+    fn store_within(&self, path: &Path, bytes_max: usize) -> io::Result<()> {
         let draft = path.with_extension("save-draft");
         let bytes = self.to_bytes().map_err(io::Error::other)?;
+        if bytes.len() > bytes_max {
+            let what = format!("the save has {} bytes, {bytes_max} are possible", bytes.len());
+            return Err(io::Error::other(what));
+        }
         let stored = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, path));
         if stored.is_err() {
             // Half of it is of no use, and takes room on a full disk.
@@ -120,6 +128,20 @@ pub(crate) mod tests {
         assert!(save().store(&path).is_err());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// It was recommended, and then "it has more bytes".
+    #[test]
+    fn a_save_that_could_not_be_read_is_not_stored() {
+        let path = std::env::temp_dir().join(format!("testudo-too-large-{}.save", std::process::id()));
+        let (save, length) = (save(), save().to_bytes().unwrap().len());
+        save.store_within(&path, length).unwrap();
+        assert_eq!(Save::open(&path).unwrap(), save);
+        let larger = Save { state: vec![0; save.state.len() + 1], ..save.clone() };
+        let said = larger.store_within(&path, length).unwrap_err().to_string();
+        assert_eq!(said, format!("the save has {} bytes, {length} are possible", length + 1));
+        assert_eq!(Save::open(&path).unwrap(), save, "the one before stays");
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

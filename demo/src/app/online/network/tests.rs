@@ -9,6 +9,7 @@ use crate::app::Terms;
 use crate::app::error::Fate;
 use crate::app::online::name::Name;
 use crate::app::online::remark::Remedy;
+use crate::app::online::saves::tests::save_of;
 use crate::app::{Pilot, Remark, ReplayFile};
 use testudo_battle::{Command, Order, Selection, Setup, Teams};
 
@@ -262,6 +263,82 @@ fn the_replay_of_who_was_dropped_is_not_complete() {
     let turns = outcome.terms.turns;
     assert!((6..=replay.turns()).contains(&turns), "{turns} of {}", replay.turns());
     std::fs::remove_file(path).unwrap();
+}
+
+/// A host that began in the moment in which its save had come was believed: the guest compared before the start or never.
+#[test]
+fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
+    let folder = std::env::temp_dir().join(format!("testudo-changed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for is_changed in [true, false] {
+        let save = save_of(7);
+        let mut kept = save.clone();
+        // The host has given the match some turns more.
+        kept.agreement.turns += u32::from(is_changed);
+        kept.store(&folder.join("match.save")).unwrap();
+        let bind = SocketAddr::from(([127, 0, 0, 1], 0));
+        let agreement = save.agreement;
+        let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed: false, save: Some(save) };
+        let mut host = NetworkMatch::host(&hosting, options()).unwrap();
+        let seat = host.seat_mut().unwrap();
+        seat.set_ready(false);
+        let address = seat.codes().unwrap().address;
+        let place = JoinRequest::place(HostAddress::Plain(address));
+        let request = JoinRequest { watches: true, units_max: 1_000, ..place };
+        let options = SeatOptions { replay: ReplayFile::In(folder.clone()), ..options() };
+        let mut guest = NetworkMatch::join(request, options).unwrap();
+        let clock = Clock::start();
+        while guest.seat().is_none_or(|seat| seat.session().phase() == SessionPhase::Lobby) {
+            assert!(clock.elapsed() < PATIENCE, "{:?}", guest.seat().map(|seat| seat.session().phase()));
+            // Of a guest with a place only the seat goes on: the save comes and the match begins, and nobody has compared yet.
+            match guest.seat_mut() {
+                None => guest.step().unwrap(),
+                Some(seat) => {
+                    seat.step().unwrap();
+                    let is_here = seat.session().resumed().is_some() && !seat.session().is_joining();
+                    host.seat_mut().unwrap().set_ready(is_here);
+                }
+            }
+            host.step().unwrap();
+            take_a_break();
+        }
+        let stepped = guest.step();
+        if is_changed {
+            let why = stepped.unwrap_err();
+            let is_it = matches!(why, MatchError::Invitation(InvitationError::ChangedSave { .. }));
+            assert!(is_it, "{why}");
+        } else {
+            stepped.unwrap();
+            let told: Vec<News> = std::iter::from_fn(|| guest.poll_news()).collect();
+            assert!(told.contains(&News::Resumes { is_own: true }), "{told:?}");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// It would have been resumed as player 0, whose player got no code then.
+#[test]
+fn a_watcher_keeps_no_save() {
+    let folder = std::env::temp_dir().join(format!("testudo-watched-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut pair = Pair::new(false);
+    let address = pair.games[0].seat().and_then(Seat::codes).map(|codes| codes.address).unwrap();
+    let place = JoinRequest::place(HostAddress::Plain(address));
+    let request = JoinRequest { watches: true, units_max: 1_000, ..place };
+    let of_watcher = SeatOptions { replay: ReplayFile::At(folder.join("w.replay")), ..options() };
+    let mut watcher = NetworkMatch::join(request, of_watcher).unwrap();
+    let is_saved = |game: &NetworkMatch| game.seat().is_some_and(|seat| seat.session().next_turn().0 > 15);
+    while !is_saved(&watcher) {
+        assert!(pair.clock.elapsed() < PATIENCE);
+        pair.games.iter_mut().for_each(|game| game.step().unwrap());
+        watcher.step().unwrap();
+        take_a_break();
+    }
+    let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name());
+    let files: Vec<_> = files.collect();
+    assert_eq!(files, ["w.replay"]);
+    assert_eq!(watcher.seat().unwrap().resumable(), None);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The place is lost, and the match is not: the others play on.

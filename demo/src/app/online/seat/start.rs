@@ -89,7 +89,9 @@ impl Seat {
             return Err(MatchError::Invitation(InvitationError::Save { what }));
         }
         let resumed_at = save.map(|save| save.saved.turn());
-        let saving = Saving::at(record(&mut copy, &terms, &options.replay, resumed_at)?);
+        let path = record(&mut copy, &terms, &options.replay, resumed_at)?;
+        // Whoever resumes a match plays on as the same player, and a watcher is none.
+        let saving = Saving::at(path.filter(|_| player.is_some()));
         let mut seat = Self {
             terms,
             agreement,
