@@ -20,7 +20,7 @@ const PLAYER: [u8; 16] = [7; 16];
 const WATCHER: [u8; 16] = [9; 16];
 
 fn settings() -> SessionConfig {
-    SessionConfig::new(2).simulated().session_id(77).watchers_max(3)
+    SessionConfig::new(2).simulated().session_id(77).watchers_max(2)
 }
 
 /// A host with one place to play and two to watch.

@@ -255,7 +255,8 @@ impl Rooms {
     /// furthest behind in the fullest of these rooms is lost.
     fn bound_entries(&mut self, opener: IpAddr, now: Instant) {
         let all = self.limits.entries_bytes_max;
-        loop {
+        // A household's rooms hold no more than all do.
+        while self.entries > all / 2 {
             let from_here = self.rooms.values().filter(|room| room.opener == opener).map(Room::entries);
             let is_here = from_here.sum::<u64>() > all / 2;
             if !is_here && self.entries <= all {
