@@ -3,7 +3,9 @@
 use core::cell::Cell;
 
 use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_lockstep::testing::soak::{Faults, Finding, Plan, SoakGame, assert_soak, assert_soak_of, play};
+use testudo_lockstep::testing::soak::{
+    Faults, Finding, Plan, SoakGame, Uses, assert_soak, assert_soak_of, play,
+};
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +130,7 @@ impl SoakGame for Bots {
 
 #[test]
 fn random_matches_come_through() {
-    let mut sum = Faults::default();
+    let (mut sum, mut uses) = (Faults::default(), Uses::default());
     // The last four have a player who takes a place that became free.
     for seed in (0..20).chain([98, 116, 120, 256]) {
         let report = play(&Plan::of(seed), &Bots::default());
@@ -142,7 +144,9 @@ fn random_matches_come_through() {
         sum.watchers += report.faults.watchers;
         sum.pause += report.faults.pause;
         sum.partition += report.faults.partition;
+        uses.keys += report.uses.keys;
     }
+    assert!(uses.keys > 0, "{uses:?}");
     let counts =
         [sum.loss, sum.drop, sum.votes, sum.rejoin, sum.late_joins, sum.watchers, sum.pause, sum.partition];
     assert!(counts.iter().all(|count| *count > 0), "{sum:?}");

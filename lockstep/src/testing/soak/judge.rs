@@ -5,23 +5,8 @@ use core::ops::Range;
 
 use crate::session::SessionPhase;
 use crate::testing::soak::ledger::Ledger;
+use crate::testing::soak::summary::EventSummary;
 use crate::testing::soak::trace::{Ran, Trace};
-
-/// What the events of a session said.
-#[derive(Clone, Debug, Default)]
-pub(super) struct EventSummary {
-    pub(super) desync: bool,
-    /// Players who were dropped, and the first turn without each.
-    pub(super) dropped: Vec<(u8, u32)>,
-    /// Players who left or resigned, and the first turn without each.
-    pub(super) left: Vec<(u8, u32)>,
-    /// Players who are back, and the first turn with them.
-    pub(super) back: Vec<(u8, u32)>,
-    /// It joined the running match.
-    pub(super) joined: bool,
-    /// Pauses that began.
-    pub(super) pauses: u64,
-}
 
 /// What is left of a client after the match.
 #[derive(Clone, Debug)]
@@ -77,7 +62,8 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
     ledger: &Ledger<A>,
     turns: u32,
 ) -> Judged {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> =
+        clients.iter().flat_map(|client| blames(&client.name, &client.summary)).collect();
     for client in clients.iter().filter(|client| client.has_to_finish) {
         let ran = client.trace.turns();
         if client.state != SessionPhase::Finished || ran != turns {
@@ -106,11 +92,33 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
             findings.push(Finding::Mismatch(format!("{} differs from turn {turn} on", client.name)));
         }
         compare_orders(client, &expected, first..limit, &mut findings);
+        compare_keys(client, &clients[reference], &mut findings);
         if client.summary.desync && finished(client) {
             findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
         }
     }
     Judged { reference: Some(reference), findings, compared, orders: expected.len() as u64 }
+}
+
+/// All peers are honest: nobody accuses another one, and nobody sends what is invalid.
+pub(super) fn blames(name: &str, summary: &EventSummary) -> Vec<Finding> {
+    let mut said: Vec<String> =
+        summary.accused.iter().map(|accused| format!("{name} was told {accused}")).collect();
+    if summary.invalid > 0 {
+        said.push(format!(
+            "{name} got {} entries, signatures or messages that are not valid",
+            summary.invalid
+        ));
+    }
+    said.into_iter().map(Finding::Mismatch).collect()
+}
+
+/// All players of a signed match agree on its keys.
+fn compare_keys<A>(client: &ClientRecord<A>, reference: &ClientRecord<A>, findings: &mut Vec<Finding>) {
+    let [here, there] = [client, reference].map(|client| client.summary.keys);
+    if here != there && (here.is_some() || client.state == SessionPhase::Finished) {
+        findings.push(Finding::Mismatch(format!("{} has the keys {here:?}, others {there:?}", client.name)));
+    }
 }
 
 /// The turns of a client that must equal the reference's. All of them, except that a dropped client may have run turns in which the
@@ -339,5 +347,30 @@ mod tests {
             "nobody finished",
         );
         is_found(|clients| clients[1].summary.desync = true, "desync");
+    }
+
+    #[test]
+    fn a_peer_that_is_accused_is_found() {
+        is_found(|clients| clients[1].summary.accused.push("Outlier".into()), "was told Outlier");
+        is_found(|clients| clients[2].summary.invalid = 1, "not valid");
+    }
+
+    #[cfg(feature = "signed")]
+    #[test]
+    fn other_keys_are_found() {
+        let roster = |key: u8| {
+            let key = crate::PlayerKey::from_secret([key; 32]).public().to_bytes();
+            crate::Roster::new(7, &[Some(crate::Seat { key, salt: 3 })]).map(|roster| roster.fingerprint())
+        };
+        let keyed = |last: u8| {
+            findings(|clients| {
+                clients
+                    .iter_mut()
+                    .zip([1, 1, last])
+                    .for_each(|(client, key)| client.summary.keys = roster(key));
+            })
+        };
+        assert_eq!((keyed(1).len(), keyed(2).len()), (0, 1));
+        is_found(|clients| clients[0].summary.keys = roster(1), "has the keys");
     }
 }

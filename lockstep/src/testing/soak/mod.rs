@@ -2,9 +2,9 @@
 //!
 //! A match is a pure function of its seed. The [`Plan`] says who plays, with which settings, over which network, and what goes wrong when: loss
 //! and corruption of packets, partitions, suspended machines, pauses, players who leave, are dropped or voted out, crash and come back, late
-//! players and watchers. [`play`] plays it in virtual time. Then what each peer really ran is compared with a ledger that the harness keeps itself:
+//! players and watchers. With the feature `signed` a third of the matches is signed. [`play`] plays it in virtual time. Then what each peer really ran is compared with a ledger that the harness keeps itself:
 //! every order that a session accepted ran on every peer in the same turn, once, in order; every checksum is equal; everybody who should have
-//! finished has. Nothing here trusts the checksums that the sessions exchange.
+//! finished has; nobody is accused of anything, as all are honest. Nothing here trusts the checksums that the sessions exchange.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -51,11 +51,14 @@
 //! assert_soak(7..10, |_plan: &Plan| Bots);
 //! ```
 
+mod dice;
 mod judge;
 mod ledger;
+mod modes;
 mod nodes;
 mod plan;
 mod running;
+mod summary;
 mod trace;
 
 use core::fmt::{self, Write as _};
@@ -125,6 +128,14 @@ pub struct Faults {
     pub watchers: u64,
 }
 
+/// How much a match used of what is drawn besides faults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Uses {
+    /// Peers that knew the keys of all players.
+    pub keys: u64,
+}
+
 /// The result of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -141,6 +152,8 @@ pub struct SoakReport {
     pub events: u64,
     /// What went wrong.
     pub faults: Faults,
+    /// What it used.
+    pub uses: Uses,
     /// Number of checksums of turns that were compared.
     pub compared: u64,
     /// Orders that had to run, and did, in one survivor's copy.

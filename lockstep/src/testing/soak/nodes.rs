@@ -2,7 +2,10 @@
 
 use crate::replay::ReplayHeader;
 use crate::session::Session;
-use crate::session::config::{ConfigError, Topology};
+use crate::session::config::{ConfigError, SessionConfig, Topology};
+#[cfg(feature = "signed")]
+use crate::signed::key::PlayerKey;
+use crate::signed::signed_before::SignedBefore;
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::plan::Plan;
 use crate::value::action::Action;
@@ -40,8 +43,10 @@ pub(super) fn session<A: Action>(
     node: u32,
     start: Instant,
     secret: u8,
+    signed_before: Option<SignedBefore>,
 ) -> Result<Session<A>, ConfigError> {
     let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
+    let config = signed_before.into_iter().fold(with_key(config, plan, node), SessionConfig::signed_before);
     let mut session = Session::new(config, identity(plan, node), start)?;
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
@@ -49,6 +54,21 @@ pub(super) fn session<A: Action>(
         Topology::Host | Topology::Relay => {}
     }
     Ok(session)
+}
+
+/// A player has the same key whenever it comes, also on another machine.
+#[cfg(feature = "signed")]
+fn with_key(config: SessionConfig, plan: &Plan, node: u32) -> SessionConfig {
+    match (plan.modes.signed, identity(plan, node)) {
+        (None, _) => config,
+        (Some(_), Identity::Player(player)) => config.player_key(PlayerKey::from_secret([player.0 + 1; 32])),
+        (Some(_), _) => config.signed(),
+    }
+}
+
+#[cfg(not(feature = "signed"))]
+fn with_key(config: SessionConfig, _: &Plan, _: u32) -> SessionConfig {
+    config
 }
 
 /// Before a turn begins: submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.

@@ -2,28 +2,17 @@
 
 use core::ops::RangeInclusive;
 
-use rand_core::Rng;
-use rand_pcg::Pcg32;
-
 use crate::pace::pacing::Pace;
 use crate::session::config::{SessionConfig, Topology};
 use crate::simnet::LinkConfig;
 use crate::simnet::virtual_match::PeerClock;
+use crate::testing::soak::dice::Dice;
+use crate::testing::soak::modes::Modes;
 use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::{Duration, Instant};
 
 /// Separates the plan's random numbers from those of a game with the same seed.
 const STREAM: u64 = 0x736f_616b;
-
-/// Everything that is drawn: uniform, up to a bias below (length of the range) / 2^32.
-struct Dice(Pcg32);
-
-impl Dice {
-    fn between(&mut self, low: i32, high: i32) -> i32 {
-        let span = (i64::from(high) - i64::from(low)).max(0) as u64 + 1;
-        (i64::from(low) + ((u64::from(self.0.next_u32()) * span) >> 32) as i64) as i32
-    }
-}
 
 /// Time between the starts of two episodes, with room for the longest one.
 const EPISODE: i32 = 5_000;
@@ -109,13 +98,15 @@ pub struct Plan {
     /// Watchers who join the running match.
     pub(super) late_watchers: u32,
     pub(super) edges: Vec<Edge>,
+    /// How it is played besides.
+    pub(super) modes: Modes,
 }
 
 impl Plan {
     /// The match of a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
-        let mut dice = Dice(Pcg32::new(seed, STREAM));
+        let mut dice = Dice::of(seed, STREAM);
         let players = match dice.between(0, 9) {
             0..=1 => 2,
             2 => 3,
@@ -135,7 +126,7 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn of_players(seed: u64, players: RangeInclusive<u8>) -> Self {
-        let mut dice = Dice(Pcg32::new(seed, STREAM));
+        let mut dice = Dice::of(seed, STREAM);
         let (least, most) = players.into_inner();
         let [least, most] = [least, most].map(|players| i32::from(players.clamp(2, PLAYERS_MAX)));
         let players = dice.between(least, most) as u8;
@@ -189,6 +180,7 @@ impl Plan {
             bots: dice.between(0, 1) == 0,
             late_watchers: 0,
             edges: Vec::new(),
+            modes: Modes::of(seed),
         };
         if topology != Topology::Mesh && dice.between(0, 3) == 0 {
             plan.late_watchers = dice.between(1, 2) as u32;

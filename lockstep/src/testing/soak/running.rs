@@ -9,13 +9,13 @@ use crate::session::event::Event;
 use crate::session::{Session, SessionPhase};
 use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
-use crate::testing::soak::judge::{ClientRecord, EventSummary, Finding, Judged, judge};
+use crate::testing::soak::judge::{ClientRecord, Finding, Judged, blames, judge};
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::nodes::{identity, name_of, secret_of, session, submit_orders};
 use crate::testing::soak::plan::{Plan, What};
+use crate::testing::soak::summary::EventSummary;
 use crate::testing::soak::trace::Trace;
-use crate::testing::soak::{Faults, SoakGame, SoakReport};
-use crate::value::entry::EndReason;
+use crate::testing::soak::{Faults, SoakGame, SoakReport, Uses};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -64,6 +64,7 @@ pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G, watch: Watch<'_, G>) -> S
             turns: 0,
             events: 0,
             faults: Faults::default(),
+            uses: Uses::default(),
             compared: 0,
             orders: 0,
             stalled_frames: 0,
@@ -110,7 +111,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
                 .clocks
                 .get(node as usize)
                 .map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
-            let session = session(plan, &header, node, start, secret_of(node))?;
+            let session = session(plan, &header, node, start, secret_of(node), None)?;
             drivers.push(Driver::new(recorded(game, &header), session));
         }
         let mut net = SimNet::new(plan.seed);
@@ -259,7 +260,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
             }
         }
         let start = self.virtual_match.local_time(node as usize);
-        let Ok(session) = session(self.plan, &self.header, node, start, secret) else { return };
+        let signed = self.virtual_match.drivers()[node as usize].session().signed_before();
+        let signed = signed.filter(|_| self.plan.modes.signed.is_some_and(|signed| signed.remembers));
+        let Ok(session) = session(self.plan, &self.header, node, start, secret, signed) else { return };
         let fresh = Driver::new(recorded(self.game, &self.header), session);
         let former = core::mem::replace(&mut self.virtual_match.drivers_mut()[node as usize], fresh);
         self.keep_former(node, former);
@@ -284,7 +287,8 @@ impl<'a, G: SoakGame> Running<'a, G> {
         has_to_finish: bool,
         driver: &mut Driver<Recorded<G::Game>>,
     ) -> Option<ClientRecord<ActionOf<G>>> {
-        let summary = core::mem::take(&mut self.summaries[node as usize]);
+        let mut summary = core::mem::take(&mut self.summaries[node as usize]);
+        summary.close(driver.session());
         let (state, next) = (driver.session().phase(), driver.session().next_turn().0);
         let recorded = driver.simulation_mut();
         recorded.finish(Ending::Over);
@@ -396,23 +400,11 @@ impl<'a, G: SoakGame> Running<'a, G> {
     fn take_events(&mut self) {
         for (node, summary) in self.summaries.iter_mut().enumerate() {
             while let Some(event) = self.virtual_match.poll_event(node) {
-                match event {
-                    Event::Desync(_) => summary.desync = true,
-                    Event::PlayerGone { player, reason, turn } => match reason {
-                        EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
-                            summary.left.push((player.0, turn.0))
-                        }
-                        _ => summary.dropped.push((player.0, turn.0)),
-                    },
-                    Event::Paused { paused: true, .. } => summary.pauses += 1,
-                    Event::Joined { .. } => summary.joined = true,
-                    Event::PlayerReturned { player, turn } => {
-                        summary.back.push((player.0, turn.0));
-                        if usize::from(player.0) == node {
-                            self.ledger.returned(player.0, turn.0);
-                        }
-                    }
-                    _ => {}
+                summary.note(&event);
+                if let Event::PlayerReturned { player, turn } = event
+                    && usize::from(player.0) == node
+                {
+                    self.ledger.returned(player.0, turn.0);
                 }
             }
         }
@@ -436,6 +428,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         if reference.is_some() && events == 0 {
             self.findings.push(Finding::Void);
         }
+        let keys = clients.iter().filter(|client| client.summary.keys.is_some()).count() as u64;
         let has_failed = !self.findings.is_empty();
         let failed = clients.into_iter().filter(|_| has_failed);
         SoakReport {
@@ -445,6 +438,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             turns,
             events,
             faults: self.faults,
+            uses: Uses { keys },
             compared,
             orders,
             stalled_frames,
@@ -466,7 +460,11 @@ impl<'a, G: SoakGame> Running<'a, G> {
             .collect();
         let drivers = self.virtual_match.take_drivers();
         for ((node, mut driver), has_to_finish) in (0..).zip(drivers).zip(has_to_finish) {
-            if identity(plan, node) != Identity::Relay {
+            if identity(plan, node) == Identity::Relay {
+                let summary = &mut self.summaries[node as usize];
+                summary.close(driver.session());
+                self.findings.extend(blames(&name_of(plan, node), summary));
+            } else {
                 clients.extend(self.client(node, name_of(plan, node), has_to_finish, &mut driver));
             }
         }
