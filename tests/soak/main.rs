@@ -145,8 +145,12 @@ fn random_matches_come_through() {
         sum.pause += report.faults.pause;
         sum.partition += report.faults.partition;
         uses.keys += report.uses.keys;
+        uses.speeds += report.uses.speeds;
+        uses.delayed += report.uses.delayed;
+        uses.messages += report.uses.messages;
     }
-    assert!(uses.keys > 0, "{uses:?}");
+    let used = [uses.keys, uses.speeds, uses.delayed, uses.messages];
+    assert!(used.iter().all(|count| *count > 0), "{uses:?}");
     let counts =
         [sum.loss, sum.drop, sum.votes, sum.rejoin, sum.late_joins, sum.watchers, sum.pause, sum.partition];
     assert!(counts.iter().all(|count| *count > 0), "{sum:?}");
@@ -233,4 +237,15 @@ fn a_player_that_was_cut_off_after_its_return_has_its_time_from_then_on() {
 fn nobody_is_dropped_for_an_end_that_it_could_not_take() {
     let report = play(&Plan::of(1_688), &Bots::default());
     assert_eq!((report.faults.rejoin, report.findings), (4, vec![]));
+}
+
+/// The match is signed, so the statements of the others prove it. No honest match says so.
+#[test]
+fn whom_a_match_accuses_is_found() {
+    let accused = |copies: core::ops::Range<u32>| {
+        let report = play(&Plan::of(212), &Bots::broken(copies, Fault::Liar));
+        assert!(report.uses.keys > 2, "{:?}", report.uses);
+        report.findings.iter().any(|finding| finding.to_string().contains("was told Outlier"))
+    };
+    assert_eq!((accused(1..2), accused(0..0)), (true, false));
 }

@@ -6,6 +6,8 @@ use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
 use crate::session::Session;
 use crate::session::event::Event;
+#[cfg(feature = "testing")]
+use crate::session::talk::Message;
 use crate::simnet::{Delivery, SimNet};
 use crate::value::ids::{PeerId, Turn};
 use crate::value::time::{Duration, Instant};
@@ -235,6 +237,12 @@ impl<S: Simulation> VirtualMatch<S> {
     /// Takes a peer's next event. None for a peer that does not exist.
     pub fn poll_event(&mut self, peer: usize) -> Option<Event> {
         self.drivers.get_mut(peer)?.session_mut().poll_event()
+    }
+
+    /// Takes a peer's next message. None for a peer that does not exist.
+    #[cfg(feature = "testing")]
+    pub(crate) fn poll_message(&mut self, peer: usize) -> Option<Message> {
+        self.drivers.get_mut(peer)?.session_mut().poll_message()
     }
 
     /// The network.

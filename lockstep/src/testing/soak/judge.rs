@@ -93,6 +93,8 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
         }
         compare_orders(client, &expected, first..limit, &mut findings);
         compare_keys(client, &clients[reference], &mut findings);
+        compare_controls(client, &clients[reference].summary, first..limit, &mut findings);
+        compare_profiles(client, &clients[reference], &mut findings);
         if client.summary.desync && finished(client) {
             findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
         }
@@ -118,6 +120,36 @@ fn compare_keys<A>(client: &ClientRecord<A>, reference: &ClientRecord<A>, findin
     let [here, there] = [client, reference].map(|client| client.summary.keys);
     if here != there && (here.is_some() || client.state == SessionPhase::Finished) {
         findings.push(Finding::Mismatch(format!("{} has the keys {here:?}, others {there:?}", client.name)));
+    }
+}
+
+/// Pauses and speeds change in the same turns for all.
+fn compare_controls<A>(
+    client: &ClientRecord<A>,
+    whole: &EventSummary,
+    turns: Range<u32>,
+    findings: &mut Vec<Finding>,
+) {
+    let within = |summary: &EventSummary| {
+        let paused: Vec<_> = summary.paused.iter().copied().filter(|at| turns.contains(&at.0)).collect();
+        let speeds: Vec<_> = summary.speeds.iter().copied().filter(|at| turns.contains(&at.0)).collect();
+        (paused, speeds)
+    };
+    let (here, there) = (within(&client.summary), within(whole));
+    if here != there {
+        findings
+            .push(Finding::Mismatch(format!("{} has the controls {here:?}, others {there:?}", client.name)));
+    }
+}
+
+/// In the end all show the same of each player who stayed. What others show may have reached some only.
+fn compare_profiles<A>(client: &ClientRecord<A>, whole: &ClientRecord<A>, findings: &mut Vec<Finding>) {
+    let stayed = |(player, _): &(u8, &Vec<u8>)| !whole.trace.gone.iter().any(|(gone, _)| gone == player);
+    let [here, there] = [client, whole]
+        .map(|client| (0..).zip(&client.summary.profiles).filter(stayed).collect::<Vec<(u8, &Vec<u8>)>>());
+    if client.has_to_finish && here != there {
+        findings
+            .push(Finding::Mismatch(format!("{} has the profiles {here:?}, others {there:?}", client.name)));
     }
 }
 
@@ -353,6 +385,19 @@ mod tests {
     fn a_peer_that_is_accused_is_found() {
         is_found(|clients| clients[1].summary.accused.push("Outlier".into()), "was told Outlier");
         is_found(|clients| clients[2].summary.invalid = 1, "not valid");
+    }
+
+    #[test]
+    fn other_controls_and_profiles_are_found() {
+        is_found(|clients| clients[1].summary.speeds.push((3, 0, 50)), "has the controls");
+        is_found(|clients| clients[0].summary.paused.push((3, 0, true)), "has the controls");
+        is_found(|clients| clients[2].summary.profiles = vec![vec![7]], "has the profiles");
+        let agreed = findings(|clients| {
+            clients.iter_mut().for_each(|client| client.summary.speeds.push((3, 0, 50)));
+            // It came later, or has not run the turn.
+            clients[1].summary.speeds.push((TURNS, 0, 70));
+        });
+        assert_eq!(agreed, Vec::<String>::new());
     }
 
     #[cfg(feature = "signed")]

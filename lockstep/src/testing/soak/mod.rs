@@ -2,9 +2,11 @@
 //!
 //! A match is a pure function of its seed. The [`Plan`] says who plays, with which settings, over which network, and what goes wrong when: loss
 //! and corruption of packets, partitions, suspended machines, pauses, players who leave, are dropped or voted out, crash and come back, late
-//! players and watchers. With the feature `signed` a third of the matches is signed. [`play`] plays it in virtual time. Then what each peer really ran is compared with a ledger that the harness keeps itself:
-//! every order that a session accepted ran on every peer in the same turn, once, in order; every checksum is equal; everybody who should have
-//! finished has; nobody is accused of anything, as all are honest. Nothing here trusts the checksums that the sessions exchange.
+//! players and watchers. The speed changes; the majority or the host may have to ask for that, and for pauses; watchers may see the match later; players
+//! talk. With the feature `signed` a third of the matches is signed. [`play`] plays it in virtual time. Then what each peer really ran is compared with a
+//! ledger that the harness keeps itself: every order that a session accepted ran on every peer in the same turn, once, in order; every checksum is equal;
+//! everybody who should have finished has; every message arrived once, in order, or its author was told; no watcher saw anything too early; nobody is
+//! accused of anything, as all are honest. Nothing here trusts the checksums that the sessions exchange.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -51,13 +53,17 @@
 //! assert_soak(7..10, |_plan: &Plan| Bots);
 //! ```
 
+mod asks;
+mod besides;
 mod dice;
 mod judge;
 mod ledger;
 mod modes;
 mod nodes;
 mod plan;
+mod post;
 mod running;
+mod sight;
 mod summary;
 mod trace;
 
@@ -134,6 +140,12 @@ pub struct Faults {
 pub struct Uses {
     /// Peers that knew the keys of all players.
     pub keys: u64,
+    /// Changes of speed.
+    pub speeds: u64,
+    /// Turns that watchers saw later than the players did.
+    pub delayed: u64,
+    /// Messages that reached a player or watcher.
+    pub messages: u64,
 }
 
 /// The result of a match.

@@ -48,6 +48,10 @@ pub(super) fn session<A: Action>(
     let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
     let config = signed_before.into_iter().fold(with_key(config, plan, node), SessionConfig::signed_before);
     let mut session = Session::new(config, identity(plan, node), start)?;
+    if let Some(player) = session.player() {
+        // Whoever takes a place shows something else than the player before. There is room and time for it.
+        let _ = session.set_profile(player, &[player.0, secret]);
+    }
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
         Topology::Host | Topology::Relay if node != plan.centre() => session.connect(PeerId(plan.centre())),

@@ -180,7 +180,7 @@ impl Plan {
             bots: dice.between(0, 1) == 0,
             late_watchers: 0,
             edges: Vec::new(),
-            modes: Modes::of(seed),
+            modes: Modes::of(seed, players),
         };
         if topology != Topology::Mesh && dice.between(0, 3) == 0 {
             plan.late_watchers = dice.between(1, 2) as u32;
@@ -229,6 +229,8 @@ impl Plan {
             .bots_take_over(self.bots)
             .late_joins(Duration::from_secs(1))
             .late_watchers(self.late_watchers > 0)
+            .watch_delay(self.modes.watch_delay)
+            .controls(self.modes.controls)
             .session_id(self.seed)
     }
 

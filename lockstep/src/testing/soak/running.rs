@@ -9,6 +9,7 @@ use crate::session::event::Event;
 use crate::session::{Session, SessionPhase};
 use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
+use crate::testing::soak::besides::Besides;
 use crate::testing::soak::judge::{ClientRecord, Finding, Judged, blames, judge};
 use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::nodes::{identity, name_of, secret_of, session, submit_orders};
@@ -89,6 +90,7 @@ struct Running<'a, G: SoakGame> {
     former: Vec<ClientRecord<ActionOf<G>>>,
     /// Nodes that are cut off for good.
     island: Vec<u32>,
+    besides: Besides,
     edges_done: Vec<bool>,
     /// What ends after an edge case, and when.
     reliefs: Vec<(Instant, What)>,
@@ -137,6 +139,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             comers: Vec::new(),
             former: Vec::new(),
             island: Vec::new(),
+            besides: Besides::new(plan),
             edges_done: vec![false; plan.edges.len()],
             reliefs: Vec::new(),
             faults: Faults::default(),
@@ -152,8 +155,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
         while !self.is_over() {
             let now = self.virtual_match.now();
             self.do_events(now);
-            let (plan, game, ledger) = (self.plan, self.game, &mut self.ledger);
+            let (plan, game, ledger, besides) = (self.plan, self.game, &mut self.ledger, &mut self.besides);
             self.virtual_match.step(&mut |node, turn, recorded, session| {
+                besides.turn_begins(plan, node as u32, turn, now, session);
                 if node < usize::from(plan.players) {
                     let player = PlayerId(node as u8);
                     submit_orders(plan, ledger, player, turn, session, |turn| {
@@ -211,6 +215,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             self.events_done += 1;
             self.do_event(now, &event.what);
         }
+        self.besides.ask(plan, now.since(began), &mut self.virtual_match);
         let reached = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0).max();
         for (index, edge) in plan.edges.iter().enumerate() {
             if !self.edges_done[index] && reached.is_some_and(|turn| turn >= edge.turn) {
@@ -341,7 +346,12 @@ impl<'a, G: SoakGame> Running<'a, G> {
             return false;
         }
         // A joining peer that was later cut off for good does not count.
-        end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
+        let delay = if comer.node < u32::from(self.plan.players) {
+            Duration::ZERO
+        } else {
+            self.plan.modes.watch_delay
+        };
+        end.since(comer.since) >= TIME_TO_JOIN + delay.times(2) && !self.island.contains(&comer.node)
     }
 
     fn do_event(&mut self, now: Instant, what: &What) {
@@ -368,7 +378,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
             }
             // A player who has left by then pauses nothing.
             What::Pause(player, true) => {
-                let _ = self.session(player).pause(true);
+                for asker in self.plan.modes.askers(player, self.plan.players) {
+                    let _ = self.session(asker).pause(true);
+                }
             }
             // The player who was to end the pause may have left. Anybody may end it, and a game that stands still proves nothing.
             What::Pause(_, false) => {
@@ -399,8 +411,10 @@ impl<'a, G: SoakGame> Running<'a, G> {
 
     fn take_events(&mut self) {
         for (node, summary) in self.summaries.iter_mut().enumerate() {
+            self.besides.listen(self.plan, node as u32, &mut self.virtual_match);
             while let Some(event) = self.virtual_match.poll_event(node) {
                 summary.note(&event);
+                self.besides.note(node as u32, &event);
                 if let Event::PlayerReturned { player, turn } = event
                     && usize::from(player.0) == node
                 {
@@ -428,7 +442,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         if reference.is_some() && events == 0 {
             self.findings.push(Finding::Void);
         }
-        let keys = clients.iter().filter(|client| client.summary.keys.is_some()).count() as u64;
+        let uses = self.count_uses(reference, &clients);
         let has_failed = !self.findings.is_empty();
         let failed = clients.into_iter().filter(|_| has_failed);
         SoakReport {
@@ -438,7 +452,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             turns,
             events,
             faults: self.faults,
-            uses: Uses { keys },
+            uses,
             compared,
             orders,
             stalled_frames,
@@ -446,6 +460,24 @@ impl<'a, G: SoakGame> Running<'a, G> {
             replays: failed.map(|client| (client.name, client.replay)).collect(),
             simulated: self.ended.unwrap_or(now).since(Instant::ZERO),
         }
+    }
+
+    /// Judges what happened beside the orders, too.
+    fn count_uses(
+        &mut self,
+        reference: Option<&ClientRecord<ActionOf<G>>>,
+        clients: &[ClientRecord<ActionOf<G>>],
+    ) -> Uses {
+        let keys = clients.iter().filter(|client| client.summary.keys.is_some()).count() as u64;
+        let (delayed, messages) = self.besides.seen_and_heard();
+        let Some(reference) = reference else { return Uses { keys, speeds: 0, delayed, messages } };
+        let stays = |player: u8| {
+            let is_away = |(who, _): &(u8, u32)| *who == player;
+            self.plays_to_the_end(player.into()) && !reference.trace.gone.iter().any(is_away)
+        };
+        let findings = self.besides.findings(self.plan, &reference.summary, stays);
+        self.findings.extend(findings.into_iter().map(Finding::Mismatch));
+        Uses { keys, speeds: reference.summary.speeds.len() as u64, delayed, messages }
     }
 
     /// All programs that simulated, the ones that ran last first.

@@ -5,6 +5,7 @@ use crate::session::event::Event;
 use crate::session::stats::Stats;
 use crate::signed::roster::Fingerprint;
 use crate::value::entry::EndReason;
+use crate::value::ids::PlayerId;
 
 /// What the events of a session said.
 #[derive(Clone, Debug, Default)]
@@ -20,12 +21,19 @@ pub(super) struct EventSummary {
     pub(super) joined: bool,
     /// Pauses that began.
     pub(super) pauses: u64,
-    /// Somebody is said to have lied or cheated, or a state to be false.
+    /// The turns in which pauses began and ended, and for whom.
+    pub(super) paused: Vec<(u32, u8, bool)>,
+    /// Changes of speed: the turn, the player, percent.
+    pub(super) speeds: Vec<(u32, u8, u8)>,
+    /// Somebody is said to have lied or cheated, or to have given a false state. (A good state is refused without blame while the match stands still for
+    /// long and nobody can confirm it.)
     pub(super) accused: Vec<String>,
     /// What other peers sent that no honest one sends.
     pub(super) invalid: u64,
     /// Of the keys that all players agreed on.
     pub(super) keys: Option<Fingerprint>,
+    /// What the players show of themselves.
+    pub(super) profiles: Vec<Vec<u8>>,
 }
 
 impl EventSummary {
@@ -38,7 +46,11 @@ impl EventSummary {
                 }
                 EndReason::Dropped => self.dropped.push((player.0, turn.0)),
             },
-            Event::Paused { paused: true, .. } => self.pauses += 1,
+            Event::Paused { turn, player, paused } => {
+                self.pauses += u64::from(*paused);
+                self.paused.push((turn.0, player.0, *paused));
+            }
+            Event::Speed { turn, player, percent } => self.speeds.push((turn.0, player.0, *percent)),
             Event::Joined { .. } => self.joined = true,
             Event::PlayerReturned { player, turn } => self.back.push((player.0, turn.0)),
             Event::Contradiction(_)
@@ -46,8 +58,7 @@ impl EventSummary {
             | Event::Outlier(_)
             | Event::TooFarAhead { .. }
             | Event::Forged { .. }
-            | Event::WrongState { .. }
-            | Event::StateRefused { .. } => self.accused.push(format!("{event:?}")),
+            | Event::WrongState { .. } => self.accused.push(format!("{event:?}")),
             _ => {}
         }
     }
@@ -59,5 +70,7 @@ impl EventSummary {
         } = session.stats();
         self.invalid = entries_invalid + statements_invalid + ends_invalid + hellos_forged + messages_refused;
         self.keys = session.roster().map(|roster| roster.fingerprint());
+        let players = (0..session.config().players).map(PlayerId);
+        self.profiles = players.map(|player| session.profile(player).to_vec()).collect();
     }
 }

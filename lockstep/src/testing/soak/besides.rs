@@ -1,0 +1,122 @@
+//! What happens beside the orders of a match: speeds, messages, watchers whose view is delayed.
+
+use crate::drive::simulation::Simulation;
+use crate::session::AnySession;
+use crate::session::event::Event;
+use crate::simnet::virtual_match::VirtualMatch;
+use crate::testing::soak::asks::Asks;
+use crate::testing::soak::nodes::identity;
+use crate::testing::soak::plan::Plan;
+use crate::testing::soak::post::Post;
+use crate::testing::soak::sight::Sight;
+use crate::testing::soak::summary::EventSummary;
+use crate::value::ids::{Identity, Turn};
+use crate::value::time::{Duration, Instant};
+
+/// The harness's own account of it.
+#[derive(Clone, Debug)]
+pub(super) struct Besides {
+    asks: Asks,
+    speeds_done: usize,
+    sight: Sight,
+    post: Post,
+}
+
+impl Besides {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            asks: Asks::default(),
+            speeds_done: 0,
+            sight: Sight::new(plan.modes.watch_delay, plan.turns_ahead),
+            post: Post::new(plan.players, plan.nodes()),
+        }
+    }
+
+    /// A peer begins a turn.
+    pub(super) fn turn_begins(
+        &mut self,
+        plan: &Plan,
+        node: u32,
+        turn: Turn,
+        now: Instant,
+        session: &mut AnySession,
+    ) {
+        match identity(plan, node) {
+            Identity::Player(player) => {
+                self.sight.player_begins(turn.0, now);
+                let is_due = |every: u32| (turn.0 + u32::from(player.0)).is_multiple_of(every);
+                if plan.modes.talk_every.is_some_and(is_due) {
+                    self.post.say(player.0, turn.0, session);
+                }
+            }
+            Identity::Watcher => self.sight.watcher_begins(node, turn.0, now),
+            Identity::Relay => {}
+        }
+    }
+
+    /// Players ask for the speeds that are due, `since` the first turn.
+    pub(super) fn ask<S: Simulation>(
+        &mut self,
+        plan: &Plan,
+        since: Duration,
+        virtual_match: &mut VirtualMatch<S>,
+    ) {
+        while let Some(speed) = plan.modes.speeds.get(self.speeds_done).filter(|speed| speed.at <= since) {
+            self.speeds_done += 1;
+            for asker in plan.modes.askers(speed.player, plan.players) {
+                let session = virtual_match.drivers_mut()[usize::from(asker)].session_mut();
+                if session.set_speed(speed.percent).is_ok() {
+                    self.asks.accept(session.next_turn().0, asker, speed.percent);
+                }
+            }
+        }
+    }
+
+    /// Takes the messages that have come to a node.
+    pub(super) fn listen<S: Simulation>(
+        &mut self,
+        plan: &Plan,
+        node: u32,
+        virtual_match: &mut VirtualMatch<S>,
+    ) {
+        let may_hear = match identity(plan, node) {
+            Identity::Player(_) => true,
+            // What is said may tell of what it is not to see yet.
+            Identity::Watcher => plan.modes.watch_delay == Duration::ZERO,
+            Identity::Relay => false,
+        };
+        while let Some(message) = virtual_match.poll_message(node as usize) {
+            if let Identity::Player(author) = message.from {
+                self.post.hear(node, author.0, &message.bytes, may_hear);
+            }
+        }
+    }
+
+    pub(super) fn note(&mut self, node: u32, event: &Event) {
+        if let (Ok(player), Event::Undelivered { players }) = (u8::try_from(node), event) {
+            self.post.undelivered(player, *players);
+        }
+    }
+
+    /// What is wrong. `summary` is that of a peer that saw the whole match, and `stayed` whether a player did.
+    pub(super) fn findings(
+        &self,
+        plan: &Plan,
+        summary: &EventSummary,
+        stayed: impl Fn(u8) -> bool,
+    ) -> Vec<String> {
+        // The rest of the match is time enough for messages on their way.
+        let said = self.post.findings(plan.turns / 3, &stayed);
+        self.sight
+            .finding()
+            .into_iter()
+            .chain(self.asks.lost(plan, &summary.speeds, &stayed))
+            .chain(said)
+            .collect()
+    }
+
+    /// Turns that delayed watchers have seen, and messages that came.
+    pub(super) fn seen_and_heard(&self) -> (u64, u64) {
+        (self.sight.seen, self.post.heard())
+    }
+}
