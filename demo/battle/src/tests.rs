@@ -14,6 +14,7 @@ use testudo_lockstep::testing::{Trial, assert_deterministic};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 use testudo_tests::cases::share;
 
+use super::bots::Level;
 use super::unit::Task;
 use super::*;
 
@@ -508,6 +509,11 @@ fn a_loaded_battle_with_the_greatest_numbers_goes_on_alike_in_every_build() {
     state::save(&mut battle, &mut bytes);
     let mut loaded = game(2, 20);
     state::load(&mut loaded, &bytes).unwrap();
+    let turns = (0..120).flat_map(|turn| [0, 1].map(|player| (PlayerId(player), Turn(turn))));
+    let bots = turns.flat_map(|turn| [Level::Easy, Level::Normal, Level::Hard].map(|level| (level, turn)));
+    let given =
+        bots.filter_map(|(level, (player, turn))| bots::order_at(level, &loaded, player, turn)).count();
+    assert!(given > 10, "{given} orders");
     run(&mut loaded, 1);
     assert_eq!(loaded.frame, 0);
     run(&mut loaded, 600);

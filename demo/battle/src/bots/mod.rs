@@ -149,8 +149,9 @@ fn storm(game: &Game, player: u8) -> Option<Order> {
 
 /// The units that are sent away from home: everybody, once the player is behind by more than a fifth of an army.
 fn sent(level: Level, game: &Game, player: u8) -> Selection {
-    let (units, losses) = (game.setup().units, game.score(player).1);
-    let is_behind = enemies(game, player).all(|enemy| game.score(enemy).1 * 5 + units < losses * 5);
+    let (units, losses) = (game.setup().units, |player| u64::from(game.score(player).1));
+    let most = losses(player) * 5;
+    let is_behind = enemies(game, player).all(|enemy| losses(enemy) * 5 + u64::from(units) < most);
     let (beyond, part) = level.skill().guards.unwrap_or((units, 1));
     let guards = if is_behind { 0 } else { units.saturating_sub(beyond) / part };
     let sent = Ranges::new([(guards, units - guards)]).filter(|_| guards > 0);

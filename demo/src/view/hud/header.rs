@@ -129,10 +129,10 @@ pub(crate) fn standing(game: &Game, player: u8) -> [String; 2] {
 /// How the others stand, so that one sees who is ahead.
 fn enemy(game: &Game, player: u8) -> String {
     let others = (0..game.setup().players).filter(|army| !game.teams().are_friends(*army, player));
-    let (mut units, mut reserve, mut keep) = (0, 0, 0);
+    let (mut units, mut reserve, mut keep) = (0, 0_u64, 0);
     for army in others {
         units += game.middle(army).map_or(0, |(living, _)| living);
-        reserve += game.reserve(army);
+        reserve += u64::from(game.reserve(army));
         keep = keep.max(game.keep_percent(army));
     }
     format!("enemy {}   {reserve} to come   keep {keep} %", count(units, "unit"))
