@@ -99,7 +99,7 @@ pub struct Game {
     units: Kept<Unit>,
     /// By unit number: for how long it has run, ms. Here, because it changes in most frames, and the rest of a unit seldom does.
     running_ms: Vec<u16>,
-    /// Checksum of the frame before the last one; 0 before the first. So a state is saved between a frame and the next actions.
+    /// Checksum before the last frame, with what was ordered in between; 0 before the first. So a state is saved between a frame and the next actions.
     before: u64,
     // not state: hash of all of the above, so it covers every frame so far
     checksum: u64,
@@ -230,6 +230,10 @@ impl Simulation for Game {
     }
 
     fn step(&mut self, frames_per_second: u32) {
+        if !self.is_predicted {
+            // Of the state as it is now: whether somebody asked for it since the last order must not decide.
+            self.before = Simulation::checksum(self);
+        }
         let elapsed_ms = self.clock.take(frames_per_second) as u16;
         self.now_ms = self.now_ms.saturating_add(elapsed_ms.into());
         self.survey(elapsed_ms);
@@ -243,7 +247,6 @@ impl Simulation for Game {
         // Only a damaged state comes near its end.
         self.frame = self.frame.wrapping_add(1);
         if !self.is_predicted {
-            self.before = self.checksum;
             self.checksum = self.hash_state();
             self.is_checksum_old = false;
         }

@@ -521,6 +521,28 @@ fn a_loaded_battle_with_the_greatest_numbers_goes_on_alike_in_every_build() {
     assert_eq!([0, 1].map(|army| loaded.score(army)), [(u32::MAX, u32::MAX); 2]);
 }
 
+/// A frame keeps the checksum of the state before it. That was the one that somebody had asked for last, perhaps in a pause and before an order: a frame that
+/// was simulated again from the same orders had another one, and honest players were named.
+#[test]
+fn whether_somebody_asks_for_a_checksum_decides_nothing() {
+    let mut asked = game(2, 20);
+    run(&mut asked, 3);
+    let mut other = asked.clone();
+    for asks in [true, false] {
+        let game = if asks { &mut asked } else { &mut other };
+        for command in [Command::Stop, Command::Attack(OrderPoint::near(Point::ZERO))] {
+            tell(game, 0, Selection::All, command);
+            if asks {
+                Simulation::checksum(game);
+            }
+        }
+        tell(game, 1, Selection::All, Command::Attack(OrderPoint::near(Point::ZERO)));
+        run(game, 1);
+    }
+    assert_eq!(state::first_difference(&mut asked, &mut other).map(|found| found.to_string()), None);
+    assert_eq!(asked.checksum(), other.checksum());
+}
+
 #[test]
 fn every_size_has_a_field() {
     for (players, units) in [(1, 1), (2, 1), (16, 3), (3, 400)] {

@@ -21,7 +21,7 @@ pub trait Simulation {
     /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
     ///
     /// A difference that heals within a turn is seen only if the game remembers: one that compares every frame keeps its own checksum of the frame before as
-    /// one of its numbers.
+    /// one of its numbers. It takes this in `step`, of the state before the frame: whether somebody has asked for a checksum since must not decide.
     ///
     /// A paused turn has no frames, but orders and players may change the state in it: the checksum must show this, too.
     ///
