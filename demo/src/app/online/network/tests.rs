@@ -1,6 +1,7 @@
 //! A host and a guest in one process, over loopback.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use testudo_lockstep::{EndReason, Pace, PlayerId};
 
@@ -9,7 +10,7 @@ use crate::app::Terms;
 use crate::app::error::Fate;
 use crate::app::online::name::Name;
 use crate::app::online::remark::Remedy;
-use crate::app::online::saves::tests::save_of;
+use crate::app::online::saves::Save;
 use crate::app::{Pilot, Remark, ReplayFile};
 use testudo_battle::{Command, Order, Selection, Setup, Teams};
 
@@ -265,28 +266,37 @@ fn the_replay_of_who_was_dropped_is_not_complete() {
     std::fs::remove_file(path).unwrap();
 }
 
+/// A save of a match of two, made by the guest beside this replay.
+fn save_beside(replay: &Path) -> Save {
+    let mut pair = Pair::with(false, &SeatOptions { replay: ReplayFile::At(replay.into()), ..options() });
+    pair.until("a save", |pair| pair.games[1].seat().is_some_and(|seat| seat.resumable().is_some()));
+    let path = pair.games[1].seat().and_then(Seat::resumable).unwrap();
+    let save = Save::open(path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let agreement = Agreement { host: PlayerId(0), ..save.agreement };
+    Save { agreement, ..save }
+}
+
 /// A host that began in the moment in which its save had come was believed: the guest compared before the start or never.
 #[test]
 fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
     let folder = std::env::temp_dir().join(format!("testudo-changed-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
+    let save = save_beside(&folder.join("a.replay"));
     for is_changed in [true, false] {
-        let save = save_of(7);
         let mut kept = save.clone();
         // The host has given the match some turns more.
         kept.agreement.turns += u32::from(is_changed);
         kept.store(&folder.join("match.save")).unwrap();
-        let bind = SocketAddr::from(([127, 0, 0, 1], 0));
-        let agreement = save.agreement;
-        let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed: false, save: Some(save) };
+        let (bind, agreement) = (SocketAddr::from(([127, 0, 0, 1], 0)), save.agreement);
+        let save = Some(save.clone());
+        let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed: false, save };
         let mut host = NetworkMatch::host(&hosting, options()).unwrap();
         let seat = host.seat_mut().unwrap();
         seat.set_ready(false);
-        let address = seat.codes().unwrap().address;
-        let place = JoinRequest::place(HostAddress::Plain(address));
-        let request = JoinRequest { watches: true, units_max: 1_000, ..place };
+        let place = JoinRequest::place(HostAddress::Plain(seat.codes().unwrap().address));
         let options = SeatOptions { replay: ReplayFile::In(folder.clone()), ..options() };
-        let mut guest = NetworkMatch::join(request, options).unwrap();
+        let mut guest = NetworkMatch::join(place, options).unwrap();
         let clock = Clock::start();
         while guest.seat().is_none_or(|seat| seat.session().phase() == SessionPhase::Lobby) {
             assert!(clock.elapsed() < PATIENCE, "{:?}", guest.seat().map(|seat| seat.session().phase()));
@@ -302,6 +312,8 @@ fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
             host.step().unwrap();
             take_a_break();
         }
+        let session = guest.seat().unwrap().session();
+        assert!(session.resumed().is_some() && !session.is_joining(), "{:?}", session.phase());
         let stepped = guest.step();
         if is_changed {
             let why = stepped.unwrap_err();
