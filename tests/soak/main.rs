@@ -148,8 +148,9 @@ fn random_matches_come_through() {
         uses.speeds += report.uses.speeds;
         uses.delayed += report.uses.delayed;
         uses.messages += report.uses.messages;
+        uses.resumed += report.uses.resumed;
     }
-    let used = [uses.keys, uses.speeds, uses.delayed, uses.messages];
+    let used = [uses.keys, uses.speeds, uses.delayed, uses.messages, uses.resumed];
     assert!(used.iter().all(|count| *count > 0), "{uses:?}");
     let counts =
         [sum.loss, sum.drop, sum.votes, sum.rejoin, sum.late_joins, sum.watchers, sum.pause, sum.partition];
@@ -248,4 +249,15 @@ fn whom_a_match_accuses_is_found() {
         report.findings.iter().any(|finding| finding.to_string().contains("was told Outlier"))
     };
     assert_eq!((accused(1..2), accused(0..0)), (true, false));
+}
+
+/// One copy of a second match, which went on from the save of the first one, is broken. (Four copies were started for the first match, one to find the
+/// saved state.)
+#[test]
+fn a_match_that_goes_on_differently_from_its_save_is_found() {
+    let sound = play(&Plan::of(11), &Bots::default());
+    assert_eq!((sound.uses.resumed, sound.findings), (1, vec![]));
+    let report = play(&Plan::of(11), &Bots::broken(8..9, Fault::Liar));
+    let is_of_second = |finding: &Finding| finding.to_string().starts_with("mismatch: resumed before turn");
+    assert!(!report.findings.is_empty() && report.findings.iter().all(is_of_second), "{:?}", report.findings);
 }

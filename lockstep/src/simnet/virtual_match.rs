@@ -7,6 +7,8 @@ use crate::drive::simulation::Simulation;
 use crate::session::Session;
 use crate::session::event::Event;
 #[cfg(feature = "testing")]
+use crate::session::saved_match::SavedMatch;
+#[cfg(feature = "testing")]
 use crate::session::talk::Message;
 use crate::simnet::{Delivery, SimNet};
 use crate::value::ids::{PeerId, Turn};
@@ -243,6 +245,12 @@ impl<S: Simulation> VirtualMatch<S> {
     #[cfg(feature = "testing")]
     pub(crate) fn poll_message(&mut self, peer: usize) -> Option<Message> {
         self.drivers.get_mut(peer)?.session_mut().poll_message()
+    }
+
+    /// Takes a peer's save. None for a peer that does not exist.
+    #[cfg(feature = "testing")]
+    pub(crate) fn take_saved(&mut self, peer: usize) -> Option<SavedMatch> {
+        self.drivers.get_mut(peer)?.session_mut().take_saved()
     }
 
     /// The network.

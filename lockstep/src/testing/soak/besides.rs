@@ -3,6 +3,7 @@
 use crate::drive::simulation::Simulation;
 use crate::session::AnySession;
 use crate::session::event::Event;
+use crate::session::saved_match::SavedMatch;
 use crate::simnet::virtual_match::VirtualMatch;
 use crate::testing::soak::asks::Asks;
 use crate::testing::soak::nodes::identity;
@@ -20,15 +21,24 @@ pub(super) struct Besides {
     speeds_done: usize,
     sight: Sight,
     post: Post,
+    save_asked: bool,
+    /// Of the latest save, as the first peer had it.
+    pub(super) saved: Option<SavedMatch>,
+    /// The peers' saves differ.
+    unequal: Option<String>,
 }
 
 impl Besides {
-    pub(super) fn new(plan: &Plan) -> Self {
+    /// `first` is the first turn of the match.
+    pub(super) fn new(plan: &Plan, first: u32) -> Self {
         Self {
             asks: Asks::default(),
             speeds_done: 0,
-            sight: Sight::new(plan.modes.watch_delay, plan.turns_ahead),
+            sight: Sight::new(plan.modes.watch_delay, plan.turns_ahead, first),
             post: Post::new(plan.players, plan.nodes()),
+            save_asked: false,
+            saved: None,
+            unequal: None,
         }
     }
 
@@ -72,6 +82,34 @@ impl Besides {
         }
     }
 
+    /// A player asks for the save, if that is due, `since` the first turn.
+    pub(super) fn ask_for_save<S: Simulation>(
+        &mut self,
+        plan: &Plan,
+        since: Duration,
+        virtual_match: &mut VirtualMatch<S>,
+    ) {
+        if let Some((_, player)) = plan.modes.save.filter(|(at, _)| *at <= since && !self.save_asked) {
+            self.save_asked = true;
+            virtual_match.drivers_mut()[usize::from(player)].session_mut().save();
+        }
+    }
+
+    /// A save is complete at a node: all have the same one.
+    pub(super) fn keep_save<S: Simulation>(&mut self, node: u32, virtual_match: &mut VirtualMatch<S>) {
+        let Some(saved) = virtual_match.take_saved(node as usize) else { return };
+        match &self.saved {
+            Some(known) if known.turn() > saved.turn() => {}
+            Some(known) if known.turn() == saved.turn() => {
+                if *known != saved && self.unequal.is_none() {
+                    self.unequal =
+                        Some(format!("node {node} has another save before turn {}", saved.turn().0));
+                }
+            }
+            _ => self.saved = Some(saved),
+        }
+    }
+
     /// Takes the messages that have come to a node.
     pub(super) fn listen<S: Simulation>(
         &mut self,
@@ -110,6 +148,7 @@ impl Besides {
         self.sight
             .finding()
             .into_iter()
+            .chain(self.unequal.clone())
             .chain(self.asks.lost(plan, &summary.speeds, &stayed))
             .chain(said)
             .collect()

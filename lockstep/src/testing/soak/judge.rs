@@ -73,7 +73,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
     }
     let finished = |client: &ClientRecord<A>| client.state == SessionPhase::Finished;
     // A client that joined later has not seen everything.
-    let is_whole = |client: &ClientRecord<A>| finished(client) && client.trace.first == 0;
+    let is_whole = |client: &ClientRecord<A>| finished(client) && client.trace.first == ledger.first;
     let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
         return Judged { reference: None, findings, compared: 0, orders: 0 };
@@ -85,7 +85,7 @@ pub(super) fn judge<A: Clone + PartialEq + fmt::Debug>(
         let limit = comparable(client, whole, &mut findings);
         let first = client.trace.first;
         compared += u64::from(limit.saturating_sub(first));
-        let whole = whole.checksums.iter().skip(first as usize);
+        let whole = whole.checksums.iter().skip(first.saturating_sub(ledger.first) as usize);
         let mut here = client.trace.checksums.iter().zip(whole).take(limit.saturating_sub(first) as usize);
         if let Some(turn) = here.position(|(a, b)| a != b) {
             let turn = first as usize + turn;

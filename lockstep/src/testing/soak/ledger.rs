@@ -65,12 +65,22 @@ pub(super) struct Ledger<A> {
     turns_ahead: u32,
     per_turn_max: u32,
     turns: u32,
+    /// The first turn.
+    pub(super) first: u32,
+    /// Orders that were on their way when the match was saved that this one goes on from.
+    carried: Vec<Ran<A>>,
 }
 
 impl<A: Clone> Ledger<A> {
     pub(super) fn new(players: u8, turns: u32, turns_ahead: u32, per_turn_max: u32) -> Self {
         let places = vec![vec![Program::new(Some(0))]; usize::from(players)];
-        Self { places, turns_ahead, per_turn_max, turns }
+        Self { places, turns_ahead, per_turn_max, turns, first: 0, carried: Vec::new() }
+    }
+
+    /// The match goes on from a save before this turn, with the orders that were on their way.
+    pub(super) fn resume(&mut self, first: u32, carried: &[Ran<A>]) {
+        self.first = first;
+        self.carried = carried.to_vec();
     }
 
     fn program(&mut self, player: u8) -> Option<&mut Program<A>> {
@@ -126,7 +136,7 @@ impl<A: Clone> Ledger<A> {
 
     /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on.
     pub(super) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran<A>> {
-        let mut expected = Vec::new();
+        let mut expected = self.carried.clone();
         for (player, place) in (0_u8..).zip(&self.places) {
             let away = |turn: u32| {
                 let left = gone.iter().filter(|(who, at)| *who == player && *at <= turn).count();
@@ -186,6 +196,19 @@ mod tests {
         let back = ledger.expected(&[(1, 2)], &[(1, 3)]);
         let back: Vec<(u8, u32)> = back.iter().map(|ran| (ran.player, ran.turn)).collect();
         assert_eq!(back, [(0, 2), (0, 3), (1, 3)]);
+    }
+
+    #[test]
+    fn what_was_on_its_way_in_a_save_is_due() {
+        let mut ledger = Ledger::new(2, 20, 2, 1);
+        let carried =
+            [Ran { turn: 9, player: 1, order: order(3) }, Ran { turn: 10, player: 0, order: order(4) }];
+        ledger.resume(9, &carried);
+        ledger.accept(0, order(5));
+        ledger.begin(0, 9);
+        let found: Vec<(u32, u8, u8)> =
+            ledger.expected(&[], &[]).into_iter().map(|ran| (ran.turn, ran.player, ran.order)).collect();
+        assert_eq!((ledger.first, found), (9, vec![(9, 1, 3), (10, 0, 4), (11, 0, 5)]));
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! A match is a pure function of its seed. The [`Plan`] says who plays, with which settings, over which network, and what goes wrong when: loss
 //! and corruption of packets, partitions, suspended machines, pauses, players who leave, are dropped or voted out, crash and come back, late
 //! players and watchers. The speed changes; the majority or the host may have to ask for that, and for pauses; watchers may see the match later; players
-//! talk. With the feature `signed` a third of the matches is signed. [`play`] plays it in virtual time. Then what each peer really ran is compared with a
-//! ledger that the harness keeps itself: every order that a session accepted ran on every peer in the same turn, once, in order; every checksum is equal;
-//! everybody who should have finished has; every message arrived once, in order, or its author was told; no watcher saw anything too early; nobody is
-//! accused of anything, as all are honest. Nothing here trusts the checksums that the sessions exchange.
+//! talk; a save is resumed in a second match, which is checked in the same way. With the feature `signed` a third of the matches is signed. [`play`] plays
+//! it in virtual time. Then what each peer really ran is compared with a ledger that the harness keeps itself: every order that a session accepted ran on
+//! every peer in the same turn, once, in order; every checksum is equal; everybody who should have finished has; every message arrived once, in order, or
+//! its author was told; no watcher saw anything too early; nobody is accused of anything, as all are honest. Nothing here trusts the checksums that the
+//! sessions exchange.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -56,12 +57,14 @@
 mod asks;
 mod besides;
 mod dice;
+mod faults;
 mod judge;
 mod ledger;
 mod modes;
 mod nodes;
 mod plan;
 mod post;
+mod resumed;
 mod running;
 mod sight;
 mod summary;
@@ -146,6 +149,8 @@ pub struct Uses {
     pub delayed: u64,
     /// Messages that reached a player or watcher.
     pub messages: u64,
+    /// Second matches, which went on from a save of the first one.
+    pub resumed: u64,
 }
 
 /// The result of a match.
@@ -178,6 +183,27 @@ pub struct SoakReport {
     pub replays: Vec<(String, Vec<u8>)>,
     /// Virtual time until the last survivor had run the last turn.
     pub simulated: Duration,
+}
+
+impl SoakReport {
+    /// Of a match in which nothing has happened.
+    fn empty(plan: &Plan) -> Self {
+        Self {
+            seed: plan.seed(),
+            players: plan.players(),
+            topology: plan.topology(),
+            turns: 0,
+            events: 0,
+            faults: Faults::default(),
+            uses: Uses::default(),
+            compared: 0,
+            orders: 0,
+            stalled_frames: 0,
+            findings: Vec::new(),
+            replays: Vec::new(),
+            simulated: Duration::ZERO,
+        }
+    }
 }
 
 /// Plays the match of a plan to its end, or until it is stuck for good, and checks it.

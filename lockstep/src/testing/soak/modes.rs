@@ -9,6 +9,7 @@ const SIGNED: u64 = 0x7369_676e;
 const CONTROLS: u64 = 0x636f_6e74;
 const WATCH_DELAY: u64 = 0x6465_6c61;
 const TALK: u64 = 0x7461_6c6b;
+const SAVE: u64 = 0x7361_7665;
 
 /// What a seed draws besides.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Modes {
     pub(super) watch_delay: Duration,
     /// Once in this many turns each player says something.
     pub(super) talk_every: Option<u32>,
+    /// When a player asks for a save, from which a second match goes on; and which player.
+    pub(super) save: Option<(Duration, u8)>,
 }
 
 /// The players sign statements.
@@ -49,7 +52,13 @@ impl Modes {
             speeds,
             watch_delay: watch_delay(seed),
             talk_every: talk_every(seed),
+            save: save(seed, players),
         }
+    }
+
+    /// Those of the match that goes on from the save.
+    pub(super) fn resumed(&self) -> Self {
+        Self { speeds: Vec::new(), save: None, ..self.clone() }
     }
 
     /// Who has to ask for something that this player wants of the match.
@@ -102,6 +111,15 @@ fn talk_every(seed: u64) -> Option<u32> {
     (dice.between(0, 1) == 0).then(|| dice.between(6, 30) as u32)
 }
 
+/// In one of three matches.
+fn save(seed: u64, players: u8) -> Option<(Duration, u8)> {
+    let mut dice = Dice::of(seed, SAVE);
+    let is_saved = dice.between(0, 2) == 0;
+    let at = Duration::from_millis(dice.between(300, 12_000) as u64);
+    let player = dice.between(0, i32::from(players) - 1) as u8;
+    is_saved.then_some((at, player))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +140,7 @@ mod tests {
         }
         assert!((80..120).contains(&count(&|modes| modes.watch_delay > Duration::ZERO)));
         assert!((80..120).contains(&count(&|modes| modes.talk_every.is_some())));
+        assert!((45..90).contains(&count(&|modes| modes.save.is_some())));
     }
 
     #[test]

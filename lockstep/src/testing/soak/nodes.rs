@@ -3,6 +3,7 @@
 use crate::replay::ReplayHeader;
 use crate::session::Session;
 use crate::session::config::{ConfigError, SessionConfig, Topology};
+use crate::session::saved_match::SavedMatch;
 #[cfg(feature = "signed")]
 use crate::signed::key::PlayerKey;
 use crate::signed::signed_before::SignedBefore;
@@ -37,20 +38,30 @@ pub(super) fn secret_of(node: u32) -> u8 {
     node as u8 + 1
 }
 
+/// What a program has when it starts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Brings {
+    /// That of its player's place.
+    pub(super) secret: u8,
+    pub(super) signed_before: Option<SignedBefore>,
+    pub(super) saved: Option<SavedMatch>,
+}
+
 pub(super) fn session<A: Action>(
     plan: &Plan,
     header: &ReplayHeader,
     node: u32,
     start: Instant,
-    secret: u8,
-    signed_before: Option<SignedBefore>,
+    brings: Brings,
 ) -> Result<Session<A>, ConfigError> {
-    let config = plan.config().content_hash(header.content_hash).place_secret([secret; 16]);
-    let config = signed_before.into_iter().fold(with_key(config, plan, node), SessionConfig::signed_before);
+    let config = plan.config().content_hash(header.content_hash).place_secret([brings.secret; 16]);
+    let config =
+        brings.signed_before.into_iter().fold(with_key(config, plan, node), SessionConfig::signed_before);
+    let config = brings.saved.into_iter().fold(config, SessionConfig::resume);
     let mut session = Session::new(config, identity(plan, node), start)?;
     if let Some(player) = session.player() {
         // Whoever takes a place shows something else than the player before. There is room and time for it.
-        let _ = session.set_profile(player, &[player.0, secret]);
+        let _ = session.set_profile(player, &[player.0, brings.secret]);
     }
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),

@@ -188,6 +188,21 @@ impl Plan {
         plan
     }
 
+    /// The match that goes on from a save, without the players who were gone then, and without other trouble than that of the network.
+    pub(super) fn resumed(&self, away: Vec<u8>) -> Self {
+        let mut plan = Self {
+            doomed: away,
+            leavers: Vec::new(),
+            events: Vec::new(),
+            edges: Vec::new(),
+            late_watchers: 0,
+            modes: self.modes.resumed(),
+            ..self.clone()
+        };
+        plan.network.clocks.truncate(plan.nodes() as usize);
+        plan
+    }
+
     /// The seed.
     #[must_use]
     pub fn seed(&self) -> u64 {

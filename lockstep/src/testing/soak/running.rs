@@ -2,7 +2,8 @@
 
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
-use crate::replay::{Ending, Recorded, ReplayHeader};
+use crate::pace::pacing::Pace;
+use crate::replay::{Ending, Recorded, Replay, ReplayHeader};
 use crate::session::commands::Successor;
 use crate::session::config::{ConfigError, Topology};
 use crate::session::event::Event;
@@ -10,10 +11,12 @@ use crate::session::{Session, SessionPhase};
 use crate::simnet::SimNet;
 use crate::simnet::virtual_match::VirtualMatch;
 use crate::testing::soak::besides::Besides;
+use crate::testing::soak::faults::{count_network, count_players};
 use crate::testing::soak::judge::{ClientRecord, Finding, Judged, blames, judge};
 use crate::testing::soak::ledger::Ledger;
-use crate::testing::soak::nodes::{identity, name_of, secret_of, session, submit_orders};
+use crate::testing::soak::nodes::{Brings, identity, name_of, secret_of, session, submit_orders};
 use crate::testing::soak::plan::{Plan, What};
+use crate::testing::soak::resumed::{Resumed, recorded};
 use crate::testing::soak::summary::EventSummary;
 use crate::testing::soak::trace::Trace;
 use crate::testing::soak::{Faults, SoakGame, SoakReport, Uses};
@@ -51,35 +54,54 @@ type ActionOf<G> = <<G as SoakGame>::Game as Simulation>::Action;
 /// Gets the time, and each peer's number and driver, whenever something may have happened.
 type Watch<'a, G> = &'a mut dyn FnMut(Instant, u32, &Driver<Recorded<<G as SoakGame>::Game>>);
 
-/// Plays a match to its end, or until it is stuck for good, and checks it.
+/// Plays a match to its end, or until it is stuck for good, and checks it; then a second one from its save.
 pub(super) fn play<G: SoakGame>(plan: &Plan, game: &G, watch: Watch<'_, G>) -> SoakReport {
-    match Running::start(plan, game) {
-        Ok(mut running) => {
-            running.run(watch);
-            running.report()
-        }
-        Err(error) => SoakReport {
-            seed: plan.seed,
-            players: plan.players,
-            topology: plan.topology,
-            turns: 0,
-            events: 0,
-            faults: Faults::default(),
-            uses: Uses::default(),
-            compared: 0,
-            orders: 0,
-            stalled_frames: 0,
-            findings: vec![Finding::Unrecovered(format!("the match did not begin: {error}"))],
-            replays: Vec::new(),
-            simulated: Duration::ZERO,
-        },
+    let mut running = match Running::start(plan, game, None) {
+        Ok(running) => running,
+        Err(error) => return not_begun(plan, error),
+    };
+    running.run(watch);
+    let (mut report, resumed) = running.report();
+    if let Some(resumed) = resumed {
+        go_on(plan, game, &resumed, &mut report);
     }
+    report
+}
+
+/// Plays the match from its save to its end. A pause may last until then, so nothing need happen any more.
+fn go_on<G: SoakGame>(plan: &Plan, game: &G, resumed: &Resumed<ActionOf<G>>, report: &mut SoakReport) {
+    let away = (0..plan.players).filter(|player| resumed.is_away(plan, (*player).into())).collect();
+    let plan = plan.resumed(away);
+    let second = match Running::start(&plan, game, Some(resumed)) {
+        Ok(mut running) => {
+            running.run(&mut |_, _, _| {});
+            running.report().0
+        }
+        Err(error) => not_begun(&plan, error),
+    };
+    report.uses.resumed += 1;
+    for finding in second.findings {
+        let text = |text| format!("resumed before turn {}: {text}", resumed.saved.turn().0);
+        report.findings.push(match finding {
+            Finding::Mismatch(what) => Finding::Mismatch(text(what)),
+            Finding::Unrecovered(what) => Finding::Unrecovered(text(what)),
+            Finding::Void => continue,
+        });
+        report.replays.clone_from(&second.replays);
+    }
+}
+
+fn not_begun(plan: &Plan, error: ConfigError) -> SoakReport {
+    let text = format!("the match did not begin: {error}");
+    SoakReport { findings: vec![Finding::Unrecovered(text)], ..SoakReport::empty(plan) }
 }
 
 struct Running<'a, G: SoakGame> {
     plan: &'a Plan,
     game: &'a G,
     header: ReplayHeader,
+    /// From where the match goes on, if it is the second one.
+    resumed: Option<&'a Resumed<ActionOf<G>>>,
     virtual_match: VirtualMatch<Recorded<G::Game>>,
     ledger: Ledger<ActionOf<G>>,
     /// By node.
@@ -104,7 +126,11 @@ struct Running<'a, G: SoakGame> {
 }
 
 impl<'a, G: SoakGame> Running<'a, G> {
-    fn start(plan: &'a Plan, game: &'a G) -> Result<Self, ConfigError> {
+    fn start(
+        plan: &'a Plan,
+        game: &'a G,
+        resumed: Option<&'a Resumed<ActionOf<G>>>,
+    ) -> Result<Self, ConfigError> {
         let header = game.header(plan);
         let mut drivers = Vec::new();
         for node in 0..plan.nodes() {
@@ -113,8 +139,11 @@ impl<'a, G: SoakGame> Running<'a, G> {
                 .clocks
                 .get(node as usize)
                 .map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
-            let session = session(plan, &header, node, start, secret_of(node), None)?;
-            drivers.push(Driver::new(recorded(game, &header), session));
+            let resumed = resumed.filter(|_| Resumed::<ActionOf<G>>::brings(plan, node));
+            let saved = resumed.map(|resumed| resumed.saved.clone());
+            let brings = Brings { secret: secret_of(node), saved, ..Brings::default() };
+            let session = session(plan, &header, node, start, brings)?;
+            drivers.push(Driver::new(recorded(game.start(), &header, resumed), session));
         }
         let mut net = SimNet::new(plan.seed);
         net.set_default(plan.network.weather);
@@ -126,20 +155,26 @@ impl<'a, G: SoakGame> Running<'a, G> {
             let set = virtual_match.set_clock(node, *clock);
             debug_assert!(set.is_ok(), "{set:?}");
         }
-        for node in plan.early_nodes()..plan.nodes() {
+        let is_away = |node: &u32| resumed.is_some_and(|resumed| resumed.is_away(plan, *node));
+        for node in (0..plan.nodes()).filter(|node| *node >= plan.early_nodes() || is_away(node)) {
             virtual_match.put_to_sleep(node as usize, NEVER);
+        }
+        let mut ledger = Ledger::new(plan.players, plan.turns, plan.turns_ahead, plan.orders_per_turn);
+        if let Some(resumed) = resumed {
+            ledger.resume(resumed.saved.turn().0, &resumed.carried);
         }
         Ok(Self {
             plan,
             game,
             header,
+            resumed,
             virtual_match,
-            ledger: Ledger::new(plan.players, plan.turns, plan.turns_ahead, plan.orders_per_turn),
+            besides: Besides::new(plan, ledger.first),
+            ledger,
             summaries: vec![EventSummary::default(); plan.nodes() as usize],
             comers: Vec::new(),
             former: Vec::new(),
             island: Vec::new(),
-            besides: Besides::new(plan),
             edges_done: vec![false; plan.edges.len()],
             reliefs: Vec::new(),
             faults: Faults::default(),
@@ -187,8 +222,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
             self.began = Some(now);
         }
         let goes_on = |node: usize| self.plays_to_the_end(node);
-        let has_run =
-            |driver: &Driver<Recorded<G::Game>>| driver.simulation().recorder().turns() == self.plan.turns;
+        let has_run = |driver: &Driver<Recorded<G::Game>>| {
+            self.ledger.first + driver.simulation().recorder().turns() == self.plan.turns
+        };
         let drivers = self.virtual_match.drivers();
         if self.ended.is_none()
             && (0..drivers.len()).filter(|node| goes_on(*node)).all(|node| has_run(&drivers[node]))
@@ -216,6 +252,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
             self.do_event(now, &event.what);
         }
         self.besides.ask(plan, now.since(began), &mut self.virtual_match);
+        self.besides.ask_for_save(plan, now.since(began), &mut self.virtual_match);
         let reached = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0).max();
         for (index, edge) in plan.edges.iter().enumerate() {
             if !self.edges_done[index] && reached.is_some_and(|turn| turn >= edge.turn) {
@@ -236,8 +273,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
 
     /// Whether every client that took part has ended.
     fn is_over(&self) -> bool {
+        let is_away = |node| self.resumed.is_some_and(|resumed| resumed.is_away(self.plan, node));
         let came = |node: usize| {
-            node < self.plan.early_nodes() as usize
+            (node < self.plan.early_nodes() as usize && !is_away(node as u32))
                 || self.comers.iter().any(|comer| comer.node == node as u32)
         };
         let drivers = self.virtual_match.drivers();
@@ -267,8 +305,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
         let start = self.virtual_match.local_time(node as usize);
         let signed = self.virtual_match.drivers()[node as usize].session().signed_before();
         let signed = signed.filter(|_| self.plan.modes.signed.is_some_and(|signed| signed.remembers));
-        let Ok(session) = session(self.plan, &self.header, node, start, secret, signed) else { return };
-        let fresh = Driver::new(recorded(self.game, &self.header), session);
+        let brings = Brings { secret, signed_before: signed, saved: None };
+        let Ok(session) = session(self.plan, &self.header, node, start, brings) else { return };
+        let fresh = Driver::new(recorded(self.game.start(), &self.header, None), session);
         let former = core::mem::replace(&mut self.virtual_match.drivers_mut()[node as usize], fresh);
         self.keep_former(node, former);
         if node < u32::from(self.plan.players) {
@@ -415,6 +454,9 @@ impl<'a, G: SoakGame> Running<'a, G> {
             while let Some(event) = self.virtual_match.poll_event(node) {
                 summary.note(&event);
                 self.besides.note(node as u32, &event);
+                if let Event::Saved { .. } = event {
+                    self.besides.keep_save(node as u32, &mut self.virtual_match);
+                }
                 if let Event::PlayerReturned { player, turn } = event
                     && usize::from(player.0) == node
                 {
@@ -424,7 +466,8 @@ impl<'a, G: SoakGame> Running<'a, G> {
         }
     }
 
-    fn report(mut self) -> SoakReport {
+    /// What is wrong, and from where a second match goes on.
+    fn report(mut self) -> (SoakReport, Option<Resumed<ActionOf<G>>>) {
         let plan = self.plan;
         let now = self.virtual_match.now();
         let stalled_frames =
@@ -437,18 +480,23 @@ impl<'a, G: SoakGame> Running<'a, G> {
         let Judged { reference, findings, compared, orders } = judge(&clients, &self.ledger, plan.turns);
         self.findings.extend(findings);
         let reference = reference.map(|index| &clients[index]);
-        self.count_faults(reference, &clients);
+        let summary = reference.map(|client| &client.summary);
+        count_network(&mut self.faults, self.virtual_match.net().stats());
+        let is_stranger = |player: u8| {
+            self.comers.iter().any(|comer| comer.node == u32::from(player) && comer.secret >= STRANGER)
+        };
+        count_players(&mut self.faults, plan, summary, is_stranger);
+        let watches = |client: &&ClientRecord<_>| client.summary.joined && client.name.starts_with("watcher");
+        self.faults.watchers = clients.iter().filter(watches).count() as u64;
         let (turns, events) = reference.map_or((0, 0), |client| (client.trace.turns(), client.events));
         if reference.is_some() && events == 0 {
             self.findings.push(Finding::Void);
         }
         let uses = self.count_uses(reference, &clients);
+        let resumed = reference.filter(|_| self.findings.is_empty()).and_then(|whole| self.resumed_of(whole));
         let has_failed = !self.findings.is_empty();
         let failed = clients.into_iter().filter(|_| has_failed);
-        SoakReport {
-            seed: plan.seed,
-            players: plan.players,
-            topology: plan.topology,
+        let report = SoakReport {
             turns,
             events,
             faults: self.faults,
@@ -459,6 +507,24 @@ impl<'a, G: SoakGame> Running<'a, G> {
             findings: self.findings,
             replays: failed.map(|client| (client.name, client.replay)).collect(),
             simulated: self.ended.unwrap_or(now).since(Instant::ZERO),
+            ..SoakReport::empty(plan)
+        };
+        (report, resumed)
+    }
+
+    /// From where a second match goes on, if a save is complete. In the second match itself, whether it went on so.
+    fn resumed_of(&mut self, whole: &ClientRecord<ActionOf<G>>) -> Option<Resumed<ActionOf<G>>> {
+        if let Some(resumed) = self.resumed.filter(|_| self.plan.pace == Pace::Fixed) {
+            self.findings.extend(resumed.finding(&whole.trace).map(Finding::Mismatch));
+        }
+        let saved = self.besides.saved.as_ref()?;
+        let recording = Replay::read(whole.replay.clone(), self.header.sim_version).ok()?;
+        match Resumed::of(self.plan, self.game.start(), saved, &whole.trace, recording) {
+            Ok(resumed) => resumed,
+            Err(text) => {
+                self.findings.push(Finding::Mismatch(text));
+                None
+            }
         }
     }
 
@@ -470,14 +536,14 @@ impl<'a, G: SoakGame> Running<'a, G> {
     ) -> Uses {
         let keys = clients.iter().filter(|client| client.summary.keys.is_some()).count() as u64;
         let (delayed, messages) = self.besides.seen_and_heard();
-        let Some(reference) = reference else { return Uses { keys, speeds: 0, delayed, messages } };
+        let Some(reference) = reference else { return Uses { keys, delayed, messages, ..Uses::default() } };
         let stays = |player: u8| {
             let is_away = |(who, _): &(u8, u32)| *who == player;
             self.plays_to_the_end(player.into()) && !reference.trace.gone.iter().any(is_away)
         };
         let findings = self.besides.findings(self.plan, &reference.summary, stays);
         self.findings.extend(findings.into_iter().map(Finding::Mismatch));
-        Uses { keys, speeds: reference.summary.speeds.len() as u64, delayed, messages }
+        Uses { keys, speeds: reference.summary.speeds.len() as u64, delayed, messages, resumed: 0 }
     }
 
     /// All programs that simulated, the ones that ran last first.
@@ -503,34 +569,4 @@ impl<'a, G: SoakGame> Running<'a, G> {
         clients.append(&mut self.former);
         clients
     }
-
-    fn count_faults(
-        &mut self,
-        reference: Option<&ClientRecord<ActionOf<G>>>,
-        clients: &[ClientRecord<ActionOf<G>>],
-    ) {
-        let stats = self.virtual_match.net().stats();
-        let faults = &mut self.faults;
-        faults.loss = stats.lost + stats.lost_in_bursts + stats.lost_in_queues;
-        faults.duplicate = stats.duplicated;
-        faults.reorder = stats.reordered;
-        faults.corruption = stats.corrupted;
-        let watch =
-            |client: &&ClientRecord<ActionOf<G>>| client.summary.joined && client.name.starts_with("watcher");
-        faults.watchers = clients.iter().filter(watch).count() as u64;
-        let Some(summary) = reference.map(|client| &client.summary) else { return };
-        faults.drop = summary.dropped.len() as u64;
-        faults.pause = summary.pauses;
-        faults.votes =
-            summary.dropped.iter().filter(|(player, _)| self.plan.is_voted_out(*player)).count() as u64;
-        let is_stranger = |player: u8| {
-            self.comers.iter().any(|comer| comer.node == u32::from(player) && comer.secret >= STRANGER)
-        };
-        let strangers = summary.back.iter().filter(|(player, _)| is_stranger(*player)).count() as u64;
-        (faults.rejoin, faults.late_joins) = (summary.back.len() as u64 - strangers, strangers);
-    }
-}
-
-fn recorded<G: SoakGame>(game: &G, header: &ReplayHeader) -> Recorded<G::Game> {
-    Recorded::new(game.start(), header).keyframe_every(0)
 }
