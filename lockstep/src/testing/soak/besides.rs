@@ -14,6 +14,9 @@ use crate::testing::soak::summary::EventSummary;
 use crate::value::ids::{Identity, Turn};
 use crate::value::time::{Duration, Instant};
 
+/// Players say nothing in so many turns at the start: the relay may still be in the lobby then, where watchers hear everything.
+const TALKS_AFTER: u32 = 3;
+
 /// The harness's own account of it.
 #[derive(Clone, Debug)]
 pub(super) struct Besides {
@@ -21,6 +24,8 @@ pub(super) struct Besides {
     speeds_done: usize,
     sight: Sight,
     post: Post,
+    /// From this turn on players talk.
+    talks_from: u32,
     save_asked: bool,
     /// Of the latest save, as the first peer had it.
     pub(super) saved: Option<SavedMatch>,
@@ -36,6 +41,7 @@ impl Besides {
             speeds_done: 0,
             sight: Sight::new(plan.modes.watch_delay, plan.turns_ahead, first),
             post: Post::new(plan.players, plan.nodes()),
+            talks_from: first + TALKS_AFTER,
             save_asked: false,
             saved: None,
             unequal: None,
@@ -54,7 +60,9 @@ impl Besides {
         match identity(plan, node) {
             Identity::Player(player) => {
                 self.sight.player_begins(turn.0, now);
-                let is_due = |every: u32| (turn.0 + u32::from(player.0)).is_multiple_of(every);
+                let is_due = |every: u32| {
+                    turn.0 >= self.talks_from && (turn.0 + u32::from(player.0)).is_multiple_of(every)
+                };
                 if plan.modes.talk_every.is_some_and(is_due) {
                     self.post.say(player.0, turn.0, session);
                 }
