@@ -27,10 +27,8 @@ pub(super) struct Besides {
     /// From this turn on players talk.
     talks_from: u32,
     save_asked: bool,
-    /// Of the latest save, as the first peer had it.
-    pub(super) saved: Option<SavedMatch>,
-    /// The peers' saves differ.
-    unequal: Option<String>,
+    /// By node.
+    saves: Vec<(u32, SavedMatch)>,
 }
 
 impl Besides {
@@ -43,8 +41,7 @@ impl Besides {
             post: Post::new(plan.players, plan.nodes()),
             talks_from: first + TALKS_AFTER,
             save_asked: false,
-            saved: None,
-            unequal: None,
+            saves: Vec::new(),
         }
     }
 
@@ -103,18 +100,23 @@ impl Besides {
         }
     }
 
-    /// A save is complete at a node: all have the same one.
+    /// A save is complete at a node.
     pub(super) fn keep_save<S: Simulation>(&mut self, node: u32, virtual_match: &mut VirtualMatch<S>) {
-        let Some(saved) = virtual_match.take_saved(node as usize) else { return };
-        match &self.saved {
-            Some(known) if known.turn() > saved.turn() => {}
-            Some(known) if known.turn() == saved.turn() => {
-                if *known != saved && self.unequal.is_none() {
-                    self.unequal =
-                        Some(format!("node {node} has another save before turn {}", saved.turn().0));
-                }
-            }
-            _ => self.saved = Some(saved),
+        self.saves.extend(virtual_match.take_saved(node as usize).map(|saved| (node, saved)));
+    }
+
+    /// The save of those who stayed. A player who was dropped may have gone on for a few turns in which the others did without it, and saved these.
+    pub(super) fn saved(
+        &self,
+        plan: &Plan,
+        stayed: impl Fn(u8) -> bool,
+    ) -> Result<Option<&SavedMatch>, String> {
+        let is_whole = |node: u32| node >= u32::from(plan.players) || stayed(node as u8);
+        let mut saves = self.saves.iter().filter(|(node, _)| is_whole(*node));
+        let Some((_, first)) = saves.next() else { return Ok(None) };
+        match saves.find(|(_, other)| other.turn() == first.turn() && other != first) {
+            Some((node, _)) => Err(format!("node {node} has another save before turn {}", first.turn().0)),
+            None => Ok(Some(first)),
         }
     }
 
@@ -156,7 +158,6 @@ impl Besides {
         self.sight
             .finding()
             .into_iter()
-            .chain(self.unequal.clone())
             .chain(self.asks.lost(plan, &summary.speeds, &stayed))
             .chain(said)
             .collect()

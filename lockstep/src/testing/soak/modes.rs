@@ -86,7 +86,8 @@ fn controls(seed: u64, players: u8) -> (Controls, Vec<Speed>) {
         [dice.between(0, 3) as usize];
     let count = if dice.between(0, 2) == 0 { dice.between(1, 5) } else { 0 };
     let mut speed = |_| {
-        let slowest = if dice.between(0, 7) == 0 { 10 } else { 50 };
+        // At a slower one a turn may last longer than these plans wait for a player: the last one to reach the end would be dropped there.
+        let slowest = if dice.between(0, 7) == 0 { 50 } else { 60 };
         Speed {
             at: Duration::from_millis(dice.between(500, 14_000) as u64),
             player: dice.between(0, i32::from(players) - 1) as u8,

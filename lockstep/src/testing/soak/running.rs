@@ -517,15 +517,24 @@ impl<'a, G: SoakGame> Running<'a, G> {
         if let Some(resumed) = self.resumed.filter(|_| self.plan.pace == Pace::Fixed) {
             self.findings.extend(resumed.finding(&whole.trace).map(Finding::Mismatch));
         }
-        let saved = self.besides.saved.as_ref()?;
         let recording = Replay::read(whole.replay.clone(), self.header.sim_version).ok()?;
-        match Resumed::of(self.plan, self.game.start(), saved, &whole.trace, recording) {
+        let resumed = match self.besides.saved(self.plan, |player| self.stays(whole, player)) {
+            Ok(saved) => Resumed::of(self.plan, self.game.start(), saved?, &whole.trace, recording),
+            Err(text) => Err(text),
+        };
+        match resumed {
             Ok(resumed) => resumed,
             Err(text) => {
                 self.findings.push(Finding::Mismatch(text));
                 None
             }
         }
+    }
+
+    /// Whether a player was in the match all the time, as a peer says that saw all of it.
+    fn stays(&self, whole: &ClientRecord<ActionOf<G>>, player: u8) -> bool {
+        let is_away = |(who, _): &(u8, u32)| *who == player;
+        self.plays_to_the_end(player.into()) && !whole.trace.gone.iter().any(is_away)
     }
 
     /// Judges what happened beside the orders, too.
@@ -537,10 +546,7 @@ impl<'a, G: SoakGame> Running<'a, G> {
         let keys = clients.iter().filter(|client| client.summary.keys.is_some()).count() as u64;
         let (delayed, messages) = self.besides.seen_and_heard();
         let Some(reference) = reference else { return Uses { keys, delayed, messages, ..Uses::default() } };
-        let stays = |player: u8| {
-            let is_away = |(who, _): &(u8, u32)| *who == player;
-            self.plays_to_the_end(player.into()) && !reference.trace.gone.iter().any(is_away)
-        };
+        let stays = |player: u8| self.stays(reference, player);
         let findings = self.besides.findings(self.plan, &reference.summary, stays);
         self.findings.extend(findings.into_iter().map(Finding::Mismatch));
         Uses { keys, speeds: reference.summary.speeds.len() as u64, delayed, messages, resumed: 0 }
