@@ -11,7 +11,7 @@ use crate::testing::soak::plan::Plan;
 use crate::testing::soak::post::Post;
 use crate::testing::soak::sight::Sight;
 use crate::testing::soak::summary::EventSummary;
-use crate::value::ids::{Identity, Turn};
+use crate::value::ids::{Identity, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// Players say nothing in so many turns at the start: the relay may still be in the lobby then, where watchers hear everything.
@@ -64,7 +64,11 @@ impl Besides {
                     self.post.say(player.0, turn.0, session);
                 }
             }
-            Identity::Watcher => self.sight.watcher_begins(node, turn.0, now),
+            // Where nobody plays any more there is nothing to see too early (seed 710053).
+            Identity::Watcher if (0..plan.players).any(|player| session.is_here(PlayerId(player))) => {
+                self.sight.watcher_begins(node, turn.0, now);
+            }
+            Identity::Watcher => {}
             Identity::Relay => {}
         }
     }
