@@ -2,6 +2,7 @@
 
 mod controls;
 mod frame;
+mod playhead;
 mod timeline;
 
 use std::cell::Cell;
@@ -20,6 +21,7 @@ use crate::view::screens::board::Board;
 use crate::view::screens::clients::Replayed;
 use crate::view::screens::eye::Eye;
 use crate::view::screens::layout::{Layout, Views};
+use crate::view::screens::viewing::playhead::Playhead;
 use testudo_battle::{Command, Foe, Game};
 use testudo_render::battle::scene;
 use testudo_render::paint::camera::place;
@@ -55,16 +57,14 @@ struct Viewing {
     stage: Stage,
     is_playing: bool,
     pace: Pace,
-    /// Time of the match since the frame that is shown, microseconds.
-    carry: f64,
+    /// The moment that is shown.
+    playhead: Playhead,
     followed: Option<u8>,
     /// A link to this match, if it is short enough.
     link: Option<String>,
     /// Where the button leads that leads away, and what the person wants.
     way_back: Option<Back>,
     wants: Option<Back>,
-    /// The frame in the picture before.
-    shown: u64,
     /// A frame was requested, and the log does not know yet that it was reached.
     is_going: bool,
     /// Pictures since then.
@@ -172,7 +172,7 @@ impl Screen for Viewing {
             // It is slower than it should be, so time passes more slowly.
             let here = self.course.frame();
             self.course.seek(here);
-            self.carry = 0.0;
+            self.playhead.stand();
         }
         let stands = !self.is_playing && !self.course.is_seeking();
         self.course.spend_on_check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
@@ -190,8 +190,8 @@ impl Screen for Viewing {
 
     /// Draws one picture and asks its widgets.
     fn draw(&mut self) {
-        let length = self.course.timetable().frame_length(self.course.frame()).as_micros() as f64;
-        let part = if self.is_playing { (self.carry / length).clamp(0.0, 1.0) } else { 1.0 };
+        let (table, frame) = (self.course.timetable(), self.course.frame());
+        let part = if self.is_playing { self.playhead.part(table, frame) } else { 1.0 };
         let wrong_since = self.course.divergence().map(|found| found.turn() + 1);
         let is_wrong = wrong_since.is_some_and(|turn| self.course.turn() >= turn);
         let body = self.difference.as_ref().and_then(|shown| shown.body).filter(|_| is_wrong);
@@ -214,11 +214,10 @@ impl Viewing {
             stage,
             is_playing: true,
             pace: Pace::new(REAL_TIME),
-            carry: 0.0,
+            playhead: Playhead::default(),
             followed: None,
             way_back: None,
             wants: None,
-            shown: 0,
             is_going: false,
             seeking_pictures: 0,
             played_before_drag: None,
@@ -237,15 +236,12 @@ impl Viewing {
 
     /// Requests the frame that is due after this many seconds.
     fn play(&mut self, real: f32) {
-        let (table, mut frame) = (self.course.timetable(), self.course.frame());
-        self.carry += f64::from(real) * 1e6 * f64::from(self.pace.percent()) / 100.0;
-        let length = |frame| table.frame_length(frame).as_micros() as f64;
-        while self.carry >= length(frame) && frame < table.frames() {
-            self.carry -= length(frame);
-            frame += 1;
-        }
+        let table = self.course.timetable();
+        let micros = f64::from(real) * 1e6 * f64::from(self.pace.percent()) / 100.0;
+        let frame = self.playhead.play(table, self.course.frame(), micros);
         if frame == table.frames() {
-            (self.is_playing, self.carry, self.is_going) = (false, 0.0, true);
+            (self.is_playing, self.is_going) = (false, true);
+            self.playhead.stand();
         }
         self.course.seek(frame);
     }
@@ -253,18 +249,18 @@ impl Viewing {
     /// Data kept between pictures: blows, fallen units, destinations of orders.
     fn remember(&mut self, real: f32) {
         let frame = self.course.frame();
-        let moved = self.shown..frame;
-        let is_jump = frame < self.shown || frame - self.shown > JUMP;
+        let shown = self.playhead.shown();
+        let is_jump = frame < shown || frame - shown > JUMP;
+        let passed = self.playhead.show(self.course.timetable(), frame);
+        let passed = if is_jump { 0.0 } else { passed };
         if is_jump {
             (self.board.sides, self.board.score) = Default::default();
             self.last_orders.iter_mut().for_each(String::clear);
         }
-        let passed = if frame == self.shown { 0.0 } else { real * self.pace.percent() as f32 / 100.0 };
         let clients = Replayed { course: &self.course, followed: self.followed, alpha: 0 };
         self.board.see(&mut self.stage, &clients, passed, real);
-        self.shown = frame;
         if !is_jump {
-            for turn in self.course.timetable().begun(moved) {
+            for turn in self.course.timetable().begun(shown..frame) {
                 self.show_orders(turn);
             }
         }
@@ -334,7 +330,8 @@ impl Viewing {
     /// Requests a frame; beyond the end it is the last one.
     fn go(&mut self, frame: u64) {
         self.course.seek(frame);
-        (self.is_going, self.carry) = (true, 0.0);
+        self.is_going = true;
+        self.playhead.stand();
         // It was asked for at another frame.
         self.wants.take_if(|back| *back == Back::Here);
         self.stage.log.note("seek", self.course.target());
@@ -385,7 +382,7 @@ impl Viewing {
     fn pause(&mut self, is_paused: bool) {
         if self.is_playing == is_paused {
             self.is_playing = !is_paused;
-            self.carry = 0.0;
+            self.playhead.stand();
             self.stage.log.note("playing", self.is_playing);
             if is_paused {
                 self.is_going = true;
