@@ -24,15 +24,17 @@ struct Fake {
 }
 
 impl Fake {
-    /// It says that the server is found at this port.
+    /// It says that the server is found at this port, but not yet when it is asked first.
     fn start(public: u16) -> Self {
+        let public = Some(public);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         let (sender, calls) = channel();
         std::thread::spawn(move || {
             for (number, stream) in listener.incoming().enumerate() {
                 let Ok(stream) = stream else { return };
-                if number >= DROPPED && answer(stream, public, &sender).is_none() {
+                let is_placed = number > DROPPED;
+                if number >= DROPPED && answer(stream, public.filter(|_| is_placed), &sender).is_none() {
                     return;
                 }
             }
@@ -40,11 +42,11 @@ impl Fake {
         Self { port, calls }
     }
 
-    /// The next call but signs of life.
+    /// The next call but signs of life, and questions.
     fn call(&self) -> (String, Value) {
         loop {
             let (call, body) = self.calls.recv_timeout(PATIENCE).expect("a call");
-            if call != "POST /health" {
+            if call != "POST /health" && call != "GET /gameserver" {
                 return (call, body);
             }
         }
@@ -58,8 +60,8 @@ impl Fake {
     }
 }
 
-/// Answers one call. None: the test is over.
-fn answer(stream: TcpStream, public: u16, calls: &Sender<(String, Value)>) -> Option<()> {
+/// Answers one call, with the port that the server has, if it has one yet. None: the test is over.
+fn answer(stream: TcpStream, public: Option<u16>, calls: &Sender<(String, Value)>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut first = String::new();
     reader.read_line(&mut first).ok()?;
@@ -78,9 +80,19 @@ fn answer(stream: TcpStream, public: u16, calls: &Sender<(String, Value)>) -> Op
     reader.read_exact(&mut body).ok()?;
     let call = first.rsplit_once(' ')?.0.to_owned();
     let said = match call.as_str() {
-        "GET /gameserver" => {
-            json!({ "status": { "state": "Scheduled", "address": "127.0.0.1", "ports": [{ "name": "relay", "port": public }] } })
-        }
+        "GET /gameserver" => match public {
+            None => json!({ "status": { "state": "Scheduled", "address": "", "ports": [] } }),
+            // As of a node that has a name.
+            Some(port) => json!({ "status": {
+                "state": "Scheduled",
+                "address": "node.invalid",
+                "addresses": [
+                    { "type": "InternalIP", "address": "10.0.0.7" },
+                    { "type": "ExternalIP", "address": "127.0.0.1" },
+                ],
+                "ports": [{ "name": "relay", "port": port }],
+            } }),
+        },
         _ => json!({}),
     };
     calls.send((call, serde_json::from_slice(&body).unwrap_or(Value::Null))).ok()?;
@@ -99,7 +111,7 @@ impl Drop for Relay {
     }
 }
 
-/// Not there yet, ready, allocated, full, drained with a match running that ends as it should, and done.
+/// Not there yet, without an address yet, at a node with a name, ready, allocated, full, drained with a match running that ends as it should, and done.
 #[test]
 #[cfg(unix)]
 fn a_cluster_is_told_the_whole_life_of_a_relay() {
@@ -113,7 +125,9 @@ fn a_cluster_is_told_the_whole_life_of_a_relay() {
             .spawn()
             .expect("it starts"),
     );
-    assert_eq!(fake.call().0, "GET /gameserver");
+    for call in ["GET /gameserver", "POST /health", "GET /gameserver"] {
+        assert_eq!(fake.calls.recv_timeout(PATIENCE).expect("a call").0, call);
+    }
     for key in ["version", "sim", "protocol"] {
         let (call, body) = fake.call();
         assert_eq!((call.as_str(), &body["key"]), ("PUT /metadata/label", &key.into()));

@@ -90,10 +90,10 @@ impl Relay {
             .connections_per_address_max(options.connections_per_address_max);
         let sealed = SealedServer::bind(options.bind, &config);
         let sealed = sealed.map_err(|error| bind_failure(options.bind, error))?;
-        let mut agones =
-            if options.agones { Some(Agones::find().map_err(MatchError::Socket)?) } else { None };
         let mut addresses = options.public.clone();
-        addresses.extend(agones.as_ref().map(|agones| agones.address));
+        let find = || Agones::find(!addresses.is_empty()).map_err(MatchError::Socket);
+        let mut agones = options.agones.then(find).transpose()?;
+        addresses.extend(agones.as_ref().and_then(|agones| agones.address));
         if addresses.is_empty() {
             addresses = reachable(sealed.local_address());
         }
