@@ -133,7 +133,7 @@ impl SimNet {
         self.island = island.iter().copied().collect();
     }
 
-    /// Sends a packet at `now`.
+    /// Sends a packet at `now`. Over TCP one of more than 65,534 bytes is lost, as in a full queue.
     pub fn send(&mut self, now: Instant, from: u32, to: u32, bytes: &[u8]) {
         let settings = self.settings((from, to));
         match settings.transport {

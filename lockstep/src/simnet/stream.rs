@@ -21,8 +21,8 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Greatest number of messages that wait for the socket; beyond that the sender's buffer is full.
 const BACKLOG_MAX: usize = 4_096;
 
-/// Largest message that a length of two bytes allows.
-const MESSAGE_BYTES_MAX: usize = u16::MAX as usize;
+/// Largest message that fits into a socket's buffer with its length in front. That length has room for it in its two bytes.
+const MESSAGE_BYTES_MAX: usize = BUFFER_BYTES - 2;
 
 /// Like Ethernet.
 const MTU: usize = 1_500;
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Takes a message to send; false if the buffer is full. [`Connection::run`] sends it.
+    /// Takes a message to send; false if the buffer is full, or smaller than the message. [`Connection::run`] sends it.
     pub(super) fn push(&mut self, side: Side, bytes: &[u8]) -> bool {
         if !self.began {
             self.began = true;
@@ -453,6 +453,17 @@ mod tests {
         let seen = arrivals(&mut net, ms(8_000));
         assert_eq!(seen[0], (7_150, 0));
         assert!(seen.iter().map(|(_, number)| *number).eq((0..BACKLOG_MAX).map(|number| number as u8)));
+    }
+
+    /// One byte more than the buffer has room for waited for ever, with all that was sent later.
+    #[test]
+    fn a_message_that_the_buffer_has_no_room_for_holds_up_no_other() {
+        let mut net = connected();
+        for (number, bytes) in [1, 65_534, 65_535, 65_536, 1].into_iter().enumerate() {
+            net.send(ms(1_000), 0, 1, &vec![number as u8; bytes]);
+        }
+        let numbers: Vec<u8> = arrivals(&mut net, ms(60_000)).into_iter().map(|(_, number)| number).collect();
+        assert_eq!((numbers, net.in_flight(), net.stats().lost_in_queues), (vec![0, 1, 4], 0, 2));
     }
 
     #[test]
