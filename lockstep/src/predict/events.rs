@@ -23,7 +23,8 @@ pub enum Certainty {
 /// Reports each event once as predicted, and once as confirmed or revoked, however often predictions are corrected.
 ///
 /// An event is a value of the game that names what happened and to whom, such as `Fell(unit)`. It may happen a few frames earlier or later than
-/// predicted.
+/// predicted. Equal events that may happen so soon one after the other that a correction takes one for the other need different names, such as
+/// the number of the blow: see [`EarlyEvents::new`].
 ///
 /// ```
 /// use testudo_lockstep::Frame;
@@ -55,7 +56,8 @@ struct Occurrence {
 }
 
 impl<E: Ord + Clone> EarlyEvents<E> {
-    /// Two equal events within `slack` frames are the same one; further apart they are two.
+    /// Two equal events within `slack` frames are the same one, and those more than twice as far apart are two. In between a correction may move
+    /// the first one nearer to where the second one was: it is taken for this, and one event too many is told, and revoked.
     #[must_use]
     pub fn new(slack: u32) -> Self {
         Self { slack, known: BTreeMap::new(), count: 0, news: VecDeque::new() }
