@@ -13,6 +13,7 @@ use crate::paint::camera::{place, vector};
 use crate::paint::palette::{BACKDROP, DYING, ROCK_DARK, SELECTION, SPARKLE, TEXT_DIM, army, faded, mixed};
 use crate::sound::Cue;
 use testudo_battle::{BuildingLook, UnitLook};
+use testudo_physics::BodyId;
 
 /// Durations of effects, seconds.
 const HURT: f32 = 0.22;
@@ -47,6 +48,8 @@ pub struct BattleEvent {
 /// A unit in the picture before.
 #[derive(Clone, Copy)]
 struct Seen {
+    /// In the confirmed battle. None: so far it is only predicted that there is such a unit.
+    body: Option<BodyId>,
     army: u8,
     hit_points: i32,
     /// The fewest hit points that were seen, predicted or not.
@@ -158,20 +161,39 @@ impl Effects {
 
     fn compare(&mut self, shown: Shown<'_>) {
         let frame = self.frame;
-        shown.unit_looks().for_each(|look| self.compare_unit(shown, &look));
-        for place in 0..self.seen.len() {
-            let Some(seen) = self.seen[place].take_if(|seen| seen.frame != frame) else { continue };
-            self.note(Cue::Fall, false, seen.at, seen.army);
+        let mut living = vec![None; self.seen.len()];
+        for look in shown.truth.unit_looks() {
+            let place = look.number as usize;
+            living.resize(living.len().max(place + 1), None);
+            living[place] = Some(look.body);
+        }
+        self.seen.resize(living.len(), None);
+        for (place, body) in living.iter().enumerate() {
+            // A recruit may have its number already.
+            let is_dead = |seen: &mut Seen| seen.body.is_some() && seen.body != *body;
+            let Some(dead) = self.seen[place].take_if(is_dead) else { continue };
+            self.note(Cue::Fall, false, dead.at, dead.army);
             if self.corpses.len() == CORPSES_MAX {
                 self.corpses.pop_front();
             }
-            self.corpses.push_back(Corpse { unit: seen, age: 0.0 });
+            self.corpses.push_back(Corpse { unit: dead, age: 0.0 });
+        }
+        for look in shown.unit_looks() {
+            let confirmed = living.get(look.number as usize).copied().flatten();
+            // A predicted recruit whose number still belongs to another is not looked at yet.
+            if confirmed.is_none_or(|body| body == look.body) {
+                self.compare_unit(shown, &look, confirmed);
+            }
+        }
+        // Recruits that were predicted, and do not come.
+        for seen in &mut self.seen {
+            *seen = seen.filter(|seen| seen.frame == frame);
         }
         self.compare_buildings(shown);
     }
 
     /// A unit, with what was seen of it before.
-    fn compare_unit(&mut self, shown: Shown<'_>, look: &UnitLook) {
+    fn compare_unit(&mut self, shown: Shown<'_>, look: &UnitLook, confirmed: Option<BodyId>) {
         let frame = self.frame;
         let Some(body) = shown.body(look.body) else { return };
         let (position, velocity) = (body.position(), body.velocity());
@@ -182,6 +204,7 @@ impl Effects {
         let aim = target.map_or(speed, |target| vector(target) - at);
         let (strikes, walks) = (target.is_some(), speed.length() > WALKS);
         let new = Seen {
+            body: confirmed,
             army: look.army,
             hit_points: look.hit_points,
             least: look.hit_points,
@@ -200,6 +223,7 @@ impl Effects {
             self.seen.resize(place + 1, None);
         }
         let seen = self.seen[place].get_or_insert(new);
+        seen.body = confirmed;
         if shown.is_doomed(look.body) {
             // It stays as it was seen last.
             seen.frame = frame;

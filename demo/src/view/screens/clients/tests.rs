@@ -1,6 +1,6 @@
 //! What a client's pictures show over a whole battle, also ahead of what is confirmed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use testudo_battle::Setup;
 use testudo_battle::bots::Level;
@@ -97,6 +97,26 @@ fn a_blow_is_seen_once() {
         "{blows}, {revoked}: not interesting"
     );
     assert!(blows <= wounds, "{blows}, {wounds}");
+}
+
+/// A predicted recruit that did not come fell, with a corpse; and one that came before the death of who had its number was confirmed kept that
+/// silent.
+#[test]
+fn who_falls_has_lived_and_died() {
+    let (mut falls, mut deaths, mut effects, mut living) = (0, 0, Effects::default(), BTreeSet::new());
+    watch(cases(0..4), |is_first, skirmish| {
+        if is_first {
+            (effects, living) = Default::default();
+        }
+        let shown = shown(skirmish);
+        effects.observe(shown, skirmish.frame(0), 0.017, 0.017);
+        falls += effects.take_events().iter().filter(|event| event.cue == Cue::Fall).count();
+        let now: BTreeSet<_> = shown.truth.unit_looks().map(|look| look.body).collect();
+        deaths += living.difference(&now).count();
+        living = now;
+        assert_eq!(falls, deaths);
+    });
+    assert!(deaths > share(100) as usize, "{deaths}: not interesting");
 }
 
 #[test]
