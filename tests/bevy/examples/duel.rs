@@ -163,5 +163,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         duel.checksum()
     });
     assert_eq!(here, there, "both machines have the same state");
+    play_again(&mut apps[0])
+}
+
+/// Another match takes the place of the first, of which nothing stays on the screen.
+fn play_again(app: &mut App) -> Result<(), Box<dyn Error>> {
+    let alone = Session::host(SessionConfig::new(1).session_id(2).entropy([0; 16]).turns(1), Instant::ZERO)?;
+    let wire = Wire(Arc::new(Mutex::new(MemoryHub::new(1))), 0);
+    app.insert_resource(Match::new(Driver::new(Duel::new()?, alone), wire));
+    app.update();
+    app.update();
+    let entities = app.world_mut().query::<&Mirror>().iter(app.world()).count();
+    assert_eq!(entities, 2 * usize::from(DISCS), "every disc of the new match, and no other");
     Ok(())
 }

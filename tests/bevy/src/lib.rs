@@ -36,14 +36,13 @@ pub struct Match<G: Game> {
     /// The game and its session.
     pub driver: Driver<G>,
     link: Box<dyn Link>,
-    entities: BTreeMap<BodyId, Entity>,
     drawn: Vec<(BodyId, [f32; 2])>,
 }
 
 impl<G: Game> Match<G> {
     /// A match that has not begun.
     pub fn new(driver: Driver<G>, link: impl Link) -> Self {
-        Self { driver, link: Box::new(link), entities: BTreeMap::new(), drawn: Vec::new() }
+        Self { driver, link: Box::new(link), drawn: Vec::new() }
     }
 }
 
@@ -85,7 +84,7 @@ pub struct Position(pub [f32; 2]);
 #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LockstepSystems;
 
-/// The plugin: `app.add_plugins(lockstep::<MyGame>)`. It runs the [`Match`] from when this is inserted as a resource.
+/// The plugin: `app.add_plugins(lockstep::<MyGame>)`. It runs the [`Match`] from when this is inserted as a resource. Another one takes its place.
 pub fn lockstep<G: Game>(app: &mut App) {
     app.init_resource::<Now>()
         .init_resource::<Work>()
@@ -120,14 +119,18 @@ fn advance<G: Game>(
     }
 }
 
-/// An entity for every body, and no other.
+/// An entity for every body, and no other. Another match has other bodies, whose numbers are the same.
 fn mirror<G: Game>(
     mut game: ResMut<Match<G>>,
     now: Res<Now>,
+    mut entities: Local<BTreeMap<BodyId, Entity>>,
     mut positions: Query<&mut Position>,
     mut commands: Commands,
 ) {
-    let Match { driver, entities, drawn, .. } = &mut *game;
+    if game.is_added() {
+        core::mem::take(&mut *entities).into_values().for_each(|entity| commands.entity(entity).despawn());
+    }
+    let Match { driver, drawn, .. } = &mut *game;
     let physics = driver.simulation().physics();
     physics.interpolated_positions(driver.alpha_at(now.0), drawn);
     for (body, at) in drawn.iter() {
