@@ -22,10 +22,10 @@ pub(crate) enum Remark {
     OftenLate { player: PlayerId, drop_in: Duration },
     /// The player's machine is so slow that everybody plays at so many percent of the speed. What can be done about it.
     Slow { player: PlayerId, percent: u8, remedy: Remedy },
-    /// A player has asked for a pause, or for its end.
-    Paused { player: PlayerId, paused: bool },
-    /// A player has asked for another speed.
-    Speed { player: PlayerId, percent: u8 },
+    /// A player has asked for a pause, or for its end. It ends by itself when those who could end it have gone: nobody did it.
+    Paused { player: Option<PlayerId>, paused: bool },
+    /// A player has asked for another speed. It ends in the same way.
+    Speed { player: Option<PlayerId>, percent: u8 },
     /// Most players have signed another state than this player.
     Outlier { player: PlayerId, turn: u32 },
     /// The player's copy cannot be compared.
@@ -108,14 +108,13 @@ impl Remark {
             Self::Waits { players, .. } => players.first().copied(),
             Self::OftenLate { player, .. }
             | Self::Slow { player, .. }
-            | Self::Paused { player, .. }
-            | Self::Speed { player, .. }
             | Self::Outlier { player, .. }
             | Self::ChecksumMissing { player, .. }
             | Self::StatementMissing { player, .. }
             | Self::ShownAnother { player, .. }
             | Self::TooFarAhead { player }
             | Self::Vote { voter: player, .. } => Some(*player),
+            Self::Paused { player, .. } | Self::Speed { player, .. } => *player,
             Self::Silent { .. }
             | Self::ResultsDiffer
             | Self::Cancelled { .. }
@@ -140,11 +139,16 @@ impl Remark {
                 format!("{} is often late; after {left} more of waiting it is dropped", called(*player))
             }
             Self::Slow { player, percent, remedy } => slow(&called(*player), *percent, *remedy),
-            Self::Paused { player, paused: true } => format!("{} pauses the match", called(*player)),
-            Self::Paused { player, paused: false } => format!("{} continues the match", called(*player)),
-            Self::Speed { player, percent } => {
+            Self::Paused { player: Some(player), paused } => {
+                let what = if *paused { "pauses" } else { "continues" };
+                format!("{} {what} the match", called(*player))
+            }
+            Self::Paused { player: None, paused: true } => "the match is paused".into(),
+            Self::Paused { player: None, paused: false } => "the match continues".into(),
+            Self::Speed { player: Some(player), percent } => {
                 format!("{} sets the speed to {percent} %", called(*player))
             }
+            Self::Speed { player: None, percent } => format!("the speed is {percent} % now"),
             Self::Outlier { player, turn } => {
                 let whose = called(*player);
                 format!("{whose} has a wrong copy: most players have signed another state of turn {turn}")
@@ -254,7 +258,7 @@ mod tests {
     #[test]
     fn who_pauses_in_every_turn_fills_no_screen() {
         let mut remarks = Remarks::default();
-        let pause = |player, paused| Remark::Paused { player: PlayerId(player), paused };
+        let pause = |player, paused| Remark::Paused { player: Some(PlayerId(player)), paused };
         let told: Vec<u32> =
             (0..300).filter_map(|n| remarks.admit(&pause(1, n % 2 == 0), at(200 * n))).collect();
         assert!((8..=9).contains(&told.len()), "three at once, one in ten seconds: {told:?}");
@@ -275,8 +279,8 @@ mod tests {
             Remark::Waits { players: vec![player], drop_in: Some(drop_in) },
             Remark::OftenLate { player, drop_in },
             Remark::Slow { player, percent: 50, remedy: Remedy::HostOrVotes },
-            Remark::Paused { player, paused: true },
-            Remark::Speed { player, percent: 10 },
+            Remark::Paused { player: Some(player), paused: true },
+            Remark::Speed { player: Some(player), percent: 10 },
             Remark::Outlier { player, turn: 9 },
             Remark::ChecksumMissing { player, turn: 9 },
             Remark::StatementMissing { player, turn: 9 },

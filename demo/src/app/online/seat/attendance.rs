@@ -40,6 +40,11 @@ impl Attendance {
         self.away & (1 << player.0) == 0
     }
 
+    /// Whose deed is told: nobody's if it is that of somebody who has gone.
+    pub(super) fn who(&self, player: PlayerId) -> Option<PlayerId> {
+        self.is_here(player).then_some(player)
+    }
+
     /// How many players were lost, and how many came back.
     pub(super) fn lost_and_back(&self) -> (u32, u32) {
         (self.lost, self.back)
@@ -51,6 +56,7 @@ mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
     use super::*;
+    use crate::app::online::remark::Remark;
 
     /// The new code was told at once. The match had begun when the relay read the question, and the code led nowhere.
     #[test]
@@ -64,5 +70,22 @@ mod tests {
         assert_eq!(gone(&mut attendance, 1), [(PlayerId(1), code(9))]);
         assert_eq!(gone(&mut attendance, 1), []);
         assert_eq!(gone(&mut attendance, 2), [(PlayerId(2), code(8))]);
+    }
+
+    /// "Ada has left", and a moment later "Ada sets the speed to 100 %": the engine ends what nobody is left to end in the name of the host's player.
+    #[test]
+    fn who_has_gone_does_nothing_any_more() {
+        let ada = PlayerId(0);
+        let mut attendance = Attendance::default();
+        let told = |attendance: &Attendance| {
+            let player = attendance.who(ada);
+            [Remark::Speed { player, percent: 100 }, Remark::Paused { player, paused: false }]
+                .map(|remark| remark.sentence(|_| "Ada".into()))
+        };
+        assert_eq!(told(&attendance), ["Ada sets the speed to 100 %", "Ada continues the match"]);
+        attendance.note_gone(ada);
+        assert_eq!(told(&attendance), ["the speed is 100 % now", "the match continues"]);
+        attendance.note_back(ada);
+        assert!(told(&attendance).iter().all(|sentence| sentence.starts_with("Ada")));
     }
 }

@@ -66,8 +66,12 @@ impl Seat {
             Event::CutOff { turn } => self.note_wait(turn, Vec::new()),
             Event::WaitingOver { .. } => self.note_wait_over(),
             Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
-            Event::Paused { player, paused, .. } => self.remark(Remark::Paused { player, paused }),
-            Event::Speed { player, percent, .. } => self.remark(Remark::Speed { player, percent }),
+            Event::Paused { player, paused, .. } => {
+                self.remark(Remark::Paused { player: self.attendance.who(player), paused });
+            }
+            Event::Speed { player, percent, .. } => {
+                self.remark(Remark::Speed { player: self.attendance.who(player), percent });
+            }
             Event::ShownAnother { player, turn, since } => {
                 let since = since.map(|since| since.0);
                 self.remark(Remark::ShownAnother { player, turn: turn.0, since });
