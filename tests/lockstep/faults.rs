@@ -133,6 +133,42 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
     assert_eq!(driver.session_mut().submit(&Order::Shout(1)), Err(SubmitError::NotPlaying));
 }
 
+/// Those that had room ran, and were of no use without the rest.
+#[test]
+fn actions_that_belong_together_run_all_or_none() {
+    let shouts = |numbers: core::ops::Range<u32>| numbers.map(Order::Shout).collect::<Vec<_>>();
+    let config = SessionConfig::new(1).simulated().turns(20).queue_max(8).actions_per_turn_max(1);
+    let mut driver = Driver::new(crate::toy::Toy::default(), Session::single(config, Instant::ZERO).unwrap());
+    let session = driver.session_mut();
+    let full = Err(SubmitError::QueueFull { max: 8 });
+    assert_eq!(session.submit_all(&shouts(0..9)), full);
+    assert_eq!((session.submit_all(&shouts(0..5)), session.queued_actions()), (Ok(()), 5));
+    assert_eq!((session.submit_all(&shouts(5..9)), session.queued_actions()), (full, 5));
+    assert_eq!((session.submit_all(&[]), session.queued_actions()), (Ok(()), 5));
+    // Near the end of the match only some of them could still run.
+    let mut now = Instant::ZERO;
+    let late = loop {
+        driver.advance(now);
+        let session = driver.session_mut();
+        if session.queued_actions() == 0 {
+            match session.submit_all(&shouts(10..14)) {
+                Ok(()) => {}
+                Err(error) => break (error, session.queued_actions()),
+            }
+        }
+        now += testudo_lockstep::Duration::from_millis(7);
+    };
+    assert_eq!(late, (SubmitError::TooLate { last_turn: Turn(19) }, 0));
+    while !driver.session().is_over() {
+        driver.advance(now);
+        now += testudo_lockstep::Duration::from_millis(7);
+    }
+    let ran: Vec<_> = driver.simulation().log.iter().map(|(_, _, order)| *order).collect();
+    let rest = &ran[5..];
+    assert_eq!(ran[..5], shouts(0..5));
+    assert!(rest.len() > 4 && rest.chunks(4).all(|lot| lot == shouts(10..14)), "{ran:?}");
+}
+
 #[test]
 fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
     let config = SessionConfig::new(2).simulated().turns(1_000).without_drops();

@@ -1,7 +1,7 @@
 //! The orders that players give, and their encoding.
 //!
 //! An order names a control group, an area or some ranges of unit numbers, so it is as small for 5,000 units as for five. Units of more ranges are gathered
-//! in a group first.
+//! in a group first: by their numbers in several orders, or in one if they stand in a rectangle.
 
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 

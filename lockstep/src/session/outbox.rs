@@ -188,6 +188,11 @@ impl Outbox {
         outbox.close()
     }
 
+    /// Takes back what was submitted when so many actions waited.
+    pub(crate) fn take_back(&mut self, waiting: u32) {
+        self.queue.truncate(waiting as usize);
+    }
+
     /// Cancels everything that waits; returns the number.
     pub(crate) fn cancel(&mut self) -> u32 {
         let cancelled = self.queue.len() as u32;

@@ -165,6 +165,16 @@ impl<A: Action> Session<A> {
         self.any.local.outbox.submit(action, &self.any.common.setup.codec, room)
     }
 
+    /// Submits actions that are of use only together, in this order: all of them, or none. They need not come into the same turn.
+    ///
+    /// # Errors
+    /// Not all of them were accepted, and none of them runs: see [`Session::submit`].
+    pub fn submit_all(&mut self, actions: &[A]) -> Result<(), SubmitError> {
+        let waiting = self.any.queued_actions();
+        let submitted = actions.iter().try_for_each(|action| self.submit(action));
+        submitted.inspect_err(|_| self.any.local.outbox.take_back(waiting))
+    }
+
     /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were submitted.
     ///
     /// The driver uses [`AnySession::turn_order`] instead, because it also calls [`crate::Simulation::play_for`].

@@ -5,10 +5,17 @@ use std::collections::BTreeMap;
 
 use testudo_physics::BodyId;
 
-use testudo_battle::{Command, Order, Point, RANGES_MAX, Ranges, SCATTERED, Selection, Stance};
+use testudo_battle::{Area, Command, GROUPS, Order, Point, RANGES_MAX, Ranges, SCATTERED, Selection, Stance};
 
 /// Control groups on the number keys.
 pub const KEYS: usize = 10;
+
+/// Greatest number of orders that gather a selection by numbers if something shorter names it, too. Five short ones fill a turn of 256 bytes; the command
+/// comes with them.
+const GATHERS: usize = 4;
+
+/// One in so many selected units may be missed, or met, at the edges of a rectangle.
+const STRAYS: usize = 32;
 
 /// A unit's number in its army, and its body: recruits get the numbers of the fallen, but never their bodies.
 pub type Member = (u32, BodyId);
@@ -20,8 +27,8 @@ type Members = BTreeMap<u32, BodyId>;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Chosen {
     units: Members,
-    /// By their number keys; the match knows of them two turns later.
-    groups: [Members; KEYS],
+    /// By their number keys, and who was gathered last; the match knows of them two turns later.
+    groups: [Members; GROUPS as usize],
 }
 
 /// One of the player's own living units, as the selection sees it.
@@ -113,7 +120,8 @@ impl Chosen {
 
     /// The orders that give the selected units a command. The last one gives it, to all of them at once: units that are named in several orders would stand
     /// in several formations at the same place. If they are scattered, those before gather them in a group of their own. They name the units by their
-    /// numbers, which do not change until the orders run, as places and groups may.
+    /// numbers, which do not change until the orders run, as places and groups may. Only a selection of more stretches than [`GATHERS`] orders name is the
+    /// control group that it is, or those in the rectangle where it stands; else it has as many orders as it needs, perhaps more than fit in a queue.
     pub fn orders(&self, own: &[Own], command: Command, is_queued: bool) -> Vec<Order> {
         let order = |units: Selection| Order { units, command, is_queued };
         let chosen = own.iter().filter(|own| self.contains(own.member())).count();
@@ -127,9 +135,47 @@ impl Chosen {
         if lots.len() <= 1 {
             return lots.pop().map(order).into_iter().collect();
         }
+        if lots.len() > GATHERS {
+            if let Some(group) = self.named(own) {
+                return vec![order(Selection::Group(group))];
+            }
+            lots = self.area(own).map_or(lots, |area| vec![Selection::Area(area)]);
+        }
         let commands = iter::once(Command::Assign(SCATTERED)).chain(iter::repeat(Command::Join(SCATTERED)));
         let gather = lots.into_iter().zip(commands).map(|(lot, command)| Order::new(lot, command));
         gather.chain([order(Selection::Group(SCATTERED))]).collect()
+    }
+
+    /// Notes orders that were given: whom they gather will be in that group.
+    pub fn note_given(&mut self, orders: &[Order]) {
+        if orders.iter().any(Order::gathers) {
+            self.groups[usize::from(SCATTERED)] = self.units.clone();
+        }
+    }
+
+    /// The control group that is exactly the selection: in the match, and after the orders that are on their way, which only this side knows.
+    fn named(&self, own: &[Own]) -> Option<u8> {
+        (0..GROUPS).find(|&key| {
+            let group = &self.groups[usize::from(key)];
+            own.iter().all(|own| {
+                let is_chosen = self.contains(own.member());
+                let is_member = own.groups & 1 << key != 0;
+                let stays = group.is_empty() || (group.get(&own.index) == Some(&own.body)) == is_chosen;
+                is_member == is_chosen && stays
+            })
+        })
+    }
+
+    /// The rectangle around the selected units, if it holds them and hardly anybody else: its corners are rounded to quarters of a unit, and the units move
+    /// until the order runs.
+    fn area(&self, own: &[Own]) -> Option<Area> {
+        let places = || own.iter().filter(|own| self.contains(own.member())).map(|own| own.place);
+        let (xs, ys) = (|| places().map(|at| at.x), || places().map(|at| at.y));
+        let low = Point { x: xs().min()?, y: ys().min()? };
+        let high = Point { x: xs().max()?, y: ys().max()? };
+        let area = Area::between(low, high);
+        let is_wrong = |own: &&Own| area.contains(own.place) != self.contains(own.member());
+        (own.iter().filter(is_wrong).count() * STRAYS <= self.len()).then_some(area)
     }
 
     /// First number and count of each run of selected units. Numbers without a living unit do not interrupt a run: whoever is recruited with one before the
@@ -265,6 +311,45 @@ mod tests {
             give(&mut game, &stop);
             assert_eq!(sent(&game), []);
         }
+    }
+
+    /// Half of a large army in files needs more orders than a queue has room for if they name numbers.
+    #[test]
+    fn a_rectangle_of_a_large_army_is_named_as_such() {
+        let mut game = Game::new(Setup { players: 2, units: 20_000, seed: 7, map: None }).unwrap();
+        let own = own_in(&game);
+        let middle = own.iter().map(|own| i64::from(own.place.y)).sum::<i64>() / 20_000;
+        let middle_x = own.iter().map(|own| i64::from(own.place.x)).sum::<i64>() / 20_000;
+        let (across, along) = (
+            chosen_in(&own, |unit| i64::from(own[unit as usize].place.y) < middle),
+            chosen_in(&own, |unit| i64::from(own[unit as usize].place.x) < middle_x),
+        );
+        let choice = if across.ranges(&own).len() > along.ranges(&own).len() { across } else { along };
+        assert!(choice.ranges(&own).len() > GATHERS * RANGES_MAX, "{}", choice.ranges(&own).len());
+        let orders = choice.orders(&own, Command::Move(to(0, 0)), false);
+        assert!(matches!(orders[0].units, Selection::Area(_)) && orders.len() == 2, "{orders:?}");
+        give(&mut game, &orders);
+        let is_sent = |unit: u32| game.plan(unit).next().is_some();
+        let wrong = own.iter().filter(|own| is_sent(own.index) != choice.contains(own.member())).count();
+        assert!(wrong * STRAYS <= choice.len(), "{wrong} of {}", choice.len());
+    }
+
+    /// A number key is formed anew with an order that has not run yet, and the former members get one.
+    #[test]
+    fn a_group_that_is_about_to_change_is_not_named() {
+        let mut own = army(600);
+        own.iter_mut().for_each(|own| own.groups = u16::from(own.index % 2 == 0) << 3);
+        let mut choice = chosen((0..600).filter(|unit| unit % 2 == 0));
+        let first = |choice: &Chosen, own: &[Own]| choice.orders(own, Command::Stop, false)[0].units.clone();
+        assert_eq!(first(&choice, &own), Selection::Group(3));
+        choice.choose(members([1, 2]), false);
+        choice.assign(3);
+        choice.choose(members((0..600).filter(|unit| unit % 2 == 0)), false);
+        assert!(matches!(first(&choice, &own), Selection::Units(_)));
+        // In the other direction: the match does not know of the new members yet.
+        choice.assign(3);
+        own.iter_mut().for_each(|own| own.groups = 0);
+        assert!(matches!(first(&choice, &own), Selection::Units(_)));
     }
 
     /// The order named the group, which was another one when it ran.

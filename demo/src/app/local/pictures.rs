@@ -29,7 +29,7 @@ fn a_predicted_order_is_seen_at_once_and_changes_nothing() {
                 start = [0, 1].map(|player| shown(&skirmish, player));
                 for player in [0, 1] {
                     let order = Order::new(Selection::All, Command::Move(OrderPoint::near(Point::ZERO)));
-                    skirmish.order(player, &order).unwrap();
+                    skirmish.order(player, &[order]).unwrap();
                 }
             }
             skirmish.advance(PICTURE, AMPLE).unwrap();
@@ -64,7 +64,7 @@ fn corrections_are_not_seen_as_jumps() {
     for picture in 60..960 {
         if picture % 47 == 0 {
             let place = OrderPoint::near(Point { x: 0, y: [-8, 8][picture / 47 % 2] * UNIT });
-            skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
+            skirmish.order(0, &[Order::new(Selection::All, Command::Move(place))]).unwrap();
         }
         skirmish.advance(PICTURE, AMPLE).unwrap();
         skirmish.foresee(PICTURE);
@@ -132,7 +132,7 @@ fn units_do_not_hop_when_the_length_of_turns_changes_or_the_switch() {
             match picture % 240 {
                 0 => {
                     let place = OrderPoint::near(Point { x: 0, y: side * 8 * UNIT });
-                    skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
+                    skirmish.order(0, &[Order::new(Selection::All, Command::Move(place))]).unwrap();
                 }
                 90 if switches => skirmish.set_prediction(0, side > 0),
                 90 => skirmish.set_link(link(if side > 0 { 20 } else { 150 })),
@@ -174,9 +174,9 @@ fn a_leap_for_an_own_order_is_not_seen_as_a_jump() {
         let side = if picture / 180 % 2 == 0 { -1 } else { 1 };
         match picture % 180 {
             0 => skirmish.set_prediction(0, false),
-            60 => skirmish.order(0, &order(side)).unwrap(),
+            60 => skirmish.order(0, &[order(side)]).unwrap(),
             120 => skirmish.set_prediction(0, true),
-            123 => skirmish.order(0, &order(-side)).unwrap(),
+            123 => skirmish.order(0, &[order(-side)]).unwrap(),
             _ => {}
         }
         skirmish.advance(PICTURE, AMPLE).unwrap();

@@ -216,16 +216,18 @@ impl Skirmish {
         }
     }
 
-    /// Submits a person's order. It is sent at once and runs two turns later on every client.
+    /// Submits a person's orders, all or none. They are sent at once and run two turns later on every client.
     ///
     /// # Errors
-    /// The order does not run: the queue is full, or the match is over.
-    pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
-        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
+    /// None of them runs: the queue has no room for all, or the match is over.
+    pub(crate) fn order(&mut self, player: u8, orders: &[Order]) -> Result<(), SubmitError> {
+        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit_all(orders)?;
         // A player whose units stay where they are is still preparing.
         use Command::{Assign, Join, Rally, Stand, Stop, Teams};
-        self.has_ordered |=
-            !matches!(order.command, Assign(_) | Join(_) | Rally(_) | Stand(_) | Stop | Teams(_));
+        let prepares = |order: &Order| {
+            matches!(order.command, Assign(_) | Join(_) | Rally(_) | Stand(_) | Stop | Teams(_))
+        };
+        self.has_ordered |= !orders.iter().all(prepares);
         Ok(())
     }
 

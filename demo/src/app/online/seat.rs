@@ -192,17 +192,17 @@ impl Seat {
         self.middle.is_none() || (self.is_relayed && others.next().is_none())
     }
 
-    /// Gives a person's order: it is on its way at once and runs a few turns later, everywhere. Says in which turn it was given.
+    /// Gives a person's orders, all or none: they are on their way at once and run a few turns later, everywhere. Says in which turn they were given.
     ///
     /// # Errors
-    /// The order does not run: the queue is full, or the match is over or has not begun.
-    pub(crate) fn order(&mut self, order: &Order) -> Result<Turn, SubmitError> {
+    /// None of them runs: the queue has no room for all, or the match is over or has not begun.
+    pub(crate) fn order(&mut self, orders: &[Order]) -> Result<Turn, SubmitError> {
         let session = self.driver.session_mut();
         // Before the start nothing leaves the queue, and the teams need a place in it.
         if session.phase() == SessionPhase::Lobby {
             return Err(SubmitError::NotPlaying);
         }
-        session.submit(order)?;
+        session.submit_all(orders)?;
         Ok(session.next_turn())
     }
 

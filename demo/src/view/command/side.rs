@@ -99,25 +99,31 @@ impl Side {
         (self.aim, self.drag, self.line, self.names_group) = (None, None, None, false);
     }
 
-    /// Gives the selected units of a player a command and shows its destination at once. `submit` submits an order and returns the turn in
-    /// which it was accepted.
+    /// Gives the selected units of a player a command and shows its destination at once. `submit` submits orders, all or none, and returns the turn in
+    /// which they were accepted.
     pub(crate) fn tell(
         &mut self,
         player: u8,
         own: &[Own],
         told: Told,
         log: &mut OrderLog,
-        mut submit: impl FnMut(&Order) -> Result<u32, SubmitError>,
+        submit: impl FnOnce(&[Order]) -> Result<u32, SubmitError>,
     ) {
         self.chosen.keep(own);
-        // Scattered units are gathered first. An order that would reach some of them is not given.
+        // Scattered units are gathered first. An order that would reach some of them is not given, and those before it do not fill the queue.
         let orders = self.chosen.orders(own, told.command, told.is_queued);
-        let given = orders.iter().try_fold(None, |_, order| submit(order).map(|turn| Some((turn, order))));
-        if let Ok(Some((turn, order))) = given {
+        let Some(order) = orders.last() else {
+            self.refused = None;
+            return;
+        };
+        let given = submit(&orders);
+        if let Ok(turn) = given {
             log.order(player, turn, order, self.chosen.len());
+            self.chosen.note_given(&orders);
         }
-        let is_given = matches!(given, Ok(Some(_)));
-        self.refused = given.err().map(|error| format!("This order does not run: {error}"));
+        let is_given = given.is_ok();
+        self.refused =
+            given.err().map(|error| format!("This order does not run: {}", why(error, orders.len())));
         use Command::{Attack, Line, Strike};
         let attacks = matches!(told.command, Attack(_) | Strike(_) | Line { attacks: true, .. });
         if is_given && !matches!(told.command, Command::Assign(_)) {
@@ -130,14 +136,24 @@ impl Side {
     }
 }
 
+/// Why so many orders were refused, and what to do.
+fn why(error: SubmitError, orders: usize) -> String {
+    match error {
+        SubmitError::QueueFull { .. } if orders > 1 => {
+            format!("units so scattered need {orders} orders; wait, or select fewer or all in a rectangle")
+        }
+        error => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::Turn;
+    use testudo_lockstep::{Driver, Duration, Instant, PlayerId, Session, SessionConfig, Simulation, Turn};
     use testudo_physics::BodyId;
 
     use super::*;
     use crate::view::command::order_log::Sink;
-    use testudo_battle::{Point, Stance};
+    use testudo_battle::{Point, Selection, Stance};
 
     /// A mark stood where nobody went, and nothing said why.
     #[test]
@@ -148,12 +164,13 @@ mod tests {
             |index| Own { index, body: body(index), place: at(index), groups: 0, stance: Stance::Defend };
         let own: Vec<Own> = (0..100).map(own).collect();
         let told = Told { at: Some(Vec2::ZERO), ..Told::here(Command::Stop) };
-        // The number of orders that are accepted; every third unit needs three.
+        // The number of orders that have room; every third unit needs three.
         let said = |accepted: u32| {
             let (mut side, mut given) = (Side::default(), 0..accepted);
             side.chosen.choose(own.iter().step_by(3).map(Own::member), false);
-            side.tell(0, &own, told, &mut OrderLog::new(Sink::Nowhere), |_| {
-                given.next().ok_or(SubmitError::TooLate { last_turn: Turn(9) })
+            side.tell(0, &own, told, &mut OrderLog::new(Sink::Nowhere), |orders| {
+                let turns: Option<Vec<u32>> = orders.iter().map(|_| given.next()).collect();
+                turns.map(|_| 0).ok_or(SubmitError::TooLate { last_turn: Turn(9) })
             });
             (side.answer, side.refused.unwrap_or_default())
         };
@@ -164,5 +181,158 @@ mod tests {
         let (answer, refused) = said(0);
         assert!(answer.is_none() && refused.starts_with("This order does not run"), "{refused}");
         assert!(refused.contains("the match ends with turn 9"), "{refused}");
+    }
+
+    /// What the orders have done: who is in which control group, and how many orders have run.
+    #[derive(Clone, Debug)]
+    struct Ran {
+        own: Vec<Own>,
+        orders: usize,
+        last: Vec<u32>,
+    }
+
+    impl Simulation for Ran {
+        type Action = Order;
+
+        fn apply(&mut self, _: PlayerId, order: &Order) {
+            let is_meant = |own: &Own| match &order.units {
+                Selection::All => true,
+                Selection::Group(group) => own.groups & 1 << group != 0,
+                Selection::Area(area) => area.contains(own.place),
+                Selection::Units(ranges) => {
+                    ranges.iter().any(|range| (range.first..range.first + range.count).contains(&own.index))
+                }
+            };
+            self.orders += 1;
+            self.last = self.own.iter().filter(|own| is_meant(own)).map(|own| own.index).collect();
+            for own in &mut self.own {
+                let is_meant = self.last.binary_search(&own.index).is_ok();
+                match order.command {
+                    Command::Assign(group) => {
+                        own.groups = own.groups & !(1 << group) | u16::from(is_meant) << group
+                    }
+                    Command::Join(group) => own.groups |= u16::from(is_meant) << group,
+                    _ => {}
+                }
+            }
+        }
+
+        fn step(&mut self, _: u32) {}
+
+        fn checksum(&mut self) -> u64 {
+            self.orders as u64
+        }
+    }
+
+    /// One person in a match of its own, with an army whose units are mixed with others.
+    struct Match {
+        driver: Driver<Ran>,
+        side: Side,
+        now: Instant,
+    }
+
+    impl Match {
+        fn new(units: u32) -> Self {
+            // Odd numbers without common divisors with the army's size mix the places.
+            let width = units.isqrt() * 2;
+            let own = (0..units).map(|index| {
+                let spot = (u64::from(index) * 7_919 % u64::from(units)) as i32;
+                let (x, y) = (spot * 2 % width as i32, spot * 2 / width as i32 * 2);
+                let place =
+                    Point { x: x * 65_536 + spot * 977 % 65_536, y: y * 65_536 + spot * 733 % 65_536 };
+                Own {
+                    index,
+                    body: BodyId::from_bits(u64::from(index)),
+                    place,
+                    groups: 0,
+                    stance: Stance::Defend,
+                }
+            });
+            let ran = Ran { own: own.collect(), orders: 0, last: Vec::new() };
+            let session = Session::single(SessionConfig::new(1), Instant::ZERO).unwrap();
+            let mut driver = Driver::new(ran, session);
+            driver.advance(Instant::ZERO);
+            Self { driver, side: Side::default(), now: Instant::ZERO }
+        }
+
+        fn choose(&mut self, is_chosen: impl Fn(&Own) -> bool) {
+            let own = &self.driver.simulation().own;
+            self.side.chosen.choose(own.iter().filter(|own| is_chosen(own)).map(Own::member), false);
+        }
+
+        /// Gives a command: the number of orders that wait then, or why it was refused.
+        fn tell(&mut self, command: Command) -> Result<u32, String> {
+            let own = self.driver.simulation().own.clone();
+            let session = self.driver.session_mut();
+            self.side.tell(0, &own, Told::here(command), &mut OrderLog::new(Sink::Nowhere), |orders| {
+                session.submit_all(orders).map(|()| 0)
+            });
+            let waiting = session.queued_actions();
+            self.side.refused.take().map_or(Ok(waiting), Err)
+        }
+
+        /// Plays until everything has run; the number of chosen units that the last order missed or that it met though they were not chosen.
+        fn play(&mut self) -> usize {
+            let waiting = self.driver.session().queued_actions() as usize;
+            let all = self.driver.simulation().orders + waiting;
+            while self.driver.simulation().orders < all {
+                self.now += Duration::from_millis(50);
+                assert!(self.now < Instant::ZERO + Duration::from_secs(60));
+                self.driver.advance(self.now);
+            }
+            let ran = self.driver.simulation();
+            let is_met = |own: &Own| ran.last.binary_search(&own.index).is_ok();
+            ran.own.iter().filter(|own| is_met(own) != self.side.chosen.contains(own.member())).count()
+        }
+    }
+
+    /// A part of a mixed army needed more orders than the queue has room for: none to it ever ran, and each try filled the queue for seconds.
+    #[test]
+    fn a_part_of_a_large_mixed_army_can_be_commanded() {
+        for units in [5_000, 10_000] {
+            let mut battle = Match::new(units);
+            let width = units.isqrt() as i32 * 2;
+            battle.choose(|own| own.place.x < width / 2 * 65_536);
+            let (chosen, stop) = (battle.side.chosen.len(), Command::Stop);
+            // Clicks in quick succession.
+            let clicks: Vec<_> = (0..20).map(|_| battle.tell(stop)).collect();
+            assert_eq!(clicks, (1..=20).map(|n| Ok(2 * n)).collect::<Vec<_>>());
+            assert!(battle.play() * 32 <= chosen, "{chosen} of {units}");
+            // A number key: from then on its name is enough.
+            assert!(battle.tell(Command::Assign(3)).unwrap() <= 2);
+            battle.side.chosen.assign(3);
+            battle.play();
+            let own = battle.driver.simulation().own.clone();
+            battle.side.chosen.choose(own.iter().filter(|own| own.groups & 8 != 0).map(Own::member), false);
+            battle.side.chosen.assign(3);
+            assert_eq!((battle.tell(stop), battle.play()), (Ok(1), 0));
+        }
+    }
+
+    /// It filled the queue, and nobody was told anything.
+    #[test]
+    fn who_is_too_scattered_for_the_queue_fills_none_of_it() {
+        let is_chosen = |own: &Own| own.index.wrapping_mul(0x9E37_79B9) >> 31 == 1;
+        let mut battle = Match::new(10_000);
+        battle.choose(is_chosen);
+        let refused = battle.tell(Command::Stop).unwrap_err();
+        assert!(refused.contains("select fewer or all in a rectangle"), "{refused}");
+        assert_eq!(battle.driver.session().queued_actions(), 0);
+        battle.choose(|_| true);
+        assert_eq!(battle.tell(Command::Stop), Ok(1));
+        // Those of a smaller army fit, but not twice.
+        let mut battle = Match::new(3_000);
+        battle.choose(is_chosen);
+        let orders = battle.tell(Command::Stop).unwrap();
+        assert!((33..=64).contains(&orders), "{orders}");
+        battle.tell(Command::Stop).unwrap_err();
+        assert_eq!(battle.driver.session().queued_actions(), orders);
+        assert_eq!(battle.play(), 0);
+        // They are together in a group now, as long as nobody else is gathered.
+        assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0));
+        battle.choose(|own| !is_chosen(own) && own.index > 9);
+        assert!(battle.tell(Command::Stop).unwrap() > 32);
+        battle.choose(is_chosen);
+        battle.tell(Command::Stop).unwrap_err();
     }
 }

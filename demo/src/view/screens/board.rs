@@ -122,7 +122,7 @@ impl Board {
         let Some(own) = self.sight(clients, view).map(|sight| sight.own()) else { return };
         let player = clients.player(view);
         let side = &mut self.sides[usize::from(view)];
-        side.tell(player, &own, told, &mut stage.log, |order| clients.order(view, order));
+        side.tell(player, &own, told, &mut stage.log, |orders| clients.order(view, orders));
     }
 
     /// Why an order was refused, once.

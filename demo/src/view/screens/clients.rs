@@ -31,11 +31,11 @@ pub(crate) trait Clients {
         false
     }
 
-    /// Submits an order. Returns the turn in which it was accepted.
+    /// Submits orders, all or none. Returns the turn in which they were accepted.
     ///
     /// # Errors
-    /// It does not run.
-    fn order(&mut self, _view: u8, _order: &Order) -> Result<u32, SubmitError> {
+    /// None of them runs.
+    fn order(&mut self, _view: u8, _orders: &[Order]) -> Result<u32, SubmitError> {
         Err(SubmitError::NotPlaying)
     }
 
@@ -84,8 +84,8 @@ impl Clients for Skirmish {
         self.pilot(view) == Pilot::Person
     }
 
-    fn order(&mut self, view: u8, order: &Order) -> Result<u32, SubmitError> {
-        self.order(view, order)?;
+    fn order(&mut self, view: u8, orders: &[Order]) -> Result<u32, SubmitError> {
+        self.order(view, orders)?;
         Ok(self.session(view).next_turn().0)
     }
 
@@ -134,8 +134,8 @@ impl Clients for NetworkMatch {
         self.seat().is_some_and(Seat::is_watching)
     }
 
-    fn order(&mut self, _: u8, order: &Order) -> Result<u32, SubmitError> {
-        Ok(self.seat_mut().ok_or(SubmitError::NotPlaying)?.order(order)?.0)
+    fn order(&mut self, _: u8, orders: &[Order]) -> Result<u32, SubmitError> {
+        Ok(self.seat_mut().ok_or(SubmitError::NotPlaying)?.order(orders)?.0)
     }
 
     fn set_prediction(&mut self, _: u8, predicts: bool) {

@@ -59,7 +59,7 @@ fn a_persons_order_runs_on_both_sides() {
     skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
     let start = place(&skirmish, 1);
     let command = Command::Move(OrderPoint::near(Point::ZERO));
-    skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
+    skirmish.order(0, &[Order::new(Selection::All, command)]).unwrap();
     for _ in 0..180 {
         skirmish.advance(PICTURE, AMPLE).unwrap();
     }
@@ -76,11 +76,11 @@ fn the_bot_waits_until_units_are_sent_somewhere() {
     let place = OrderPoint::near(Point::ZERO);
     let hold = Command::Stand(Stance::Hold);
     for command in [Command::Assign(1), Command::Join(1), Command::Rally(place), Command::Stop, hold] {
-        skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
+        skirmish.order(0, &[Order::new(Selection::All, command)]).unwrap();
     }
     skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();
     assert!(enemies(&skirmish).distance_squared(start) < squared(UNIT), "nothing has been ordered yet");
-    skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
+    skirmish.order(0, &[Order::new(Selection::All, Command::Move(place))]).unwrap();
     skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();
     assert!(enemies(&skirmish).distance_squared(start) > squared(2 * UNIT), "the bot plays now");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::slice;
 
 use testudo_lockstep::{EndReason, Pace, PlayerId};
 
@@ -107,7 +108,7 @@ fn orders_before_the_start_do_not_cost_the_teams() {
         assert!(pair.seat(0).set_team(PlayerId(player), player + 1));
     }
     let order = Order::new(Selection::All, Command::Stop);
-    let refused = (0..100).filter(|_| pair.seat(0).order(&order).is_err()).count();
+    let refused = (0..100).filter(|_| pair.seat(0).order(slice::from_ref(&order)).is_err()).count();
     pair.until("the first turns", |pair| pair.games[0].seat().is_some_and(|seat| seat.frame() > 20));
     assert_eq!([0, 1].map(|player| pair.seat(0).team_of(PlayerId(player))), [1, 2]);
     assert_eq!(refused, 100);
@@ -126,7 +127,7 @@ fn play_pause_and_part(is_sealed: bool) {
         (0..2).all(|player| pair.has_heard(player, |news| *news == News::Started))
     });
     let order = Order::new(Selection::All, Command::Stop);
-    let given = pair.seat(1).order(&order).unwrap().0;
+    let given = pair.seat(1).order(slice::from_ref(&order)).unwrap().0;
     let ran = |news: &News| matches!(news, News::Ran { player, .. } if player.0 == 1);
     pair.until("the order runs", |pair| (0..2).all(|player| pair.has_heard(player, ran)));
     let orders = [0, 1].map(|player: usize| pair.news[player].iter().find(|news| ran(news)).cloned());
