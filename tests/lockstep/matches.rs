@@ -1,11 +1,14 @@
 //! Whole matches: whatever the network does, all peers end in the same state.
 
-use crate::play::{Play as _, SEED};
+use crate::attacks::deliver;
+use crate::joining::{assert_agreed, middle_of};
+use crate::play::{Play as _, SEED, give_order};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
+use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{
-    Duration, Event, Failure, Identity, Instant, SessionConfig, SessionPhase, Successor, Topology, Turn,
-    VirtualMatch,
+    Duration, Event, Failure, Identity, Instant, PeerId, SessionConfig, SessionPhase, Successor, Topology,
+    Turn, VirtualMatch,
 };
 
 fn play(config: &SessionConfig, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
@@ -188,4 +191,75 @@ fn a_resigned_player_of_a_mesh_does_not_watch_another_match_than_most_play() {
     let phases = game.phases();
     assert_eq!(phases[..2], [SessionPhase::Finished; 2]);
     assert_eq!(phases[3], SessionPhase::Failed(Failure::Dropped));
+}
+
+/// A match without a known end. Of its last turn only the game knows.
+fn without_end(topology: Topology) -> SessionConfig {
+    SessionConfig::new(3).simulated().topology(topology).drop_after(Duration::from_millis(3_000))
+}
+
+/// The middle finished as soon as everybody had every entry, and a relay even before. Who had yet to run some of them could not know that the last turn was
+/// among them, and lost the connection instead of seeing the end.
+#[test]
+fn an_end_that_only_the_game_knows_is_seen_by_whoever_is_late() {
+    const LAST: u32 = 130;
+    for (topology, delay_ms, far_ms) in [
+        (Topology::Host, 0, 20),
+        (Topology::Relay, 0, 20),
+        (Topology::Relay, 0, 700),
+        (Topology::Host, 3_000, 20),
+        (Topology::Relay, 3_000, 20),
+    ] {
+        let what = format!("{topology:?}, shown after {delay_ms} ms, {far_ms} ms away");
+        let config = without_end(topology).watch_delay(Duration::from_millis(delay_ms));
+        let mut game = toy_match(&config, 1, 3, latency(20));
+        let (middle, watcher) = (middle_of(&config), game.drivers().len() - 1);
+        game.play(3_000);
+        game.net_mut().set_link(middle, watcher as u32, latency(far_ms));
+        game.net_mut().set_link(watcher as u32, middle, latency(far_ms));
+        game.session_mut(2).resign(Successor::Bot);
+        game.play(5_000);
+        // They are up to two seconds late from then on.
+        for node in [2, watcher] {
+            game.put_to_sleep(node, Instant::from_millis(15_000));
+        }
+        let play_on = |game: &mut VirtualMatch<Toy>, ms| {
+            game.run(game.now() + Duration::from_millis(ms), |_, turn, _, session| {
+                give_order(turn, session);
+                if turn.0 >= LAST {
+                    session.end_match();
+                }
+            })
+        };
+        while game.session(0).phase() != SessionPhase::Finished {
+            assert!(game.now() < Instant::from_millis(60_000), "{what}: {:?}", game.phases());
+            play_on(&mut game, 5);
+        }
+        let is_late = [2, watcher].map(|node| game.session(node).next_turn().0 < LAST);
+        // A host stays until the watcher has been shown everything.
+        assert_eq!(is_late, [topology == Topology::Relay || delay_ms == 0, true], "{what}");
+        play_on(&mut game, 30_000);
+        assert_agreed(&mut game, &what);
+    }
+}
+
+/// The others have finished without it: what it has is not the whole match.
+#[test]
+fn whoever_runs_out_of_turns_after_the_others_have_finished_has_lost_the_connection() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = without_end(topology);
+        let mut game = toy_match(&config, 1, 3, latency(20));
+        let (middle, watcher) = (middle_of(&config), game.drivers().len() - 1);
+        game.play(4_000);
+        game.put_to_sleep(watcher, Instant::from_millis(12_000));
+        game.play(14_000);
+        game.net_mut().set_partition(&[watcher as u32]);
+        deliver(&mut game, watcher, middle, &Packet::Bye(Bye::Finished));
+        let has = game.session(watcher).next_turn().0 + game.session(watcher).turns_ready();
+        assert!(game.session(watcher).turns_ready() > 4, "{topology:?}");
+        game.play_for(4_000);
+        assert_eq!(game.session(watcher).next_turn().0, has, "{topology:?}: it runs what it has");
+        let lost = SessionPhase::Failed(Failure::ConnectionLost(PeerId(middle)));
+        assert_eq!(game.session(watcher).phase(), lost, "{topology:?}");
+    }
 }

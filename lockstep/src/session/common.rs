@@ -126,7 +126,8 @@ impl Common {
         }
         let serves_us =
             !self.setup.is_mesh() && !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
-        link.is_connected() && (!link.progress.finished || (serves_us && !self.has_everything()))
+        let serves_us = serves_us && !self.has_everything() && !self.runs_rest();
+        link.is_connected() && (!link.progress.finished || serves_us)
     }
 
     /// Players from whom something has come within this time, and the local one; bit n for player n.
@@ -201,16 +202,20 @@ impl Common {
         made.map(Stream::next).max().unwrap_or(0).max(self.gate.turn)
     }
 
+    /// The link to the middle of the star (or whoever starts a mesh), once that has finished.
+    pub(super) fn finished_middle(&self) -> Option<&Link> {
+        let coordinator = Some(self.setup.coordinator());
+        self.links.values().find(|link| link.progress.finished && link.identity == coordinator)
+    }
+
     /// The horizon, if it counts: while all others play, a peer waits for their entries, and nobody can return whose end it does not know.
     /// When the middle has finished, nobody comes back any more.
     pub(super) fn horizon(&self) -> Option<u32> {
         let horizon = self.gate.horizon?;
         let own = self.streams.author();
         let mut others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
-        let coordinator = Some(self.setup.coordinator());
-        let has_finished =
-            || self.links.values().any(|link| link.progress.finished && link.identity == coordinator);
-        (others.any(|(_, stream)| stream.end().is_some()) && !has_finished()).then_some(horizon)
+        let is_limited = others.any(|(_, stream)| stream.end().is_some()) && self.finished_middle().is_none();
+        is_limited.then_some(horizon)
     }
 
     /// Whether the next turn may begin as far as the middle of the star is concerned.
@@ -268,11 +273,21 @@ impl Common {
         others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
     }
 
-    /// Whether this peer plays to the end by itself: it watches, so nobody waits for it, it has every entry, and nobody can come back before the end.
+    /// Whether this peer plays to the end by itself: it watches, so nobody waits for it, it has every entry, and nobody can come back before the end. Or the
+    /// others have finished.
     pub(super) fn needs_nobody(&self) -> bool {
         let runs = matches!(self.phase, SessionPhase::Running | SessionPhase::Ending);
         let is_known = || self.horizon().is_none_or(|horizon| self.gate.last_turn < Some(horizon));
-        runs && self.setup.identity == Identity::Watcher && self.has_everything() && is_known()
+        let has_everything =
+            || self.setup.identity == Identity::Watcher && self.has_everything() && is_known();
+        runs && (has_everything() || self.runs_rest())
+    }
+
+    /// The middle has finished, and this peer, which makes no entries, has turns that have yet to run. One of them may be the last, which the game alone
+    /// knows ([`Session::end_match`](crate::AnySession::end_match)).
+    pub(super) fn runs_rest(&self) -> bool {
+        let is_late = self.phase == SessionPhase::Running && (self.gate.in_turn || self.turns_ready() > 0);
+        is_late && self.player_ended() && !self.setup.accepts() && self.finished_middle().is_some()
     }
 
     /// How many times as fast as in the match time passes here. A watcher, or a player who has resigned, whose next turns are all here may have slept, and

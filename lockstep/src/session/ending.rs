@@ -30,12 +30,13 @@ pub(super) enum Step {
 
 impl Ending {
     /// Whether every peer that counts has had all the time that the end allows.
-    fn is_overdue(&mut self, common: &Common) -> bool {
+    fn is_overdue(&mut self, common: &Common, players_done: bool) -> bool {
         // A relay may not know the last turn. Then only players who are in the match can say that it is over: their own streams stand still, and
         // nobody gets further than a few entries beyond these. If the others go on all the same, whoever said so is dropped.
         let last = common.final_next();
         let says = |link: &Link| link.progress.finished && (last.is_some() || common.plays(link));
         let at_end = common.phase == SessionPhase::Ending
+            || players_done
             || (common.setup.is_relay() && (common.has_everything() || common.links.values().any(says)));
         // Entries after the last turn are no progress.
         let last = last.unwrap_or(u32::MAX);
@@ -79,14 +80,11 @@ impl Ending {
 
     /// Whether the session is over: everybody has everything, or there is no peer left to wait for.
     pub(super) fn may_finish(&mut self, common: &Common) -> Step {
-        let overdue = self.is_overdue(common);
-        let relay_done = common.setup.is_relay()
-            && common.phase == SessionPhase::Running
-            && (overdue
-                || common
-                    .links
-                    .values()
-                    .all(|link| !link.is_player() || link.progress.finished || !link.is_connected()));
+        let is_done = |link: &Link| !link.is_player() || link.progress.finished || !link.is_connected();
+        let is_running_relay = common.setup.is_relay() && common.phase == SessionPhase::Running;
+        let players_done = is_running_relay && common.links.values().all(is_done);
+        let overdue = self.is_overdue(common, players_done);
+        let relay_done = players_done || (is_running_relay && overdue);
         if relay_done && !common.links.values().any(|link| link.progress.finished) {
             let last = common.links.values().next().map_or_else(Default::default, |link| link.peer);
             return Step::Lose(last);
@@ -97,20 +95,22 @@ impl Ending {
         if let Some(link) = common.links.values().find(|link| overdue && common.may_be_dropped_by(link)) {
             return Step::Lose(link.peer);
         }
-        let next = common.final_next().unwrap_or(0);
+        // Of what is here, nobody needs anything after the last turn. A relay does not know the last turn of a match that the game itself ends.
+        let next = common.final_next().unwrap_or(u32::MAX);
         let now = common.now;
         let confirmed = |link: &Link| {
             let silent = now.since(link.last_heard) >= common.patience(link);
             !link.is_connected()
                 || link.progress.finished
                 || (silent && !common.may_be_dropped_by(link))
-                || common.streams.iter().enumerate().all(|(index, stream)| {
-                    link.progress.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
-                })
+                || common
+                    .streams
+                    .iter()
+                    .zip(link.progress.acked)
+                    .all(|(stream, acked)| acked >= stream.next().min(next))
         };
-        // When all players are done, entries that a relay lacks will never come. Otherwise it stays until the watchers have everything,
-        // too.
-        if overdue || (relay_done && !common.is_complete()) || common.links.values().all(confirmed) {
+        // When all players are done, entries that a relay lacks will never come. It stays until the watchers have what is here, too.
+        if overdue || common.links.values().all(confirmed) {
             return Step::Finish;
         }
         Step::GoOn
@@ -126,10 +126,7 @@ impl AnySession {
         match bye {
             Bye::Finished => {
                 link.progress.finished = true;
-                // Missing entries cannot come from anybody else.
-                if from_coordinator && !self.common.setup.accepts() && !self.common.has_everything() {
-                    self.fail(Failure::ConnectionLost(peer));
-                }
+                self.check_rest();
                 self.check_finished();
             }
             Bye::Left | Bye::Dropped if link.progress.finished => {}
@@ -157,6 +154,17 @@ impl AnySession {
             Bye::Left if self.common.phase == SessionPhase::Lobby => self.fail(Failure::NeverBegan(peer)),
             Bye::Left => self.player_left(index),
             Bye::Dropped => self.dropped_by(index),
+        }
+    }
+
+    /// Once the middle has finished, missing entries cannot come from anybody else.
+    pub(super) fn check_rest(&mut self) {
+        let common = &self.common;
+        let lacks_some = !common.setup.accepts() && !common.has_everything();
+        let lost =
+            common.finished_middle().filter(|_| lacks_some && (self.is_joining() || !common.runs_rest()));
+        if let Some(peer) = lost.map(|link| link.peer) {
+            self.fail(Failure::ConnectionLost(peer));
         }
     }
 

@@ -188,6 +188,8 @@ impl AnySession {
         self.results.compare(&mut self.common);
         if self.common.phase == SessionPhase::Ending {
             self.check_finished();
+        } else if self.common.phase == SessionPhase::Running {
+            self.check_rest();
         }
         self.forget_old();
     }
