@@ -1,6 +1,6 @@
 //! Members that want more than their share of a relay: of its time, its memory, or other members' places.
 
-use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::{Pass, Secret};
@@ -307,6 +307,59 @@ fn send_ahead(world: &mut World, members: &[usize], rounds: u32) {
     }
 }
 
+/// A room of four whose entries may be large. Returns its members.
+fn open_for_four(world: &mut World, address: u8) -> Vec<usize> {
+    let config = SessionConfig::new(4).turns(100_000).turns_ahead(8);
+    let config = config.drop_after(Duration::from_secs(24 * 3_600)).signed();
+    let agreement = Agreement::new::<crate::toy::Order>(&config, b"").unwrap();
+    let (first, opened) = world.open(address, agreement);
+    let others = opened.secrets.players[1..].iter().map(|secret| world.come(*secret));
+    [first].into_iter().chain(others).collect()
+}
+
+fn all_play(world: &World, members: &[usize]) -> bool {
+    members.iter().all(|member| world.copy(*member).frames > 20)
+}
+
+/// Whether the relay tells the first of these members, who confirms nothing, that the others go on without it.
+fn is_first_lost(world: &mut World, members: &[usize]) -> bool {
+    let connection = world.clients[members[0]].connection;
+    let key = world.session(members[0]).packet_key(PeerId(0)).unwrap();
+    let mut is_lost = false;
+    send_ahead(world, members, 1);
+    for _ in 0..20 {
+        let told = world.last_sent.iter().filter(|(to, _)| *to == connection);
+        is_lost |= told.into_iter().any(|(_, packet)| {
+            let packet = Packet::decode(packet, key, PayloadFormat::Variable(2_048));
+            matches!(packet, Ok(Packet::Bye(Bye::Dropped)))
+        });
+        world.step();
+    }
+    is_lost
+}
+
+/// Whoever holds most loses first. The fullest room was searched among all of them, so two households with many rooms took the largest room of a third one.
+#[test]
+fn a_household_loses_nobody_while_another_one_holds_more() {
+    let mut all = u64::MAX;
+    for is_limited in [false, true] {
+        let mut world = World::new(limits(|limits| limits.entries_bytes_max = all), 43);
+        world.loss = 0;
+        let rooms = [3, 1, 1, 2, 2].map(|address| open_for_four(&mut world, address));
+        assert!(world.until(60, |world| rooms.iter().all(|members| all_play(world, members))));
+        rooms.iter().flatten().for_each(|member| world.kill(*member));
+        assert!(!world.until(1, |_| false));
+        for (members, rounds) in rooms.iter().zip([500, 300, 300, 300, 300]) {
+            send_ahead(&mut world, members, rounds);
+        }
+        // The largest room has less than a third, and its household the least.
+        all = world.rooms.entries() / 20 * 19;
+        let lost = rooms.map(|members| is_first_lost(&mut world, &members));
+        let others = lost[1..].iter().filter(|is_lost| **is_lost).count();
+        assert_eq!((lost[0], others > 0), (false, is_limited), "{lost:?}");
+    }
+}
+
 /// Nothing counted the entries that are kept for whoever does not confirm them: two households could take all memory of a relay.
 #[test]
 fn entries_of_all_rooms_have_one_limit() {
@@ -314,16 +367,8 @@ fn entries_of_all_rooms_have_one_limit() {
         let mut world = World::new(limits(|limits| limits.entries_bytes_max = all), 41);
         world.loss = 0;
         let honest = gather(&mut world, 2, 3, 400);
-        let config = SessionConfig::new(4).turns(100_000).turns_ahead(8);
-        let config = config.drop_after(Duration::from_secs(24 * 3_600)).signed();
-        let agreement = Agreement::new::<crate::toy::Order>(&config, b"").unwrap();
-        let (first, opened) = world.open(1, agreement);
-        let others = opened.secrets.players[1..].iter().map(|secret| world.come(*secret));
-        let members: Vec<usize> = [first].into_iter().chain(others).collect();
-        let plays = |world: &World, member: &usize| world.copy(*member).frames > 20;
-        let all_play = world.until(60, |world| members.iter().all(|member| plays(world, member)));
-        let phases: Vec<_> = members.iter().map(|member| world.session(*member).phase()).collect();
-        assert!(all_play, "{phases:?}");
+        let members = open_for_four(&mut world, 1);
+        assert!(world.until(60, |world| all_play(world, &members)));
         members.iter().for_each(|member| world.kill(*member));
         assert!(!world.until(1, |_| false));
         let before = Counting::counts().bytes;

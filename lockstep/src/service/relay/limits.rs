@@ -20,8 +20,8 @@ pub struct Limits {
     /// Bytes of states in all rooms together. The rooms that one address or network opened hold a quarter of it at most, or one state.
     pub states_bytes_max: u64,
     /// Bytes of players' entries in all rooms together, which are kept for whoever has not confirmed them. The rooms that one address or network opened hold
-    /// half of it at most; then whoever is furthest behind in the fullest of them is dropped. (Watchers who are 3,584 turns behind, in 16 rooms of 16
-    /// players, take 84 MiB.)
+    /// half of it at most; then whoever is furthest behind in the fullest of them is dropped. Where all rooms together have more, it is the fullest room
+    /// of the address that holds most. (Watchers who are 3,584 turns behind, in 16 rooms of 16 players, take 84 MiB.)
     pub entries_bytes_max: u64,
     /// Bytes of one player's actions in one turn ([`crate::SessionConfig::turn_bytes_max()`]): rooms of games that want more are not opened. A
     /// relay keeps up to 4,096 turns for whoever is behind.

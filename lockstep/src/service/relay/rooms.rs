@@ -252,7 +252,7 @@ impl Rooms {
     }
 
     /// Entries are kept for whoever has not confirmed them. If they take more than the rooms of this household may hold, or more than all may, whoever is
-    /// furthest behind in the fullest of these rooms is lost.
+    /// furthest behind in the fullest room is lost: of this household, or of the one that holds most.
     fn bound_entries(&mut self, opener: IpAddr, now: Instant) {
         let all = self.limits.entries_bytes_max;
         // A household's rooms hold no more than all do.
@@ -262,7 +262,8 @@ impl Rooms {
             if !is_here && self.entries <= all {
                 return;
             }
-            let counts = |room: &Room| !room.is_over() && (!is_here || room.opener == opener);
+            let from = if is_here { Some(opener) } else { self.fullest_household() };
+            let counts = |room: &Room| !room.is_over() && Some(room.opener) == from;
             let rooms = self.rooms.iter_mut().filter(|(_, room)| counts(room));
             let Some((&id, room)) = rooms.max_by_key(|(_, room)| room.entries()) else { return };
             let has_lost = room.lose_furthest_behind();
@@ -272,6 +273,15 @@ impl Rooms {
             }
             self.touch(id, now);
         }
+    }
+
+    /// The household whose rooms hold most entries.
+    fn fullest_household(&self) -> Option<IpAddr> {
+        let mut held = BTreeMap::<IpAddr, u64>::new();
+        for room in self.rooms.values().filter(|room| !room.is_over()) {
+            *held.entry(room.opener).or_default() += room.entries();
+        }
+        held.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(opener, _)| opener)
     }
 
     /// A connection is gone.
