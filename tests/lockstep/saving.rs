@@ -717,3 +717,22 @@ fn saves_are_equal_where_a_return_is_known_early() {
         assert!(saves.len() > 12 && game.toy(0).returned.len() > 3, "{}", saves.len());
     }
 }
+
+/// It said that a save followed. The one that it was to join had been told already, and whoever waited for it waited in vain.
+#[test]
+fn a_save_right_after_another_one_is_refused() {
+    let config = SessionConfig::new(2).simulated().turns(100);
+    let mut game = toy_match(&config, 0, 1, latency(10));
+    let mut accepted = Vec::new();
+    assert!(game.run(Instant::from_millis(60_000), |node, turn, _, session| {
+        if node == 1 && session.save() {
+            accepted.push(turn.0);
+        }
+    }));
+    let saved = |event| if let Event::Saved { turn } = event { Some(turn.0) } else { None };
+    let saved: Vec<u32> = game.events(1).into_iter().filter_map(saved).collect();
+    // What is asked for before a turn is in the entry two turns later, and a save is complete one turn after its own.
+    let follows = |asked: &u32| saved.iter().any(|turn| (asked.saturating_sub(1)..=asked + 2).contains(turn));
+    let in_vain: Vec<&u32> = accepted.iter().filter(|asked| !follows(asked)).collect();
+    assert_eq!((in_vain, saved.len()), (vec![], 10), "{accepted:?}, {saved:?}");
+}

@@ -2062,7 +2062,8 @@ uint64_t testudo_match_checksum(struct TestudoMatch *handle);
 
 /// Asks for a save: at the same turn on every peer the library calls `TestudoGame.save_point`; soon after,
 /// `testudo_match_take_saved` has the rest (`TESTUDO_EVENT_SAVED`).
-/// `TESTUDO_REFUSED` where no save would follow: this program does not play, or the match ends before.
+/// `TESTUDO_REFUSED` where no save would follow: this program does not play, the match ends before, or a save was complete less than
+/// two seconds ago.
 TestudoStatus testudo_match_save(struct TestudoMatch *handle);
 
 /// Takes the save that is complete; it replaces the content of the buffer. Store it with the state that the game kept in

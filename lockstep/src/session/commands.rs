@@ -131,13 +131,14 @@ impl AnySession {
     }
 
     /// Asks for a save with the next entry: every peer saves the state before the same turn. A request within two seconds of game time after that turn
-    /// joins that save. Returns whether the entry will ask for it: not that of a peer that does not play, or where the match ends before the save could
-    /// take place; then no [`Event::Saved`](crate::Event::Saved) follows.
+    /// joins that save. Returns whether [`Event::Saved`](crate::Event::Saved) follows: not on a peer that does not play, where the match ends before, or
+    /// within these two seconds once that save is complete. What is asked for before a peer knows that the match runs already is forgotten, and no event
+    /// says so; the same holds for [`Session::pause`](crate::AnySession::pause) and [`Session::set_speed`](crate::AnySession::set_speed).
     pub fn save(&mut self) -> bool {
         let is_on = matches!(self.common.phase, SessionPhase::Lobby | SessionPhase::Running);
         let plays = is_on && self.common.streams.author().is_some() && !self.common.player_ended();
         let has_room = self.common.room_before_end().is_none_or(|(entries, _)| entries > 0);
-        self.local.save = plays && has_room && self.local.ending.is_none();
+        self.local.save = plays && has_room && self.local.ending.is_none() && !self.has_just_saved();
         self.local.save
     }
 

@@ -55,16 +55,27 @@ impl AnySession {
         self.saving.complete.take()
     }
 
+    /// Whether there is no save at this turn, because the last one was a moment before.
+    fn is_soon_after_save(&self, turn: u32) -> bool {
+        // By then the former save is collected, too. A peer that has joined since knows the turn of the last save point alone.
+        let config = &self.common.setup.config;
+        let pause = SAVE_EVERY.as_micros() / config.turn_length().as_micros().max(1);
+        let pause = pause.max(config.turns_ahead.into());
+        self.saving.last.is_some_and(|last| u64::from(turn.saturating_sub(last)) < pause)
+    }
+
+    /// Whether the local player's next entry asks too soon after a save that is complete already: nothing follows.
+    pub(super) fn has_just_saved(&self) -> bool {
+        let own = self.common.streams.author().map(|own| &self.common.streams[own.index()]);
+        self.saving.collecting.is_none() && own.is_some_and(|own| self.is_soon_after_save(own.next()))
+    }
+
     /// Starts a save if a player asked for one at this turn, before anything of the turn takes effect.
     pub(super) fn begin_save(&mut self, turn: Turn) {
         let asks =
             |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
         let Some(player) = self.common.streams.iter().position(asks) else { return };
-        // By then the former save is collected, too. A peer that has joined since knows the turn of the last save point alone.
-        let config = &self.common.setup.config;
-        let pause = SAVE_EVERY.as_micros() / config.turn_length().as_micros().max(1);
-        let pause = pause.max(config.turns_ahead.into());
-        if self.saving.last.is_some_and(|last| u64::from(turn.0 - last) < pause) {
+        if self.is_soon_after_save(turn.0) {
             return;
         }
         self.saving.last = Some(turn.0);

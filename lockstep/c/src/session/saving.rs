@@ -16,13 +16,14 @@ pub unsafe extern "C" fn testudo_match_checksum(handle: *mut TestudoMatch) -> u6
 
 /// Asks for a save: at the same turn on every peer the library calls `TestudoGame.save_point`; soon after,
 /// `testudo_match_take_saved` has the rest (`TESTUDO_EVENT_SAVED`).
-/// `TESTUDO_REFUSED` where no save would follow: this program does not play, or the match ends before.
+/// `TESTUDO_REFUSED` where no save would follow: this program does not play, the match ends before, or a save was complete less than
+/// two seconds ago.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_save(handle: *mut TestudoMatch) -> TestudoStatus {
     // SAFETY: the contract of pointers.
     let save = |game: &mut Match| match game.session_mut().save() {
         true => Ok(()),
-        false => Err(Failure::new(TESTUDO_REFUSED, "this program does not play, or the match ends before")),
+        false => Err(Failure::new(TESTUDO_REFUSED, "this program does not play, the match ends before, or a save is new")),
     };
     status(|| unsafe { with(handle, save) })
 }
