@@ -124,7 +124,7 @@ impl<S: State> Search<S> {
     }
 
     /// Takes a message that is a question or an answer, for [`Search::advance`]; others are left alone. Returns whether it was one. Of each peer a newer one
-    /// replaces one that waits.
+    /// takes the place of one that waits.
     pub fn hear(&mut self, message: Message, now: Instant) -> bool {
         if !matches!(message.bytes.first(), Some(&(ASK | TELL))) {
             return false;
@@ -136,10 +136,14 @@ impl<S: State> Search<S> {
             _ => return true,
         }
         let is_player = |other: &Message| matches!(other.from, Identity::Player(_));
-        self.waiting.retain(|other| {
-            let is_same = other.from == message.from && (is_player(other) || other.link == message.link);
-            !is_same || is_question(&other.bytes) != is_question(&message.bytes)
-        });
+        let is_same = |other: &&mut Message| {
+            let is_theirs = other.from == message.from && (is_player(other) || other.link == message.link);
+            is_theirs && is_question(&other.bytes) == is_question(&message.bytes)
+        };
+        if let Some(other) = self.waiting.iter_mut().find(is_same) {
+            *other = message;
+            return true;
+        }
         let watchers = self.waiting.iter().filter(|other| !is_player(other)).count();
         if let Some(first) = self.waiting.iter().position(|other| !is_player(other))
             && watchers >= WATCHERS_MAX
@@ -447,6 +451,18 @@ mod tests {
             let (said, answered) = (here.run.as_ref().map(|run| run.unsaid.len()), 1 + ms as usize / 400);
             assert_eq!((said, here.waiting.len()), (Some(answered), 4 - answered));
         }
+    }
+
+    /// It went to the end of the queue, and waited behind hostile ones until it was in vain.
+    #[test]
+    fn a_question_that_is_asked_again_keeps_its_place() {
+        let mut here = Search::<Numbers>::default();
+        for (player, byte) in [(1, 0), (2, 0), (3, 0), (1, 1)] {
+            let (from, link) = (identity(player), PeerId(9));
+            here.hear(Message { from, link, bytes: vec![ASK, byte] }, Instant::ZERO);
+        }
+        let waiting: Vec<_> = here.waiting.iter().map(|other| (other.from, other.bytes[1])).collect();
+        assert_eq!(waiting, [(identity(1), 1), (identity(2), 0), (identity(3), 0)]);
     }
 
     /// A question that got lost in a crowd of others was never asked again.
