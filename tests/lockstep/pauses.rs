@@ -1,12 +1,12 @@
 //! Pauses: how long they last, and who can end them.
 
 use crate::joining::{assert_agreed, come_back, config, start, without};
-use crate::play::Play as _;
+use crate::play::{Play as _, exchange};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
-    ControlError, Controls, Driver, Duration, Event, Identity, Instant, Session, SessionConfig, SessionPhase,
-    SubmitError, Successor, Topology, Turn, VirtualMatch,
+    ControlError, Controls, Driver, Duration, EndReason, Event, Identity, Instant, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, SubmitError, Successor, Topology, Turn, VirtualMatch,
 };
 
 /// Whole milliseconds of each turn were counted: of half a millisecond none, and a pause had no end; of 2.7 ms two.
@@ -330,5 +330,41 @@ fn who_resigns_before_the_start_is_out_with_the_first_entry() {
             }
             assert_agreed(&mut game, &what);
         }
+    }
+}
+
+/// The first entry said that the player had left: with bots, one played for a side that had given up, and without them nobody for one that was handed over.
+#[test]
+fn whoever_leaves_after_resigning_before_the_start_has_resigned() {
+    for (successor, reason) in
+        [(Successor::Nobody, EndReason::Surrendered), (Successor::Bot, EndReason::HandedOver)]
+    {
+        let config = config(2, Topology::Host).turns(60).bots_take_over(true);
+        let host = Session::host(config.clone(), Instant::ZERO).unwrap();
+        let guest = Session::join(config, PlayerId(1), PeerId(0), Instant::ZERO).unwrap();
+        let mut drivers = [host, guest].map(|session| Driver::new(Toy::default(), session));
+        drivers[1].session_mut().resign(successor);
+        let mut now = Instant::ZERO;
+        while drivers[1].session().phase() == SessionPhase::Lobby {
+            now += Duration::from_millis(10);
+            exchange(&mut drivers, now);
+            drivers.iter_mut().for_each(|driver| driver.session_mut().handle_timeout(now));
+            assert!(now < Instant::from_millis(10_000), "it does not begin");
+        }
+        // Before the first entry.
+        drivers[1].session_mut().leave();
+        let mut gone = None;
+        while gone.is_none() {
+            now += Duration::from_millis(10);
+            exchange(&mut drivers, now);
+            drivers.iter_mut().for_each(|driver| _ = driver.advance(now));
+            while let Some(event) = drivers[0].session_mut().poll_event() {
+                if let Event::PlayerGone { player: PlayerId(1), reason, .. } = event {
+                    gone = Some(reason);
+                }
+            }
+            assert!(now < Instant::from_millis(20_000), "nobody has gone");
+        }
+        assert_eq!(gone, Some(reason));
     }
 }

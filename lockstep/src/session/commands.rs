@@ -166,10 +166,10 @@ impl AnySession {
         self.tell_cancelled(cancelled);
         let has_yet_to_begin = self.common.phase == SessionPhase::Lobby && !self.common.player_ended();
         if has_yet_to_begin || self.transfers.joiner.is_active() {
-            // The first entry, of the match or after the return, is the last one, too.
-            self.local.ending = Some(reason);
+            // The first entry, of the match or after the return, is the last one, too. The first word counts, as it does while the match runs.
+            self.local.ending.get_or_insert(reason);
         } else if self.common.phase == SessionPhase::Running && !self.common.player_ended() {
-            self.local.ending = Some(reason);
+            self.local.ending.get_or_insert(reason);
             self.close_entry(false);
         }
         cancelled
