@@ -170,10 +170,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn play_again(app: &mut App) -> Result<(), Box<dyn Error>> {
     let alone = Session::host(SessionConfig::new(1).session_id(2).entropy([0; 16]).turns(1), Instant::ZERO)?;
     let wire = Wire(Arc::new(Mutex::new(MemoryHub::new(1))), 0);
+    let entities = |app: &mut App| {
+        app.world_mut().query_filtered::<Entity, With<Mirror>>().iter(app.world()).collect::<Vec<_>>()
+    };
+    let former = entities(app);
     app.insert_resource(Match::new(Driver::new(Duel::new()?, alone), wire));
     app.update();
     app.update();
-    let entities = app.world_mut().query::<&Mirror>().iter(app.world()).count();
-    assert_eq!(entities, 2 * usize::from(DISCS), "every disc of the new match, and no other");
+    let present = entities(app);
+    assert_eq!(present.len(), 2 * usize::from(DISCS), "every disc of the new match");
+    assert!(present.iter().all(|entity| !former.contains(entity)), "and none of the former one");
     Ok(())
 }

@@ -37,12 +37,14 @@ pub struct Match<G: Game> {
     pub driver: Driver<G>,
     link: Box<dyn Link>,
     drawn: Vec<(BodyId, [f32; 2])>,
+    /// None of its bodies has an entity yet.
+    is_new: bool,
 }
 
 impl<G: Game> Match<G> {
     /// A match that has not begun.
     pub fn new(driver: Driver<G>, link: impl Link) -> Self {
-        Self { driver, link: Box::new(link), drawn: Vec::new() }
+        Self { driver, link: Box::new(link), drawn: Vec::new(), is_new: true }
     }
 }
 
@@ -127,10 +129,10 @@ fn mirror<G: Game>(
     mut positions: Query<&mut Position>,
     mut commands: Commands,
 ) {
-    if game.is_added() {
+    let Match { driver, drawn, is_new, .. } = &mut *game;
+    if core::mem::take(is_new) {
         core::mem::take(&mut *entities).into_values().for_each(|entity| commands.entity(entity).despawn());
     }
-    let Match { driver, drawn, .. } = &mut *game;
     let physics = driver.simulation().physics();
     physics.interpolated_positions(driver.alpha_at(now.0), drawn);
     for (body, at) in drawn.iter() {
