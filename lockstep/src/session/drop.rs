@@ -218,12 +218,14 @@ impl AnySession {
     }
 
     /// Bytes of the entries that this peer keeps, at most.
+    #[cfg(feature = "codes")]
     pub(crate) fn entry_bytes(&self) -> u64 {
         self.common.streams.iter().map(Stream::bytes).sum()
     }
 
     /// A process with many sessions lacks the memory for entries that somebody has not confirmed: whoever is furthest behind is lost. Returns whether there
     /// was somebody.
+    #[cfg(feature = "codes")]
     pub(crate) fn lose_furthest_behind(&mut self) -> bool {
         let behind = |link: &Link| {
             let lacks = self.common.streams.iter().zip(link.progress.acked);
