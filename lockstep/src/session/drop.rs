@@ -9,7 +9,6 @@ use crate::session::failure::Failure;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::mesh;
 use crate::session::mesh::Next;
-use crate::session::stream::Stream;
 use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
@@ -220,7 +219,7 @@ impl AnySession {
     /// Bytes of the entries that this peer keeps, at most.
     #[cfg(feature = "codes")]
     pub(crate) fn entry_bytes(&self) -> u64 {
-        self.common.streams.iter().map(Stream::bytes).sum()
+        self.common.streams.iter().map(crate::session::stream::Stream::bytes).sum()
     }
 
     /// A process with many sessions lacks the memory for entries that somebody has not confirmed: whoever is furthest behind is lost. Returns whether there
