@@ -23,7 +23,10 @@ pub unsafe extern "C" fn testudo_match_save(handle: *mut TestudoMatch) -> Testud
     // SAFETY: the contract of pointers.
     let save = |game: &mut Match| match game.session_mut().save() {
         true => Ok(()),
-        false => Err(Failure::new(TESTUDO_REFUSED, "this program does not play, the match ends before, or a save is new")),
+        false => Err(Failure::new(
+            TESTUDO_REFUSED,
+            "this program does not play, the match ends before, or a save is new",
+        )),
     };
     status(|| unsafe { with(handle, save) })
 }
