@@ -20,7 +20,6 @@ pub unsafe extern "C" fn testudo_match_checksum(handle: *mut TestudoMatch) -> u6
 /// two seconds ago.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_save(handle: *mut TestudoMatch) -> TestudoStatus {
-    // SAFETY: the contract of pointers.
     let save = |game: &mut Match| match game.session_mut().save() {
         true => Ok(()),
         false => Err(Failure::new(
@@ -28,6 +27,7 @@ pub unsafe extern "C" fn testudo_match_save(handle: *mut TestudoMatch) -> Testud
             "this program does not play, the match ends before, or a save is new",
         )),
     };
+    // SAFETY: the contract of pointers.
     status(|| unsafe { with(handle, save) })
 }
 
