@@ -65,6 +65,7 @@ pub enum Simd {
 /// ```
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct WorldDef {
     pub(crate) gravity: Vec2,
     pub(crate) bounds: Aabb,
@@ -91,7 +92,6 @@ impl Default for WorldDef {
 
 impl WorldDef {
     /// A definition with defaults. Each method documents its own.
-    #[must_use]
     pub fn new() -> Self {
         let edge = POSITION_MAX;
         Self {
@@ -114,7 +114,6 @@ impl WorldDef {
     }
 
     /// Acceleration of every dynamic body, units/s^2, each axis within +-1,024. Default 0 (a world seen from above).
-    #[must_use]
     pub fn gravity(self, gravity: Vec2) -> Self {
         Self { gravity, ..self }
     }
@@ -122,38 +121,32 @@ impl WorldDef {
     /// Bounds for the centres of bodies that can move, within +-16,384 units, which is the default. A body that is created or placed
     /// outside is moved to the nearest point inside. A body that moves against the edge follows [`EdgePolicy`]. Static bodies may stand
     /// anywhere.
-    #[must_use]
     pub fn bounds(self, bounds: Aabb) -> Self {
         Self { bounds, ..self }
     }
 
     /// What happens at the bounds. Default [`EdgePolicy::Stop`].
-    #[must_use]
     pub fn edge(self, edge: EdgePolicy) -> Self {
         Self { edge, ..self }
     }
 
     /// Solver passes per step, 1..=64. More passes make crowds and stacks firmer. Default 7.
-    #[must_use]
     pub fn iterations(self, iterations: u32) -> Self {
         Self { iterations, ..self }
     }
 
     /// Passes that remove the separation speed after positions were advanced, 0..=16. Default 1.
-    #[must_use]
     pub fn relax_iterations(self, relax_iterations: u32) -> Self {
         Self { relax_iterations, ..self }
     }
 
     /// Part of a shallow overlap that is separated per frame when there is no gravity, 0..=1. Default 0.2. Under gravity contacts are soft
     /// instead, and the passes are divided among sub-steps.
-    #[must_use]
     pub fn push_factor(self, push_factor: Fx) -> Self {
         Self { push_factor, ..self }
     }
 
     /// Speculative margin: bodies within this distance are solved before they touch, 0..=16 units. Default 0.2.
-    #[must_use]
     pub fn margin(self, margin: Fx) -> Self {
         Self { margin, ..self }
     }
@@ -161,13 +154,11 @@ impl WorldDef {
     /// Closing speed up to which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 1. A pair with
     /// restitution 1 bounces at any speed, because it never comes to rest. It holds for [`EdgePolicy::Bounce`], too, where gravity or a force pulls a
     /// body outward.
-    #[must_use]
     pub fn restitution_threshold(self, speed: Fx) -> Self {
         Self { restitution_threshold: speed, ..self }
     }
 
     /// Greatest speed per axis of any body, units/s, above 0 and at most 1,024, which is the default.
-    #[must_use]
     pub fn max_speed(self, max_speed: Fx) -> Self {
         Self { max_speed, ..self }
     }
@@ -178,7 +169,6 @@ impl WorldDef {
     /// still. A body that touches nothing counts as still only below 1/64 of this, and glides on otherwise. Under gravity, where bodies bear 8 times
     /// their mass, a body that shakes at up to 8 times this speed counts as still, too, while it stays within the distance that it would go at this
     /// speed in [`WorldDef::sleep_ms`].
-    #[must_use]
     pub fn sleep_speed(self, speed: Fx) -> Self {
         Self { sleep_speed: speed, ..self }
     }
@@ -186,31 +176,26 @@ impl WorldDef {
     /// How long a body and everything that it touches, directly or through others, must be still before they fall asleep together;
     /// milliseconds, 0..=60,000; 0 = they never do. Default 500. A kinematic body falls asleep in the first step that finds it
     /// without a velocity, whatever this is.
-    #[must_use]
     pub fn sleep_ms(self, milliseconds: u32) -> Self {
         Self { sleep_ms: milliseconds, ..self }
     }
 
     /// A quadrant of the tree with more bodies than this splits, 1..=64. Default 8.
-    #[must_use]
     pub fn quadtree_leaf_capacity(self, bodies: u32) -> Self {
         Self { leaf_capacity: bodies, ..self }
     }
 
     /// Levels of the tree below its root, 0..=15. Default 15. No quadrant is smaller than the average body.
-    #[must_use]
     pub fn quadtree_depth_max(self, depth: u32) -> Self {
         Self { depth_max: depth, ..self }
     }
 
     /// Seed of the world's random generator, see [`crate::World::rng`]. Default 0.
-    #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// The widest instructions that may be used if the machine has them. They do not affect the bits. Default [`Simd::Widest`].
-    #[must_use]
     pub fn simd(self, simd: Simd) -> Self {
         Self { simd, ..self }
     }

@@ -128,7 +128,6 @@ impl Agreement {
 
     /// The settings. A peer adds its local choices: a key and random bytes. (A guest starts from
     /// `service::guest::Arrival::config`, which has the secret of its place.)
-    #[must_use]
     pub fn config(&self) -> SessionConfig {
         self.config.clone()
     }

@@ -159,7 +159,6 @@ impl Arrival {
     /// The settings of this peer's session, apart from its local choices: a key, random bytes ([`SessionConfig::entropy()`]). The version of the engines is
     /// that of this program, and not the one in the agreement: programs with other ones refuse each other. In a signed match the session signs nothing that a
     /// former one has signed ([`SessionConfig::signed_before()`]).
-    #[must_use]
     pub fn config(&self) -> SessionConfig {
         let Welcome { is_relayed, session_id, agreement, .. } = &self.welcome;
         let topology = if *is_relayed { Topology::Relay } else { Topology::Host };

@@ -56,7 +56,6 @@ impl Host {
     /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten
     /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`]. A referee is one watcher more than the agreement allows (of 256
     /// it is one of them).
-    #[must_use]
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
         let config = agreement.config().engine_version(ENGINE_VERSION);
         let watchers = (config.watchers.watchers_max + REFEREES).min(WATCHERS_MAX);
@@ -79,7 +78,6 @@ impl Host {
     }
 
     /// The places, and who has them.
-    #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
     }

@@ -40,6 +40,7 @@ const WATCHER_GAP: Duration = Duration::from_secs(2);
 /// # Ok::<(), NoPlace>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Places {
     /// By player; none: nobody can come there.
     players: Vec<Option<Place>>,
@@ -110,13 +111,11 @@ fn player_link(player: usize) -> (PeerId, Identity) {
 
 impl Places {
     /// No places.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// With a place for this player, which `secret` opens. The place of the peer that has this table is left out.
-    #[must_use]
     pub fn player(mut self, player: PlayerId, secret: Secret) -> Self {
         if player.index() >= self.players.len() {
             self.players.resize(player.index() + 1, None);
@@ -126,7 +125,6 @@ impl Places {
     }
 
     /// With places for so many watchers at once. `secret` opens all of them.
-    #[must_use]
     pub fn watchers(mut self, secret: Secret, count: u32) -> Self {
         self.watch = Some(u128::from_le_bytes(secret));
         self.watchers = vec![WatcherPlace::default(); count as usize];
@@ -135,7 +133,6 @@ impl Places {
 
     /// With one more place to watch from, which only `secret` opens: other watchers cannot take it. It comes after [`Places::watchers`], and the session
     /// needs room for one more of them ([`crate::SessionConfig::watchers_max()`]).
-    #[must_use]
     pub fn referee(mut self, secret: Secret) -> Self {
         self.referee = Some(Place::new(secret));
         self

@@ -38,6 +38,7 @@ use watchers::Watchers;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[must_use]
 pub struct SessionConfig {
     /// Number of players, the host included.
     pub players: u8,
@@ -206,7 +207,6 @@ impl SessionConfig {
     /// Command mode: turns of 200 ms, four frames of 50 ms each, two turns ahead, one action per player and turn.
     ///
     /// `players` is 1..=16, the host included.
-    #[must_use]
     pub fn new(players: u8) -> Self {
         Self {
             players,
@@ -233,34 +233,29 @@ impl SessionConfig {
 
     /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, and there is a checksum
     /// every 30 frames. A frame without a new input repeats the last one; zeros in all bits stand for none yet.
-    #[must_use]
     pub fn input(players: u8, frames_per_second: u32) -> Self {
         let config = Self::new(players).frames_per_second(frames_per_second).frames_per_turn(1);
         Self { input_mode: true, ..config }.checksum_interval(30)
     }
 
     /// The links between peers. Default [`Topology::Host`].
-    #[must_use]
     pub fn topology(self, topology: Topology) -> Self {
         Self { topology, ..self }
     }
 
     /// How the length of turns is chosen. Default [`Pace::Fixed`].
-    #[must_use]
     pub fn pace(mut self, pace: Pace) -> Self {
         self.tempo.pace = pace;
         self
     }
 
     /// This peer keeps its own time even if it runs ahead of the others, and does not report its slack. A local choice.
-    #[must_use]
     pub fn without_alignment(mut self) -> Self {
         self.tempo.aligns = false;
         self
     }
 
     /// The settings of the Unity lockstep articles, without their defects; see [`Pace::Article`].
-    #[must_use]
     pub fn article(players: u8) -> Self {
         Self::new(players).pace(Pace::Article)
     }
@@ -268,7 +263,6 @@ impl SessionConfig {
     /// Number that distinguishes this match from others. A peer that asks to join with another one is refused ([`crate::Refusal::Session`]); other packets of
     /// another session are ignored. The host or relay draws it at random and tells it to those who may join. Default 0, with which no session is made that can
     /// be reached over a network ([`ConfigError::NoSessionId`]).
-    #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
     }
@@ -277,7 +271,6 @@ impl SessionConfig {
     /// matches to different players unnoticed. All peers must set this, also watchers and relays; players set it with
     /// [`SessionConfig::player_key`]. Default: no signatures, and liars are not found.
     #[cfg(feature = "signed")]
-    #[must_use]
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
     }
@@ -285,7 +278,6 @@ impl SessionConfig {
     /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. Take a hash whose values are the same on every
     /// machine and never change, such as `testudo_physics::hash_bytes`, and not the standard library's `DefaultHasher`. The versions of the engines are
     /// compared, too: [`SessionConfig::engine_version()`].
-    #[must_use]
     pub fn content_hash(mut self, content_hash: u64) -> Self {
         self.content.content_hash = content_hash;
         self
@@ -294,7 +286,6 @@ impl SessionConfig {
     /// Version of the engines that decide the bits of the simulation. Peers with different ones refuse each other, as with different contents.
     /// Default: `testudo_physics::SIM_VERSION` with the feature `physics`; `SIM_VERSION * 1_000 + testudo_movement::MOVEMENT_VERSION` with
     /// `movement`; else 0. Only a relay that serves players of another build must set it, to theirs.
-    #[must_use]
     pub fn engine_version(mut self, engine_version: u32) -> Self {
         self.content.engine_version = engine_version;
         self
@@ -311,32 +302,27 @@ impl SessionConfig {
     }
 
     /// Game frames per second, 1..=1000. Default 20.
-    #[must_use]
     pub fn frames_per_second(self, frames_per_second: u32) -> Self {
         Self { frames_per_second, ..self }
     }
 
     /// Frames in a turn at the start, 1..=250. Default 4.
-    #[must_use]
     pub fn frames_per_turn(self, frames_per_turn: u32) -> Self {
         Self { frames_per_turn, ..self }
     }
 
     /// Whole turns between submitting an action and running it, 1..=8. Default 2. One player alone, with or without watchers, may take 0, but not with
     /// [`Pace::Article`] behind a relay.
-    #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {
         Self { turns_ahead, ..self }
     }
 
     /// Length of the match in turns, 1..=4,000,000,000. Without it the match goes on until [`Session::end_match`](crate::AnySession::end_match).
-    #[must_use]
     pub fn turns(self, turns: u32) -> Self {
         Self { turns: Some(turns), ..self }
     }
 
     /// Fairness: with true, another player's actions run first in each turn. Default false: player 0 is always first.
-    #[must_use]
     pub fn rotate_players(self, rotate_players: bool) -> Self {
         Self { rotate_players, ..self }
     }

@@ -383,7 +383,6 @@ impl AnySession {
     }
 
     /// The settings.
-    #[must_use]
     pub fn config(&self) -> &SessionConfig {
         &self.common.setup.config
     }

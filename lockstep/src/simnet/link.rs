@@ -35,6 +35,7 @@ pub enum Transport {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[must_use]
 pub struct LinkConfig {
     /// See [`LinkConfig::latency()`].
     pub latency: Duration,
@@ -62,7 +63,6 @@ pub struct LinkConfig {
 
 impl LinkConfig {
     /// A perfect link: every packet arrives at once.
-    #[must_use]
     pub const fn new() -> Self {
         let zero = Duration::ZERO;
         Self {
@@ -81,68 +81,57 @@ impl LinkConfig {
     }
 
     /// Latency of one direction. Default 0.
-    #[must_use]
     pub const fn latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
     }
 
     /// Random addition to each packet's latency: uniform between zero and this. Jitter above the packet interval reorders packets. Default
     /// 0.
-    #[must_use]
     pub const fn jitter(self, jitter: Duration) -> Self {
         Self { jitter, ..self }
     }
 
     /// Lost packets, parts per million. Default 0.
-    #[must_use]
     pub const fn loss_ppm(self, loss_ppm: u32) -> Self {
         Self { loss_ppm, ..self }
     }
 
     /// Packets that arrive twice (each copy with its own jitter), parts per million. Default 0.
-    #[must_use]
     pub const fn duplicate_ppm(self, duplicate_ppm: u32) -> Self {
         Self { duplicate_ppm, ..self }
     }
 
     /// Packets that are delayed by [`LinkConfig::reorder_hold()`], so that later ones overtake them, parts per million. Default 0.
-    #[must_use]
     pub const fn reorder_ppm(self, reorder_ppm: u32) -> Self {
         Self { reorder_ppm, ..self }
     }
 
     /// Delay of a reordered packet. Default 0.
-    #[must_use]
     pub const fn reorder_hold(self, reorder_hold: Duration) -> Self {
         Self { reorder_hold, ..self }
     }
 
     /// Packets in which one to three bits are flipped, parts per million. Default 0.
-    #[must_use]
     pub const fn corrupt_ppm(self, corrupt_ppm: u32) -> Self {
         Self { corrupt_ppm, ..self }
     }
 
     /// Packets that start a burst of loss, parts per million: everything is lost for [`LinkConfig::burst_length()`]. Default 0.
-    #[must_use]
     pub const fn burst_ppm(self, burst_ppm: u32) -> Self {
         Self { burst_ppm, ..self }
     }
 
     /// Length of a burst. Default 0.
-    #[must_use]
     pub const fn burst_length(self, burst_length: Duration) -> Self {
         Self { burst_length, ..self }
     }
 
     /// Capacity of the link, bytes per second. Packets queue for up to half a second; beyond that they are lost. 0 = no limit. The default.
-    #[must_use]
     pub const fn bytes_per_second(self, bytes_per_second: u32) -> Self {
         Self { bytes_per_second, ..self }
     }
 
     /// The transport protocol. A change applies to packets sent after it. Default [`Transport::Udp`].
-    #[must_use]
     pub const fn transport(self, transport: Transport) -> Self {
         Self { transport, ..self }
     }

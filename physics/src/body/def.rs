@@ -51,6 +51,7 @@ pub enum BodyKind {
 /// ```
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct BodyDef {
     pub(crate) kind: BodyKind,
     pub(crate) shape: Shape,
@@ -98,7 +99,6 @@ fn yes() -> bool {
 
 impl BodyDef {
     /// A body at the origin that does not move. Each method documents its default.
-    #[must_use]
     pub fn new(kind: BodyKind, shape: Shape) -> Self {
         Self {
             kind,
@@ -120,72 +120,61 @@ impl BodyDef {
     }
 
     /// A body that never moves: ground, walls, buildings.
-    #[must_use]
     pub fn static_body(shape: Shape) -> Self {
         Self::new(BodyKind::Static, shape)
     }
 
     /// A body that moves with its own velocity; nothing stops it: lifts, doors.
-    #[must_use]
     pub fn kinematic(shape: Shape) -> Self {
         Self::new(BodyKind::Kinematic, shape)
     }
 
     /// A body that contacts and forces can move.
-    #[must_use]
     pub fn dynamic(shape: Shape) -> Self {
         Self::new(BodyKind::Dynamic, shape)
     }
 
     /// Centre, units; each axis within +-16,384. Default the origin.
-    #[must_use]
     pub fn position(self, position: Vec2) -> Self {
         Self { position, ..self }
     }
 
     /// Velocity, units per second; each axis within +-1,024. The world clamps it to its greatest speed. Static bodies ignore
     /// it. Default 0.
-    #[must_use]
     pub fn velocity(self, velocity: Vec2) -> Self {
         Self { velocity, ..self }
     }
 
     /// Mass of a dynamic body, 1/256..=16,384. The unit is free: only ratios matter, and the unit of forces follows from it.
     /// Other kinds ignore it. Default 1.
-    #[must_use]
     pub fn mass(self, mass: Fx) -> Self {
         Self { mass, ..self }
     }
 
     /// Restitution, frictions and damping at once. Default all 0.
-    #[must_use]
     pub fn material(self, material: Material) -> Self {
         Self { material, ..self }
     }
 
     /// Coefficient of restitution, 0..=1; see [`Material::restitution`]. Default 0.
-    #[must_use]
     pub fn restitution(mut self, restitution: Fx) -> Self {
         self.material.restitution = restitution;
         self
     }
 
     /// Coefficient of contact friction, 0..=4; see [`Material::friction`]. Default 0.
-    #[must_use]
     pub fn friction(mut self, friction: Fx) -> Self {
         self.material.friction = friction;
         self
     }
 
     /// Deceleration by the ground, units/s^2, 0..=1,024; see [`Material::ground_friction`]. Default 0.
-    #[must_use]
     pub fn ground_friction(mut self, ground_friction: Fx) -> Self {
         self.material.ground_friction = ground_friction;
         self
     }
 
     /// Damping of the velocity, 1/s, 0..=1,024; see [`Material::damping`]. Default 0.
-    #[must_use]
     pub fn damping(mut self, damping: Fx) -> Self {
         self.material.damping = damping;
         self
@@ -194,14 +183,12 @@ impl BodyDef {
     /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. By default only the world's limit per axis applies. Within a step a
     /// body still moves with the velocity that a call, a force or another body has given it: a game that sets a greater velocity in each frame moves it that
     /// fast.
-    #[must_use]
     pub fn max_speed(self, max_speed: Fx) -> Self {
         Self { max_speed: Some(max_speed), ..self }
     }
 
     /// Whether the body may fall asleep. A dynamic body that may not also keeps awake what it touches, directly or through others. Default true.
     /// A kinematic body falls asleep in the first step that finds it without a velocity, in either case.
-    #[must_use]
     pub fn can_sleep(self, can_sleep: bool) -> Self {
         Self { can_sleep, ..self }
     }
@@ -223,13 +210,11 @@ impl BodyDef {
     /// assert_eq!(world.body(guard).unwrap().position(), Vec2::ZERO);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn dominance(self, dominance: i8) -> Self {
         Self { dominance, ..self }
     }
 
     /// Layers and mask. Default layer 0, all layers in the mask.
-    #[must_use]
     pub fn filter(self, filter: Filter) -> Self {
         Self { filter, ..self }
     }
@@ -238,25 +223,21 @@ impl BodyDef {
     ///
     /// A sensor notices bodies at rest, too, without waking them, and sees terrain from every side. Two sensors do not detect each other, and two
     /// static bodies do not either. An event is at most one frame late.
-    #[must_use]
     pub fn sensor(self, sensor: bool) -> Self {
         Self { sensor, ..self }
     }
 
     /// A value for the game's own use. Contact events carry it, and [`BodyRef::user`](crate::BodyRef::user) returns it. Default 0.
-    #[must_use]
     pub fn user(self, user: u64) -> Self {
         Self { user, ..self }
     }
 
     /// Whether the body takes part in steps and queries. Default true.
-    #[must_use]
     pub fn enabled(self, enabled: bool) -> Self {
         Self { enabled, ..self }
     }
 
     /// Axes (x, y) along which contacts do not move the body. Default none.
-    #[must_use]
     pub fn locked_axes(self, lock_x: bool, lock_y: bool) -> Self {
         Self { lock_x, lock_y, ..self }
     }

@@ -13,6 +13,7 @@ use crate::math::num::Fx;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[must_use]
 pub struct Material {
     /// Coefficient of restitution, 0..=1: the speed after a collision divided by the speed before. A contact uses the larger value of
     /// its two bodies, and only above the world's restitution threshold.
@@ -29,31 +30,26 @@ pub struct Material {
 
 impl Material {
     /// All zero.
-    #[must_use]
     pub const fn new() -> Self {
         Self { restitution: Fx::ZERO, friction: Fx::ZERO, ground_friction: Fx::ZERO, damping: Fx::ZERO }
     }
 
     /// Sets [`restitution`](field@Self::restitution), 0..=1.
-    #[must_use]
     pub const fn restitution(self, restitution: Fx) -> Self {
         Self { restitution, ..self }
     }
 
     /// Sets [`friction`](field@Self::friction), 0..=4.
-    #[must_use]
     pub const fn friction(self, friction: Fx) -> Self {
         Self { friction, ..self }
     }
 
     /// Sets [`ground_friction`](field@Self::ground_friction), units/s^2, 0..=1,024.
-    #[must_use]
     pub const fn ground_friction(self, ground_friction: Fx) -> Self {
         Self { ground_friction, ..self }
     }
 
     /// Sets [`damping`](field@Self::damping), 1/s, 0..=1,024.
-    #[must_use]
     pub const fn damping(self, damping: Fx) -> Self {
         Self { damping, ..self }
     }

@@ -140,42 +140,36 @@ pub(crate) fn short_edge(corners: &[[i32; 2]], closes: bool) -> Option<usize> {
 macro_rules! surface_methods {
     () => {
         /// Restitution and contact friction; the other numbers of a material mean nothing here. Default all 0.
-        #[must_use]
         pub fn material(mut self, material: Material) -> Self {
             self.surface.material = material;
             self
         }
 
         /// Coefficient of contact friction, 0..=4; see [`Material::friction`]. Default 0.
-        #[must_use]
         pub fn friction(mut self, friction: Fx) -> Self {
             self.surface.material.friction = friction;
             self
         }
 
         /// Coefficient of restitution, 0..=1; see [`Material::restitution`]. Default 0.
-        #[must_use]
         pub fn restitution(mut self, restitution: Fx) -> Self {
             self.surface.material.restitution = restitution;
             self
         }
 
         /// Layers and mask. Default layer 0, all layers in the mask.
-        #[must_use]
         pub fn filter(mut self, filter: Filter) -> Self {
             self.surface.filter = filter;
             self
         }
 
         /// A value of the game's own, which events carry. Default 0.
-        #[must_use]
         pub fn user(mut self, user: u64) -> Self {
             self.surface.user = user;
             self
         }
 
         /// Whether it takes part in steps and queries. Default true.
-        #[must_use]
         pub fn enabled(mut self, enabled: bool) -> Self {
             self.surface.enabled = enabled;
             self
@@ -191,6 +185,7 @@ macro_rules! surface_methods {
 ///
 /// See [`World::create_chain`](crate::World::create_chain).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct ChainDef {
     surface: Surface,
     closed: bool,
@@ -200,13 +195,11 @@ pub struct ChainDef {
 impl ChainDef {
     /// A chain through these points, in units, each axis within +-16,384. It takes 2 to [`CHAIN_POINTS_MAX`] points; neighbours are at
     /// least 1/1,024 unit, and on each axis at most 8,192 units, apart.
-    #[must_use]
     pub fn new(points: &[Vec2]) -> Self {
         Self { surface: Surface::new(points), closed: false, one_sided: false }
     }
 
     /// Whether a last segment leads back to the first point; this needs at least three points. Default false.
-    #[must_use]
     pub fn closed(self, closed: bool) -> Self {
         Self { closed, ..self }
     }
@@ -214,7 +207,6 @@ impl ChainDef {
     /// Whether only the right side, seen along the chain, is solid: a counter-clockwise outline keeps bodies out, and a clockwise one keeps
     /// them in. A body from the left passes. Once its centre has crossed the line, it cannot go back. Rays and sweeps from the left pass,
     /// too, unless their [`QueryFilter::both_sides`](crate::QueryFilter::both_sides) says otherwise. Default false.
-    #[must_use]
     pub fn one_sided(self, one_sided: bool) -> Self {
         Self { one_sided, ..self }
     }
@@ -257,6 +249,7 @@ impl ChainDef {
 ///
 /// See [`World::create_polygon`](crate::World::create_polygon).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct PolygonDef {
     surface: Surface,
     radius: Fx,
@@ -265,14 +258,12 @@ pub struct PolygonDef {
 impl PolygonDef {
     /// A convex polygon with these corners, in units, each axis within +-16,384. It takes 3 to [`POLYGON_POINTS_MAX`] corners in either
     /// direction; neighbours are at least 1/1,024 unit apart, and the polygon is at most 8,192 units wide and high.
-    #[must_use]
     pub fn new(points: &[Vec2]) -> Self {
         Self { surface: Surface::new(points), radius: Fx::ZERO }
     }
 
     /// How far the surface lies outside of the corners and edges, which rounds the corners; units, from 0 to less than 4,096: with its radius, too, the
     /// polygon is at most 8,192 units wide and high. Default 0.
-    #[must_use]
     pub fn radius(self, radius: Fx) -> Self {
         Self { radius, ..self }
     }

@@ -97,7 +97,6 @@ impl<'a> BodyRef<'a> {
     }
 
     /// Restitution, friction and damping.
-    #[must_use]
     pub fn material(&self) -> Material {
         Material {
             restitution: fx(self.body.restitution),

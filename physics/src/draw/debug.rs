@@ -73,6 +73,7 @@ pub trait DebugDraw {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct DebugDrawOptions {
     /// See [`DebugDrawOptions::shapes()`].
     pub shapes: bool,
@@ -94,37 +95,31 @@ impl Default for DebugDrawOptions {
 
 impl DebugDrawOptions {
     /// Shapes, contacts and velocities.
-    #[must_use]
     pub const fn new() -> Self {
         Self { shapes: true, aabbs: false, tree_cells: false, contacts: true, velocities: true }
     }
 
     /// Shapes of all enabled bodies, oldest first. Default true.
-    #[must_use]
     pub const fn shapes(self, shapes: bool) -> Self {
         Self { shapes, ..self }
     }
 
     /// Boxes around them. Default false.
-    #[must_use]
     pub const fn aabbs(self, aabbs: bool) -> Self {
         Self { aabbs, ..self }
     }
 
     /// Leaves of the moving bodies' tree as of the last step, then of the trees of bodies at rest. Default false.
-    #[must_use]
     pub const fn tree_cells(self, tree_cells: bool) -> Self {
         Self { tree_cells, ..self }
     }
 
     /// Contacts. Default true.
-    #[must_use]
     pub const fn contacts(self, contacts: bool) -> Self {
         Self { contacts, ..self }
     }
 
     /// Velocities that are not zero. Default true.
-    #[must_use]
     pub const fn velocities(self, velocities: bool) -> Self {
         Self { velocities, ..self }
     }

@@ -19,6 +19,7 @@ use crate::body::slot::Slot;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct QueryFilter {
     /// If set, finds only bodies whose filter and this one accept each other. Default: none.
     pub filter: Option<Filter>,
@@ -46,7 +47,6 @@ impl Default for QueryFilter {
 
 impl QueryFilter {
     /// Every enabled body except sensors.
-    #[must_use]
     pub const fn new() -> Self {
         Self {
             filter: None,
@@ -62,25 +62,21 @@ impl QueryFilter {
 
     /// Finds only bodies whose filter and this one accept each other. `layers` are the layers of the query itself, `mask` those that it
     /// looks for.
-    #[must_use]
     pub const fn filter(self, filter: Filter) -> Self {
         Self { filter: Some(filter), ..self }
     }
 
     /// Finds sensors, too.
-    #[must_use]
     pub const fn with_sensors(self) -> Self {
         Self { sensors: true, ..self }
     }
 
     /// Finds sensors only.
-    #[must_use]
     pub const fn only_sensors(self) -> Self {
         Self { sensors: true, solids: false, ..self }
     }
 
     /// Finds bodies of one kind only.
-    #[must_use]
     pub const fn only(self, kind: BodyKind) -> Self {
         Self {
             statics: matches!(kind, BodyKind::Static),
@@ -91,13 +87,11 @@ impl QueryFilter {
     }
 
     /// Rays and sweeps hit one-sided terrain from behind, too.
-    #[must_use]
     pub const fn both_sides(self) -> Self {
         Self { both_sides: true, ..self }
     }
 
     /// Does not find this body.
-    #[must_use]
     pub const fn exclude(self, id: BodyId) -> Self {
         Self { exclude: Some(id), ..self }
     }

@@ -55,7 +55,6 @@ impl World {
     /// assert_eq!(world.def(), WorldDef::new().iterations(9).gravity(Vec2::from_ints(0, -10)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn def(&self) -> WorldDef {
         self.settings.def(self.seed, self.stepper.path.limit())
     }

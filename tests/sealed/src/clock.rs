@@ -24,7 +24,6 @@ impl Clock {
 }
 
 /// The settings of a match without an end, for a network on which it takes a minute to connect.
-#[must_use]
 pub fn patient(config: SessionConfig) -> SessionConfig {
     let minutes = Duration::from_secs(300);
     config.session_id(77).connect_timeout(minutes).silence_timeout(minutes).lobby_timeout(minutes)

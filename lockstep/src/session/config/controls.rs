@@ -41,28 +41,24 @@ impl Default for Control {
 
 impl SessionConfig {
     /// Who pauses the match and sets its speed. Default [`Controls::Everybody`].
-    #[must_use]
     pub fn controls(mut self, controls: Controls) -> Self {
         self.control.controls = controls;
         self
     }
 
     /// Number of pauses that each player may ask for, 0..=65,535. Whoever may pause the match may end any pause. Default 16.
-    #[must_use]
     pub fn pauses_max(mut self, pauses_max: u32) -> Self {
         self.control.pauses_max = pauses_max;
         self
     }
 
     /// How long the pauses of each player may last in all, 0 to 24 h, counted in turns; then the match goes on. Default 10 minutes.
-    #[must_use]
     pub fn pause_max(mut self, pause_max: Duration) -> Self {
         self.control.pause_max = pause_max;
         self
     }
 
     /// Number of changes of speed that each player may ask for, 0..=65,535. Default 100.
-    #[must_use]
     pub fn speed_changes_max(mut self, speed_changes_max: u32) -> Self {
         self.control.speed_changes_max = speed_changes_max;
         self

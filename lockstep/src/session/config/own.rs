@@ -46,7 +46,6 @@ impl SessionConfig {
     /// Random bytes of this peer, new ones for each session, from the operating system, kept secret. The numbers that strangers would have
     /// to guess to act as a member are derived from them. A local choice. There is no default: a session that can be reached over a network
     /// is not made without them ([`ConfigError::NoEntropy`](crate::ConfigError::NoEntropy)).
-    #[must_use]
     pub fn entropy(mut self, entropy: [u8; 16]) -> Self {
         self.own.entropy = Entropy(Some(entropy));
         self
@@ -55,7 +54,6 @@ impl SessionConfig {
     /// No real network: the session id may be 0, and without [`SessionConfig::entropy`] the numbers that strangers would have to guess are
     /// derived from the session id and the time. For tests, and for peers of a simulated network ([`crate::simnet`]). A local choice.
     #[cfg(any(test, feature = "simnet"))]
-    #[must_use]
     pub fn simulated(self) -> Self {
         self.without_network()
     }
@@ -68,7 +66,6 @@ impl SessionConfig {
 
     /// The local player's key in a signed match ([`SessionConfig::signed()`]). A local choice.
     #[cfg(feature = "signed")]
-    #[must_use]
     pub fn player_key(mut self, key: PlayerKey) -> Self {
         self.own.key = Some(key);
         self.signed()
@@ -79,7 +76,6 @@ impl SessionConfig {
     /// signed ([`Failure::SignedAlready`](crate::Failure::SignedAlready)). A guest brings it from one session to the next by itself. A program that was killed
     /// knows it only if it has kept it in a file of this match: states of a match with other keys are refused ([`Failure::NoState`](crate::Failure::NoState) in
     /// the end). A local choice. Default: nothing.
-    #[must_use]
     pub fn signed_before(mut self, signed: SignedBefore) -> Self {
         self.own.signed_before = Some(signed);
         self
@@ -87,7 +83,6 @@ impl SessionConfig {
 
     /// Only peers that are bound to an identity may come ([`Session::bind`](crate::AnySession::bind)): for a transport that knows who is at the other end of
     /// each link. A local choice. Default false.
-    #[must_use]
     pub fn bound_peers_only(mut self) -> Self {
         self.own.bound_peers_only = true;
         self
@@ -97,7 +92,6 @@ impl SessionConfig {
     /// compares it), the settings of the saved match, and the simulation in the state that was saved with it. A player whose stream had
     /// ended is away at the start. Once the match runs it comes back, on a link that is bound to it (as that of a guest with a join code) or by
     /// [`SessionConfig::late_joins()`]; in a signed match only by `late_joins`.
-    #[must_use]
     pub fn resume(mut self, saved: SavedMatch) -> Self {
         self.own.resume = Some(Box::new(saved));
         self
@@ -124,7 +118,6 @@ impl SessionConfig {
     /// keeps them, and no other peer gets them; they are only as secret as the transport. A guest with a join code has them in its settings already:
     /// they are the secret of its code (`service::guest::Arrival::config`). Default: none, so the player can only take an empty place, as a stranger
     /// does ([`SessionConfig::late_joins()`]).
-    #[must_use]
     pub fn place_secret(mut self, secret: [u8; 16]) -> Self {
         self.own.place = PlaceSecret(u128::from_le_bytes(secret));
         self

@@ -22,7 +22,6 @@ impl Default for Sides {
 impl SessionConfig {
     /// The player in the middle of a star of players, below the number of players. Default 0. A player who resumes a saved match hosts it with the number that
     /// it had.
-    #[must_use]
     pub fn host_player(mut self, host_player: PlayerId) -> Self {
         self.sides.host_player = host_player.0;
         self
@@ -30,7 +29,6 @@ impl SessionConfig {
 
     /// Teams of the players in order, 0..=15. By default, and for players beyond the list, each player is a team of its own, with the
     /// player's number. The session only reports that a team is out; the game decides what teams may do.
-    #[must_use]
     pub fn teams(mut self, teams: &[u8]) -> Self {
         for (slot, &team) in self.sides.teams.iter_mut().zip(teams) {
             *slot = team;
@@ -46,7 +44,6 @@ impl SessionConfig {
 
     /// The game plays on for a player who left or was dropped ([`crate::Simulation::play_for`]). Default false. Whatever this setting is, a
     /// player who surrenders is out, and a bot follows a player who hands over.
-    #[must_use]
     pub fn bots_take_over(mut self, bots_take_over: bool) -> Self {
         self.sides.bots_take_over = bots_take_over;
         self

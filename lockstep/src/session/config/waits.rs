@@ -30,21 +30,18 @@ impl Default for Waits {
 
 impl SessionConfig {
     /// Length of a stall after which the missing players are dropped and the others go on, 1 ms to 24 h. Default 20 s.
-    #[must_use]
     pub fn drop_after(mut self, drop_after: Duration) -> Self {
         self.waits.drop_after = Some(drop_after);
         self
     }
 
     /// Nobody is ever dropped: losing a player ends the match for all, after the silence timeout.
-    #[must_use]
     pub fn without_drops(mut self) -> Self {
         self.waits.drop_after = None;
         self
     }
 
     /// Time after which a connection attempt without an answer fails, 1 ms to 24 h. Default 10 s.
-    #[must_use]
     pub fn connect_timeout(mut self, connect_timeout: Duration) -> Self {
         self.waits.connect_timeout = connect_timeout;
         self
@@ -52,28 +49,24 @@ impl SessionConfig {
 
     /// Time that the host or relay waits until everybody has joined and is ready; then its session fails. 1 ms to 24 h. Default: the connect timeout, 10 s;
     /// [`Host::config`](crate::service::host::Host::config) and relays set ten minutes. A host that waits for people needs minutes.
-    #[must_use]
     pub fn lobby_timeout(mut self, lobby_timeout: Duration) -> Self {
         self.waits.lobby_timeout = Some(lobby_timeout);
         self
     }
 
     /// Silence after which a connected peer counts as lost, 1 ms to 24 h. Default 20 s. Before the start at most 20 s count.
-    #[must_use]
     pub fn silence_timeout(mut self, silence_timeout: Duration) -> Self {
         self.waits.silence_timeout = silence_timeout;
         self
     }
 
     /// Length of a stall after which [`crate::Event::WaitingFor`] is reported, up to 24 h. Default 500 ms.
-    #[must_use]
     pub fn waiting_notice(mut self, waiting_notice: Duration) -> Self {
         self.waits.waiting_notice = waiting_notice;
         self
     }
 
     /// At the end of the match: a peer that has not confirmed everything counts as done after this much silence, up to 24 h. Default 2 s.
-    #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.waits.linger = linger;
         self

@@ -21,7 +21,6 @@ impl Default for Watchers {
 
 impl SessionConfig {
     /// Greatest number of watchers that a host or relay accepts, 0..=256. Default 16.
-    #[must_use]
     pub fn watchers_max(mut self, watchers_max: u32) -> Self {
         self.watchers.watchers_max = watchers_max;
         self
@@ -29,14 +28,12 @@ impl SessionConfig {
 
     /// Number of watchers that the host or relay waits for before the start, at most [`SessionConfig::watchers_max()`], and 0 in a
     /// mesh, which nobody watches. Default 0.
-    #[must_use]
     pub fn watchers_min(mut self, watchers_min: u32) -> Self {
         self.watchers.watchers_min = watchers_min;
         self
     }
 
     /// Watchers may join the running match. Only the setting of the middle of a star matters. Default false.
-    #[must_use]
     pub fn late_watchers(mut self, late_watchers: bool) -> Self {
         self.watchers.late_watchers = late_watchers;
         self
@@ -45,7 +42,6 @@ impl SessionConfig {
     /// How much later than the players watchers get everything, 0 to 24 h: entries, and the state of a running match. So no player can use what a watcher sees.
     /// Only the setting of the middle of a star matters; a watcher who comes late needs a [`SessionConfig::join_timeout()`] that is longer than this. The
     /// middle keeps at most 3,584 turns for watchers, so with short turns the delay may be shorter. Default 0.
-    #[must_use]
     pub fn watch_delay(mut self, watch_delay: Duration) -> Self {
         self.watchers.watch_delay = watch_delay;
         self

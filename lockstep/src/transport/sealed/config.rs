@@ -26,6 +26,7 @@ pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 16;
 /// let config = SealedConfig::new().connections_max(1_600).idle_timeout(Duration::from_secs(20));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
 pub struct SealedConfig {
     pub(crate) idle_timeout: Duration,
     pub(crate) keep_alive: Duration,
@@ -44,7 +45,6 @@ impl Default for SealedConfig {
 
 impl SealedConfig {
     /// The defaults.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             idle_timeout: Duration::from_secs(30),
@@ -58,7 +58,6 @@ impl SealedConfig {
     }
 
     /// A connection from which nothing arrives for so long is lost; the shorter value of the two sides counts. 1 s to 10 min, 30 s by default.
-    #[must_use]
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.idle_timeout = time;
         self
@@ -66,7 +65,6 @@ impl SealedConfig {
 
     /// How long a client tries to connect, and then again how long it waits for the answer to its greeting. 1 s to 10 min, 30 s by default. On a network
     /// that loses a quarter of all packets, with a round trip of 2 s, some need a minute.
-    #[must_use]
     pub fn connect_timeout(mut self, time: Duration) -> Self {
         self.connect_timeout = time;
         self
@@ -74,7 +72,6 @@ impl SealedConfig {
 
     /// A connection on which nothing else is sent for so long is kept alive, also in the routers on the way. 100 ms to 60 s, 5 s by default;
     /// it should be well below the idle timeout.
-    #[must_use]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
@@ -82,7 +79,6 @@ impl SealedConfig {
 
     /// How long a server waits for a connection and its greeting, and then again how long the application may take to accept it. 100 ms to
     /// 2 min, 30 s by default.
-    #[must_use]
     pub fn greeting_timeout(mut self, time: Duration) -> Self {
         self.greeting_timeout = time;
         self
@@ -90,7 +86,6 @@ impl SealedConfig {
 
     /// Greatest number of connections that a server has accepted; further ones are refused. At least 1, 256 by default. Up to 256 more are
     /// not accepted yet, at most 16 of one address; of these, the address that has most gives way to others.
-    #[must_use]
     pub fn connections_max(mut self, connections: u32) -> Self {
         self.connections_max = connections;
         self
@@ -99,7 +94,6 @@ impl SealedConfig {
     /// Greatest number of connections of a server with one address (of version 6: with one /64 network), those that are
     /// still being made included; further ones are refused, or not answered yet while some of these are still being made; their clients ask again. At least
     /// 1, 64 by default: many homes and schools have one address for everybody.
-    #[must_use]
     pub fn connections_per_address_max(mut self, connections: u32) -> Self {
         self.connections_per_address_max = connections;
         self
@@ -108,7 +102,6 @@ impl SealedConfig {
     /// Greatest number of handshakes per second from one address (of version 6: from one /64 network); a handshake takes a server most of a
     /// millisecond. Twice as many as [`SealedConfig::connections_per_address_max`] may come at once; further ones are not answered yet, and
     /// clients ask again. 1 to 1,000,000, 20 by default.
-    #[must_use]
     pub fn handshakes_per_address(mut self, per_second: u32) -> Self {
         self.handshakes_per_address = per_second;
         self

@@ -73,7 +73,6 @@ impl SealedHost {
     }
 
     /// The places, and who is there.
-    #[must_use]
     pub fn places(&self) -> &Places {
         self.host.places()
     }

@@ -42,6 +42,7 @@ impl MoverDef {
 
 /// An order to some units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Order {
     pub(crate) goal: Vec2,
     pub(crate) formation: Formation,
@@ -51,19 +52,16 @@ pub struct Order {
 
 impl Order {
     /// Go to this place and stand around it as a disc, each unit at its own pace.
-    #[must_use]
     pub fn go(goal: Vec2) -> Self {
         Self { goal, formation: Formation::Disc, facing: Angle::ZERO, together: false }
     }
 
     /// Stand in this formation, facing this direction.
-    #[must_use]
     pub fn formation(self, formation: Formation, facing: Angle) -> Self {
         Self { formation, facing, ..self }
     }
 
     /// Whether all go at the pace of the slowest. Default no.
-    #[must_use]
     pub fn together(self, together: bool) -> Self {
         Self { together, ..self }
     }

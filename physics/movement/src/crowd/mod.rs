@@ -37,6 +37,7 @@ pub(crate) use walker::Walker;
 
 /// The settings of a crowd.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct CrowdDef {
     pub(crate) ground: GroundDef,
     pub(crate) fields_max: u32,
@@ -47,14 +48,12 @@ pub struct CrowdDef {
 
 impl CrowdDef {
     /// 64 fields, 16,384 searched cells per frame, corridors on ground above 2^18 cells.
-    #[must_use]
     pub fn new(ground: GroundDef) -> Self {
         Self { ground, fields_max: 64, cells_per_frame: 16_384, whole_up_to: WHOLE_UP_TO, slows: false }
     }
 
     /// Greatest number of fields at a time, 1..=1,024: goals that several units share. Single units, and those for whom there is none, find paths without. A
     /// field takes four bytes per cell of the ground.
-    #[must_use]
     pub fn fields_max(self, fields_max: u32) -> Self {
         Self { fields_max, ..self }
     }
@@ -62,19 +61,16 @@ impl CrowdDef {
     /// How many cells all fields together find in a frame, at least 1. The last wave of cells is finished, so it may be some more. Paths of units without a
     /// field have as many, each cell of theirs counting as eight, and leave half to the fields. One such search takes a quarter as many of its cells at most,
     /// or as many while all fields are in use; what is too much is missing in the next frames.
-    #[must_use]
     pub fn cells_per_frame(self, cells_per_frame: u32) -> Self {
         Self { cells_per_frame, ..self }
     }
 
     /// On ground with more cells than this, fields cover only corridors to their goals, see [`Flows::whole_up_to`].
-    #[must_use]
     pub fn whole_up_to(self, cells: u32) -> Self {
         Self { whole_up_to: cells, ..self }
     }
 
     /// Whether ground of a cost slows the units on it, to one part in so many of their speed. Default no: it makes paths longer and nothing else.
-    #[must_use]
     pub fn slow_ground(self, slows: bool) -> Self {
         Self { slows, ..self }
     }

@@ -29,6 +29,7 @@ const CELL_MAX: Fx = Fx::from_bits(1 << 20);
 /// # Ok::<(), testudo_movement::GroundError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct GroundDef {
     pub(crate) area: Aabb,
     pub(crate) cell: Fx,
@@ -38,7 +39,6 @@ pub struct GroundDef {
 
 impl GroundDef {
     /// Cells of one unit over an area, for units of radius 1/2.
-    #[must_use]
     pub fn new(area: Aabb) -> Self {
         let obstacles = QueryFilter::new().only(BodyKind::Static);
         Self { area, cell: Fx::ONE, sizes: [Fx::ONE / 2].into(), obstacles }
@@ -46,20 +46,17 @@ impl GroundDef {
 
     /// Width of a cell, units: a power of two, 1/8..=16. Default 1. Once or twice the radius of the smallest units is right: larger cells
     /// miss paths between obstacles that stand close, smaller ones cost time and memory.
-    #[must_use]
     pub fn cell(self, cell: Fx) -> Self {
         Self { cell, ..self }
     }
 
     /// Radii of the units that walk here, units, ascending; at most [`SIZES_MAX`]. Default 1/2. A unit uses the smallest one that is not
     /// below its own radius.
-    #[must_use]
     pub fn sizes(self, sizes: &[Fx]) -> Self {
         Self { sizes: sizes.into(), ..self }
     }
 
     /// Which bodies are obstacles. Default: the static ones that are no sensors. Both sides of one-sided terrain are obstacles.
-    #[must_use]
     pub fn obstacles(self, obstacles: QueryFilter) -> Self {
         Self { obstacles, ..self }
     }
