@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 use crate::packet::{BODY_BITS_MAX, FRAMES_MAX, Frame, MESSAGES_HEAD_BITS_MAX, Messages};
 use crate::value::ids::Identity;
+#[cfg(all(feature = "testing", feature = "simnet"))]
+use crate::value::ids::PlayerId;
 use crate::value::time::{Duration, Instant};
 
 /// Greatest number of messages that wait for one remote, and of their bytes. Profiles are not counted: there is at most one that waits for
@@ -105,6 +107,12 @@ impl Channel {
     /// Whether messages wait to be acknowledged.
     pub(super) fn has_messages(&self) -> bool {
         self.messages > 0
+    }
+
+    /// Whether a player's profile waits to be acknowledged.
+    #[cfg(all(feature = "testing", feature = "simnet"))]
+    pub(super) fn has_profile(&self, player: PlayerId) -> bool {
+        self.waiting.iter().any(|frame| matches!(frame, Frame::Profile { player: of, .. } if *of == player))
     }
 
     /// Appends a frame. Returns false if there is no room for it.

@@ -196,6 +196,12 @@ impl AnySession {
         self.members.told.ready & bit(player) != 0
     }
 
+    /// Whether a peer has not acknowledged what a player shows, so that it is sent again.
+    #[cfg(all(feature = "testing", feature = "simnet"))]
+    pub(crate) fn sends_profile(&self, peer: PeerId, player: PlayerId) -> bool {
+        self.members.channels.get(&peer).is_some_and(|channel| channel.has_profile(player))
+    }
+
     /// The channel of a link, which begins anew with each link.
     pub(super) fn channel(&mut self, index: usize) -> &mut Channel {
         let Link { peer, identity, ref handshake, .. } = self.common.links[index];

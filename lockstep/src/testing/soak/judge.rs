@@ -142,9 +142,18 @@ fn compare_controls<A>(
     }
 }
 
-/// In the end all show the same of each player who stayed. What others show may have reached some only.
+/// In the end all show the same of each player who stayed, but for what was on its way when a short match ended. What others show may have reached some only.
 fn compare_profiles<A>(client: &ClientRecord<A>, whole: &ClientRecord<A>, findings: &mut Vec<Finding>) {
-    let stayed = |(player, _): &(u8, &Vec<u8>)| !whole.trace.gone.iter().any(|(gone, _)| gone == player);
+    let is_late = |player: u8| {
+        let lacks = |client: &ClientRecord<A>| {
+            let EventSummary { profiles, profiles_late, .. } = &client.summary;
+            profiles_late & 1 << player != 0 && profiles.get(usize::from(player)).is_some_and(Vec::is_empty)
+        };
+        lacks(client) || lacks(whole)
+    };
+    let stayed = |(player, _): &(u8, &Vec<u8>)| {
+        !whole.trace.gone.iter().any(|(gone, _)| gone == player) && !is_late(*player)
+    };
     let [here, there] = [client, whole]
         .map(|client| (0..).zip(&client.summary.profiles).filter(stayed).collect::<Vec<(u8, &Vec<u8>)>>());
     if client.has_to_finish && here != there {
@@ -398,6 +407,27 @@ mod tests {
             clients[1].summary.speeds.push((TURNS, 0, 70));
         });
         assert_eq!(agreed, Vec::<String>::new());
+    }
+
+    /// Seed 2026334510398: a match went on from a save for a second, and all copies of a profile were lost until its end.
+    #[test]
+    fn a_profile_that_was_on_its_way_at_the_end_is_no_fault() {
+        let found = |late: u16, here: &[u8]| {
+            findings(|clients| {
+                clients.iter_mut().for_each(|client| client.summary.profiles = vec![vec![7], vec![8]]);
+                let summary = &mut clients[2].summary;
+                (summary.profiles_late, summary.profiles[0]) = (late, here.to_vec());
+            })
+            .len()
+        };
+        assert_eq!((found(1, &[]), found(1, &[9])), (0, 1), "another one is no missing one");
+        assert_eq!((found(0, &[]), found(2, &[])), (1, 1), "nobody sends it any more");
+        // Those who have it are compared with one who has not.
+        let first = findings(|clients| {
+            clients.iter_mut().for_each(|client| client.summary.profiles = vec![vec![7]]);
+            (clients[0].summary.profiles_late, clients[0].summary.profiles[0]) = (1, Vec::new());
+        });
+        assert_eq!(first, Vec::<String>::new());
     }
 
     #[cfg(feature = "signed")]

@@ -66,6 +66,7 @@ mod plan;
 mod post;
 mod resumed;
 mod running;
+mod shown;
 mod sight;
 mod summary;
 mod trace;

@@ -17,6 +17,7 @@ use crate::testing::soak::ledger::Ledger;
 use crate::testing::soak::nodes::{Brings, identity, name_of, secret_of, session, submit_orders};
 use crate::testing::soak::plan::{Plan, What};
 use crate::testing::soak::resumed::{Resumed, recorded};
+use crate::testing::soak::shown::on_their_way;
 use crate::testing::soak::summary::EventSummary;
 use crate::testing::soak::trace::Trace;
 use crate::testing::soak::{Faults, SoakGame, SoakReport, Uses};
@@ -562,7 +563,12 @@ impl<'a, G: SoakGame> Running<'a, G> {
                 None => self.plays_to_the_end(node as usize),
             })
             .collect();
+        let end = self.ended.unwrap_or(self.virtual_match.now());
+        let lasted = self.began.map_or(Duration::ZERO, |began| end.since(began));
         let drivers = self.virtual_match.take_drivers();
+        for (node, summary) in (0..).zip(&mut self.summaries) {
+            summary.profiles_late = on_their_way(plan, node, lasted, |node| drivers[node as usize].session());
+        }
         for ((node, mut driver), has_to_finish) in (0..).zip(drivers).zip(has_to_finish) {
             if identity(plan, node) == Identity::Relay {
                 let summary = &mut self.summaries[node as usize];

@@ -34,6 +34,8 @@ pub(super) struct EventSummary {
     pub(super) keys: Option<Fingerprint>,
     /// What the players show of themselves.
     pub(super) profiles: Vec<Vec<u8>>,
+    /// Players whose profiles may have been on their way to it at the end, bit n for player n.
+    pub(super) profiles_late: u16,
 }
 
 impl EventSummary {
