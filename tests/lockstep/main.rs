@@ -43,6 +43,7 @@ mod saving;
 mod secrets;
 mod settings;
 mod simulated_network;
+mod slow_matches;
 mod tally;
 mod tcp;
 mod threads;

@@ -78,9 +78,9 @@ impl AnySession {
                     consider(link.last_heard + silence);
                 }
                 if let Some(since) = self.ending.since {
-                    consider(since + self.common.setup.config.ending_deadline());
+                    consider(since + self.common.ending_deadline());
                 }
-                if let Some(since) = self.waiting.waits_since(&self.common, &self.pace.planner) {
+                if let Some(since) = self.waiting.waits_since(&self.common) {
                     self.waiting.notice_at(&self.common, since).into_iter().for_each(&mut consider);
                     if let Some(drop_after) = self.common.setup.config.waits.drop_after {
                         consider(since + drop_after);
@@ -104,6 +104,7 @@ impl AnySession {
                 link.shift(jump, now);
             }
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
+            self.waiting.position_since = (self.waiting.position_since + jump).min(now);
             self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
             self.lobby.since = (self.lobby.since + jump).min(now);
             self.local.leaving = self.local.leaving.map(|since| (since + jump).min(now));

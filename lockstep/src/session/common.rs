@@ -258,6 +258,29 @@ impl Common {
         self.gate.last_turn.map(|last| last.saturating_add(self.setup.config.turns_ahead).saturating_add(2))
     }
 
+    /// How long the turn lasts in which the slowest player is, if the match cannot go on without its next entry: that entry closes when this turn is over.
+    pub(super) fn slowest_turn(&self) -> Option<Duration> {
+        let next = self.streams.slowest_next();
+        let needed = match self.phase {
+            SessionPhase::Ending => self.final_next().unwrap_or(0),
+            _ if self.setup.is_relay() => u32::MAX,
+            _ => self.gate.turn.saturating_add(1),
+        };
+        let turn =
+            next.checked_sub(self.setup.config.turns_ahead.saturating_add(1)).filter(|_| next < needed);
+        turn.map(|turn| self.gate.length_of(turn))
+    }
+
+    /// At a relay: how long the last turn lasts for which it has all entries.
+    pub(super) fn newest_turn(&self) -> Duration {
+        self.gate.complete.checked_sub(1).map_or(Duration::ZERO, |turn| self.gate.length_of(turn))
+    }
+
+    /// How long the end waits without progress. A turn that lasts is none.
+    pub(super) fn ending_deadline(&self) -> Duration {
+        self.setup.config.ending_deadline() + self.slowest_turn().unwrap_or_default()
+    }
+
     /// How many of the local player's entries can still close before the last one that runs, and the last turn.
     pub(super) fn room_before_end(&self) -> Option<(u32, Turn)> {
         let last = self.gate.last_turn?;

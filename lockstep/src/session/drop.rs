@@ -56,13 +56,13 @@ impl AnySession {
         if !follows_turns && (missing == 0 || position != self.waiting.position) {
             self.waiting.since = None;
         }
-        self.waiting.position = position;
+        self.waiting.note_position(position, self.common.now);
         if missing == 0 {
             self.mesh.take_back(&self.common, self.ballots.own, self.common.talking());
             return;
         }
         self.waiting.since.get_or_insert(self.common.now);
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         if self.common.setup.is_mesh() && mesh::agrees_never(self.common.config(), waited) {
             self.fail_alone();
             return;
@@ -142,7 +142,7 @@ impl AnySession {
     /// These players have been dropped: the wait so far was for them. If the turn lacks others, too, their time begins now.
     pub(super) fn end_wait_for(&mut self, players: u16) {
         self.waiting.missing = players;
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         self.pace.meter.turn_begins(waited, self.common.now);
         self.waiting.end(self.common.now);
     }
@@ -261,7 +261,7 @@ impl AnySession {
         if span > CLOCK_JUMP || self.common.phase != SessionPhase::Running || self.is_catching_up() {
             return;
         }
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         let is_known = waited > Duration::ZERO && self.waiting.hears_middle(&self.common);
         let late = if is_known { self.waiting.late(&self.common) } else { 0 };
         self.lateness.note(&mut self.common, span, waited, late);
@@ -269,7 +269,7 @@ impl AnySession {
 
     /// These players are dropped. The others have waited for them: now, and in former turns if they were late again and again.
     fn charge_dropped(&mut self, players: u16) {
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         let late = if waited > Duration::ZERO { self.waiting.late(&self.common) } else { 0 };
         for player in players_in(players) {
             let now = if late & (1 << player.0) != 0 { waited } else { Duration::ZERO };
@@ -280,7 +280,7 @@ impl AnySession {
 
     /// Mesh: gives these players up, and drops those on whom all survivors agree.
     fn freeze(&mut self, missing: u16) {
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         match self.mesh.freeze(&self.common, self.ballots.own, missing, waited) {
             Next::Wait => {}
             Next::Drop(players) => self.end_streams(players),

@@ -44,7 +44,7 @@ impl Ending {
         if !at_end || self.since.is_none() || entries != self.entries {
             *self = Self { since: at_end.then_some(common.now), entries };
         }
-        self.since.is_some_and(|since| common.now.since(since) >= common.config().ending_deadline())
+        self.since.is_some_and(|since| common.now.since(since) >= common.ending_deadline())
     }
 
     /// The local player has wanted to leave since this time: whether the others have the local player's last entry, so that this peer may go. In a mesh they

@@ -1,6 +1,10 @@
 //! The position of the match, and whether it can go on.
 
 use crate::value::ids::Turn;
+use crate::value::time::Duration;
+
+/// Number of turns whose length is known: more than a player can be behind (the turns ahead, 8 at most, and the turn that it is in).
+const LENGTHS: usize = 16;
 
 /// Whether the next turn can begin. Exhaustive on purpose: a loop that forgets a case hangs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,9 +33,21 @@ pub(crate) struct Gate {
     pub(super) complete: u32,
     /// Behind the middle of a star: the first turn that may not begin yet.
     pub(super) horizon: Option<u32>,
+    /// Lengths of the last turns, by number.
+    pub(super) lengths: [Duration; LENGTHS],
 }
 
 impl Gate {
+    /// How long the turn `turn` lasts, which begins.
+    pub(super) fn note_length(&mut self, turn: u32, length: Duration) {
+        self.lengths[turn as usize % LENGTHS] = length;
+    }
+
+    /// How long one of the last turns lasts; zero if it did not begin here.
+    pub(super) fn length_of(&self, turn: u32) -> Duration {
+        self.lengths[turn as usize % LENGTHS]
+    }
+
     /// The turn that ended last.
     pub(super) fn ended_turn(&self) -> Option<u32> {
         self.turn.checked_sub(1 + u32::from(self.in_turn))

@@ -310,7 +310,7 @@ impl AnySession {
         }
         link.progress.base = link.progress.base.max(turns.base);
         let confirmed = self.common.confirmed();
-        let waited = self.waiting.waited(&self.common, &self.pace.planner);
+        let waited = self.waiting.waited(&self.common);
         self.pace.meter.confirmed(confirmed, waited, self.common.now);
     }
 

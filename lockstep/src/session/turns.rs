@@ -55,7 +55,7 @@ impl AnySession {
             if self.common.setup.config.tempo.aligns {
                 self.pace.alignment.turn_begins(turn.0, self.waiting.since.unwrap_or(self.common.now));
             }
-            let waited = self.waiting.waited(&self.common, &self.pace.planner);
+            let waited = self.waiting.waited(&self.common);
             self.pace.meter.turn_begins(waited, self.common.now);
             self.waiting.end(self.common.now);
             self.waiting.told = Told::default();
@@ -241,6 +241,7 @@ impl AnySession {
         }
         self.collect_save(turn);
         self.pace.planner.begin_turn();
+        self.common.gate.note_length(turn.0, self.pace.planner.turn());
         let new_plan = self.pace.planner.plan();
         if new_plan != plan {
             self.common.emit(Event::Plan { turn, plan: new_plan });
@@ -267,6 +268,7 @@ impl AnySession {
                 }
             }
             self.pace.planner.begin_turn();
+            self.common.gate.note_length(turn, self.pace.planner.turn());
         }
     }
 

@@ -1,6 +1,5 @@
 //! Waiting: for whom, for how long, and which players have delayed the game so far.
 
-use crate::pace::pacing::Planner;
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::event::Event;
@@ -76,6 +75,8 @@ pub(crate) struct Waiting {
     silent_until: Instant,
     /// The slowest stream's next entry: while it advances, nobody is stuck.
     pub(super) position: u32,
+    /// Since when it is the next one.
+    pub(super) position_since: Instant,
 }
 
 impl Waiting {
@@ -97,15 +98,26 @@ impl Waiting {
     }
 
     /// How long the match has waited for the next turn; zero if it does not wait.
-    pub(super) fn waited(&self, common: &Common, planner: &Planner) -> Duration {
-        self.waits_since(common, planner).map_or(Duration::ZERO, |since| common.now.since(since))
+    pub(super) fn waited(&self, common: &Common) -> Duration {
+        self.waits_since(common).map_or(Duration::ZERO, |since| common.now.since(since))
     }
 
     /// From when on the match waits for the next turn, perhaps not yet. A relay sees that somebody is a turn behind as soon as the first
     /// player begins a turn, and that player waits when the turn is over.
-    pub(super) fn waits_since(&self, common: &Common, planner: &Planner) -> Option<Instant> {
-        let turn = if common.setup.is_relay() { planner.turn() } else { Duration::ZERO };
-        self.since.map(|since| since + turn)
+    ///
+    /// Whoever is behind makes its next entry when the turn that it is in is over. That turn may be longer than the drop time: the speed may be low, and the
+    /// others may have run it and all that follow. So nobody waits before it can be over.
+    pub(super) fn waits_since(&self, common: &Common) -> Option<Instant> {
+        let first = if common.setup.is_relay() { common.newest_turn() } else { Duration::ZERO };
+        let due = common.slowest_turn().map_or(Instant::ZERO, |turn| self.position_since + turn);
+        self.since.map(|since| (since + first).max(due))
+    }
+
+    /// The slowest stream's next entry is this one now.
+    pub(super) fn note_position(&mut self, position: u32, now: Instant) {
+        if position != self.position {
+            (self.position, self.position_since) = (position, now);
+        }
     }
 
     /// Players whose next entry blocks the match, bit n for player n.
@@ -196,7 +208,10 @@ impl Waiting {
         }
         self.told = told;
         let players: Vec<PlayerId> = players_in(common.waits_for()).collect();
-        let drop_in = config.waits.drop_after.map(|drop_after| drop_after - config.waits.waiting_notice);
+        let until_due =
+            self.waits_since(common).zip(self.since).map_or(Duration::ZERO, |(due, since)| due.since(since));
+        let drop_in =
+            config.waits.drop_after.map(|drop_after| drop_after + until_due - config.waits.waiting_notice);
         let turn = Turn(common.gate.turn);
         tracing::info!(turn = turn.0, ?players, ?drop_in, "waiting");
         common.emit(Event::WaitingFor { turn, players, drop_in });
@@ -231,8 +246,7 @@ impl AnySession {
         if !self.waiting.hears_middle(&self.common) {
             return None;
         }
-        let drop_at = self.waiting.waits_since(&self.common, &self.pace.planner)?
-            + self.common.setup.config.waits.drop_after?;
+        let drop_at = self.waiting.waits_since(&self.common)? + self.common.setup.config.waits.drop_after?;
         Some(drop_at.since(self.common.now))
     }
 

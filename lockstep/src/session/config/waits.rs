@@ -29,7 +29,8 @@ impl Default for Waits {
 }
 
 impl SessionConfig {
-    /// Length of a stall after which the missing players are dropped and the others go on, 1 ms to 24 h. Default 20 s.
+    /// Length of a stall after which the missing players are dropped and the others go on, 1 ms to 24 h. Default 20 s. The turn that a player is still in is no
+    /// stall, however long it lasts.
     pub fn drop_after(mut self, drop_after: Duration) -> Self {
         self.waits.drop_after = Some(drop_after);
         self

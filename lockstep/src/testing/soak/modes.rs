@@ -2,6 +2,7 @@
 
 use crate::session::config::Controls;
 use crate::testing::soak::dice::Dice;
+use crate::value::entry::{SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::time::Duration;
 
 /// The streams.
@@ -86,12 +87,12 @@ fn controls(seed: u64, players: u8) -> (Controls, Vec<Speed>) {
         [dice.between(0, 3) as usize];
     let count = if dice.between(0, 2) == 0 { dice.between(1, 5) } else { 0 };
     let mut speed = |_| {
-        // At a slower one a turn may last longer than these plans wait for a player: the last one to reach the end would be dropped there.
-        let slowest = if dice.between(0, 7) == 0 { 50 } else { 60 };
+        let (slowest, fastest) =
+            if dice.between(0, 7) == 0 { (SPEED_PERCENT_MIN, 60) } else { (60, SPEED_PERCENT_MAX) };
         Speed {
             at: Duration::from_millis(dice.between(500, 14_000) as u64),
             player: dice.between(0, i32::from(players) - 1) as u8,
-            percent: dice.between(slowest, 250) as u8,
+            percent: dice.between(slowest.into(), fastest.into()) as u8,
         }
     };
     let mut speeds: Vec<Speed> = (0..count).map(&mut speed).collect();

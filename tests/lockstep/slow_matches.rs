@@ -1,0 +1,89 @@
+//! Matches at a small part of their speed: a turn lasts longer than the others wait for a player who is gone.
+
+use crate::play::Play as _;
+use crate::toy::{Toy, latency, toy_match};
+use testudo_lockstep::{
+    Duration, Instant, PeerClock, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN, SessionConfig, SessionPhase,
+    Topology, VirtualMatch,
+};
+
+/// Turns of 2 s at the slowest speed.
+fn config(topology: Topology) -> SessionConfig {
+    let config = SessionConfig::new(3).simulated().topology(topology).turns(60);
+    config.drop_after(Duration::from_secs(1))
+}
+
+/// A match at the slowest speed, in which the clock of player 1 loses a twentieth: its turns are over later and later, until the others are all the turns ahead
+/// in front of it.
+fn slow_match(config: &SessionConfig) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, 0, 1, latency(40));
+    let clock = PeerClock { offset: Duration::ZERO, drift_ppm: -50_000, asleep_until: Instant::ZERO };
+    game.set_clock(1, clock).unwrap();
+    game.session_mut(0).set_speed(SPEED_PERCENT_MIN).unwrap();
+    game
+}
+
+fn assert_whole(game: &VirtualMatch<Toy>, what: &str) {
+    let players = &game.drivers()[..3];
+    let gone: Vec<_> = players.iter().map(|driver| driver.simulation().gone.clone()).collect();
+    assert!(gone.iter().all(Vec::is_empty), "{what}: {gone:?}");
+    assert_eq!(game.phases()[..3], [SessionPhase::Finished; 3], "{what}");
+    let logs: Vec<_> = players.iter().map(|driver| &driver.simulation().log).collect();
+    assert!(!logs[0].is_empty() && logs[0] == logs[1] && logs[0] == logs[2], "{what}");
+}
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
+
+/// Seed 660333: the others were done, and dropped a player who was still in the last turn.
+#[test]
+fn nobody_is_dropped_for_a_last_turn_that_is_longer_than_the_drop_time() {
+    for topology in TOPOLOGIES {
+        let mut game = slow_match(&config(topology));
+        assert!(game.play(200_000), "{topology:?}: {:?}", game.phases());
+        assert_whole(&game, &format!("{topology:?}"));
+    }
+}
+
+/// Whoever was in front had run the first fast turn, and waited for the end of a slow one.
+#[test]
+fn nobody_is_dropped_when_a_slow_match_becomes_fast() {
+    for topology in TOPOLOGIES {
+        let mut game = slow_match(&config(topology));
+        game.play(90_000);
+        game.session_mut(2).set_speed(SPEED_PERCENT_MAX).unwrap();
+        assert!(game.play(200_000), "{topology:?}: {:?}", game.phases());
+        assert_whole(&game, &format!("{topology:?}"));
+    }
+}
+
+/// The end waits for turns as long as they last, also where nobody is ever dropped.
+#[test]
+fn the_end_waits_for_a_turn_that_is_longer_than_its_patience() {
+    for topology in TOPOLOGIES {
+        // Turns of 8 s; the end waits for 2 s without progress.
+        let second = Duration::from_secs(1);
+        let config = config(topology).without_drops().frames_per_turn(16).silence_timeout(second);
+        let mut game = slow_match(&config.linger(second));
+        assert!(game.play(800_000), "{topology:?}: {:?}", game.phases());
+        assert_whole(&game, &format!("{topology:?}"));
+    }
+}
+
+/// The others wait for the turn, and no longer.
+#[test]
+fn a_player_who_is_gone_in_a_slow_match_is_dropped() {
+    for topology in TOPOLOGIES {
+        let mut game = slow_match(&config(topology));
+        game.play(60_000);
+        let next = game.session(0).next_turn().0;
+        game.play_cut_off(&[1], 80_000);
+        assert!(game.session(0).missing_players().is_empty(), "{topology:?}");
+        for node in [0, 2] {
+            let gone = &game.toy(node).gone;
+            assert!(
+                gone[..] == [(1, gone[0].1)] && gone[0].1 <= next + 2,
+                "{topology:?}: {gone:?} of {next}"
+            );
+        }
+    }
+}
