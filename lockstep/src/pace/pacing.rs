@@ -3,7 +3,9 @@
 //! Each player measures two averages (network: from closing an entry to its last confirmation; runtime: slowest frame of a turn) and sends
 //! them with its entries. All peers apply them at the turn of that entry. Measurements are session state, never simulation state.
 
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{Extra, SPEED_PERCENT_USUAL};
+use crate::value::field::{Field, fields};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
@@ -36,6 +38,23 @@ pub struct TurnPlan {
     pub frames_per_second: u32,
     /// Frames per 1,000 seconds of real time.
     pub pace_millihertz: u32,
+}
+
+/// No setting gives more.
+impl Field for TurnPlan {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(u64::from(self.frames_per_turn), 16);
+        writer.write_bits(u64::from(self.frames_per_second), 16);
+        self.pace_millihertz.write(writer);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            frames_per_turn: reader.read_max(16, 2_000)? as u32,
+            frames_per_second: reader.read_max(16, 1_000)? as u32,
+            pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
+        })
+    }
 }
 
 /// The article's turn from a network average and a runtime average in milliseconds, with both defects of its arithmetic fixed.
@@ -113,6 +132,8 @@ pub(crate) struct Votes {
     pub(crate) runtime_ms: u16,
     pub(crate) excess_ms: u32,
 }
+
+fields!(Votes { network_ms, runtime_ms, excess_ms });
 
 impl Planner {
     pub(crate) fn new(pace: Pace, base: TurnPlan, turns_ahead: u32) -> Self {

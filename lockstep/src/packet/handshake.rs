@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::packet::{Kind, begin};
-use crate::signed::roster::{Seat, read_seat, read_seats, write_seat, write_seats};
+use crate::signed::roster::{Seat, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::{Field, fields};
 use crate::value::ids::{Identity, PlayerId};
 
 /// Why a peer was not let in.
@@ -182,116 +182,69 @@ pub enum Bye {
     Dropped,
 }
 
-/// Identity on the wire, 5 bits: 0..=15 players, 16 watcher, 17 relay.
-pub(super) fn write_identity(writer: &mut BitWriter, identity: Identity) {
-    let number = match identity {
-        Identity::Player(player) => player.0,
-        Identity::Watcher => 16,
-        Identity::Relay => 17,
-    };
-    writer.write_bits(u64::from(number), 5);
-}
-
-pub(super) fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, DecodeError> {
-    Ok(match reader.read_max(5, 17)? as u8 {
-        16 => Identity::Watcher,
-        17 => Identity::Relay,
-        player => Identity::Player(PlayerId(player)),
-    })
-}
-
-impl Hello {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Hello);
-        writer.write_bits(u64::from(self.version), 16);
-        writer.write_bits(self.nonce, 64);
-        writer.write_bits(u64::from(self.session_mark), 32);
-        writer.write_bits(self.config_hash, 64);
-        writer.write_bits(self.content_hash, 64);
-        writer.write_bits(u64::from(self.frames_per_second), 16);
-        write_identity(writer, self.identity);
-        writer.write_bits(self.cookie, 64);
-        writer.write_bits(self.place as u64, 64);
-        writer.write_bits((self.place >> 64) as u64, 64);
+/// 5 bits: 0..=15 players, 16 watcher, 17 relay.
+impl Field for Identity {
+    fn write(&self, writer: &mut BitWriter) {
+        let number = match self {
+            Self::Player(player) => player.0,
+            Self::Watcher => 16,
+            Self::Relay => 17,
+        };
+        writer.write_bits(u64::from(number), 5);
     }
 
-    /// Version and nonce, which every version has at the same place.
-    pub(crate) fn peek(mut reader: BitReader<'_>) -> Result<(u16, u64), DecodeError> {
-        Ok((reader.read_bits(16)? as u16, reader.read_bits(64)?))
-    }
-
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let version = reader.read_bits(16)? as u16;
-        let nonce = reader.read_bits(64)?;
-        let session_mark = reader.read_bits(32)? as u32;
-        let config_hash = reader.read_bits(64)?;
-        let content_hash = reader.read_bits(64)?;
-        let frames_per_second = reader.read_bits(16)? as u16;
-        let identity = read_identity(&mut reader)?;
-        let cookie = reader.read_bits(64)?;
-        let place = u128::from(reader.read_bits(64)?) | u128::from(reader.read_bits(64)?) << 64;
-        reader.finish()?;
-        Ok(Self {
-            version,
-            nonce,
-            session_mark,
-            config_hash,
-            content_hash,
-            frames_per_second,
-            identity,
-            cookie,
-            place,
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(match reader.read_max(5, 17)? as u8 {
+            16 => Self::Watcher,
+            17 => Self::Relay,
+            player => Self::Player(PlayerId(player)),
         })
     }
 }
 
-impl Challenge {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Challenge);
-        writer.write_bits(self.cookie, 64);
-    }
+fields!(Hello {
+    version,
+    nonce,
+    session_mark,
+    config_hash,
+    content_hash,
+    frames_per_second,
+    identity,
+    cookie,
+    place,
+});
+fields!(Challenge { cookie });
+fields!(Welcome { identity, connection });
+fields!(Refuse { refusal });
+fields!(Lobby { ready, members, sent_us, echo, start_in_us, keys });
+fields!(Echo { sent_us, held_us });
 
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let cookie = reader.read_bits(64)?;
-        reader.finish()?;
-        Ok(Self { cookie })
-    }
-}
-
-impl Welcome {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Welcome);
-        write_identity(writer, self.identity);
-        writer.write_bits(u64::from(self.connection), 16);
-    }
-
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let identity = read_identity(&mut reader)?;
-        let connection = reader.read_bits(16)? as u16;
-        reader.finish()?;
-        Ok(Self { identity, connection })
+impl Hello {
+    /// Version and nonce, which every version has at the same place.
+    pub(crate) fn peek(mut reader: BitReader<'_>) -> Result<(u16, u64), DecodeError> {
+        Field::read(&mut reader)
     }
 }
 
-impl Refuse {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Refuse);
-        let (reason, expected) = match self.refusal {
-            Refusal::Version { expected } => (0, u64::from(expected)),
-            Refusal::Config { expected } => (1, expected),
-            Refusal::Taken => (2, 0),
-            Refusal::Running => (3, 0),
-            Refusal::Session => (4, 0),
-            Refusal::Content { expected } => (5, expected),
-            Refusal::FrameRate { expected } => (6, u64::from(expected)),
-            Refusal::VotedOut => (7, 0),
-            Refusal::ComeBackIn { seconds } => (8, u64::from(seconds)),
+/// A number, then 64 bits that belong to it.
+impl Field for Refusal {
+    fn write(&self, writer: &mut BitWriter) {
+        let (reason, expected) = match *self {
+            Self::Version { expected } => (0, u64::from(expected)),
+            Self::Config { expected } => (1, expected),
+            Self::Taken => (2, 0),
+            Self::Running => (3, 0),
+            Self::Session => (4, 0),
+            Self::Content { expected } => (5, expected),
+            Self::FrameRate { expected } => (6, u64::from(expected)),
+            Self::VotedOut => (7, 0),
+            Self::ComeBackIn { seconds } => (8, u64::from(seconds)),
         };
         writer.write_bits(reason, 4);
-        writer.write_bits(expected, 64);
+        expected.write(writer);
     }
 
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         let reason = reader.read_max(4, 8)?;
         let max = match reason {
             0 | 6 | 8 => u64::from(u16::MAX),
@@ -299,80 +252,36 @@ impl Refuse {
             _ => 0,
         };
         let expected = reader.read_max(64, max)?;
-        reader.finish()?;
-        let refusal = match reason {
-            0 => Refusal::Version { expected: expected as u16 },
-            1 => Refusal::Config { expected },
-            2 => Refusal::Taken,
-            3 => Refusal::Running,
-            4 => Refusal::Session,
-            5 => Refusal::Content { expected },
-            7 => Refusal::VotedOut,
-            8 => Refusal::ComeBackIn { seconds: expected as u16 },
-            _ => Refusal::FrameRate { expected: expected as u16 },
-        };
-        Ok(Self { refusal })
+        Ok(match reason {
+            0 => Self::Version { expected: expected as u16 },
+            1 => Self::Config { expected },
+            2 => Self::Taken,
+            3 => Self::Running,
+            4 => Self::Session,
+            5 => Self::Content { expected },
+            7 => Self::VotedOut,
+            8 => Self::ComeBackIn { seconds: expected as u16 },
+            _ => Self::FrameRate { expected: expected as u16 },
+        })
     }
 }
 
-impl Lobby {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Lobby);
-        writer.write_bool(self.ready);
-        writer.write_bool(self.members.is_some());
-        if let Some(Members { here, ready }) = self.members {
-            writer.write_bits(u64::from(here), 16);
-            writer.write_bits(u64::from(ready), 16);
-        }
-        writer.write_bits(u64::from(self.sent_us), 32);
-        writer.write_bool(self.echo.is_some());
-        if let Some(echo) = self.echo {
-            writer.write_bits(u64::from(echo.sent_us), 32);
-            writer.write_bits(u64::from(echo.held_us), 32);
-        }
-        writer.write_bool(self.start_in_us.is_some());
-        if let Some(start_in_us) = self.start_in_us {
-            writer.write_bits(u64::from(start_in_us), 32);
-        }
-        writer.write_bool(self.keys.is_some());
-        if let Some(keys) = &self.keys {
-            keys.write(writer);
-        }
+/// Who is ready is here.
+impl Field for Members {
+    fn write(&self, writer: &mut BitWriter) {
+        (self.here, self.ready).write(writer);
     }
 
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let ready = reader.read_bool()?;
-        let members = if reader.read_bool()? { Some(Members::read(&mut reader)?) } else { None };
-        let sent_us = reader.read_bits(32)? as u32;
-        let echo = if reader.read_bool()? {
-            Some(Echo { sent_us: reader.read_bits(32)? as u32, held_us: reader.read_bits(32)? as u32 })
-        } else {
-            None
-        };
-        let start_in_us = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
-        let keys = if reader.read_bool()? { Some(Box::new(LobbyKeys::read(&mut reader)?)) } else { None };
-        reader.finish()?;
-        Ok(Self { ready, members, sent_us, echo, start_in_us, keys })
-    }
-}
-
-impl Members {
     fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let (here, ready) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
+        let (here, ready) = <(u16, u16)>::read(reader)?;
         if ready & !here == 0 { Ok(Self { here, ready }) } else { Err(DecodeError::NotCanonical) }
     }
 }
 
-impl LobbyKeys {
+impl Field for LobbyKeys {
     fn write(&self, writer: &mut BitWriter) {
-        writer.write_bool(self.own.is_some());
-        if let Some(own) = &self.own {
-            write_seat(writer, own);
-        }
-        writer.write_bool(self.mark.is_some());
-        if let Some(mark) = self.mark {
-            writer.write_bits(mark, 64);
-        }
+        self.own.write(writer);
+        self.mark.write(writer);
         writer.write_bool(!self.roster.is_empty());
         if !self.roster.is_empty() {
             write_seats(writer, self.roster.iter().copied());
@@ -380,16 +289,14 @@ impl LobbyKeys {
     }
 
     fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let own = if reader.read_bool()? { Some(read_seat(reader)?) } else { None };
-        let mark = if reader.read_bool()? { Some(reader.read_bits(64)?) } else { None };
+        let (own, mark) = Field::read(reader)?;
         let roster = if reader.read_bool()? { read_seats(reader)? } else { Vec::new() };
         Ok(Self { own, mark, roster })
     }
 }
 
-impl Bye {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Bye);
+impl Field for Bye {
+    fn write(&self, writer: &mut BitWriter) {
         let reason = match self {
             Self::Finished => 0,
             Self::Left => 1,
@@ -398,13 +305,11 @@ impl Bye {
         writer.write_bits(reason, 3);
     }
 
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let bye = match reader.read_max(3, 2)? {
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(match reader.read_max(3, 2)? {
             0 => Self::Finished,
             1 => Self::Left,
             _ => Self::Dropped,
-        };
-        reader.finish()?;
-        Ok(bye)
+        })
     }
 }

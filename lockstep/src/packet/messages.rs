@@ -1,9 +1,9 @@
 //! Messages between members, beside the match: profiles of the players, and what the application says.
 
-use crate::packet::handshake::{read_identity, write_identity};
 use crate::packet::{Kind, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
-use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
+use crate::value::field::{Field, read_bytes};
+use crate::value::ids::{Identity, PlayerId};
 
 /// Greatest length of a message in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 1_024;
@@ -106,13 +106,13 @@ impl Frame {
         match self {
             Self::Profile { player, bytes } => {
                 writer.write_bits(0, 2);
-                writer.write_bits(u64::from(player.0), 4);
+                player.write(writer);
                 writer.write_bits(bytes.len() as u64, 7);
                 writer.write_slice(bytes, 8 * bytes.len() as u32);
             }
             Self::Message { from, to, bytes } => {
                 writer.write_bits(1, 2);
-                write_identity(writer, *from);
+                from.write(writer);
                 let to = match to {
                     Address::Player(player) => player.0,
                     Address::Everybody => EVERYBODY,
@@ -124,7 +124,7 @@ impl Frame {
             }
             Self::Undelivered { players } => {
                 writer.write_bits(2, 2);
-                writer.write_bits(u64::from(*players), 16);
+                players.write(writer);
             }
         }
     }
@@ -132,12 +132,12 @@ impl Frame {
     fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         Ok(match reader.read_max(2, 2)? {
             0 => {
-                let player = PlayerId(reader.read_max(4, u64::from(PLAYERS_MAX) - 1)? as u8);
+                let player = Field::read(reader)?;
                 let length = reader.read_max(7, PROFILE_BYTES_MAX as u64)? as u32;
                 Self::Profile { player, bytes: read_bytes(reader, length)? }
             }
             1 => {
-                let from = read_identity(reader)?;
+                let from = Field::read(reader)?;
                 let to = match reader.read_max(5, u64::from(RECEIVER))? as u8 {
                     EVERYBODY => Address::Everybody,
                     RECEIVER => Address::Receiver,
@@ -146,7 +146,7 @@ impl Frame {
                 let length = reader.read_golomb(LENGTH_ORDER, MESSAGE_BYTES_MAX as u32)?;
                 Self::Message { from, to, bytes: read_bytes(reader, length)? }
             }
-            _ => match reader.read_bits(16)? as u16 {
+            _ => match u16::read(reader)? {
                 0 => return Err(DecodeError::NotCanonical),
                 players => Self::Undelivered { players },
             },
@@ -159,11 +159,6 @@ const LENGTH_ORDER: u32 = 5;
 
 fn length_bits(bytes: &[u8]) -> u32 {
     golomb_bits(bytes.len() as u32, LENGTH_ORDER)
-}
-
-fn read_bytes(reader: &mut BitReader<'_>, length: u32) -> Result<Vec<u8>, DecodeError> {
-    let mut part = reader.take(8 * length)?;
-    (0..length).map(|_| Ok(part.read_bits(8)? as u8)).collect()
 }
 
 #[cfg(test)]

@@ -24,12 +24,13 @@ pub use turns::{BODY_BITS_MAX, Segment, SegmentPlan, TurnsPacket, segment_cost};
 pub(crate) use kind::Kind;
 pub(crate) use messages::FRAMES_MAX;
 pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
-pub(crate) use turns::{ENTRIES_MAX, end_reason, end_reason_number, entry_content};
+pub(crate) use turns::{ENTRIES_MAX, end_reason_number, entry_content};
 
 use siphasher::sip::SipHasher24;
 use twox_hash::XxHash3_64;
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::Field;
 use crate::value::ids::PLAYERS_MAX;
 
 /// Version of the wire format. Peers of different versions refuse each other.
@@ -97,6 +98,33 @@ pub(crate) fn begin(writer: &mut BitWriter, kind: Kind) {
     writer.clear();
     kind.write(writer);
 }
+
+/// A packet that is a field and nothing else.
+pub(crate) trait Whole: Field {
+    const KIND: Kind;
+
+    fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Self::KIND);
+        self.write(writer);
+    }
+
+    fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let packet = Self::read(&mut reader)?;
+        reader.finish()?;
+        Ok(packet)
+    }
+}
+
+/// From one list: these packets are fields, and their kinds have their names.
+macro_rules! whole {
+    ($($name:ident),*) => {$(
+        impl Whole for $name {
+            const KIND: Kind = Kind::$name;
+        }
+    )*};
+}
+
+whole!(Hello, Welcome, Refuse, Lobby, Bye, Challenge, Transfer);
 
 /// Finishes a packet: copies it to `out` and appends the tag.
 pub(crate) fn seal(writer: &BitWriter, key: u64, out: &mut Vec<u8>) {

@@ -4,9 +4,10 @@ use smallvec::SmallVec;
 
 use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::key::PlayerKey;
-use crate::signed::roster::{Roster, read_array};
+use crate::signed::roster::Roster;
 use crate::signed::statement::Statement;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::Field;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// Greatest number of statements in one packet: entries go first.
@@ -103,20 +104,20 @@ impl Signed {
         writer.write_golomb(self.received.len() as u32, 0);
         for received in &self.received {
             writer.write_golomb_signed(received.turn.wrapping_sub(base) as i32, 0);
-            writer.write_bits(u64::from(received.authors), 16);
+            received.authors.write(writer);
         }
         writer.write_golomb(self.statements.len() as u32, 0);
         for statement in &self.statements {
-            writer.write_bits(u64::from(statement.author.0), 4);
+            statement.author.write(writer);
             writer.write_golomb_signed(statement.turn.0.wrapping_sub(base) as i32, 0);
             statement.write_body(writer, everybody(players));
         }
         writer.write_golomb(self.ends.len() as u32, 0);
         for end in &self.ends {
-            writer.write_bits(u64::from(end.player.0), 4);
+            end.player.write(writer);
             writer.write_golomb_signed(end.number.wrapping_sub(base) as i32, 0);
             writer.write_bits(u64::from(end.reason), 3);
-            writer.write_slice(&end.signature, 8 * SIGNATURE_BYTES as u32);
+            end.signature.write(writer);
         }
     }
 
@@ -133,23 +134,23 @@ impl Signed {
         self.wants_roster = reader.read_bool()?;
         for _ in 0..reader.read_golomb(0, RECEIVED_MAX as u32)? {
             let turn = base.wrapping_add(reader.read_golomb_signed(0)? as u32);
-            let authors = reader.read_bits(16)? as u16;
+            let authors = u16::read(reader)?;
             if authors == 0 {
                 return Err(DecodeError::NotCanonical);
             }
             self.received.push(Received { turn, authors });
         }
         for _ in 0..reader.read_golomb(0, STATEMENTS_MAX as u32)? {
-            let author = PlayerId(reader.read_bits(4)? as u8);
+            let author = Field::read(reader)?;
             let turn = Turn(base.wrapping_add(reader.read_golomb_signed(0)? as u32));
             self.statements.push(Statement::read_body(reader, author, turn, everybody(players))?);
         }
         for _ in 0..reader.read_golomb(0, u32::from(PLAYERS_MAX))? {
             self.ends.push(SignedEnd {
-                player: PlayerId(reader.read_bits(4)? as u8),
+                player: Field::read(reader)?,
                 number: base.wrapping_add(reader.read_golomb_signed(0)? as u32),
                 reason: reader.read_max(3, 3)? as u8,
-                signature: read_array(reader)?,
+                signature: Field::read(reader)?,
             });
         }
         if self.is_empty() { Err(DecodeError::NotCanonical) } else { Ok(()) }

@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use crate::packet::{Kind, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::{Field, read_bytes};
 use crate::value::ids::PlayerId;
 
 /// Bytes of every chunk except the last.
@@ -104,9 +104,8 @@ pub enum Transfer {
     },
 }
 
-impl Transfer {
-    pub(crate) fn encode(&self, writer: &mut BitWriter) {
-        begin(writer, Kind::Transfer);
+impl Field for Transfer {
+    fn write(&self, writer: &mut BitWriter) {
         let kind = match self {
             Self::Wait => 0,
             Self::Manifest(_) => 1,
@@ -120,92 +119,79 @@ impl Transfer {
         match self {
             Self::Wait | Self::Here => {}
             Self::Manifest(manifest) => manifest.write(writer),
-            Self::Chunk(chunk) => {
-                writer.write_bits(u64::from(chunk.turn), 32);
-                writer.write_bits(u64::from(chunk.index), 32);
-                writer.write_bits(u64::from(chunk.sent_ms), 16);
-                writer.write_bits(chunk.bytes.len() as u64 - 1, 10);
-                writer.write_slice(&chunk.bytes, 8 * chunk.bytes.len() as u32);
-            }
+            Self::Chunk(chunk) => chunk.write(writer),
             Self::Want(want) => want.write(writer),
-            Self::Refuse { turn } => writer.write_bits(u64::from(*turn), 32),
-            Self::Ask { not_before } => writer.write_bits(u64::from(*not_before), 32),
-        }
-    }
-
-    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let transfer = match reader.read_max(4, 6)? {
-            0 => Self::Wait,
-            1 => Self::Manifest(Manifest::read(&mut reader)?),
-            2 => {
-                let turn = reader.read_bits(32)? as u32;
-                let index = reader.read_bits(32)? as u32;
-                let sent_ms = reader.read_bits(16)? as u16;
-                let length = reader.read_bits(10)? as usize + 1;
-                let mut bytes = Vec::with_capacity(length);
-                for _ in 0..length {
-                    bytes.push(reader.read_bits(8)? as u8);
-                }
-                Self::Chunk(Chunk { turn, index, sent_ms, bytes })
-            }
-            3 => Self::Want(Want::read(&mut reader)?),
-            4 => Self::Refuse { turn: reader.read_bits(32)? as u32 },
-            5 => Self::Here,
-            _ => Self::Ask { not_before: reader.read_bits(32)? as u32 },
-        };
-        reader.finish()?;
-        Ok(transfer)
-    }
-}
-
-impl Manifest {
-    fn write(&self, writer: &mut BitWriter) {
-        writer.write_bits(u64::from(self.turn), 32);
-        writer.write_bits(u64::from(self.source.0), 4);
-        writer.write_bits(u64::from(self.total), 32);
-        writer.write_bits(self.hash, 64);
-        for block in &self.blocks {
-            writer.write_bits(u64::from(*block), 32);
+            Self::Refuse { turn } => turn.write(writer),
+            Self::Ask { not_before } => not_before.write(writer),
         }
     }
 
     fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let turn = reader.read_bits(32)? as u32;
-        let source = PlayerId(reader.read_bits(4)? as u8);
+        Ok(match reader.read_max(4, 6)? {
+            0 => Self::Wait,
+            1 => Self::Manifest(Field::read(reader)?),
+            2 => Self::Chunk(Field::read(reader)?),
+            3 => Self::Want(Field::read(reader)?),
+            4 => Self::Refuse { turn: Field::read(reader)? },
+            5 => Self::Here,
+            _ => Self::Ask { not_before: Field::read(reader)? },
+        })
+    }
+}
+
+impl Field for Chunk {
+    fn write(&self, writer: &mut BitWriter) {
+        self.turn.write(writer);
+        self.index.write(writer);
+        self.sent_ms.write(writer);
+        writer.write_bits(self.bytes.len() as u64 - 1, 10);
+        writer.write_slice(&self.bytes, 8 * self.bytes.len() as u32);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let (turn, index, sent_ms) = (u32::read(reader)?, u32::read(reader)?, u16::read(reader)?);
+        let length = reader.read_bits(10)? as u32 + 1;
+        Ok(Self { turn, index, sent_ms, bytes: read_bytes(reader, length)? })
+    }
+}
+
+impl Field for Manifest {
+    fn write(&self, writer: &mut BitWriter) {
+        self.turn.write(writer);
+        self.source.write(writer);
+        self.total.write(writer);
+        self.hash.write(writer);
+        self.blocks.iter().for_each(|block| block.write(writer));
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let (turn, source) = Field::read(reader)?;
         let total = reader.read_max(32, u64::from(STATE_BYTES_MAX))? as u32;
         if total == 0 {
             return Err(DecodeError::NotCanonical);
         }
-        let hash = reader.read_bits(64)?;
-        let read = |_| Ok(reader.read_bits(32)? as u32);
-        let blocks = (0..block_count(total)).map(read).collect::<Result<_, DecodeError>>()?;
+        let hash = u64::read(reader)?;
+        let blocks = (0..block_count(total)).map(|_| u32::read(reader)).collect::<Result<_, _>>()?;
         Ok(Self { turn, source, total, hash, blocks })
     }
 }
 
-impl Want {
+impl Field for Want {
     fn write(&self, writer: &mut BitWriter) {
-        writer.write_bits(u64::from(self.turn), 32);
-        writer.write_bits(u64::from(self.next), 32);
-        writer.write_bits(u64::from(self.received), 32);
-        writer.write_bits(u64::from(self.echo_ms), 16);
-        writer.write_bits(u64::from(self.held_ms), 16);
+        self.turn.write(writer);
+        self.next.write(writer);
+        self.received.write(writer);
+        self.echo_ms.write(writer);
+        self.held_ms.write(writer);
         writer.write_bits(self.have.len() as u64, 4);
-        for word in &self.have {
-            writer.write_bits(*word, 64);
-        }
+        self.have.iter().for_each(|word| word.write(writer));
     }
 
     fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let turn = reader.read_bits(32)? as u32;
-        let next = reader.read_bits(32)? as u32;
-        let received = reader.read_bits(32)? as u32;
-        let echo_ms = reader.read_bits(16)? as u16;
-        let held_ms = reader.read_bits(16)? as u16;
-        let mut have = SmallVec::new();
-        for _ in 0..reader.read_max(4, WANT_WORDS_MAX as u64)? {
-            have.push(reader.read_bits(64)?);
-        }
+        let (turn, next, received) = (u32::read(reader)?, u32::read(reader)?, u32::read(reader)?);
+        let (echo_ms, held_ms) = Field::read(reader)?;
+        let words = reader.read_max(4, WANT_WORDS_MAX as u64)?;
+        let have: SmallVec<_> = (0..words).map(|_| u64::read(reader)).collect::<Result<_, _>>()?;
         if have.last() == Some(&0) {
             return Err(DecodeError::NotCanonical);
         }

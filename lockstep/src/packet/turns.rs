@@ -8,6 +8,7 @@ use crate::packet::statement::Signed;
 use crate::packet::{Kind, PACKET_BYTES_MAX, PayloadFormat, TAG_BYTES, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits, golomb_signed_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::field::Field;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet};
 
 /// Greatest number of entries in one packet, over all segments: bounds what decoding allocates.
@@ -302,14 +303,14 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
             writer.write_bits(u64::from(network_ms), 16);
             writer.write_bits(u64::from(runtime_ms), 16);
         }
-        Extra::End(reason) => writer.write_bits(end_reason_number(reason), 3),
+        Extra::End(reason) => reason.write(writer),
         Extra::Pause(paused) => writer.write_bool(paused),
         Extra::Speed(percent) => writer.write_bits(u64::from(percent), 8),
         Extra::Save => {}
-        Extra::Result(value) => writer.write_bits(u64::from(value), 32),
+        Extra::Result(value) => value.write(writer),
         Extra::Slack(tenths) => writer.write_bits(u64::from(tenths as u16), 16),
-        Extra::Return(connection) => writer.write_bits(u64::from(connection), 16),
-        Extra::Votes(players) => writer.write_bits(u64::from(players.bits()), 16),
+        Extra::Return(connection) => connection.write(writer),
+        Extra::Votes(players) => players.bits().write(writer),
     }
 }
 
@@ -322,14 +323,20 @@ pub(crate) fn end_reason_number(reason: EndReason) -> u64 {
     }
 }
 
-/// Reads what [`end_reason_number`] gives.
-pub(crate) fn end_reason(reader: &mut BitReader<'_>) -> Result<EndReason, DecodeError> {
-    Ok(match reader.read_max(3, 3)? {
-        0 => EndReason::Left,
-        1 => EndReason::Dropped,
-        2 => EndReason::Surrendered,
-        _ => EndReason::HandedOver,
-    })
+/// Three bits.
+impl Field for EndReason {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(end_reason_number(*self), 3);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(match reader.read_max(3, 3)? {
+            0 => Self::Left,
+            1 => Self::Dropped,
+            2 => Self::Surrendered,
+            _ => Self::HandedOver,
+        })
+    }
 }
 
 fn read_extras(reader: &mut BitReader<'_>, entries: &mut [Entry]) -> Result<(), DecodeError> {
@@ -361,7 +368,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         1 => {
             Extra::Pace { network_ms: reader.read_bits(16)? as u16, runtime_ms: reader.read_bits(16)? as u16 }
         }
-        2 => Extra::End(end_reason(reader)?),
+        2 => Extra::End(Field::read(reader)?),
         3 => Extra::Pause(reader.read_bool()?),
         4 => {
             let percent = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))?;

@@ -2,6 +2,7 @@
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::field::Field;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
@@ -22,18 +23,19 @@ impl Asked {
     pub(crate) fn has_paused(self, max: Duration) -> bool {
         self.paused_ns >= max.as_micros().saturating_mul(1_000)
     }
+}
 
-    pub(crate) fn write(self, writer: &mut BitWriter) {
-        writer.write_bits(u64::from(self.pauses), 16);
-        writer.write_bits(u64::from(self.speeds), 16);
-        writer.write_bits(self.paused_ns, 64);
+impl Field for Asked {
+    fn write(&self, writer: &mut BitWriter) {
+        self.pauses.write(writer);
+        self.speeds.write(writer);
+        self.paused_ns.write(writer);
         writer.write_bits(self.wants_pause.map_or(2, u64::from), 2);
-        writer.write_bits(self.wants_speed.map_or(0, u64::from), 8);
+        self.wants_speed.unwrap_or(0).write(writer);
     }
 
-    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let (pauses, speeds) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
-        let paused_ns = reader.read_bits(64)?;
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let (pauses, speeds, paused_ns) = (u16::read(reader)?, u16::read(reader)?, u64::read(reader)?);
         let wants_pause = reader.read_max(2, 2)?;
         let wants_speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
         if (1..SPEED_PERCENT_MIN).contains(&wants_speed) {

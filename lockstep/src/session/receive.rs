@@ -2,7 +2,7 @@
 
 use crate::packet::{
     self, Bye, Challenge, Hello, Kind, Lobby, PROTOCOL_VERSION, Refusal, Refuse, Transfer, TurnsPacket,
-    Welcome,
+    Welcome, Whole,
 };
 use crate::session::config::Topology;
 use crate::session::event::Event;

@@ -7,11 +7,12 @@ use smallvec::SmallVec;
 use twox_hash::XxHash3_64;
 
 use crate::pace::pacing::TurnPlan;
-use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
+use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket};
 use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, Entry};
+use crate::value::field::Field;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// The number of a match in its saves: SipHash-2-4. Nobody learns the session id from it.
@@ -132,11 +133,11 @@ impl SavedMatch {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = BitWriter::new();
-        writer.write_bits(u64::from(PROTOCOL_VERSION), 16);
-        writer.write_bits(self.settings_hash, 64);
-        writer.write_bits(u64::from(self.turn), 32);
-        writer.write_bits(self.checksum, 64);
-        writer.write_bits(self.origin, 64);
+        PROTOCOL_VERSION.write(&mut writer);
+        self.settings_hash.write(&mut writer);
+        self.turn.write(&mut writer);
+        self.checksum.write(&mut writer);
+        self.origin.write(&mut writer);
         let (is_fixed, bits) = match self.format {
             PayloadFormat::Fixed(bits) => (true, bits),
             PayloadFormat::Variable(bits) => (false, bits),
@@ -144,17 +145,12 @@ impl SavedMatch {
         writer.write_bool(is_fixed);
         writer.write_bits(u64::from(bits), 16);
         write_pause(&mut writer, self.paused, self.paused_by);
-        writer.write_bits(u64::from(self.speed), 8);
-        writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
-        writer.write_bits(u64::from(self.plan.frames_per_second), 16);
-        writer.write_bits(u64::from(self.plan.pace_millihertz), 32);
+        self.speed.write(&mut writer);
+        self.plan.write(&mut writer);
         writer.write_bits(self.players.len() as u64, 5);
         let mut turns = TurnsPacket { base: self.turn, ..TurnsPacket::default() };
         for (number, player) in (0..PLAYERS_MAX).zip(&self.players) {
-            writer.write_bool(player.ended.is_some());
-            if let Some(reason) = player.ended {
-                writer.write_bits(end_reason_number(reason), 3);
-            }
+            player.ended.write(&mut writer);
             player.asked.write(&mut writer);
             if !player.entries.is_empty() {
                 let start = turns.entries.len() as u32;
@@ -181,7 +177,7 @@ impl SavedMatch {
             return Err(DecodeError::WrongTag.into());
         }
         let mut reader = BitReader::new(body);
-        let found = reader.read_bits(16)? as u16;
+        let found = u16::read(&mut reader)?;
         if found != PROTOCOL_VERSION {
             return Err(SavedMatchError::Version { found });
         }
@@ -189,28 +185,21 @@ impl SavedMatch {
     }
 
     fn read(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let settings_hash = reader.read_bits(64)?;
-        let turn = reader.read_bits(32)? as u32;
-        let checksum = reader.read_bits(64)?;
-        let origin = reader.read_bits(64)?;
+        let (settings_hash, turn) = Field::read(&mut reader)?;
+        let (checksum, origin) = Field::read(&mut reader)?;
         let is_fixed = reader.read_bool()?;
         let bits = reader.read_max(16, u64::from(ACTION_BITS_MAX))? as u32;
         let format = if is_fixed { PayloadFormat::Fixed(bits) } else { PayloadFormat::Variable(bits) };
         let (paused, paused_by) = read_pause(&mut reader)?;
         let speed = reader.read_max(8, u64::from(crate::SPEED_PERCENT_MAX))? as u8;
-        let plan = TurnPlan {
-            frames_per_turn: reader.read_max(16, 2_000)? as u32,
-            frames_per_second: reader.read_max(16, 1_000)? as u32,
-            pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
-        };
+        let plan = TurnPlan::read(&mut reader)?;
         if speed < crate::SPEED_PERCENT_MIN || plan.frames_per_turn == 0 || plan.frames_per_second == 0 {
             return Err(DecodeError::NotCanonical);
         }
         let count = reader.read_max(5, u64::from(PLAYERS_MAX))?;
         let mut players = SmallVec::new();
         for _ in 0..count {
-            let ended = if reader.read_bool()? { Some(end_reason(&mut reader)?) } else { None };
-            let asked = Asked::read(&mut reader)?;
+            let (ended, asked) = Field::read(&mut reader)?;
             players.push(SavedStream { ended, asked, entries: Vec::new() });
         }
         let mut turns = TurnsPacket { base: turn, ..TurnsPacket::default() };

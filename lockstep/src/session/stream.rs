@@ -227,7 +227,7 @@ impl Stream {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "codes"))]
 mod tests {
     use super::*;
     use crate::value::entry::Payload;

@@ -2,7 +2,7 @@
 
 use crate::packet::{
     self, BODY_BITS_MAX, Bye, Challenge, END_BITS, ENTRIES_MAX, Refuse, Segment, SegmentPlan, Transfer,
-    TurnsPacket, Welcome,
+    TurnsPacket, Welcome, Whole,
 };
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;

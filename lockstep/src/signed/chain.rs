@@ -1,6 +1,8 @@
 //! Hashes of everybody's entries so far. They must resist attackers who choose the bytes: truncated SHA-512.
 
 use crate::signed::crypto::sha512;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::Field;
 use crate::value::ids::PLAYERS_MAX;
 
 /// Bytes of one stream's hash in an opening.
@@ -25,6 +27,16 @@ pub(crate) fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
 /// The hash of one stream's entries from the first on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct StreamHash(pub(crate) [u8; 32]);
+
+impl Field for StreamHash {
+    fn write(&self, writer: &mut BitWriter) {
+        self.0.write(writer);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Field::read(reader).map(Self)
+    }
+}
 
 impl StreamHash {
     /// Adds the next entry, as bytes that differ for different entries.

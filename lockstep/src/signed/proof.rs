@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use crate::signed::chain::{Opening, STREAM_HASH_BYTES};
-use crate::signed::roster::{Roster, read_array};
+use crate::signed::chain::Opening;
+use crate::signed::roster::Roster;
 use crate::signed::statement::Statement;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
-use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
+use crate::value::field::Field;
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Two statements that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -125,7 +126,7 @@ impl Proof {
         let streams = self.opening.as_ref().map_or(&[][..], Opening::streams);
         writer.write_bits(streams.len() as u64, 5);
         for stream in streams {
-            writer.write_slice(stream, 8 * STREAM_HASH_BYTES as u32);
+            stream.write(&mut writer);
         }
         writer.bytes().to_vec()
     }
@@ -137,13 +138,12 @@ impl Proof {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = BitReader::new(bytes);
         let mut statement = || {
-            let author = PlayerId(reader.read_bits(4)? as u8);
-            let turn = Turn(reader.read_bits(32)? as u32);
+            let (author, turn) = Field::read(&mut reader)?;
             Statement::read_body(&mut reader, author, turn, u16::MAX)
         };
         let (first, second) = (statement()?, statement()?);
         let count = reader.read_max(5, u64::from(PLAYERS_MAX))?;
-        let streams = (0..count).map(|_| read_array(&mut reader)).collect::<Result<_, _>>()?;
+        let streams = (0..count).map(|_| Field::read(&mut reader)).collect::<Result<_, _>>()?;
         reader.finish()?;
         Ok(Self { first, second, opening: Opening::new(streams) })
     }

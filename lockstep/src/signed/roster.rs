@@ -6,6 +6,7 @@ use crate::signed::chain::hash;
 use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::key::PublicKey;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::{Field, fields};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// A player's key and salt, which it sends before the match.
@@ -16,6 +17,8 @@ pub struct Seat {
     /// A number that the player has chosen for this match, so that signatures of one match are not valid in another.
     pub salt: u64,
 }
+
+fields!(Seat { key, salt });
 
 /// The players of one match and their keys. Equal on all peers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,10 +150,7 @@ impl Roster {
 pub(crate) fn write_seats(writer: &mut BitWriter, seats: impl ExactSizeIterator<Item = Option<Seat>>) {
     writer.write_bits(seats.len() as u64, 5);
     for seat in seats {
-        writer.write_bool(seat.is_some());
-        if let Some(seat) = seat {
-            write_seat(writer, &seat);
-        }
+        seat.write(writer);
     }
 }
 
@@ -160,25 +160,7 @@ pub(crate) fn read_seats(reader: &mut BitReader<'_>) -> Result<Vec<Option<Seat>>
     if count == 0 {
         return Err(DecodeError::NotCanonical);
     }
-    (0..count).map(|_| if reader.read_bool()? { read_seat(reader).map(Some) } else { Ok(None) }).collect()
-}
-
-pub(crate) fn write_seat(writer: &mut BitWriter, seat: &Seat) {
-    writer.write_slice(&seat.key, 256);
-    writer.write_bits(seat.salt, 64);
-}
-
-pub(crate) fn read_seat(reader: &mut BitReader<'_>) -> Result<Seat, DecodeError> {
-    Ok(Seat { key: read_array(reader)?, salt: reader.read_bits(64)? })
-}
-
-/// Reads whole bytes.
-pub(crate) fn read_array<const N: usize>(reader: &mut BitReader<'_>) -> Result<[u8; N], DecodeError> {
-    let mut bytes = [0; N];
-    for byte in &mut bytes {
-        *byte = reader.read_bits(8)? as u8;
-    }
-    Ok(bytes)
+    (0..count).map(|_| Field::read(reader)).collect()
 }
 
 impl fmt::Display for Fingerprint {

@@ -3,8 +3,9 @@
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, OWN_HASH_BYTES};
 use crate::signed::crypto::SIGNATURE_BYTES;
 use crate::signed::key::PlayerKey;
-use crate::signed::roster::{Roster, read_array};
+use crate::signed::roster::Roster;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::field::{Field, fields};
 use crate::value::ids::{PlayerId, Turn};
 
 /// Game time between two statements, in microseconds: about a second, and less than 100 bytes per second of each player and link.
@@ -44,6 +45,8 @@ pub struct Since {
     /// Its checksum, folded ([`crate::fold_checksum`]), as the author has computed it.
     pub checksum: u32,
 }
+
+fields!(Since { turn, checksum });
 
 /// Number of signed bytes.
 const MESSAGE_BYTES: usize =
@@ -116,16 +119,12 @@ impl Statement {
         if self.live != all_live {
             writer.write_bits(u64::from(self.live), 16);
         }
-        writer.write_slice(&self.own, 8 * OWN_HASH_BYTES as u32);
-        writer.write_slice(&self.all, 8 * ALL_HASH_BYTES as u32);
-        writer.write_bits(u64::from(self.checksum), 32);
-        writer.write_slice(&self.agreed, 8 * AGREED_HASH_BYTES as u32);
-        writer.write_bool(self.since.is_some());
-        if let Some(since) = self.since {
-            writer.write_bits(u64::from(since.turn.0), 32);
-            writer.write_bits(u64::from(since.checksum), 32);
-        }
-        writer.write_slice(&self.signature, 8 * SIGNATURE_BYTES as u32);
+        self.own.write(writer);
+        self.all.write(writer);
+        self.checksum.write(writer);
+        self.agreed.write(writer);
+        self.since.write(writer);
+        self.signature.write(writer);
     }
 
     /// Reads what [`Statement::write_body`] wrote.
@@ -144,17 +143,12 @@ impl Statement {
             author,
             turn,
             live,
-            own: read_array(reader)?,
-            all: read_array(reader)?,
-            checksum: reader.read_bits(32)? as u32,
-            agreed: read_array(reader)?,
-            since: if reader.read_bool()? {
-                let turn = Turn(reader.read_bits(32)? as u32);
-                Some(Since { turn, checksum: reader.read_bits(32)? as u32 })
-            } else {
-                None
-            },
-            signature: read_array(reader)?,
+            own: Field::read(reader)?,
+            all: Field::read(reader)?,
+            checksum: Field::read(reader)?,
+            agreed: Field::read(reader)?,
+            since: Field::read(reader)?,
+            signature: Field::read(reader)?,
         };
         // A player who is out of the match makes no statements.
         if live & !all_live != 0 || live & (1 << author.0) == 0 {

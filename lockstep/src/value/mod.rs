@@ -9,5 +9,6 @@ pub(crate) mod codec;
     allow(dead_code, unreachable_pub, reason = "tests that make their own packets use all of it")
 )]
 pub(crate) mod entry;
+pub(crate) mod field;
 pub(crate) mod ids;
 pub(crate) mod time;

@@ -4,15 +4,15 @@ use siphasher::sip::SipHasher24;
 use smallvec::SmallVec;
 
 use crate::pace::pacing::{CALM_MS, CALM_TURNS, TurnPlan, Votes};
-use crate::packet::{end_reason, end_reason_number};
 use crate::session::asked::{Asked, read_pause, write_pause};
 use crate::session::config::{SessionConfig, Topology};
 use crate::session::saving::{is_somebodys_pause, plan_is_sound};
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
-use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
+use crate::signed::roster::{Seat, read_seats, write_seats};
 use crate::signed::statement::INTERVAL;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::field::{Field, fields};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Bytes of the length before a header.
@@ -64,6 +64,8 @@ pub(crate) struct HeaderPlayer {
     pub(crate) asked: Asked,
 }
 
+fields!(HeaderPlayer { ended, votes, asked });
+
 impl Header {
     /// Hash of all of it but the checksums, for statements, which have a checksum besides: it is the same for a right and a wrong copy of the
     /// simulation.
@@ -99,43 +101,20 @@ impl Header {
     }
 
     fn write(&self, writer: &mut BitWriter) {
-        writer.write_bits(self.settings_hash, 64);
-        writer.write_bits(u64::from(self.turn), 32);
-        writer.write_bits(u64::from(self.frame), 32);
-        writer.write_bits(self.checksum, 64);
+        self.settings_hash.write(writer);
+        self.turn.write(writer);
+        self.frame.write(writer);
+        self.checksum.write(writer);
         write_pause(writer, self.paused, self.paused_by);
-        writer.write_bits(u64::from(self.speed), 8);
-        writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
-        writer.write_bits(u64::from(self.plan.frames_per_second), 16);
-        writer.write_bits(u64::from(self.plan.pace_millihertz), 32);
-        writer.write_bits(u64::from(self.calm.0), 32);
-        writer.write_bits(u64::from(self.calm.1), 32);
-        writer.write_bool(self.result.is_some());
-        if let Some((turn, value)) = self.result {
-            writer.write_bits(u64::from(turn), 32);
-            writer.write_bits(u64::from(value), 32);
-        }
-        for player in &self.players {
-            writer.write_bool(player.ended.is_some());
-            if let Some((last, reason)) = player.ended {
-                writer.write_bits(u64::from(last), 32);
-                writer.write_bits(end_reason_number(reason), 3);
-            }
-            writer.write_bits(u64::from(player.votes.network_ms), 16);
-            writer.write_bits(u64::from(player.votes.runtime_ms), 16);
-            writer.write_bits(u64::from(player.votes.excess_ms), 32);
-            player.asked.write(writer);
-        }
-        writer.write_bool(self.saved.is_some());
-        if let Some(turn) = self.saved {
-            writer.write_bits(u64::from(turn), 32);
-        }
+        self.speed.write(writer);
+        self.plan.write(writer);
+        self.calm.write(writer);
+        self.result.write(writer);
+        self.players.iter().for_each(|player| player.write(writer));
+        self.saved.write(writer);
         writer.write_bool(self.signing.is_some());
         if let Some(signing) = &self.signing {
-            writer.write_bits(signing.elapsed, 64);
-            writer.write_bits(u64::from(signing.checksum), 32);
-            signing.streams.iter().for_each(|hash| writer.write_slice(&hash.0, 8 * hash.0.len() as u32));
-            write_seats(writer, signing.seats.iter().copied());
+            signing.write(writer);
         }
     }
 
@@ -146,39 +125,16 @@ impl Header {
         let length = usize::from(u16::from_le_bytes(*length));
         let head = rest.get(..length).ok_or(short)?;
         let mut reader = BitReader::new(head);
-        let settings_hash = reader.read_bits(64)?;
-        let turn = reader.read_bits(32)? as u32;
-        let frame = reader.read_bits(32)? as u32;
-        let checksum = reader.read_bits(64)?;
+        let (settings_hash, turn) = Field::read(&mut reader)?;
+        let (frame, checksum) = Field::read(&mut reader)?;
         let (paused, paused_by) = read_pause(&mut reader)?;
         let speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
-        let plan = read_plan(&mut reader)?;
-        let calm = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
-        let result = if reader.read_bool()? {
-            Some((reader.read_bits(32)? as u32, reader.read_bits(32)? as u32))
-        } else {
-            None
-        };
-        let mut all = SmallVec::new();
-        for _ in 0..players {
-            let ended = if reader.read_bool()? {
-                Some((reader.read_bits(32)? as u32, end_reason(&mut reader)?))
-            } else {
-                None
-            };
-            let votes = Votes {
-                network_ms: reader.read_bits(16)? as u16,
-                runtime_ms: reader.read_bits(16)? as u16,
-                excess_ms: reader.read_bits(32)? as u32,
-            };
-            all.push(HeaderPlayer { ended, votes, asked: Asked::read(&mut reader)? });
-        }
-        let saved = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
-        let signing = if reader.read_bool()? {
-            Some(Box::new(HeaderSigning::read(&mut reader, players)?))
-        } else {
-            None
-        };
+        let plan = Field::read(&mut reader)?;
+        let (calm, result) = Field::read(&mut reader)?;
+        let of_all = (0..players).map(|_| Field::read(&mut reader)).collect::<Result<_, _>>()?;
+        let saved = Field::read(&mut reader)?;
+        let is_signed = reader.read_bool()?;
+        let signing = is_signed.then(|| HeaderSigning::read(&mut reader, players)).transpose()?.map(Box::new);
         reader.finish()?;
         let header = Self {
             settings_hash,
@@ -191,7 +147,7 @@ impl Header {
             plan,
             calm,
             result,
-            players: all,
+            players: of_all,
             saved,
             signing,
         };
@@ -224,20 +180,18 @@ impl Header {
     }
 }
 
-fn read_plan(reader: &mut BitReader<'_>) -> Result<TurnPlan, DecodeError> {
-    Ok(TurnPlan {
-        frames_per_turn: reader.read_max(16, 2_000)? as u32,
-        frames_per_second: reader.read_max(16, 1_000)? as u32,
-        pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
-    })
-}
-
+/// How many streams it has, is the number of players.
 impl HeaderSigning {
+    fn write(&self, writer: &mut BitWriter) {
+        self.elapsed.write(writer);
+        self.checksum.write(writer);
+        self.streams.iter().for_each(|hash| hash.write(writer));
+        write_seats(writer, self.seats.iter().copied());
+    }
+
     fn read(reader: &mut BitReader<'_>, players: u8) -> Result<Self, DecodeError> {
-        let elapsed = reader.read_bits(64)?;
-        let checksum = reader.read_bits(32)? as u32;
-        let streams = (0..players).map(|_| Ok(StreamHash(read_array(reader)?)));
-        let streams = streams.collect::<Result<_, DecodeError>>()?;
+        let (elapsed, checksum) = Field::read(reader)?;
+        let streams = (0..players).map(|_| Field::read(reader)).collect::<Result<_, _>>()?;
         Ok(Self { elapsed, checksum, streams, seats: read_seats(reader)? })
     }
 }

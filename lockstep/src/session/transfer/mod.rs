@@ -20,7 +20,7 @@ pub(super) mod source;
 
 use smallvec::SmallVec;
 
-use crate::packet::{self, Chunk, Manifest, Transfer, WANT_WORDS_MAX, Want};
+use crate::packet::{self, Chunk, Manifest, Transfer, WANT_WORDS_MAX, Want, Whole};
 use crate::session::SessionPhase;
 use crate::session::common::Common;
 use crate::session::delayed::Delayed;
