@@ -134,7 +134,8 @@ impl<A: Clone> Ledger<A> {
         wrong.collect()
     }
 
-    /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on.
+    /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on. If another program comes back, what the
+    /// former one gave after its end runs nowhere, not even after the return.
     pub(super) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran<A>> {
         let mut expected = self.carried.clone();
         for (player, place) in (0_u8..).zip(&self.places) {
@@ -142,9 +143,13 @@ impl<A: Clone> Ledger<A> {
                 let left = gone.iter().filter(|(who, at)| *who == player && *at <= turn).count();
                 left > back.iter().filter(|(who, at)| *who == player && *at <= turn).count()
             };
-            for program in place {
+            for (number, program) in place.iter().enumerate() {
                 let (due, _) = program.settle(self.turns_ahead, self.per_turn_max);
-                let due = due.into_iter().filter(|(turn, _)| *turn < self.turns && !away(*turn));
+                let is_former = number + 1 < place.len();
+                let from = program.from.unwrap_or(u32::MAX);
+                let mut ends = gone.iter().filter(|(who, at)| is_former && *who == player && *at >= from);
+                let end = ends.next().map_or(self.turns, |(_, at)| *at).min(self.turns);
+                let due = due.into_iter().filter(|(turn, _)| *turn < end && !away(*turn));
                 expected.extend(due.map(|(turn, order)| Ran { turn, player, order: order.clone() }));
             }
         }
@@ -248,5 +253,30 @@ mod tests {
         let found: Vec<(u32, u8)> = expected.into_iter().map(|ran| (ran.turn, ran.order)).collect();
         let expected = [(14, 0), (30, 1), (30, 2), (31, 3), (31, 4)];
         assert_eq!(found, expected.map(|(turn, group)| (turn, order(group))));
+    }
+
+    /// Seed 2004070: the only one who still played was cut off and dropped, and went on as far as nobody could come back. Its orders were due in turns after
+    /// the return of its next program.
+    #[test]
+    fn what_a_program_does_after_it_was_dropped_is_never_due() {
+        let mut ledger = Ledger::new(2, 40, 2, 1);
+        let play = |ledger: &mut Ledger<u8>, turns: core::ops::Range<u32>| {
+            for turn in turns {
+                ledger.accept(1, order(turn as u8));
+                ledger.begin(1, turn);
+            }
+        };
+        play(&mut ledger, 0..14);
+        ledger.restart(1);
+        play(&mut ledger, 10..14);
+        ledger.returned(1, 14);
+        play(&mut ledger, 14..16);
+        let found: Vec<(u32, u8)> =
+            ledger.expected(&[(1, 5)], &[(1, 14)]).into_iter().map(|ran| (ran.turn, ran.order)).collect();
+        // What the second program gave before its return waited.
+        assert_eq!(
+            found,
+            [(2, 0), (3, 1), (4, 2), (16, 10), (17, 11)].map(|(turn, given)| (turn, order(given)))
+        );
     }
 }
