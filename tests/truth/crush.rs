@@ -211,34 +211,31 @@ fn gravity_that_begins_or_ends_throws_nobody() {
 #[test]
 fn who_was_pressed_into_the_corner_of_a_wall_falls_past_it() {
     let source = "conservation of energy";
-    Truth::hear("in the corner of a wall", source, 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)).sleep_ms(0));
-            add(&mut w, BodyDef::static_body(rect(2_000, 1_000)).position(at(-2_000, -1_000)));
-            let half = [chance.between(150, 400), chance.between(300, 600)];
-            // A quarter of its height is where continuous collision begins to hold it.
-            let depth = half[1] / 4 + chance.between(-8, 2);
-            let beside = chance.between(10, depth.min(half[0]) - 5);
-            let (x, y) = (half[0] - beside, half[1] - depth);
-            let speed = chance.between(3_000, 12_000);
-            let body = BodyDef::dynamic(rect(half[0], half[1])).position(at(x, y)).velocity(at(0, -speed));
-            let id = add(&mut w, body);
-            let case =
-                format!("seed {seed}, {fps} fps, {half:?}, {depth} deep, {beside} beside, speed {speed}");
-            // Twice the energy per mass, raw.
-            let energy = |w: &World| {
-                let ([x, y], [_, high]) = (velocity(w, id), position(w, id));
-                Fx::from_bits((x * x + y * y + 20 * high * 65_536) >> 16)
-            };
-            let begin = energy(&w);
-            for _ in 0..3 * fps {
-                step(&mut w, fps);
-                // It may be pushed aside at 3 units/s, and gravity may pull for a frame before it is held.
-                let pulled = Fx::from_num(20 * (speed + 1_000)) / 1_000 / i64::from(fps);
-                truth.expect(&case, Fx::MIN..=begin + Fx::from_num(9) + pulled, energy(&w));
-            }
-            let [_, high] = position(&w, id);
-            truth.expect(format!("{case}: height"), Fx::MIN..=Fx::from_num(-3), Fx::from_bits(high));
+    Truth::at_rates("in the corner of a wall", source, 1..=20, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)).sleep_ms(0));
+        add(&mut w, BodyDef::static_body(rect(2_000, 1_000)).position(at(-2_000, -1_000)));
+        let half = [chance.between(150, 400), chance.between(300, 600)];
+        // A quarter of its height is where continuous collision begins to hold it.
+        let depth = half[1] / 4 + chance.between(-8, 2);
+        let beside = chance.between(10, depth.min(half[0]) - 5);
+        let (x, y) = (half[0] - beside, half[1] - depth);
+        let speed = chance.between(3_000, 12_000);
+        let body = BodyDef::dynamic(rect(half[0], half[1])).position(at(x, y)).velocity(at(0, -speed));
+        let id = add(&mut w, body);
+        let case = format!("seed {seed}, {fps} fps, {half:?}, {depth} deep, {beside} beside, speed {speed}");
+        // Twice the energy per mass, raw.
+        let energy = |w: &World| {
+            let ([x, y], [_, high]) = (velocity(w, id), position(w, id));
+            Fx::from_bits((x * x + y * y + 20 * high * 65_536) >> 16)
+        };
+        let begin = energy(&w);
+        for _ in 0..3 * fps {
+            step(&mut w, fps);
+            // It may be pushed aside at 3 units/s, and gravity may pull for a frame before it is held.
+            let pulled = Fx::from_num(20 * (speed + 1_000)) / 1_000 / i64::from(fps);
+            truth.expect(&case, Fx::MIN..=begin + Fx::from_num(9) + pulled, energy(&w));
         }
+        let [_, high] = position(&w, id);
+        truth.expect(format!("{case}: height"), Fx::MIN..=Fx::from_num(-3), Fx::from_bits(high));
     });
 }

@@ -87,26 +87,21 @@ fn who_is_damped_lies_on_the_floor_and_falls_asleep() {
 /// Damping slowed down kinematic bodies, too: one that goes to a place with `move_kinematic` did not come there.
 #[test]
 fn a_kinematic_body_with_damping_arrives() {
-    Truth::hear(
-        "damping of kinematic bodies",
-        "the velocity that the game gives",
-        1..=5,
-        |truth, chance, seed| {
-            let (damping, way) = (chance.between(1_000, 60_000), chance.between(-3_000, 3_000));
-            for fps in RATES {
-                for gravity in [0, -10_000] {
-                    let mut w = world(WorldDef::new().gravity(at(0, gravity)));
-                    let id = add(&mut w, BodyDef::dynamic(circle(500)).damping(milli(damping)));
-                    w.set_kind(id, BodyKind::Kinematic).expect("no terrain");
-                    let target = at(way, -way);
-                    w.move_kinematic(id, target, fps).expect("in range");
-                    run(&mut w, 1, fps);
-                    let case =
-                        format!("seed {seed}, {fps} fps, gravity {gravity}, damping {damping}, way {way}");
-                    let missing = (position(&w, id)[0] - raw(target)[0]).abs();
-                    truth.expect(case, about(Fx::ZERO, Fx::DELTA), Fx::from_bits(missing));
-                }
+    let law = "damping of kinematic bodies";
+    Truth::hear(law, "the velocity that the game gives", 1..=5, |truth, chance, seed| {
+        let (damping, way) = (chance.between(1_000, 60_000), chance.between(-3_000, 3_000));
+        for fps in RATES {
+            for gravity in [0, -10_000] {
+                let mut w = world(WorldDef::new().gravity(at(0, gravity)));
+                let id = add(&mut w, BodyDef::dynamic(circle(500)).damping(milli(damping)));
+                w.set_kind(id, BodyKind::Kinematic).expect("no terrain");
+                let target = at(way, -way);
+                w.move_kinematic(id, target, fps).expect("in range");
+                run(&mut w, 1, fps);
+                let case = format!("seed {seed}, {fps} fps, gravity {gravity}, damping {damping}, way {way}");
+                let missing = (position(&w, id)[0] - raw(target)[0]).abs();
+                truth.expect(case, about(Fx::ZERO, Fx::DELTA), Fx::from_bits(missing));
             }
-        },
-    );
+        }
+    });
 }

@@ -3,7 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, Fx, Vec2, World, WorldDef};
 
 use crate::build::{ONE, add, at, circle, milli, position, rect, velocity, world};
-use crate::frame::{RATES, Truth, about};
+use crate::frame::{Truth, about};
 use crate::solve::step;
 
 /// Five discs side by side in a gap of a wall, and forty that run against them from below. Returns the five and the forty.
@@ -25,8 +25,11 @@ fn gap(w: &mut World, rank: i8) -> (Vec<BodyId>, Vec<BodyId>) {
 
 #[test]
 fn five_defenders_hold_a_gap_against_a_crowd() {
-    Truth::hear("defenders hold a gap", "the definition of dominance", 1..=3, |truth, chance, seed| {
-        for fps in RATES {
+    Truth::at_rates(
+        "defenders hold a gap",
+        "the definition of dominance",
+        1..=3,
+        |truth, chance, seed, fps| {
             let speed = chance.between(1_000, 6_000);
             let pushed = [3, 0].map(|rank| {
                 let mut w = world(WorldDef::new());
@@ -49,39 +52,34 @@ fn five_defenders_hold_a_gap_against_a_crowd() {
             truth.claim(&case, pushed[0].1 == 0, format!("{} came through", pushed[0].1));
             // Without ranks the crowd breaks through, so the truth is one about ranks.
             truth.expect(format!("{case}, without ranks"), Fx::ONE..=Fx::MAX, pushed[1].0);
-        }
-    });
+        },
+    );
 }
 
 /// The higher rank keeps its velocity, the lower one meets a moving wall: `v' = w + e (w - v)`.
 #[test]
 fn the_lower_rank_bounces_off_as_from_a_wall() {
-    Truth::hear("ranks in a collision", "reflection at a moving wall", 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let masses = [chance.between(100, 5_000), chance.between(100, 5_000)];
-            let speeds = [chance.between(1_000, 6_000), -chance.between(1_000, 6_000)];
-            let e = chance.between(0, 1_000);
-            let lower = chance.below(2) as usize;
-            let mut w = world(WorldDef::new().sleep_ms(0));
-            let ids = [0, 1].map(|i| {
-                let disc = BodyDef::dynamic(circle(500)).position(at([-6_000, 6_000][i], 0));
-                let disc = disc.dominance([-3, 5][usize::from(i != lower)]).mass(milli(masses[i]));
-                add(&mut w, disc.velocity(at(speeds[i], 0)).restitution(milli(e)))
-            });
-            let frames = 11_000 * i64::from(fps) / (speeds[0] - speeds[1]) + 5;
-            (0..frames).for_each(|_| step(&mut w, fps));
-            let wall = speeds[1 - lower];
-            let expected = wall + e * (wall - speeds[lower]) / 1_000;
-            let case =
-                format!("seed {seed}, {fps} fps, masses {masses:?}, speeds {speeds:?}, e {e}, lower {lower}");
-            let seen = ids.map(|id| Fx::from_bits(velocity(&w, id)[0]));
-            truth.expect(&case, about(milli(expected), milli(10)), seen[lower]);
-            truth.claim(
-                &case,
-                seen[1 - lower] == milli(wall),
-                format!("{} instead of {wall}", seen[1 - lower]),
-            );
-        }
+    let law = "ranks in a collision";
+    Truth::at_rates(law, "reflection at a moving wall", 1..=20, |truth, chance, seed, fps| {
+        let masses = [chance.between(100, 5_000), chance.between(100, 5_000)];
+        let speeds = [chance.between(1_000, 6_000), -chance.between(1_000, 6_000)];
+        let e = chance.between(0, 1_000);
+        let lower = chance.below(2) as usize;
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        let ids = [0, 1].map(|i| {
+            let disc = BodyDef::dynamic(circle(500)).position(at([-6_000, 6_000][i], 0));
+            let disc = disc.dominance([-3, 5][usize::from(i != lower)]).mass(milli(masses[i]));
+            add(&mut w, disc.velocity(at(speeds[i], 0)).restitution(milli(e)))
+        });
+        let frames = 11_000 * i64::from(fps) / (speeds[0] - speeds[1]) + 5;
+        (0..frames).for_each(|_| step(&mut w, fps));
+        let wall = speeds[1 - lower];
+        let expected = wall + e * (wall - speeds[lower]) / 1_000;
+        let case =
+            format!("seed {seed}, {fps} fps, masses {masses:?}, speeds {speeds:?}, e {e}, lower {lower}");
+        let seen = ids.map(|id| Fx::from_bits(velocity(&w, id)[0]));
+        truth.expect(&case, about(milli(expected), milli(10)), seen[lower]);
+        truth.claim(&case, seen[1 - lower] == milli(wall), format!("{} instead of {wall}", seen[1 - lower]));
     });
 }
 
@@ -110,12 +108,11 @@ fn crowd(seed: u64, rank: i8, fps: u32) -> Vec<([i64; 2], [i64; 2])> {
 
 #[test]
 fn equal_ranks_are_the_same_bits_as_none() {
-    Truth::hear("equal ranks change nothing", "the definition of dominance", 1..=8, |truth, chance, seed| {
-        for fps in RATES {
-            let rank = chance.between(-128, 127) as i8;
-            let same = crowd(seed, rank, fps) == crowd(seed, 0, fps);
-            truth.claim(format!("seed {seed}, {fps} fps, rank {rank}"), same, "other bits");
-        }
+    let law = "equal ranks change nothing";
+    Truth::at_rates(law, "the definition of dominance", 1..=8, |truth, chance, seed, fps| {
+        let rank = chance.between(-128, 127) as i8;
+        let same = crowd(seed, rank, fps) == crowd(seed, 0, fps);
+        truth.claim(format!("seed {seed}, {fps} fps, rank {rank}"), same, "other bits");
     });
 }
 
@@ -151,18 +148,19 @@ fn ranks_beside(sensor: bool, seed: u64, fps: u32) -> Vec<([i64; 2], [i64; 2])> 
 /// A sensor anywhere has all contacts made one by one instead of eight at a time.
 #[test]
 fn ranks_are_the_same_bits_eight_at_a_time_as_one_by_one() {
-    Truth::hear("ranks eight at a time", "ranks one by one", 1..=4, |truth, _, seed| {
-        for fps in RATES {
-            let same = ranks_beside(false, seed, fps) == ranks_beside(true, seed, fps);
-            truth.claim(format!("seed {seed}, {fps} fps"), same, "other bits");
-        }
+    Truth::at_rates("ranks eight at a time", "ranks one by one", 1..=4, |truth, _, seed, fps| {
+        let same = ranks_beside(false, seed, fps) == ranks_beside(true, seed, fps);
+        truth.claim(format!("seed {seed}, {fps} fps"), same, "other bits");
     });
 }
 
 #[test]
 fn a_defender_gives_way_to_walls() {
-    Truth::hear("walls have the highest rank", "a wall that moves", 1..=10, |truth, chance, seed| {
-        for fps in RATES {
+    Truth::at_rates(
+        "walls have the highest rank",
+        "a wall that moves",
+        1..=10,
+        |truth, chance, seed, fps| {
             let speed = chance.between(200, 3_000);
             let mut w = world(WorldDef::new());
             let guard = add(&mut w, BodyDef::dynamic(circle(500)).dominance(i8::MAX));
@@ -172,6 +170,6 @@ fn a_defender_gives_way_to_walls() {
             let [wall, guard] = [wall, guard].map(|id| Fx::from_bits(position(&w, id)[0]));
             let case = format!("seed {seed}, {fps} fps, wall at {speed} / 1000 units/s");
             truth.expect(case, milli(992)..=Fx::MAX, guard - wall);
-        }
-    });
+        },
+    );
 }

@@ -142,83 +142,69 @@ fn the_edge_gives_no_energy_and_takes_none_from_elastic_bodies() {
 /// A body without its height was sent away in each frame with the fall of that frame, and never slept.
 #[test]
 fn who_is_not_elastic_comes_to_rest_at_the_edge() {
-    Truth::hear(
-        "bodies come to rest at the world's edge",
-        "a geometric series",
-        1..=120,
-        |truth, chance, seed| {
-            let lost = chance.between(80, 1_000);
-            let pull = Pull::draw(chance);
-            let mut scene = Scene::new(chance, pull, EdgePolicy::Bounce, milli(1_000 - lost), Simd::Widest);
-            let pulls = scene.pull.acceleration();
-            let case = format!("seed {seed}, {} fps, restitution .{:03}, {pull:?}", scene.fps, 1_000 - lost);
-            // Both flights of a bounce from the greatest height, with the greatest speed, and half a second to fall asleep.
-            let flight = |a: i64| {
-                if a == 0 {
-                    0
-                } else {
-                    2 * (6 * ONE + (36 * ONE * ONE + 4 * a * scene.half).isqrt()) * 1_000 / a
+    let law = "bodies come to rest at the world's edge";
+    Truth::hear(law, "a geometric series", 1..=120, |truth, chance, seed| {
+        let lost = chance.between(80, 1_000);
+        let pull = Pull::draw(chance);
+        let mut scene = Scene::new(chance, pull, EdgePolicy::Bounce, milli(1_000 - lost), Simd::Widest);
+        let pulls = scene.pull.acceleration();
+        let case = format!("seed {seed}, {} fps, restitution .{:03}, {pull:?}", scene.fps, 1_000 - lost);
+        // Both flights of a bounce from the greatest height, with the greatest speed, and half a second to fall asleep.
+        let flight = |a: i64| {
+            if a == 0 { 0 } else { 2 * (6 * ONE + (36 * ONE * ONE + 4 * a * scene.half).isqrt()) * 1_000 / a }
+        };
+        let longest = pulls.iter().map(|a| flight(a.abs())).max().unwrap_or(0);
+        let milliseconds = longest + longest * 1_000 / lost + 700;
+        for _ in 0..milliseconds * i64::from(scene.fps) / 1_000 {
+            scene.step();
+        }
+        for _ in 0..3 {
+            scene.step();
+            for &id in &scene.ids {
+                for axis in (0..2).filter(|&axis| pulls[axis] != 0) {
+                    let lowest = pulls[axis].signum() * scene.half;
+                    truth.expect(
+                        &case,
+                        about(Fx::ZERO, Fx::ZERO),
+                        Fx::from_bits(velocity(&scene.w, id)[axis]),
+                    );
+                    truth.expect(
+                        &case,
+                        about(Fx::from_bits(lowest), Fx::ZERO),
+                        Fx::from_bits(position(&scene.w, id)[axis]),
+                    );
                 }
-            };
-            let longest = pulls.iter().map(|a| flight(a.abs())).max().unwrap_or(0);
-            let milliseconds = longest + longest * 1_000 / lost + 700;
-            for _ in 0..milliseconds * i64::from(scene.fps) / 1_000 {
-                scene.step();
+                let awake = scene.w.body(id).expect("alive").is_awake();
+                let pressed = scene.pull.force != Vec2::ZERO;
+                truth.claim(&case, awake == pressed, format!("{id} awake: {awake}"));
             }
-            for _ in 0..3 {
-                scene.step();
-                for &id in &scene.ids {
-                    for axis in (0..2).filter(|&axis| pulls[axis] != 0) {
-                        let lowest = pulls[axis].signum() * scene.half;
-                        truth.expect(
-                            &case,
-                            about(Fx::ZERO, Fx::ZERO),
-                            Fx::from_bits(velocity(&scene.w, id)[axis]),
-                        );
-                        truth.expect(
-                            &case,
-                            about(Fx::from_bits(lowest), Fx::ZERO),
-                            Fx::from_bits(position(&scene.w, id)[axis]),
-                        );
-                    }
-                    let awake = scene.w.body(id).expect("alive").is_awake();
-                    let pressed = scene.pull.force != Vec2::ZERO;
-                    truth.claim(&case, awake == pressed, format!("{id} awake: {awake}"));
-                }
-            }
-        },
-    );
+        }
+    });
 }
 
 /// Without a pull the edge multiplies the speed, exactly.
 #[test]
 fn without_a_pull_the_edge_reverses_speeds_exactly() {
-    Truth::hear(
-        "bouncing at the world's edge",
-        "the definition of restitution",
-        1..=40,
-        |truth, chance, seed| {
-            let fps = chance.between(10, 144) as u32;
-            let restitution = milli(chance.between(0, 1_000));
-            let bounds = Aabb { min: at(-3_000, -3_000), max: at(3_000, 3_000) };
-            let mut w = world(WorldDef::new().bounds(bounds).edge(EdgePolicy::Bounce));
-            let disc = BodyDef::dynamic(circle(500)).restitution(restitution);
-            let id =
-                add(&mut w, disc.velocity(at(chance.between(-9_000, 9_000), chance.between(-9_000, 9_000))));
-            let mut before = velocity(&w, id);
-            for _ in 0..5 * fps {
-                w.step(fps).expect("in range");
-                let (now, place) = (velocity(&w, id), position(&w, id));
-                for axis in 0..2 {
-                    let bounced =
-                        place[axis].abs() == 3 * ONE && place[axis].signum() == before[axis].signum();
-                    let expected =
-                        if bounced { (-before[axis] * restitution.to_bits()) >> 16 } else { before[axis] };
-                    let case = format!("seed {seed}, {fps} fps, restitution {restitution:.3}");
-                    truth.claim(case, now[axis] == expected, format!("{} raw, not {expected}", now[axis]));
-                }
-                before = now;
+    let law = "bouncing at the world's edge";
+    Truth::hear(law, "the definition of restitution", 1..=40, |truth, chance, seed| {
+        let fps = chance.between(10, 144) as u32;
+        let restitution = milli(chance.between(0, 1_000));
+        let bounds = Aabb { min: at(-3_000, -3_000), max: at(3_000, 3_000) };
+        let mut w = world(WorldDef::new().bounds(bounds).edge(EdgePolicy::Bounce));
+        let disc = BodyDef::dynamic(circle(500)).restitution(restitution);
+        let id = add(&mut w, disc.velocity(at(chance.between(-9_000, 9_000), chance.between(-9_000, 9_000))));
+        let mut before = velocity(&w, id);
+        for _ in 0..5 * fps {
+            w.step(fps).expect("in range");
+            let (now, place) = (velocity(&w, id), position(&w, id));
+            for axis in 0..2 {
+                let bounced = place[axis].abs() == 3 * ONE && place[axis].signum() == before[axis].signum();
+                let expected =
+                    if bounced { (-before[axis] * restitution.to_bits()) >> 16 } else { before[axis] };
+                let case = format!("seed {seed}, {fps} fps, restitution {restitution:.3}");
+                truth.claim(case, now[axis] == expected, format!("{} raw, not {expected}", now[axis]));
             }
-        },
-    );
+            before = now;
+        }
+    });
 }

@@ -36,6 +36,18 @@ impl Truth {
         assert!(failed == 0, "{failed} of {} cases failed:\n{}", truth.cases, truth.failures.join("\n"));
     }
 
+    /// Hears it for each of the seeds at each of [`RATES`], one after the other with the same source of chance.
+    pub(crate) fn at_rates(
+        law: &'static str,
+        source: &'static str,
+        seeds: RangeInclusive<u64>,
+        mut hearing: impl FnMut(&mut Self, &mut Chance, u64, u32),
+    ) {
+        Self::hear(law, source, seeds, |truth, chance, seed| {
+            RATES.into_iter().for_each(|fps| hearing(truth, chance, seed, fps));
+        });
+    }
+
     /// Expects a number within a range. `case` names seed, rate and parameters.
     pub(crate) fn expect(&mut self, case: impl Display, expected: RangeInclusive<Fx>, seen: Fx) {
         self.cases += 1;

@@ -3,7 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, ChainDef, Filter, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, rect, velocity, world};
-use crate::frame::{RATES, Truth};
+use crate::frame::Truth;
 use crate::solve::step;
 
 /// How a gate is opened.
@@ -57,16 +57,14 @@ fn the_wall_ends_beside_a_gate_that_is_open_for_a_body() {
 #[test]
 fn an_open_gate_is_none() {
     let source = "brute force: the gate is disabled";
-    Truth::hear("an open gate", source, 1..=24, |truth, chance, seed| {
-        for fps in RATES {
-            let case = chance.clone();
-            let disabled = play(&mut case.clone(), fps, Open::Disabled);
-            for how in [Open::Filtered, Open::Ignored] {
-                let same = play(&mut case.clone(), fps, how) == disabled;
-                truth.claim(format!("seed {seed}, {fps} fps, {how:?}"), same, "other positions");
-            }
-            chance.below(2);
+    Truth::at_rates("an open gate", source, 1..=24, |truth, chance, seed, fps| {
+        let case = chance.clone();
+        let disabled = play(&mut case.clone(), fps, Open::Disabled);
+        for how in [Open::Filtered, Open::Ignored] {
+            let same = play(&mut case.clone(), fps, how) == disabled;
+            truth.claim(format!("seed {seed}, {fps} fps, {how:?}"), same, "other positions");
         }
+        chance.below(2);
     });
 }
 

@@ -77,44 +77,39 @@ fn who_passes_freely_is_left_alone() {
 /// The same beside the corner of a box, which few of those paths pass. By the normal at the start of a frame a body seemed to hit it, and bounced back.
 #[test]
 fn who_passes_beside_a_corner_is_left_alone() {
-    Truth::hear(
-        "free passage beside a corner",
-        "distance by sampling the path",
-        1..=400,
-        |truth, chance, seed| {
-            let (other, mover) =
-                (rect(chance.between(200, 1_500), chance.between(200, 1_500)), shape(chance));
-            let ((half, _), (own, radius)) = (rounded(other), rounded(mover));
-            let speed = at(chance.between(500, 8_000), -chance.between(500, 8_000));
-            let [x, y] = raw(speed);
-            let (length, far) = ((x * x + y * y).isqrt(), radius + chance.between(2_600, 9_000));
-            // A point of its path, this far from the upper right corner of both boxes together.
-            let beside = [half[0] + own[0] - far * y / length, half[1] + own[1] + far * x / length];
-            let before = chance.between(300, 1_000);
-            let start = [beside[0] - x * before / 1_000, beside[1] - y * before / 1_000];
-            if nearest(other, mover, start, [2 * x, 2 * y]) < 1_966 {
-                return;
+    let law = "free passage beside a corner";
+    Truth::hear(law, "distance by sampling the path", 1..=400, |truth, chance, seed| {
+        let (other, mover) = (rect(chance.between(200, 1_500), chance.between(200, 1_500)), shape(chance));
+        let ((half, _), (own, radius)) = (rounded(other), rounded(mover));
+        let speed = at(chance.between(500, 8_000), -chance.between(500, 8_000));
+        let [x, y] = raw(speed);
+        let (length, far) = ((x * x + y * y).isqrt(), radius + chance.between(2_600, 9_000));
+        // A point of its path, this far from the upper right corner of both boxes together.
+        let beside = [half[0] + own[0] - far * y / length, half[1] + own[1] + far * x / length];
+        let before = chance.between(300, 1_000);
+        let start = [beside[0] - x * before / 1_000, beside[1] - y * before / 1_000];
+        if nearest(other, mover, start, [2 * x, 2 * y]) < 1_966 {
+            return;
+        }
+        let start = Vec2::new(Fx::from_bits(start[0]), Fx::from_bits(start[1]));
+        let bounces = milli(chance.between(0, 1_000));
+        let fixed = chance.below(2) == 0;
+        for fps in RATES {
+            let mut w = world(WorldDef::new().sleep_ms(0));
+            let like = |def: BodyDef| def.restitution(bounces);
+            add(&mut w, like(if fixed { BodyDef::static_body(other) } else { BodyDef::dynamic(other) }));
+            let body = add(&mut w, like(BodyDef::dynamic(mover).position(start).velocity(speed)));
+            let mut events = 0;
+            for _ in 0..2 * fps {
+                w.step(fps).expect("rate in range");
+                events += w.contacts_began().len();
             }
-            let start = Vec2::new(Fx::from_bits(start[0]), Fx::from_bits(start[1]));
-            let bounces = milli(chance.between(0, 1_000));
-            let fixed = chance.below(2) == 0;
-            for fps in RATES {
-                let mut w = world(WorldDef::new().sleep_ms(0));
-                let like = |def: BodyDef| def.restitution(bounces);
-                add(&mut w, like(if fixed { BodyDef::static_body(other) } else { BodyDef::dynamic(other) }));
-                let body = add(&mut w, like(BodyDef::dynamic(mover).position(start).velocity(speed)));
-                let mut events = 0;
-                for _ in 0..2 * fps {
-                    w.step(fps).expect("rate in range");
-                    events += w.contacts_began().len();
-                }
-                let kept = velocity(&w, body) == raw(speed);
-                let case =
-                    format!("seed {seed}, {fps} fps, {mover:?} from {start:?} with {speed:?} by {other:?}");
-                truth.claim(case, events == 0 && kept, format!("{events} events, velocity kept: {kept}"));
-            }
-        },
-    );
+            let kept = velocity(&w, body) == raw(speed);
+            let case =
+                format!("seed {seed}, {fps} fps, {mover:?} from {start:?} with {speed:?} by {other:?}");
+            truth.claim(case, events == 0 && kept, format!("{events} events, velocity kept: {kept}"));
+        }
+    });
 }
 
 /// A contact begins if and only if the shapes touch along their paths.

@@ -113,23 +113,21 @@ fn contact_hits_that_are_listed_no_longer_are_gone() {
 /// A kinematic body arrives exactly at its target, frame by frame, and pushes bodies in its path.
 #[test]
 fn kinematic_bodies_arrive_where_they_are_sent() {
-    Truth::hear("kinematic move-to", "the target", 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new());
-            let lift = add(&mut w, BodyDef::kinematic(circle(500)));
-            let load = add(&mut w, BodyDef::dynamic(circle(300)).position(at(900, 0)));
-            let mut place = Vec2::ZERO;
-            for frame in 0..40 {
-                place +=
-                    at(chance.between(0, 3_000) / i64::from(fps), chance.between(-500, 500) / i64::from(fps));
-                w.move_kinematic(lift, place, fps).expect("in range");
-                run(&mut w, 1, fps);
-                let case = format!("seed {seed}, {fps} fps, frame {frame}");
-                truth.claim(&case, position(&w, lift) == raw(place), format!("{:?}", position(&w, lift)));
-                let [x, y] = [0, 1].map(|axis| position(&w, load)[axis] - raw(place)[axis]);
-                let apart = Fx::from_bits((x * x + y * y).isqrt()) - milli(800);
-                truth.expect(&case, milli(-8)..=milli(10_000), apart);
-            }
+    Truth::at_rates("kinematic move-to", "the target", 1..=20, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new());
+        let lift = add(&mut w, BodyDef::kinematic(circle(500)));
+        let load = add(&mut w, BodyDef::dynamic(circle(300)).position(at(900, 0)));
+        let mut place = Vec2::ZERO;
+        for frame in 0..40 {
+            place +=
+                at(chance.between(0, 3_000) / i64::from(fps), chance.between(-500, 500) / i64::from(fps));
+            w.move_kinematic(lift, place, fps).expect("in range");
+            run(&mut w, 1, fps);
+            let case = format!("seed {seed}, {fps} fps, frame {frame}");
+            truth.claim(&case, position(&w, lift) == raw(place), format!("{:?}", position(&w, lift)));
+            let [x, y] = [0, 1].map(|axis| position(&w, load)[axis] - raw(place)[axis]);
+            let apart = Fx::from_bits((x * x + y * y).isqrt()) - milli(800);
+            truth.expect(&case, milli(-8)..=milli(10_000), apart);
         }
     });
 }

@@ -4,7 +4,7 @@ use testudo_physics::{BodyDef, Fx, Simd, World, WorldDef};
 use testudo_tests::threads::Threads;
 
 use crate::build::{Chance, add, at, circle, deepest_overlap, momentum, raw, rect, run, world};
-use crate::frame::{RATES, Truth};
+use crate::frame::Truth;
 use crate::solve::step;
 use crate::solve_rest::top_speed;
 
@@ -21,22 +21,20 @@ fn pile(count: u32, spread: i64, chance: &mut Chance, simd: Simd) -> World {
 #[test]
 fn thousands_in_one_point_come_apart_calmly() {
     let source = "conservation of momentum; stated speeds";
-    Truth::hear("pile-up", source, 1..=1, |truth, chance, seed| {
-        for fps in RATES {
-            let spread = chance.between(0, 300);
-            let mut w = pile(1_000, spread, chance, Simd::Widest);
-            let (mut speed, mut still) = (Fx::ZERO, true);
-            for _ in 0..8 * fps {
-                step(&mut w, fps);
-                speed = speed.max(top_speed(&w));
-                still &= momentum(&w) == [0, 0];
-            }
-            let case = format!("seed {seed}, {fps} fps, 1,000 discs within {spread}/1000");
-            truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(20), speed);
-            truth.claim(&case, still, "momentum from nothing");
-            let deepest = Fx::from_bits(deepest_overlap(&w));
-            truth.expect(format!("{case}: deepest overlap after 8 s"), Fx::ZERO..=Fx::lit("0.05"), deepest);
+    Truth::at_rates("pile-up", source, 1..=1, |truth, chance, seed, fps| {
+        let spread = chance.between(0, 300);
+        let mut w = pile(1_000, spread, chance, Simd::Widest);
+        let (mut speed, mut still) = (Fx::ZERO, true);
+        for _ in 0..8 * fps {
+            step(&mut w, fps);
+            speed = speed.max(top_speed(&w));
+            still &= momentum(&w) == [0, 0];
         }
+        let case = format!("seed {seed}, {fps} fps, 1,000 discs within {spread}/1000");
+        truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(20), speed);
+        truth.claim(&case, still, "momentum from nothing");
+        let deepest = Fx::from_bits(deepest_overlap(&w));
+        truth.expect(format!("{case}: deepest overlap after 8 s"), Fx::ZERO..=Fx::lit("0.05"), deepest);
     });
 }
 

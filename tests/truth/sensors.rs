@@ -3,7 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, BodyKind, ContactEvent, World, WorldDef};
 
 use crate::build::{Chance, ONE, add, at, circle, overlap, position, rect, run, world};
-use crate::frame::{RATES, Truth};
+use crate::frame::Truth;
 
 fn shape(chance: &mut Chance) -> testudo_physics::Shape {
     match chance.below(2) {
@@ -74,8 +74,11 @@ fn judge(
 /// Sixteen of ninety-six sensors that were created over sleepers reported nothing.
 #[test]
 fn a_sensor_that_appears_over_sleepers_reports_them() {
-    Truth::hear("a sensor that appears", "overlaps by brute force", 1..=20, |truth, chance, seed| {
-        for fps in RATES {
+    Truth::at_rates(
+        "a sensor that appears",
+        "overlaps by brute force",
+        1..=20,
+        |truth, chance, seed, fps| {
             let mut w = world(WorldDef::new());
             let ids = resting(&mut w, chance, fps);
             let kind = [BodyKind::Static, BodyKind::Kinematic][chance.below(2) as usize];
@@ -85,36 +88,34 @@ fn a_sensor_that_appears_over_sleepers_reports_them() {
             judge(truth, &case, &mut w, sensor, &ids, &mut Vec::new(), fps);
             let awake = ids.iter().filter(|&&id| w.body(id).expect("alive").is_awake()).count();
             truth.claim(&case, awake == 0, format!("{awake} woke up"));
-        }
-    });
+        },
+    );
 }
 
 /// Overlaps of bodies at rest lasted while a call had moved them apart, or had turned the sensor into a wall.
 #[test]
 fn a_sensor_at_rest_knows_what_calls_do_beside_it() {
-    Truth::hear("a sensor at rest", "overlaps by brute force", 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new());
-            let ids = resting(&mut w, chance, fps);
-            let def = BodyDef::kinematic(shape(chance)).sensor(true).position(place(chance));
-            let sensor = add(&mut w, def);
-            let mut known: Vec<BodyId> = Vec::new();
-            for call in 0..12 {
-                let case = format!("seed {seed}, {fps} fps, call {call}");
-                judge(truth, &case, &mut w, sensor, &ids, &mut known, fps);
-                let other = ids[chance.below(16) as usize];
-                match chance.below(4) {
-                    0 => w.set_position(sensor, place(chance)).expect("alive"),
-                    1 => w.set_position(other, place(chance)).expect("alive"),
-                    2 => w.set_shape(sensor, shape(chance)).expect("alive"),
-                    _ => {
-                        w.set_sensor(sensor, false).expect("alive");
-                        run(&mut w, 1, fps);
-                        let ended = w.sensors_ended().len();
-                        truth.claim(&case, ended >= known.len(), format!("{ended} ended of {}", known.len()));
-                        w.set_sensor(sensor, true).expect("alive");
-                        known.clear();
-                    }
+    Truth::at_rates("a sensor at rest", "overlaps by brute force", 1..=20, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new());
+        let ids = resting(&mut w, chance, fps);
+        let def = BodyDef::kinematic(shape(chance)).sensor(true).position(place(chance));
+        let sensor = add(&mut w, def);
+        let mut known: Vec<BodyId> = Vec::new();
+        for call in 0..12 {
+            let case = format!("seed {seed}, {fps} fps, call {call}");
+            judge(truth, &case, &mut w, sensor, &ids, &mut known, fps);
+            let other = ids[chance.below(16) as usize];
+            match chance.below(4) {
+                0 => w.set_position(sensor, place(chance)).expect("alive"),
+                1 => w.set_position(other, place(chance)).expect("alive"),
+                2 => w.set_shape(sensor, shape(chance)).expect("alive"),
+                _ => {
+                    w.set_sensor(sensor, false).expect("alive");
+                    run(&mut w, 1, fps);
+                    let ended = w.sensors_ended().len();
+                    truth.claim(&case, ended >= known.len(), format!("{ended} ended of {}", known.len()));
+                    w.set_sensor(sensor, true).expect("alive");
+                    known.clear();
                 }
             }
         }

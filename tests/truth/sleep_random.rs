@@ -53,42 +53,37 @@ fn somebody(w: &World, chance: &mut Chance) -> Option<BodyId> {
 #[test]
 fn no_sleeper_floats_whatever_is_taken_away() {
     let mut lost_support = 0;
-    Truth::hear("no sleeper is without support", "geometry by brute force", 1..=12, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = heap(chance);
-            run(&mut w, 6 * fps, fps);
-            for round in 0..6 {
-                for _ in 0..chance.between(1, 4) {
-                    let Some(id) = somebody(&w, chance) else { continue };
-                    // Those that slept and touched it.
-                    let gone = w.body(id).expect("alive");
-                    lost_support += dynamic(&w)
-                        .filter(|b| b.id() != id && !b.is_awake() && overlap(b, &gone) > -ONE / 64)
-                        .count();
-                    match chance.below(4) {
-                        0 => w.remove_body(id).expect("alive"),
-                        1 => w.set_enabled(id, false).expect("alive"),
-                        2 => w.set_sensor(id, true).expect("alive"),
-                        _ => {
-                            w.set_position(id, at(chance.between(-10_000, 10_000), 18_000)).expect("in range")
-                        }
-                    }
-                    // What no longer holds anybody is taken out of the judge's sight.
-                    let holds = w.body(id).is_some_and(|b| b.is_enabled() && !b.is_sensor());
-                    if !holds && w.body(id).is_some() {
-                        w.remove_body(id).expect("alive");
-                    }
+    let law = "no sleeper is without support";
+    Truth::at_rates(law, "geometry by brute force", 1..=12, |truth, chance, seed, fps| {
+        let mut w = heap(chance);
+        run(&mut w, 6 * fps, fps);
+        for round in 0..6 {
+            for _ in 0..chance.between(1, 4) {
+                let Some(id) = somebody(&w, chance) else { continue };
+                // Those that slept and touched it.
+                let gone = w.body(id).expect("alive");
+                lost_support += dynamic(&w)
+                    .filter(|b| b.id() != id && !b.is_awake() && overlap(b, &gone) > -ONE / 64)
+                    .count();
+                match chance.below(4) {
+                    0 => w.remove_body(id).expect("alive"),
+                    1 => w.set_enabled(id, false).expect("alive"),
+                    2 => w.set_sensor(id, true).expect("alive"),
+                    _ => w.set_position(id, at(chance.between(-10_000, 10_000), 18_000)).expect("in range"),
                 }
-                // The rate changes in the middle of it.
-                for rate in [fps, RATES[chance.below(5) as usize]] {
-                    run(&mut w, rate + chance.below(rate), rate);
-                    let floats: Vec<_> = dynamic(&w)
-                        .filter(|b| !b.is_awake() && !is_supported(&w, b))
-                        .map(|b| b.id())
-                        .collect();
-                    let case = format!("seed {seed}, {fps} fps, then {rate}, round {round}");
-                    truth.claim(case, floats.is_empty(), format!("{floats:?} in the air"));
+                // What no longer holds anybody is taken out of the judge's sight.
+                let holds = w.body(id).is_some_and(|b| b.is_enabled() && !b.is_sensor());
+                if !holds && w.body(id).is_some() {
+                    w.remove_body(id).expect("alive");
                 }
+            }
+            // The rate changes in the middle of it.
+            for rate in [fps, RATES[chance.below(5) as usize]] {
+                run(&mut w, rate + chance.below(rate), rate);
+                let floats: Vec<_> =
+                    dynamic(&w).filter(|b| !b.is_awake() && !is_supported(&w, b)).map(|b| b.id()).collect();
+                let case = format!("seed {seed}, {fps} fps, then {rate}, round {round}");
+                truth.claim(case, floats.is_empty(), format!("{floats:?} in the air"));
             }
         }
     });
@@ -98,61 +93,53 @@ fn no_sleeper_floats_whatever_is_taken_away() {
 #[test]
 fn sleepers_are_the_same_bits_after_a_restore() {
     let mut sleepers = 0;
-    Truth::hear(
-        "a world restored at any moment goes on with the same bits",
-        "the world that was not restored",
-        1..=6,
-        |truth, chance, seed| {
-            for fps in RATES {
-                let mut w = heap(chance);
-                let mut bytes = Vec::new();
-                run(&mut w, 3 * fps, fps);
-                let mut second = w.clone();
-                for round in 0..20 {
-                    let mut same = chance.clone();
-                    for (w, chance) in [(&mut w, &mut *chance), (&mut second, &mut same)] {
-                        let Some(id) = somebody(w, chance) else { continue };
-                        match chance.below(8) {
-                            0 => w.remove_body(id).expect("alive"),
-                            1 => w.sleep_body(id).expect("alive"),
-                            2 => w
-                                .apply_impulse(id, at(chance.between(-3_000, 3_000), 2_000))
-                                .expect("in range"),
-                            3 => w
-                                .set_kind(id, [BodyKind::Static, BodyKind::Dynamic][chance.below(2) as usize])
-                                .expect("alive"),
-                            4 => {
-                                let house = BodyDef::static_body(rect(800, 800))
-                                    .position(w.body(id).expect("alive").position());
-                                add(w, house);
-                            }
-                            5 => w.set_gravity(at(chance.between(-3_000, 3_000), -10_000)).expect("in range"),
-                            _ => {}
-                        }
+    let law = "a world restored at any moment goes on with the same bits";
+    Truth::at_rates(law, "the world that was not restored", 1..=6, |truth, chance, seed, fps| {
+        let mut w = heap(chance);
+        let mut bytes = Vec::new();
+        run(&mut w, 3 * fps, fps);
+        let mut second = w.clone();
+        for round in 0..20 {
+            let mut same = chance.clone();
+            for (w, chance) in [(&mut w, &mut *chance), (&mut second, &mut same)] {
+                let Some(id) = somebody(w, chance) else { continue };
+                match chance.below(8) {
+                    0 => w.remove_body(id).expect("alive"),
+                    1 => w.sleep_body(id).expect("alive"),
+                    2 => w.apply_impulse(id, at(chance.between(-3_000, 3_000), 2_000)).expect("in range"),
+                    3 => w
+                        .set_kind(id, [BodyKind::Static, BodyKind::Dynamic][chance.below(2) as usize])
+                        .expect("alive"),
+                    4 => {
+                        let house = BodyDef::static_body(rect(800, 800))
+                            .position(w.body(id).expect("alive").position());
+                        add(w, house);
                     }
-                    // Between the change and the step, or after the step.
-                    second.snapshot(&mut bytes);
-                    let restored = if round % 2 == 0 {
-                        second.restore(&bytes)
-                    } else {
-                        World::from_bytes(&bytes).map(|w| second = w)
-                    };
-                    assert_eq!(restored, Ok(()));
-                    let rate = RATES[chance.below(5) as usize];
-                    for _ in 0..chance.between(1, i64::from(rate)) {
-                        w.step(rate).expect("in range");
-                        second.step(rate).expect("in range");
-                        let difference = w.first_difference(&second).map(|d| d.to_string());
-                        let case = format!("seed {seed}, {fps} fps, round {round}, frame {}", w.frame());
-                        truth.claim(&case, difference.is_none(), difference.unwrap_or_default());
-                        truth.claim(&case, w.checksum() == second.checksum(), "another checksum");
-                        truth.claim(&case, w.contacts_ended() == second.contacts_ended(), "other events");
-                    }
-                    assert_eq!(w.validate(), Ok(()));
-                    sleepers += w.bodies().filter(|b| !b.is_awake()).count();
+                    5 => w.set_gravity(at(chance.between(-3_000, 3_000), -10_000)).expect("in range"),
+                    _ => {}
                 }
             }
-        },
-    );
+            // Between the change and the step, or after the step.
+            second.snapshot(&mut bytes);
+            let restored = if round % 2 == 0 {
+                second.restore(&bytes)
+            } else {
+                World::from_bytes(&bytes).map(|w| second = w)
+            };
+            assert_eq!(restored, Ok(()));
+            let rate = RATES[chance.below(5) as usize];
+            for _ in 0..chance.between(1, i64::from(rate)) {
+                w.step(rate).expect("in range");
+                second.step(rate).expect("in range");
+                let difference = w.first_difference(&second).map(|d| d.to_string());
+                let case = format!("seed {seed}, {fps} fps, round {round}, frame {}", w.frame());
+                truth.claim(&case, difference.is_none(), difference.unwrap_or_default());
+                truth.claim(&case, w.checksum() == second.checksum(), "another checksum");
+                truth.claim(&case, w.contacts_ended() == second.contacts_ended(), "other events");
+            }
+            assert_eq!(w.validate(), Ok(()));
+            sleepers += w.bodies().filter(|b| !b.is_awake()).count();
+        }
+    });
     assert!(sleepers > 1_000, "only {sleepers} slept");
 }

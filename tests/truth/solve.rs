@@ -29,58 +29,50 @@ pub(crate) fn ratio(part: i128, whole: i128) -> Fx {
 #[test]
 fn two_discs_meet_head_on() {
     let source = "conservation of momentum, Newton's restitution";
-    Truth::hear("head-on collision", source, 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let masses = [chance.between(100, 5_000), chance.between(100, 5_000)];
-            let speeds = [chance.between(1_000, 8_000), -chance.between(1_000, 8_000)];
-            let e = chance.between(0, 1_000);
-            let mut w = world(WorldDef::new().sleep_ms(0));
-            let ids = [0, 1].map(|i| {
-                let disc = BodyDef::dynamic(circle(500)).position(at([-6_000, 6_000][i], 0));
-                add(&mut w, disc.velocity(at(speeds[i], 0)).mass(milli(masses[i])).restitution(milli(e)))
-            });
-            // They touch after 11 units at the closing speed.
-            let frames = 11_000 * i64::from(fps) / (speeds[0] - speeds[1]) + 5;
-            run(&mut w, frames as u32, fps);
-            let [m, v] = [masses, speeds].map(|pair| pair.map(i128::from));
-            let e = i128::from(e);
-            for (i, j) in [(0, 1), (1, 0)] {
-                let expected = ((1_000 * m[i] - e * m[j]) * v[i] + (1_000 + e) * m[j] * v[j]) / (m[0] + m[1]);
-                let case =
-                    format!("seed {seed}, {fps} fps, masses {masses:?}, speeds {speeds:?}, e {e}, disc {i}");
-                let seen = Fx::from_bits(velocity(&w, ids[i])[0]);
-                truth.expect(case, about(milli((expected / 1_000) as i64), milli(10)), seen);
-            }
+    Truth::at_rates("head-on collision", source, 1..=20, |truth, chance, seed, fps| {
+        let masses = [chance.between(100, 5_000), chance.between(100, 5_000)];
+        let speeds = [chance.between(1_000, 8_000), -chance.between(1_000, 8_000)];
+        let e = chance.between(0, 1_000);
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        let ids = [0, 1].map(|i| {
+            let disc = BodyDef::dynamic(circle(500)).position(at([-6_000, 6_000][i], 0));
+            add(&mut w, disc.velocity(at(speeds[i], 0)).mass(milli(masses[i])).restitution(milli(e)))
+        });
+        // They touch after 11 units at the closing speed.
+        let frames = 11_000 * i64::from(fps) / (speeds[0] - speeds[1]) + 5;
+        run(&mut w, frames as u32, fps);
+        let [m, v] = [masses, speeds].map(|pair| pair.map(i128::from));
+        let e = i128::from(e);
+        for (i, j) in [(0, 1), (1, 0)] {
+            let expected = ((1_000 * m[i] - e * m[j]) * v[i] + (1_000 + e) * m[j] * v[j]) / (m[0] + m[1]);
+            let case =
+                format!("seed {seed}, {fps} fps, masses {masses:?}, speeds {speeds:?}, e {e}, disc {i}");
+            let seen = Fx::from_bits(velocity(&w, ids[i])[0]);
+            truth.expect(case, about(milli((expected / 1_000) as i64), milli(10)), seen);
         }
     });
 }
 
 #[test]
 fn an_elastic_gas_keeps_its_energy() {
-    Truth::hear("elastic gas", "conservation of energy", 1..=2, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new());
-            add_walls(&mut w, 20_000, |wall| wall.restitution(Fx::ONE));
-            for i in 0..200 {
-                let place = at(i % 15 * 2_600 - 18_200, i / 15 * 2_800 - 18_200);
-                let (x, y) = (chance.between(-10_000, 10_000), chance.between(-10_000, 10_000));
-                let disc = BodyDef::dynamic(circle(500)).position(place).velocity(at(x, y));
-                add(&mut w, disc.restitution(Fx::ONE));
-            }
-            let (before, mut most) = (energy(&w), 0);
-            let frames = if fps == 20 && seed == 1 { 10_000 } else { 50 * fps };
-            for _ in 0..frames {
-                step(&mut w, fps);
-                most = most.max(energy(&w));
-            }
-            let case = format!("seed {seed}, {fps} fps, {frames} frames");
-            truth.expect(&case, Fx::lit("0.99")..=Fx::ONE, ratio(energy(&w), before));
-            truth.expect(
-                format!("{case}, at its highest"),
-                Fx::ZERO..=Fx::lit("1.0001"),
-                ratio(most, before),
-            );
+    Truth::at_rates("elastic gas", "conservation of energy", 1..=2, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new());
+        add_walls(&mut w, 20_000, |wall| wall.restitution(Fx::ONE));
+        for i in 0..200 {
+            let place = at(i % 15 * 2_600 - 18_200, i / 15 * 2_800 - 18_200);
+            let (x, y) = (chance.between(-10_000, 10_000), chance.between(-10_000, 10_000));
+            let disc = BodyDef::dynamic(circle(500)).position(place).velocity(at(x, y));
+            add(&mut w, disc.restitution(Fx::ONE));
         }
+        let (before, mut most) = (energy(&w), 0);
+        let frames = if fps == 20 && seed == 1 { 10_000 } else { 50 * fps };
+        for _ in 0..frames {
+            step(&mut w, fps);
+            most = most.max(energy(&w));
+        }
+        let case = format!("seed {seed}, {fps} fps, {frames} frames");
+        truth.expect(&case, Fx::lit("0.99")..=Fx::ONE, ratio(energy(&w), before));
+        truth.expect(format!("{case}, at its highest"), Fx::ZERO..=Fx::lit("1.0001"), ratio(most, before));
     });
 }
 
@@ -88,28 +80,23 @@ fn an_elastic_gas_keeps_its_energy() {
 #[test]
 fn contacts_add_no_energy_and_keep_momentum() {
     let source = "conservation of momentum, work of contacts with e <= 1";
-    Truth::hear("cluster of touching bodies", source, 1..=30, |truth, chance, seed| {
-        for fps in RATES {
-            let e = chance.between(0, 1_000).min(chance.between(500, 1_500)).min(1_000);
-            let mut w = world(WorldDef::new().sleep_ms(0));
-            for i in 0..12 {
-                let (row, column) = (i / 4, i % 4);
-                // A triangular packing: rows are sqrt(3)/2 apart.
-                let place = at(1_001 * column + 500 * (row % 2), 868 * row);
-                let speed = at(chance.between(-9_000, 9_000), chance.between(-9_000, 9_000));
-                add(
-                    &mut w,
-                    BodyDef::dynamic(circle(500)).position(place).velocity(speed).restitution(milli(e)),
-                );
-            }
-            let (p, mut before) = (momentum(&w), energy(&w));
-            for frame in 0..fps {
-                step(&mut w, fps);
-                let case = format!("seed {seed}, {fps} fps, e {e}, frame {frame}");
-                truth.expect(&case, Fx::ZERO..=Fx::lit("1.0005"), ratio(energy(&w), before));
-                truth.claim(&case, momentum(&w) == p, format_args!("momentum {:?}, not {p:?}", momentum(&w)));
-                before = energy(&w);
-            }
+    Truth::at_rates("cluster of touching bodies", source, 1..=30, |truth, chance, seed, fps| {
+        let e = chance.between(0, 1_000).min(chance.between(500, 1_500)).min(1_000);
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        for i in 0..12 {
+            let (row, column) = (i / 4, i % 4);
+            // A triangular packing: rows are sqrt(3)/2 apart.
+            let place = at(1_001 * column + 500 * (row % 2), 868 * row);
+            let speed = at(chance.between(-9_000, 9_000), chance.between(-9_000, 9_000));
+            add(&mut w, BodyDef::dynamic(circle(500)).position(place).velocity(speed).restitution(milli(e)));
+        }
+        let (p, mut before) = (momentum(&w), energy(&w));
+        for frame in 0..fps {
+            step(&mut w, fps);
+            let case = format!("seed {seed}, {fps} fps, e {e}, frame {frame}");
+            truth.expect(&case, Fx::ZERO..=Fx::lit("1.0005"), ratio(energy(&w), before));
+            truth.claim(&case, momentum(&w) == p, format_args!("momentum {:?}, not {p:?}", momentum(&w)));
+            before = energy(&w);
         }
     });
 }
@@ -131,8 +118,11 @@ fn peaks(w: &mut World, ball: BodyId, frames: u32, fps: u32) -> Vec<i64> {
 
 #[test]
 fn a_bouncing_ball_follows_its_restitution_and_never_gains_height() {
-    Truth::hear("bouncing ball", "h' = e^2 h; conservation of energy", 1..=6, |truth, chance, seed| {
-        for fps in RATES {
+    Truth::at_rates(
+        "bouncing ball",
+        "h' = e^2 h; conservation of energy",
+        1..=6,
+        |truth, chance, seed, fps| {
             for e in [chance.between(300, 999), 1_000] {
                 let (height, g) = (chance.between(2_000, 6_000), chance.between(5_000, 20_000));
                 let mut w = world(WorldDef::new().gravity(Vec2::new(Fx::ZERO, milli(-g))));
@@ -159,8 +149,8 @@ fn a_bouncing_ball_follows_its_restitution_and_never_gains_height() {
                     );
                 }
             }
-        }
-    });
+        },
+    );
 }
 
 #[test]

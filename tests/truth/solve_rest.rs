@@ -33,28 +33,23 @@ pub(crate) fn top_speed(w: &World) -> Fx {
 
 #[test]
 fn towers_rest() {
-    Truth::hear("tower of boxes", "statics", 1..=1, |truth, chance, seed| {
-        for fps in RATES {
-            for height in [5, 10, 15, 20] {
-                let friction = milli(chance.between(0, 1_000));
-                let mut w = upright();
-                add(
-                    &mut w,
-                    BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)).friction(friction),
-                );
-                let boxes = (0..height).map(|i| {
-                    let place = at(chance.between(-100, 100), 500 + 1_000 * i);
-                    BodyDef::dynamic(rect(500, 500)).position(place).friction(friction)
-                });
-                let ids: Vec<_> = boxes.collect::<Vec<_>>().into_iter().map(|def| add(&mut w, def)).collect();
-                let rest = seconds_to_rest(&mut w, 20, fps, |_| ());
-                let case = format!("seed {seed}, {fps} fps, {height} boxes, friction {friction}");
-                let seconds = rest.unwrap_or(Fx::from_num(999));
-                truth.expect(format!("{case}: seconds until it rests"), Fx::ZERO..=Fx::from_num(5), seconds);
-                let top = position(&w, ids[height as usize - 1])[1];
-                let sunk = milli(1_000 * height - 500) - Fx::from_bits(top);
-                truth.expect(format!("{case}: sunk"), Fx::ZERO..=Fx::from_num(height) / 50, sunk);
-            }
+    Truth::at_rates("tower of boxes", "statics", 1..=1, |truth, chance, seed, fps| {
+        for height in [5, 10, 15, 20] {
+            let friction = milli(chance.between(0, 1_000));
+            let mut w = upright();
+            add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)).friction(friction));
+            let boxes = (0..height).map(|i| {
+                let place = at(chance.between(-100, 100), 500 + 1_000 * i);
+                BodyDef::dynamic(rect(500, 500)).position(place).friction(friction)
+            });
+            let ids: Vec<_> = boxes.collect::<Vec<_>>().into_iter().map(|def| add(&mut w, def)).collect();
+            let rest = seconds_to_rest(&mut w, 20, fps, |_| ());
+            let case = format!("seed {seed}, {fps} fps, {height} boxes, friction {friction}");
+            let seconds = rest.unwrap_or(Fx::from_num(999));
+            truth.expect(format!("{case}: seconds until it rests"), Fx::ZERO..=Fx::from_num(5), seconds);
+            let top = position(&w, ids[height as usize - 1])[1];
+            let sunk = milli(1_000 * height - 500) - Fx::from_bits(top);
+            truth.expect(format!("{case}: sunk"), Fx::ZERO..=Fx::from_num(height) / 50, sunk);
         }
     });
 }
@@ -96,27 +91,25 @@ fn heavy_bodies_rest_on_light_ones() {
         &six,
         &twelve,
     ];
-    Truth::hear("heavy on light", "statics", 1..=1, |truth, _, _| {
-        for fps in RATES {
-            for masses in chains {
-                for shape in [circle(500), rect(500, 500)] {
-                    let mut w = upright();
-                    add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
-                    let places = masses.iter().zip((500..).step_by(1_000));
-                    let bodies = places
-                        .map(|(&m, y)| BodyDef::dynamic(shape).mass(milli(1_000 * m)).position(at(0, y)));
-                    let ids: Vec<_> = bodies.map(|def| add(&mut w, def)).collect();
-                    let top = |w: &World| Fx::from_bits(position(w, ids[ids.len() - 1])[1]);
-                    let (start, mut low, mut high) = (top(&w), top(&w), top(&w));
-                    let rest = seconds_to_rest(&mut w, 10, fps, |w| {
-                        low = low.min(top(w));
-                        high = high.max(top(w));
-                    });
-                    let case = format!("{fps} fps, masses {masses:?}, {shape:?}");
-                    truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.1"), start - low);
-                    truth.expect(format!("{case}: jump"), Fx::ZERO..=Fx::lit("0.01"), high - start);
-                    truth.claim(&case, rest.is_some(), "restless after 10 s");
-                }
+    Truth::at_rates("heavy on light", "statics", 1..=1, |truth, _, _, fps| {
+        for masses in chains {
+            for shape in [circle(500), rect(500, 500)] {
+                let mut w = upright();
+                add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
+                let places = masses.iter().zip((500..).step_by(1_000));
+                let bodies =
+                    places.map(|(&m, y)| BodyDef::dynamic(shape).mass(milli(1_000 * m)).position(at(0, y)));
+                let ids: Vec<_> = bodies.map(|def| add(&mut w, def)).collect();
+                let top = |w: &World| Fx::from_bits(position(w, ids[ids.len() - 1])[1]);
+                let (start, mut low, mut high) = (top(&w), top(&w), top(&w));
+                let rest = seconds_to_rest(&mut w, 10, fps, |w| {
+                    low = low.min(top(w));
+                    high = high.max(top(w));
+                });
+                let case = format!("{fps} fps, masses {masses:?}, {shape:?}");
+                truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.1"), start - low);
+                truth.expect(format!("{case}: jump"), Fx::ZERO..=Fx::lit("0.01"), high - start);
+                truth.claim(&case, rest.is_some(), "restless after 10 s");
             }
         }
     });
@@ -125,24 +118,22 @@ fn heavy_bodies_rest_on_light_ones() {
 /// What each body of a tower bears is determined, so its contacts are rigid: it does not sink as springs do.
 #[test]
 fn a_tower_does_not_sink_under_a_thousand_times_the_mass() {
-    Truth::hear("heavy on a tower", "statics", 1..=2, |truth, chance, seed| {
-        for fps in RATES {
-            for shape in [circle(500), rect(500, 500)] {
-                let (height, mass) = (chance.between(7, 13), chance.between(500, 1_001));
-                let mut w = upright();
-                add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
-                let light = |storey: i64| BodyDef::dynamic(shape).position(at(0, 500 + 1_000 * storey));
-                for storey in 0..height {
-                    add(&mut w, light(storey));
-                }
-                let top = add(&mut w, light(height).mass(milli(1_000 * mass)));
-                let start = position(&w, top)[1];
-                let mut low = start;
-                let rest = seconds_to_rest(&mut w, 10, fps, |w| low = low.min(position(w, top)[1]));
-                let case = format!("seed {seed}, {fps} fps, {mass} on {height}, {shape:?}");
-                truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.005"), Fx::from_bits(start - low));
-                truth.claim(&case, rest.is_some(), "restless after 10 s");
+    Truth::at_rates("heavy on a tower", "statics", 1..=2, |truth, chance, seed, fps| {
+        for shape in [circle(500), rect(500, 500)] {
+            let (height, mass) = (chance.between(7, 13), chance.between(500, 1_001));
+            let mut w = upright();
+            add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
+            let light = |storey: i64| BodyDef::dynamic(shape).position(at(0, 500 + 1_000 * storey));
+            for storey in 0..height {
+                add(&mut w, light(storey));
             }
+            let top = add(&mut w, light(height).mass(milli(1_000 * mass)));
+            let start = position(&w, top)[1];
+            let mut low = start;
+            let rest = seconds_to_rest(&mut w, 10, fps, |w| low = low.min(position(w, top)[1]));
+            let case = format!("seed {seed}, {fps} fps, {mass} on {height}, {shape:?}");
+            truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.005"), Fx::from_bits(start - low));
+            truth.claim(&case, rest.is_some(), "restless after 10 s");
         }
     });
 }
@@ -213,36 +204,29 @@ fn mechanical_energy(w: &World) -> i64 {
 #[test]
 fn random_scenes_come_to_rest() {
     let source = "gravity, friction and e < 1 take energy and give none";
-    Truth::hear("random scene", source, 1..=8, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = random_scene(chance);
-            let start = mechanical_energy(&w);
-            let (mut most, mut inside) = (start, 0);
-            let rest = seconds_to_rest(&mut w, 30, fps, |w| {
-                most = most.max(mechanical_energy(w));
-                inside = inside.max(
-                    w.bodies().filter(|b| b.position().x.abs() > 10 || b.position().y.abs() > 10).count(),
-                );
-            });
-            let case = format!("seed {seed}, {fps} fps, {} bodies", w.body_count());
-            truth.claim(
-                &case,
-                rest.is_some(),
-                format_args!("restless after 30 s, {} units/s", top_speed(&w)),
-            );
-            truth.expect(
-                format!("{case}: deepest overlap at rest"),
-                Fx::ZERO..=Fx::lit("0.1"),
-                Fx::from_bits(deepest_overlap(&w)),
-            );
-            truth.expect(
-                format!("{case}: greatest energy"),
-                Fx::ZERO..=Fx::lit("1.001"),
-                Fx::from_bits((most << 16) / start),
-            );
-            // Eight walls and ledges have their centres outside or not; nobody else may.
-            truth.claim(&case, inside <= 4, format_args!("{} bodies beyond the walls", inside));
-        }
+    Truth::at_rates("random scene", source, 1..=8, |truth, chance, seed, fps| {
+        let mut w = random_scene(chance);
+        let start = mechanical_energy(&w);
+        let (mut most, mut inside) = (start, 0);
+        let rest = seconds_to_rest(&mut w, 30, fps, |w| {
+            most = most.max(mechanical_energy(w));
+            inside = inside
+                .max(w.bodies().filter(|b| b.position().x.abs() > 10 || b.position().y.abs() > 10).count());
+        });
+        let case = format!("seed {seed}, {fps} fps, {} bodies", w.body_count());
+        truth.claim(&case, rest.is_some(), format_args!("restless after 30 s, {} units/s", top_speed(&w)));
+        truth.expect(
+            format!("{case}: deepest overlap at rest"),
+            Fx::ZERO..=Fx::lit("0.1"),
+            Fx::from_bits(deepest_overlap(&w)),
+        );
+        truth.expect(
+            format!("{case}: greatest energy"),
+            Fx::ZERO..=Fx::lit("1.001"),
+            Fx::from_bits((most << 16) / start),
+        );
+        // Eight walls and ledges have their centres outside or not; nobody else may.
+        truth.claim(&case, inside <= 4, format_args!("{} bodies beyond the walls", inside));
     });
 }
 
@@ -273,17 +257,15 @@ fn burst(count: i64, spread: i64, chance: &mut Chance, fps: u32) -> ([Fx; 3], bo
 #[test]
 fn who_begins_in_one_point_comes_apart_calmly() {
     let source = "conservation of momentum; stated speeds";
-    Truth::hear("bodies in one point", source, 1..=2, |truth, chance, seed| {
-        for fps in RATES {
-            // Discs, offset, and the greatest speed that may be left: a quarter of what a heap of that size had to be moved by.
-            for (count, spread, left) in [(12, 10, 3), (60, 0, 6), (200, 0, 10)] {
-                let ([speed, way, apart], still) = burst(count, spread, chance, fps);
-                let case = format!("seed {seed}, {fps} fps, {count} discs within {spread}/1000");
-                truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(left), speed);
-                truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(left + 9), way);
-                truth.expect(format!("{case}: seconds until apart"), Fx::ZERO..=Fx::from_num(5), apart);
-                truth.claim(case, still, "momentum from nothing");
-            }
+    Truth::at_rates("bodies in one point", source, 1..=2, |truth, chance, seed, fps| {
+        // Discs, offset, and the greatest speed that may be left: a quarter of what a heap of that size had to be moved by.
+        for (count, spread, left) in [(12, 10, 3), (60, 0, 6), (200, 0, 10)] {
+            let ([speed, way, apart], still) = burst(count, spread, chance, fps);
+            let case = format!("seed {seed}, {fps} fps, {count} discs within {spread}/1000");
+            truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(left), speed);
+            truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(left + 9), way);
+            truth.expect(format!("{case}: seconds until apart"), Fx::ZERO..=Fx::from_num(5), apart);
+            truth.claim(case, still, "momentum from nothing");
         }
     });
 }

@@ -60,36 +60,32 @@ fn nobody_passes_through_a_moving_wall_that_is_hardly_not_fast() {
 /// and jumped over the next one.
 #[test]
 fn who_is_struck_by_a_higher_rank_jumps_over_nobody() {
-    Truth::hear(
-        "a row before a higher rank",
-        "bodies do not pass through each other",
-        1..=40,
-        |truth, chance, seed| {
-            let (radius, count) = (chance.between(60, 300), chance.between(2, 4));
-            let (near, far) = (chance.between(10, 900), chance.between(100, 4_000));
-            let (speed, start) = (chance.between(5_000, 60_000), chance.between(0, 1_000));
-            for fps in RATES {
-                for locked in [false, true] {
-                    let mut w = world(WorldDef::new());
-                    let disc = BodyDef::dynamic(circle(radius)).restitution(Fx::ONE);
-                    let ram = disc.position(at(-start, 0)).velocity(at(speed, 0));
-                    let ram = if locked { ram.locked_axes(true, false) } else { ram.dominance(1) };
-                    let mut row = vec![add(&mut w, ram)];
-                    for i in 0..count {
-                        let place = at(2 * radius + near + i * (2 * radius + far), 0);
-                        row.push(add(&mut w, disc.position(place)));
-                    }
-                    let case = format!(
-                        "seed {seed}, {fps} fps, {count} of {radius}, {near} and {far} apart, {speed} from {start}, locked {locked}"
-                    );
-                    for _ in 0..2 * fps {
-                        run(&mut w, 1, fps);
-                        let in_order =
-                            row.windows(2).all(|pair| position(&w, pair[0])[0] < position(&w, pair[1])[0]);
-                        truth.claim(&case, in_order, "they changed places");
-                    }
+    let law = "a row before a higher rank";
+    Truth::hear(law, "bodies do not pass through each other", 1..=40, |truth, chance, seed| {
+        let (radius, count) = (chance.between(60, 300), chance.between(2, 4));
+        let (near, far) = (chance.between(10, 900), chance.between(100, 4_000));
+        let (speed, start) = (chance.between(5_000, 60_000), chance.between(0, 1_000));
+        for fps in RATES {
+            for locked in [false, true] {
+                let mut w = world(WorldDef::new());
+                let disc = BodyDef::dynamic(circle(radius)).restitution(Fx::ONE);
+                let ram = disc.position(at(-start, 0)).velocity(at(speed, 0));
+                let ram = if locked { ram.locked_axes(true, false) } else { ram.dominance(1) };
+                let mut row = vec![add(&mut w, ram)];
+                for i in 0..count {
+                    let place = at(2 * radius + near + i * (2 * radius + far), 0);
+                    row.push(add(&mut w, disc.position(place)));
+                }
+                let case = format!(
+                    "seed {seed}, {fps} fps, {count} of {radius}, {near} and {far} apart, {speed} from {start}, locked {locked}"
+                );
+                for _ in 0..2 * fps {
+                    run(&mut w, 1, fps);
+                    let in_order =
+                        row.windows(2).all(|pair| position(&w, pair[0])[0] < position(&w, pair[1])[0]);
+                    truth.claim(&case, in_order, "they changed places");
                 }
             }
-        },
-    );
+        }
+    });
 }

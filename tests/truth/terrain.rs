@@ -4,7 +4,7 @@ use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, Wo
 use testudo_tests::cases::share;
 
 use crate::build::{Chance, ONE, add, at, circle, energy, milli, position, raw, rect, velocity, world};
-use crate::frame::{RATES, Truth, about};
+use crate::frame::{Truth, about};
 use crate::solve::step;
 use crate::terrain_tools::{Outline, ROUNDING, apart, polygon};
 
@@ -50,66 +50,61 @@ fn chain(
 #[test]
 fn who_slides_over_a_straight_chain_glides() {
     let source = "Newton's first law on a straight line";
-    Truth::hear("the points of a straight chain are no seams", source, 1..=30, |truth, chance, seed| {
-        for fps in RATES {
-            let direction = DIRECTIONS[chance.below(6) as usize];
-            let disc = chance.below(3) != 0 || direction[1] != 0;
-            let half = chance.between(150, 1_500);
-            let speed = chance.between(500, 100_000);
-            // Gravity presses across the line.
-            let g = turned(direction, 0, -10_000 * i64::from(chance.below(2)));
-            let mut w = world(WorldDef::new().gravity(g).sleep_ms(0));
-            let points = line(chance, direction, -20_000, 130_000, [100, 4_000]);
-            chain(&mut w, chance, points, |def| def);
-            let shape = if disc { circle(half) } else { rect(half, half) };
-            let body = BodyDef::dynamic(shape).position(turned(direction, 0, half));
-            let id = add(&mut w, body.velocity(turned(direction, speed, 0)));
-            let case =
-                format!("seed {seed}, {fps} fps, {shape:?} at {speed} along {direction:?}, gravity {g:?}");
-            for _ in 0..fps {
-                step(&mut w, fps);
-                let [_, height] = parts(direction, position(&w, id));
-                truth.expect(&case, about(milli(half), milli(15)), height);
-            }
-            let [way, _] = parts(direction, position(&w, id));
-            truth.expect(&case, about(milli(speed), milli(20)), way);
-            let [along, _] = parts(direction, velocity(&w, id));
-            truth.expect(&case, about(milli(speed), milli(20)), along);
+    let law = "the points of a straight chain are no seams";
+    Truth::at_rates(law, source, 1..=30, |truth, chance, seed, fps| {
+        let direction = DIRECTIONS[chance.below(6) as usize];
+        let disc = chance.below(3) != 0 || direction[1] != 0;
+        let half = chance.between(150, 1_500);
+        let speed = chance.between(500, 100_000);
+        // Gravity presses across the line.
+        let g = turned(direction, 0, -10_000 * i64::from(chance.below(2)));
+        let mut w = world(WorldDef::new().gravity(g).sleep_ms(0));
+        let points = line(chance, direction, -20_000, 130_000, [100, 4_000]);
+        chain(&mut w, chance, points, |def| def);
+        let shape = if disc { circle(half) } else { rect(half, half) };
+        let body = BodyDef::dynamic(shape).position(turned(direction, 0, half));
+        let id = add(&mut w, body.velocity(turned(direction, speed, 0)));
+        let case = format!("seed {seed}, {fps} fps, {shape:?} at {speed} along {direction:?}, gravity {g:?}");
+        for _ in 0..fps {
+            step(&mut w, fps);
+            let [_, height] = parts(direction, position(&w, id));
+            truth.expect(&case, about(milli(half), milli(15)), height);
         }
+        let [way, _] = parts(direction, position(&w, id));
+        truth.expect(&case, about(milli(speed), milli(20)), way);
+        let [along, _] = parts(direction, velocity(&w, id));
+        truth.expect(&case, about(milli(speed), milli(20)), along);
     });
 }
 
 /// On a slope of angle t and with friction m a body begins to slide with g (sin t - m cos t), or stays where m is greater than tan t.
 #[test]
 fn a_slope_pulls_by_its_angle_and_friction() {
-    Truth::hear("a body on a slope", "Coulomb's law on an inclined plane", 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let direction = DIRECTIONS[1 + chance.below(5) as usize];
-            let [x, y, length] = direction;
-            let friction = chance.between(0, 1_500);
-            let g = chance.between(5_000, 20_000);
-            let mut w = world(WorldDef::new().gravity(at(0, -g)).sleep_ms(0));
-            let points = line(chance, direction, -90_000, 5_000, [200, 3_000]);
-            chain(&mut w, chance, points, |def| def.friction(milli(friction)));
-            let half = chance.between(200, 900);
-            // A box stands on the lower corner's side of the slope.
-            let disc = chance.below(2) == 0;
-            let (shape, height) =
-                if disc { (circle(half), half) } else { (rect(half, half), half * (x + y) / length) };
-            let body =
-                BodyDef::dynamic(shape).friction(milli(friction)).position(turned(direction, 0, height));
-            let id = add(&mut w, body);
-            (0..2 * fps).for_each(|_| step(&mut w, fps));
-            let [way, left] = parts(direction, position(&w, id));
-            let pull = (g * (1000 * y - friction * x) / length / 1000).max(0);
-            // g t^2 / 2 in two seconds, and half a frame's gain at most. At the angle of friction itself it may creep.
-            let gain = milli(pull) / i64::from(fps);
-            let slack = milli(30) + milli(pull) / 100;
-            let case =
-                format!("seed {seed}, {fps} fps, {shape:?}, friction {friction}, g {g}, {direction:?}");
-            truth.expect(&case, -milli(2 * pull) - gain - slack..=-milli(2 * pull) + slack, way);
-            truth.expect(&case, milli(height) - milli(30)..=milli(height) + milli(15), left);
-        }
+    let law = "a body on a slope";
+    Truth::at_rates(law, "Coulomb's law on an inclined plane", 1..=20, |truth, chance, seed, fps| {
+        let direction = DIRECTIONS[1 + chance.below(5) as usize];
+        let [x, y, length] = direction;
+        let friction = chance.between(0, 1_500);
+        let g = chance.between(5_000, 20_000);
+        let mut w = world(WorldDef::new().gravity(at(0, -g)).sleep_ms(0));
+        let points = line(chance, direction, -90_000, 5_000, [200, 3_000]);
+        chain(&mut w, chance, points, |def| def.friction(milli(friction)));
+        let half = chance.between(200, 900);
+        // A box stands on the lower corner's side of the slope.
+        let disc = chance.below(2) == 0;
+        let (shape, height) =
+            if disc { (circle(half), half) } else { (rect(half, half), half * (x + y) / length) };
+        let body = BodyDef::dynamic(shape).friction(milli(friction)).position(turned(direction, 0, height));
+        let id = add(&mut w, body);
+        (0..2 * fps).for_each(|_| step(&mut w, fps));
+        let [way, left] = parts(direction, position(&w, id));
+        let pull = (g * (1000 * y - friction * x) / length / 1000).max(0);
+        // g t^2 / 2 in two seconds, and half a frame's gain at most. At the angle of friction itself it may creep.
+        let gain = milli(pull) / i64::from(fps);
+        let slack = milli(30) + milli(pull) / 100;
+        let case = format!("seed {seed}, {fps} fps, {shape:?}, friction {friction}, g {g}, {direction:?}");
+        truth.expect(&case, -milli(2 * pull) - gain - slack..=-milli(2 * pull) + slack, way);
+        truth.expect(&case, milli(height) - milli(30)..=milli(height) + milli(15), left);
     });
 }
 
@@ -144,98 +139,84 @@ fn is_inside(outline: &[Vec2], p: [i64; 2]) -> bool {
 
 #[test]
 fn nobody_leaves_a_cave() {
-    Truth::hear(
-        "nobody passes through a chain",
-        "point in polygon by brute force",
-        1..=6,
-        |truth, chance, seed| {
-            for fps in RATES {
-                let outline = cave(chance, 12_000);
-                let g = chance.between(0, 10_000) * i64::from(chance.below(2));
-                let mut w = world(WorldDef::new().gravity(at(0, -g)));
-                let mut points = outline.clone();
-                let one_sided = chance.below(2) == 0;
-                if one_sided || chance.below(2) == 0 {
-                    // Clockwise outlines keep bodies in.
-                    points.reverse();
-                }
-                w.create_chain(&ChainDef::new(&points).closed(true).one_sided(one_sided))
-                    .expect("a good chain");
-                let e = chance.between(0, 1_000);
-                let ids: Vec<_> = (0..12)
-                    .map(|i| {
-                        let half = chance.between(150, 700);
-                        let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
-                        let speed = at(chance.between(-100_000, 100_000), chance.between(-100_000, 100_000));
-                        let place = at((i % 4) * 1_500 - 2_250, (i / 4) * 1_500 - 1_500);
-                        add(
-                            &mut w,
-                            BodyDef::dynamic(shape).position(place).velocity(speed).restitution(milli(e)),
-                        )
-                    })
-                    .collect();
-                let case = format!("seed {seed}, {fps} fps, e {e}, g {g}, one-sided {one_sided}");
-                for frame in 0..5 * fps {
-                    step(&mut w, fps);
-                    for &id in &ids {
-                        let inside = is_inside(&outline, position(&w, id));
-                        truth.claim(&case, inside, format!("{id} outside in frame {frame}"));
-                        if !inside {
-                            return;
-                        }
-                    }
+    let law = "nobody passes through a chain";
+    Truth::at_rates(law, "point in polygon by brute force", 1..=6, |truth, chance, seed, fps| {
+        let outline = cave(chance, 12_000);
+        let g = chance.between(0, 10_000) * i64::from(chance.below(2));
+        let mut w = world(WorldDef::new().gravity(at(0, -g)));
+        let mut points = outline.clone();
+        let one_sided = chance.below(2) == 0;
+        if one_sided || chance.below(2) == 0 {
+            // Clockwise outlines keep bodies in.
+            points.reverse();
+        }
+        w.create_chain(&ChainDef::new(&points).closed(true).one_sided(one_sided)).expect("a good chain");
+        let e = chance.between(0, 1_000);
+        let ids: Vec<_> = (0..12)
+            .map(|i| {
+                let half = chance.between(150, 700);
+                let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
+                let speed = at(chance.between(-100_000, 100_000), chance.between(-100_000, 100_000));
+                let place = at((i % 4) * 1_500 - 2_250, (i / 4) * 1_500 - 1_500);
+                add(&mut w, BodyDef::dynamic(shape).position(place).velocity(speed).restitution(milli(e)))
+            })
+            .collect();
+        let case = format!("seed {seed}, {fps} fps, e {e}, g {g}, one-sided {one_sided}");
+        for frame in 0..5 * fps {
+            step(&mut w, fps);
+            for &id in &ids {
+                let inside = is_inside(&outline, position(&w, id));
+                truth.claim(&case, inside, format!("{id} outside in frame {frame}"));
+                if !inside {
+                    return;
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 #[test]
 fn what_is_thrown_on_polygons_comes_to_rest_outside_of_them() {
-    Truth::hear("nobody ends in a polygon", "distances by brute force", 1..=8, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            let floor = [at(-14_000, 90_000), at(-14_000, 3_000), at(-10_000, 0), at(0, -500), at(9_000, 0)];
-            let floor: Vec<_> = floor.into_iter().chain([at(14_000, 2_000), at(14_000, 90_000)]).collect();
-            w.create_chain(&ChainDef::new(&floor).friction(milli(500))).expect("a good chain");
-            for i in 0..6 {
-                let place = [-10_000 + 4_000 * i, chance.between(500, 5_000)];
-                let def = PolygonDef::new(&polygon(chance, place, 1_800)).friction(milli(500));
-                let def = def.radius(milli(chance.between(0, 300) * i64::from(chance.below(2))));
-                w.create_polygon(&def).expect("a good polygon");
-            }
-            let solid: Vec<_> = w.bodies().map(|body| body.id()).collect();
-            let ids: Vec<_> = (0..30)
-                .map(|_| {
-                    let half = chance.between(200, 600);
-                    let shape = if chance.below(2) == 0 {
-                        circle(half)
-                    } else {
-                        rect(half, chance.between(200, 600))
-                    };
-                    let place = at(chance.between(-11_000, 11_000), chance.between(9_000, 20_000));
-                    let body =
-                        BodyDef::dynamic(shape).position(place).velocity(at(0, chance.between(-60_000, 0)));
-                    add(&mut w, body.friction(milli(500)).restitution(milli(chance.between(0, 300))))
-                })
-                .collect();
-            let case = format!("seed {seed}, {fps} fps");
-            let mut before = energy(&w);
-            let mut grown = 0;
-            for _ in 0..20 * fps {
-                step(&mut w, fps);
-                let now = energy(&w);
-                grown = grown.max(now - before);
-                before = before.min(now);
-            }
-            for &id in &ids {
-                let body = w.body(id).expect("alive");
-                let near = solid.iter().map(|&other| apart(&body, &w.body(other).expect("alive")));
-                let near = Fx::from_bits(near.min().expect("terrain"));
-                // Wedged in, with others on top, soft contacts yield by some tenths.
-                truth.expect(format!("{case}, {id} {:?}", body.position()), milli(-150)..=Fx::MAX, near);
-                truth.claim(&case, !body.is_awake(), format!("{id} is awake at {:?}", body.velocity()));
-            }
+    let law = "nobody ends in a polygon";
+    Truth::at_rates(law, "distances by brute force", 1..=8, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+        let floor = [at(-14_000, 90_000), at(-14_000, 3_000), at(-10_000, 0), at(0, -500), at(9_000, 0)];
+        let floor: Vec<_> = floor.into_iter().chain([at(14_000, 2_000), at(14_000, 90_000)]).collect();
+        w.create_chain(&ChainDef::new(&floor).friction(milli(500))).expect("a good chain");
+        for i in 0..6 {
+            let place = [-10_000 + 4_000 * i, chance.between(500, 5_000)];
+            let def = PolygonDef::new(&polygon(chance, place, 1_800)).friction(milli(500));
+            let def = def.radius(milli(chance.between(0, 300) * i64::from(chance.below(2))));
+            w.create_polygon(&def).expect("a good polygon");
+        }
+        let solid: Vec<_> = w.bodies().map(|body| body.id()).collect();
+        let ids: Vec<_> = (0..30)
+            .map(|_| {
+                let half = chance.between(200, 600);
+                let shape =
+                    if chance.below(2) == 0 { circle(half) } else { rect(half, chance.between(200, 600)) };
+                let place = at(chance.between(-11_000, 11_000), chance.between(9_000, 20_000));
+                let body =
+                    BodyDef::dynamic(shape).position(place).velocity(at(0, chance.between(-60_000, 0)));
+                add(&mut w, body.friction(milli(500)).restitution(milli(chance.between(0, 300))))
+            })
+            .collect();
+        let case = format!("seed {seed}, {fps} fps");
+        let mut before = energy(&w);
+        let mut grown = 0;
+        for _ in 0..20 * fps {
+            step(&mut w, fps);
+            let now = energy(&w);
+            grown = grown.max(now - before);
+            before = before.min(now);
+        }
+        for &id in &ids {
+            let body = w.body(id).expect("alive");
+            let near = solid.iter().map(|&other| apart(&body, &w.body(other).expect("alive")));
+            let near = Fx::from_bits(near.min().expect("terrain"));
+            // Wedged in, with others on top, soft contacts yield by some tenths.
+            truth.expect(format!("{case}, {id} {:?}", body.position()), milli(-150)..=Fx::MAX, near);
+            truth.claim(&case, !body.is_awake(), format!("{id} is awake at {:?}", body.velocity()));
         }
     });
 }
@@ -243,73 +224,69 @@ fn what_is_thrown_on_polygons_comes_to_rest_outside_of_them() {
 #[test]
 fn one_sided_chains_let_pass_from_behind() {
     let source = "Newton's first law; reflection at a wall";
-    Truth::hear("one-sided chains", source, 1..=20, |truth, chance, seed| {
-        for fps in RATES {
-            let direction = DIRECTIONS[chance.below(6) as usize];
-            let mut w = world(WorldDef::new().sleep_ms(0));
-            // Solid on the right side: below, as seen along the direction.
-            let points = line(chance, direction, -30_000, 30_000, [300, 3_000]);
-            let pieces = w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
-            let says_so =
-                |id: &BodyId| w.body(*id).and_then(|body| body.terrain()).is_some_and(|it| it.is_one_sided());
-            truth.claim("every piece", pieces.iter().all(says_so), "a piece that says that it has two sides");
-            let half = chance.between(200, 1_000);
-            let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
-            let speed = [chance.between(-5_000, 5_000), chance.between(1_000, 60_000)];
-            let runner = |from: i64, to: i64| {
-                let body = BodyDef::dynamic(shape).position(turned(direction, 0, from));
-                body.velocity(turned(direction, speed[0], to)).restitution(Fx::ONE)
-            };
-            let behind = add(&mut w, runner(8_000, -speed[1]));
-            let pushed = w.body(behind).expect("alive").velocity();
-            let case = format!("seed {seed}, {fps} fps, {shape:?} at {speed:?}, {direction:?}");
-            let mut events = 0;
-            for _ in 0..20_000 * i64::from(fps) / speed[1] {
-                step(&mut w, fps);
-                events += w.contacts_began().len();
-            }
-            truth.claim(
-                &case,
-                events == 0 && w.body(behind).expect("alive").velocity() == pushed,
-                "stopped from behind",
-            );
-            w.remove_body(behind).expect("alive");
-            let front = add(&mut w, runner(-8_000, speed[1]));
-            for _ in 0..20_000 * i64::from(fps) / speed[1] {
-                step(&mut w, fps);
-                events += w.contacts_began().len();
-            }
-            let [_, left] = parts(direction, velocity(&w, front));
-            truth.expect(&case, about(milli(-speed[1]), milli(20)), left);
-            truth.claim(&case, events > 0, "no event");
+    Truth::at_rates("one-sided chains", source, 1..=20, |truth, chance, seed, fps| {
+        let direction = DIRECTIONS[chance.below(6) as usize];
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        // Solid on the right side: below, as seen along the direction.
+        let points = line(chance, direction, -30_000, 30_000, [300, 3_000]);
+        let pieces = w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
+        let says_so =
+            |id: &BodyId| w.body(*id).and_then(|body| body.terrain()).is_some_and(|it| it.is_one_sided());
+        truth.claim("every piece", pieces.iter().all(says_so), "a piece that says that it has two sides");
+        let half = chance.between(200, 1_000);
+        let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
+        let speed = [chance.between(-5_000, 5_000), chance.between(1_000, 60_000)];
+        let runner = |from: i64, to: i64| {
+            let body = BodyDef::dynamic(shape).position(turned(direction, 0, from));
+            body.velocity(turned(direction, speed[0], to)).restitution(Fx::ONE)
+        };
+        let behind = add(&mut w, runner(8_000, -speed[1]));
+        let pushed = w.body(behind).expect("alive").velocity();
+        let case = format!("seed {seed}, {fps} fps, {shape:?} at {speed:?}, {direction:?}");
+        let mut events = 0;
+        for _ in 0..20_000 * i64::from(fps) / speed[1] {
+            step(&mut w, fps);
+            events += w.contacts_began().len();
         }
+        truth.claim(
+            &case,
+            events == 0 && w.body(behind).expect("alive").velocity() == pushed,
+            "stopped from behind",
+        );
+        w.remove_body(behind).expect("alive");
+        let front = add(&mut w, runner(-8_000, speed[1]));
+        for _ in 0..20_000 * i64::from(fps) / speed[1] {
+            step(&mut w, fps);
+            events += w.contacts_began().len();
+        }
+        let [_, left] = parts(direction, velocity(&w, front));
+        truth.expect(&case, about(milli(-speed[1]), milli(20)), left);
+        truth.claim(&case, events > 0, "no event");
     });
 }
 
 #[test]
 fn who_leaves_a_one_sided_ledge_upwards_lands_on_it() {
-    Truth::hear("a ledge that is jumped through", "free fall", 1..=10, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            // The right side of a chain from right to left is above.
-            let ledge = [at(9_000, 0), at(500, 0), at(-1_000, 0), at(-9_000, 0)];
-            w.create_chain(&ChainDef::new(&ledge).one_sided(true)).expect("a good chain");
-            let half = chance.between(200, 900);
-            let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
-            // The centre crosses the line, or does not.
-            let enough = chance.below(2) == 0;
-            let height = if enough { chance.between(100, 5_000) } else { chance.between(-half, -50) };
-            let speed = milli(((20 * (height + 1_000)) as u64 * 1000).isqrt() as i64);
-            let body = BodyDef::dynamic(shape).position(at(0, -1_000));
-            let id = add(&mut w, body.velocity(Vec2::new(Fx::ZERO, speed)));
-            (0..4 * fps).for_each(|_| step(&mut w, fps));
-            let seen = Fx::from_bits(position(&w, id)[1]);
-            let case = format!("seed {seed}, {fps} fps, {shape:?} to {height}");
-            if enough {
-                truth.expect(&case, about(milli(half), milli(20)), seen);
-            } else {
-                truth.expect(&case, Fx::MIN..=Fx::from_num(-9), seen);
-            }
+    Truth::at_rates("a ledge that is jumped through", "free fall", 1..=10, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+        // The right side of a chain from right to left is above.
+        let ledge = [at(9_000, 0), at(500, 0), at(-1_000, 0), at(-9_000, 0)];
+        w.create_chain(&ChainDef::new(&ledge).one_sided(true)).expect("a good chain");
+        let half = chance.between(200, 900);
+        let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half) };
+        // The centre crosses the line, or does not.
+        let enough = chance.below(2) == 0;
+        let height = if enough { chance.between(100, 5_000) } else { chance.between(-half, -50) };
+        let speed = milli(((20 * (height + 1_000)) as u64 * 1000).isqrt() as i64);
+        let body = BodyDef::dynamic(shape).position(at(0, -1_000));
+        let id = add(&mut w, body.velocity(Vec2::new(Fx::ZERO, speed)));
+        (0..4 * fps).for_each(|_| step(&mut w, fps));
+        let seen = Fx::from_bits(position(&w, id)[1]);
+        let case = format!("seed {seed}, {fps} fps, {shape:?} to {height}");
+        if enough {
+            truth.expect(&case, about(milli(half), milli(20)), seen);
+        } else {
+            truth.expect(&case, Fx::MIN..=Fx::from_num(-9), seen);
         }
     });
 }
@@ -317,35 +294,35 @@ fn who_leaves_a_one_sided_ledge_upwards_lands_on_it() {
 /// Discs that slide over hills do not sink in and gain no energy.
 #[test]
 fn hills_carry_and_give_nothing() {
-    Truth::hear("hills", "conservation of energy, distances by brute force", 1..=8, |truth, chance, seed| {
-        for fps in RATES {
-            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            let points: Vec<_> =
-                (-20..=20).map(|i: i64| at(i * 1_500, chance.between(-1_500, 1_500) + i * i * 40)).collect();
-            let solid = chain(&mut w, chance, points, |def| def);
-            let ids: Vec<_> = (0..5)
-                .map(|i| {
-                    let body = BodyDef::dynamic(circle(chance.between(200, 1_200)));
-                    add(&mut w, body.position(at(i * 8_000 - 16_000, 20_000)))
-                })
-                .collect();
-            let case = format!("seed {seed}, {fps} fps");
-            let mut least = height_and_speed(&w, &ids);
-            let mut deepest = 0;
-            for _ in 0..10 * fps {
-                step(&mut w, fps);
-                let now = height_and_speed(&w, &ids);
-                // The fall of one frame: velocities change before positions.
-                truth.expect(&case, Fx::MIN..=milli(200) + Fx::from_num(40) / i64::from(fps), now - least);
-                least = least.min(now);
-                for &id in &ids {
-                    let body = w.body(id).expect("alive");
-                    let near = solid.iter().map(|&other| apart(&body, &w.body(other).expect("alive")));
-                    deepest = deepest.min(near.min().expect("terrain"));
-                }
+    let law = "hills";
+    let source = "conservation of energy, distances by brute force";
+    Truth::at_rates(law, source, 1..=8, |truth, chance, seed, fps| {
+        let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+        let points: Vec<_> =
+            (-20..=20).map(|i: i64| at(i * 1_500, chance.between(-1_500, 1_500) + i * i * 40)).collect();
+        let solid = chain(&mut w, chance, points, |def| def);
+        let ids: Vec<_> = (0..5)
+            .map(|i| {
+                let body = BodyDef::dynamic(circle(chance.between(200, 1_200)));
+                add(&mut w, body.position(at(i * 8_000 - 16_000, 20_000)))
+            })
+            .collect();
+        let case = format!("seed {seed}, {fps} fps");
+        let mut least = height_and_speed(&w, &ids);
+        let mut deepest = 0;
+        for _ in 0..10 * fps {
+            step(&mut w, fps);
+            let now = height_and_speed(&w, &ids);
+            // The fall of one frame: velocities change before positions.
+            truth.expect(&case, Fx::MIN..=milli(200) + Fx::from_num(40) / i64::from(fps), now - least);
+            least = least.min(now);
+            for &id in &ids {
+                let body = w.body(id).expect("alive");
+                let near = solid.iter().map(|&other| apart(&body, &w.body(other).expect("alive")));
+                deepest = deepest.min(near.min().expect("terrain"));
             }
-            truth.expect(&case, milli(-80)..=Fx::MAX, Fx::from_bits(deepest));
         }
+        truth.expect(&case, milli(-80)..=Fx::MAX, Fx::from_bits(deepest));
     });
 }
 
@@ -508,8 +485,11 @@ fn march_nearest(outlines: &[(BodyId, Outline)], shape: Shape, from: Vec2, to: V
 
 #[test]
 fn a_sleeper_falls_when_its_segment_is_removed() {
-    Truth::hear("terrain that goes drops what lay on it", "free fall", 1..=6, |truth, chance, seed| {
-        for fps in RATES {
+    Truth::at_rates(
+        "terrain that goes drops what lay on it",
+        "free fall",
+        1..=6,
+        |truth, chance, seed, fps| {
             let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
             let points: Vec<_> = (-3..=3).map(|i| at(i * 4_000, 0)).collect();
             let ids = chain(&mut w, chance, points, |def| def);
@@ -535,6 +515,6 @@ fn a_sleeper_falls_when_its_segment_is_removed() {
             let fallen = milli(half) - Fx::from_bits(position(&w, stones[0])[1]);
             truth.expect(&case, milli(4_950)..=milli(5_050) + Fx::from_num(5) / i64::from(fps), fallen);
             truth.expect(&case, about(milli(half), milli(15)), Fx::from_bits(position(&w, stones[1])[1]));
-        }
-    });
+        },
+    );
 }
