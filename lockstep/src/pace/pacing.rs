@@ -117,15 +117,12 @@ pub(crate) struct Planner {
     plan: TurnPlan,
     /// Percent of real time, on which the players agreed.
     speed: u8,
-    network_ms: [u16; PLAYERS_MAX as usize],
-    runtime_ms: [u16; PLAYERS_MAX as usize],
+    votes: [Votes; PLAYERS_MAX as usize],
     calm_turns: u32,
     calm_ms: u32,
-    /// For how much of the match, in ms, each player's vote has counted beyond the bounds.
-    excess_ms: [u32; PLAYERS_MAX as usize],
 }
 
-/// A player's averages, and for how long they have counted beyond the bounds.
+/// A player's averages, and for how much of the match, in ms, they have counted beyond the bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Votes {
     pub(crate) network_ms: u16,
@@ -137,18 +134,15 @@ fields!(Votes { network_ms, runtime_ms, excess_ms });
 
 impl Planner {
     pub(crate) fn new(pace: Pace, base: TurnPlan, turns_ahead: u32) -> Self {
-        let zero = [0; PLAYERS_MAX as usize];
         Self {
             pace,
             base,
             turns_ahead,
             plan: base,
             speed: SPEED_PERCENT_USUAL,
-            network_ms: zero,
-            runtime_ms: zero,
+            votes: Default::default(),
             calm_turns: 0,
             calm_ms: 0,
-            excess_ms: [0; PLAYERS_MAX as usize],
         }
     }
 
@@ -161,11 +155,7 @@ impl Planner {
     /// Continues with everything that the others know about the measurements.
     pub(crate) fn restore(&mut self, calm: (u32, u32), votes: impl Iterator<Item = Votes>) {
         (self.calm_turns, self.calm_ms) = calm;
-        for (player, votes) in votes.enumerate().take(usize::from(PLAYERS_MAX)) {
-            self.network_ms[player] = votes.network_ms;
-            self.runtime_ms[player] = votes.runtime_ms;
-            self.excess_ms[player] = votes.excess_ms;
-        }
+        self.votes.iter_mut().zip(votes).for_each(|(kept, votes)| *kept = votes);
     }
 
     /// How long the plan could have been shorter, in turns and ms, for [`Planner::restore`].
@@ -175,12 +165,7 @@ impl Planner {
 
     /// A player's averages, for [`Planner::restore`].
     pub(crate) fn votes(&self, player: PlayerId) -> Votes {
-        let player = player.index();
-        Votes {
-            network_ms: self.network_ms[player],
-            runtime_ms: self.runtime_ms[player],
-            excess_ms: self.excess_ms[player],
-        }
+        self.votes[player.index()]
     }
 
     /// The shape of turns and the speed, separately, for a save.
@@ -228,18 +213,24 @@ impl Planner {
 
     /// Notes a player's averages.
     pub(crate) fn note(&mut self, player: PlayerId, network_ms: u16, runtime_ms: u16) {
-        self.network_ms[player.index()] = network_ms;
-        self.runtime_ms[player.index()] = runtime_ms;
+        let votes = &mut self.votes[player.index()];
+        *votes = Votes { network_ms, runtime_ms, ..*votes };
     }
 
     /// A player's averages as all peers know them: network and runtime in milliseconds.
     pub(crate) fn averages(&self, player: PlayerId) -> (u16, u16) {
-        (self.network_ms[player.index()], self.runtime_ms[player.index()])
+        let Votes { network_ms, runtime_ms, .. } = self.votes[player.index()];
+        (network_ms, runtime_ms)
     }
 
     /// The players with the largest network and runtime averages.
     pub(crate) fn slowest(&self) -> (PlayerId, PlayerId) {
-        (slowest_of(&self.network_ms), slowest_of(&self.runtime_ms))
+        let slowest = |average: fn(&Votes) -> u16| {
+            // The last of equals is the greatest, the first player is meant.
+            let of_all = (0..PLAYERS_MAX).zip(&self.votes).rev();
+            of_all.max_by_key(|(_, votes)| average(votes)).map_or(PlayerId(0), |(player, _)| PlayerId(player))
+        };
+        (slowest(|votes| votes.network_ms), slowest(|votes| votes.runtime_ms))
     }
 
     /// Makes the plan of the turn that begins: longer at once, shorter after ten calm turns.
@@ -282,13 +273,12 @@ impl Planner {
         let runtime_bound = u16::try_from(runtime_bound.max(2)).unwrap_or(u16::MAX);
         let turn_ms = self.turn_ms();
         let mut most = (0, 0);
-        for player in 0..usize::from(PLAYERS_MAX) {
+        for Votes { network_ms, runtime_ms, excess_ms: excess } in &mut self.votes {
             let vote = (
-                self.network_ms[player].min(EXCESS_VOTE_TIMES * NETWORK_VOTE_MS),
-                self.runtime_ms[player].min(runtime_bound.saturating_mul(EXCESS_VOTE_TIMES / 2)),
+                (*network_ms).min(EXCESS_VOTE_TIMES * NETWORK_VOTE_MS),
+                (*runtime_ms).min(runtime_bound.saturating_mul(EXCESS_VOTE_TIMES / 2)),
             );
             let bounded = (vote.0.min(NETWORK_VOTE_MS), vote.1.min(runtime_bound));
-            let excess = &mut self.excess_ms[player];
             let counted = match (vote == bounded, *excess < EXCESS_VOTE_MS) {
                 (true, _) => {
                     *excess = excess.saturating_sub(turn_ms.div_ceil(10));
@@ -304,16 +294,6 @@ impl Planner {
         }
         most
     }
-}
-
-fn slowest_of(averages: &[u16; PLAYERS_MAX as usize]) -> PlayerId {
-    let mut slowest = 0;
-    for (player, average) in (0_u8..).zip(averages) {
-        if *average > averages[usize::from(slowest)] {
-            slowest = player;
-        }
-    }
-    PlayerId(slowest)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl<S: Simulation + State + Clone> ReplayViewer<S> {
         Self {
             timetable: Timetable::new(&replay),
             keyframes: Keyframes::new(start),
-            trail: Trail::default(),
+            trail: Trail::new(),
             checking: Checking::new(Arc::clone(&replay), game),
             player,
             replay,

@@ -37,6 +37,11 @@ impl Recent {
 
     /// Keeps the state before `turn`. States of this turn and later ones are forgotten.
     pub fn push<S: State>(&mut self, turn: u32, state: &mut S) {
+        self.push_saved(turn, |buffer| save(state, buffer));
+    }
+
+    /// Like [`Recent::push`]. `save` replaces what the buffer holds with the state.
+    pub(crate) fn push_saved(&mut self, turn: u32, save: impl FnOnce(&mut Vec<u8>)) {
         while self.states.back().is_some_and(|(last, _)| *last >= turn) {
             self.bytes -= self.states.pop_back().map_or(0, |(_, bytes)| bytes.len());
         }
@@ -44,7 +49,7 @@ impl Recent {
         while self.states.len() >= self.turns_max.max(1) {
             buffer = self.drop_oldest();
         }
-        save(state, &mut buffer);
+        save(&mut buffer);
         self.bytes += buffer.len();
         self.states.push_back((turn, buffer));
         while self.bytes > self.bytes_max && self.states.len() > 1 {
@@ -62,6 +67,13 @@ impl Recent {
     pub fn get(&self, turn: u32) -> Option<&[u8]> {
         let at = self.states.binary_search_by_key(&turn, |(turn, _)| *turn).ok()?;
         Some(&self.states[at].1)
+    }
+
+    /// The last state at or before a turn, and its turn.
+    pub(crate) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
+        let after = self.states.partition_point(|(at, _)| *at <= turn);
+        let (turn, state) = self.states.get(after.checked_sub(1)?)?;
+        Some((*turn, state))
     }
 
     /// Bytes of all states that are kept.

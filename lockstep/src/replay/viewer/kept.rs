@@ -1,6 +1,8 @@
 //! Saved states of a replayed match, as targets of jumps, with limits of number and bytes.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+
+use crate::state::Recent;
 
 /// Most states of a whole match.
 pub(super) const KEYFRAMES_MAX: usize = 64;
@@ -61,37 +63,29 @@ impl Keyframes {
 }
 
 /// States of the last turns, without gaps.
-#[derive(Default)]
-pub(super) struct Trail {
-    states: VecDeque<(u32, Vec<u8>)>,
-    bytes: usize,
-}
+pub(super) struct Trail(Recent);
 
 impl Trail {
+    pub(super) fn new() -> Self {
+        Self(Recent::new(TRAIL_MAX, TRAIL_BYTES_MAX))
+    }
+
     /// Stores the state before a turn. Removes stored states of this and later turns, and of another history.
     pub(super) fn keep(&mut self, turn: u32, state: Vec<u8>) {
-        while self.states.back().is_some_and(|(last, _)| *last >= turn) {
-            self.bytes -= self.states.pop_back().map_or(0, |(_, state)| state.len());
+        let follows = turn.checked_sub(1).is_some_and(|last| self.0.get(last).is_some());
+        if !follows {
+            self.0.clear();
         }
-        if self.states.back().is_some_and(|(last, _)| last + 1 != turn) {
-            self.clear();
-        }
-        self.bytes += state.len();
-        self.states.push_back((turn, state));
-        while self.states.len() > TRAIL_MAX || (self.bytes > TRAIL_BYTES_MAX && self.states.len() > 1) {
-            self.bytes -= self.states.pop_front().map_or(0, |(_, state)| state.len());
-        }
+        self.0.push_saved(turn, |buffer| *buffer = state);
     }
 
     /// The last state at or before a turn, and its turn.
     pub(super) fn before(&self, turn: u32) -> Option<(u32, &[u8])> {
-        let after = self.states.partition_point(|(at, _)| *at <= turn);
-        let (turn, state) = self.states.get(after.checked_sub(1)?)?;
-        Some((*turn, state))
+        self.0.before(turn)
     }
 
     pub(super) fn clear(&mut self) {
-        (self.states, self.bytes) = (VecDeque::new(), 0);
+        self.0.clear();
     }
 }
 
@@ -130,9 +124,9 @@ mod tests {
 
     #[test]
     fn the_trail_has_no_gaps_and_an_end() {
-        let mut trail = Trail::default();
+        let mut trail = Trail::new();
         (5..50).for_each(|turn| trail.keep(turn, vec![turn as u8]));
-        assert_eq!(trail.states.len(), TRAIL_MAX);
+        assert_eq!(trail.0.byte_count(), TRAIL_MAX);
         assert_eq!(trail.before(49), Some((49, &[49][..])));
         assert_eq!(
             (trail.before(60).unwrap().0, trail.before(40).unwrap().0, trail.before(25)),
@@ -141,6 +135,6 @@ mod tests {
         trail.keep(40, vec![1]);
         assert_eq!((trail.before(45).unwrap().0, trail.before(39).unwrap().0), (40, 39));
         trail.keep(45, vec![1]);
-        assert_eq!((trail.states.len(), trail.bytes), (1, 1));
+        assert_eq!((trail.0.byte_count(), trail.before(44)), (1, None));
     }
 }
