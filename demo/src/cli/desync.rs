@@ -122,46 +122,46 @@ fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<ReplayComparison, Fai
         }),
     };
     if let (Some(turn), None) = (divergent, other_orders) {
-        let mut player = play(setup, a, turn + 1 - first_turn(a))?;
-        let found = player.simulation().checksum();
+        // What the later one begins with may be what differs.
+        let longer = if first_turn(b) < first_turn(a) { b } else { a };
+        let here = play(setup, longer, turn + 1 - first_turn(longer))?;
+        let found = here.checksum();
         let sums = [recorded(a, turn), recorded(b, turn), found];
         let (outlier, broken) = match (sums[0] == found, sums[1] == found) {
             (true, false) => ("B", Some(b)),
             (false, true) => ("A", Some(a)),
             _ => ("unknown", None),
         };
-        // States are numbered by their files.
-        let broken = broken.filter(|_| first_turn(a) == first_turn(b));
-        let next = turn + 1 - first_turn(a);
-        comparison.difference = broken.and_then(|broken| difference(setup, broken, next, &mut player));
+        comparison.difference = broken.and_then(|broken| difference(broken, turn, here));
         comparison.checksums = Some(sums.map(|sum| format!("{sum:016x}")));
         comparison.outlier = Some(outlier);
     }
     Ok(comparison)
 }
 
-/// Plays the orders of a replay from the first turn up to this one.
-fn play(setup: Setup, replay: &Replay, to: u32) -> Result<ReplayPlayer<Game>, Failed> {
+/// The game after the first turns of a replay.
+fn play(setup: Setup, replay: &Replay, turns: u32) -> Result<Game, Failed> {
     let game = Game::new(setup).map_err(MatchError::from)?;
     let mut player = ReplayPlayer::new(replay.clone(), game);
-    while player.turn() < to && player.step_turn() {}
-    Ok(player)
+    while player.turn() < turns && player.step_turn() {}
+    Ok(player.simulation().clone())
 }
 
-/// Compares a damaged copy after the divergence, as early as its file has the state, with the state that the sound copy's orders lead to.
-fn difference(
-    setup: Setup,
-    broken: &Replay,
-    from: u32,
-    whole: &mut ReplayPlayer<Game>,
-) -> Option<DifferingNumber> {
+/// Compares a damaged copy after the turn of the divergence, as early as its file has the state, with what the orders lead to. `whole` is the sound state
+/// after that turn. The damaged copy's file has the orders up to its own states; the other one may end earlier.
+fn difference(broken: &Replay, turn: u32, mut whole: Game) -> Option<DifferingNumber> {
+    // States are numbered by their file.
+    let from = turn + 1 - first_turn(broken);
     let evidence = broken.evidence().filter(|(turn, _)| *turn == from);
     let (at_turn, state) =
         evidence.or_else(|| (from..=broken.turns()).find_map(|turn| Some((turn, broken.keyframe(turn)?))))?;
-    while whole.turn() < at_turn && whole.step_turn() {}
-    let mut here = Game::new(setup).ok()?;
+    let (mut here, mut sound) = (whole.clone(), Vec::new());
     state::load(&mut here, state).ok()?;
-    let mut there = whole.simulation().clone();
+    state::save(&mut whole, &mut sound);
+    let mut player = ReplayPlayer::new(broken.clone(), whole);
+    player.restore(from, &sound).ok()?;
+    while player.turn() < at_turn && player.step_turn() {}
+    let mut there = player.simulation().clone();
     let first = state::first_difference(&mut here, &mut there)?;
     let leaf = first.here.or(first.there)?;
     let mut numbers = Vec::new();
@@ -172,7 +172,7 @@ fn difference(
         index += 1;
     });
     Some(DifferingNumber {
-        at_turn: first_turn(broken) + at_turn,
+        at_turn: first_turn(broken).saturating_add(at_turn),
         kind: leaf.kind,
         index: leaf.index,
         field: leaf.name,
@@ -216,7 +216,10 @@ impl ReplayComparison {
             Some(name) => format!("outlier            {name}: the same orders lead to the other checksum\n"),
         });
         match &self.difference {
-            None => text.push_str("                   it has no later keyframe to compare\n"),
+            None if self.outlier == Some("unknown") => {}
+            None => {
+                text.push_str("                   no later state in its file shows which number differs\n")
+            }
             Some(d) => {
                 let value =
                     |value: Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());
@@ -242,7 +245,9 @@ impl ReplayComparison {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::replay::{Ending, Recorded};
+    use std::ops::Range;
+
+    use testudo_lockstep::replay::{Ending, Recorded, Recorder};
     use testudo_lockstep::{Simulation as _, Turn};
 
     use super::*;
@@ -250,13 +255,17 @@ mod tests {
     use crate::app::watch::recording;
     use testudo_battle::BodyField;
 
-    /// A copy of a match that goes on with turn 100, damaged after one of its turns.
-    fn resumed(setup: Setup, damaged: Option<u32>) -> Replay {
-        let header = recording::header(&Terms { setup, turns: 200 });
-        let game = Game::new(setup).unwrap();
+    const SETUP: Setup = Setup { players: 2, units: 8, seed: 3, map: None };
+
+    /// What a copy of a match records that goes on with turn 100: these turns, with a keyframe after so many. It is damaged after one of them.
+    fn copy(turns: Range<u32>, keyframe_every: u32, damaged: Option<u32>) -> Replay {
+        let header = recording::header(&Terms { setup: SETUP, turns: 200 });
+        let mut game = Game::new(SETUP).unwrap();
+        (100..turns.start.min(200)).for_each(|_| game.step(20));
         let unit = game.unit_slots().next().unwrap();
-        let mut game = Recorded::new(game, &header).keyframe_every(1).starting_at(Turn(100));
-        for turn in 100..110 {
+        let mut game =
+            Recorded::new(game, &header).keyframe_every(keyframe_every).starting_at(Turn(turns.start));
+        for turn in turns {
             game.step(20);
             if damaged == Some(turn) {
                 game.game_mut().corrupt(unit, BodyField::PositionX, 3).unwrap();
@@ -268,13 +277,79 @@ mod tests {
         Replay::read(game.take_bytes(), header.sim_version).unwrap()
     }
 
+    /// The divergent turn, the outlier, and everything about the number that differs.
+    fn found(a: &Replay, b: &Replay) -> (Option<u32>, Option<&'static str>, String) {
+        let found = compare(SETUP, a, b).unwrap();
+        (found.first_divergent_turn, found.outlier, serde_json::to_string(&found.difference).unwrap())
+    }
+
     /// The difference was named by its turn in the file, beside turns of the match.
     #[test]
     fn a_difference_of_a_resumed_match_is_in_a_turn_of_the_match() {
-        let setup = Setup { players: 2, units: 8, seed: 3, map: None };
-        let found = compare(setup, &resumed(setup, None), &resumed(setup, Some(105))).unwrap();
+        let found = compare(SETUP, &copy(100..110, 1, None), &copy(100..110, 1, Some(105))).unwrap();
         let at_turn = found.difference.as_ref().map(|number| number.at_turn);
         assert_eq!((found.first_divergent_turn, at_turn), (Some(105), Some(106)));
         assert!(found.in_words().contains("before turn 106"), "{}", found.in_words());
+    }
+
+    /// The damaged copy's state of a later turn was compared with the last one that the shorter file leads to: thousands of other numbers differed.
+    #[test]
+    fn a_sound_replay_that_ends_early_leads_to_the_same_number() {
+        let damaged = copy(100..120, 15, Some(105));
+        let (whole, short) = (copy(100..120, 15, None), copy(100..107, 15, None));
+        let expected = found(&whole, &damaged);
+        assert!(expected.2.contains("\"at_turn\":115"), "{expected:?}");
+        assert_eq!(found(&short, &damaged), expected);
+        assert_eq!(found(&damaged, &short).2, expected.2, "in the other order");
+    }
+
+    /// Nothing was compared, as if the damaged copy had kept no state.
+    #[test]
+    fn a_replay_that_begins_later_leads_to_the_same_number() {
+        let whole = copy(100..120, 1, None);
+        let expected = found(&whole, &copy(100..120, 1, Some(105)));
+        assert!(expected.2.contains("\"at_turn\":106"), "{expected:?}");
+        let later = copy(103..120, 1, Some(105));
+        assert_eq!(found(&whole, &later), expected);
+        assert_eq!(found(&later, &whole).2, expected.2, "in the other order");
+        assert_eq!(found(&copy(103..120, 1, None), &copy(100..120, 1, Some(105))), expected);
+    }
+
+    /// A file may begin with any number. In builds that look for overflow it was a panic.
+    #[test]
+    fn a_replay_that_begins_at_the_last_turn_there_can_be_is_compared() {
+        let first = u32::MAX - 1;
+        let bytes = |damaged: bool| {
+            let header = recording::header(&Terms { setup: SETUP, turns: 200 });
+            let mut recorder = Recorder::new(&header);
+            let mut game = Game::new(SETUP).unwrap();
+            let mut state = Vec::new();
+            let unit = game.unit_slots().next().unwrap();
+            state::save(&mut game, &mut state);
+            recorder.start(first, &state);
+            for turn in 0..2 {
+                recorder.frame(20);
+                game.step(20);
+                if damaged && turn == 0 {
+                    game.corrupt(unit, BodyField::PositionX, 3).unwrap();
+                }
+                recorder.end_turn(game.checksum());
+            }
+            state::save(&mut game, &mut state);
+            recorder.keyframe(&state);
+            recorder.end(Ending::Over);
+            Replay::read(recorder.take_bytes(), header.sim_version).unwrap()
+        };
+        let found = compare(SETUP, &bytes(false), &bytes(true)).unwrap();
+        assert_eq!((found.first_divergent_turn, found.outlier), (Some(first), Some("B")));
+    }
+
+    /// "It has no later keyframe" was said of a file of which nobody knew that it was the damaged one.
+    #[test]
+    fn whoever_has_no_outlier_is_not_told_of_its_keyframes() {
+        let found = compare(SETUP, &copy(100..110, 1, Some(104)), &copy(100..110, 1, Some(105))).unwrap();
+        assert_eq!(found.outlier, Some("A"));
+        let unknown = ReplayComparison { outlier: Some("unknown"), difference: None, ..found };
+        assert!(!unknown.in_words().contains("later"), "{}", unknown.in_words());
     }
 }
