@@ -311,3 +311,17 @@ fn what_cannot_be_resumed_or_opened_is_refused_with_one_line() {
     }
     std::fs::remove_file(file).expect("it can be removed");
 }
+
+/// Reading ended there, without a word: nobody could say `ready` any more.
+#[test]
+fn a_line_in_another_encoding_does_not_end_what_is_typed() {
+    use std::io::Write as _;
+
+    let mut host = Process::start("host --players 2 --units 3 --turns 8");
+    host.invitation();
+    let mut stdin = host.child.stdin.take().expect("piped");
+    stdin.write_all(b"wait\nkick Jos\xe9\nready\n").expect("it reads");
+    host.wait_for("does not begin before you type: ready");
+    host.wait_for("there is no player Jos");
+    host.wait_for("begins when all are here and ready");
+}
