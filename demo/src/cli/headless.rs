@@ -1,5 +1,7 @@
 //! `headless`, and the default command without a display.
 
+use std::path::{Path, PathBuf};
+
 use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
@@ -25,7 +27,14 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
         return Err(Failed::usage("--spectators needs a star: nobody watches a mesh"));
     }
     let (report, recorded) = (options.report.as_deref(), options.replay.as_deref());
-    check_files(&[("--report", report), ("--replay", recorded)])?;
+    let fault = fault(&options.corrupt, &options.game)?;
+    let damaged = damaged_replay(recorded, fault.as_ref());
+    let damaged_path = damaged.as_ref().map(|(_, path)| path.as_path());
+    check_files(&[
+        ("--report", report),
+        ("--replay", recorded),
+        ("the damaged client's replay", damaged_path),
+    ])?;
     check_report(report)?;
     let spec = SimulatedMatch {
         terms: terms(&options.game),
@@ -38,7 +47,7 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
             PaceArg::Fixed => Pace::Fixed,
             PaceArg::Adaptive => Pace::Adaptive,
         },
-        fault: fault(&options.corrupt, &options.game)?,
+        fault,
         pilots: pilots(&options.bot, options.game.players)?,
         teams: teams(options.teams, options.game.players)?,
         spectators: options.spectators,
@@ -47,7 +56,7 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
             prediction: (options.prediction > 0).then(|| options.prediction.div_ceil(FRAME_MS)),
         },
     };
-    let outcome = run(&spec, recordings(options, &spec)?)?;
+    let outcome = run(&spec, recordings(recorded, damaged, &spec.terms)?)?;
     print(&outcome, json, &format!("played over {}", in_words(&options.link)));
     save_difference(&outcome, report, recorded);
     told(&outcome)
@@ -76,16 +85,22 @@ fn pilots(given: &[Pilot], players: u8) -> Result<Vec<Pilot>, Failed> {
     Ok(given.take(players.into()).collect())
 }
 
-/// The replay of player 0's client, and that of the damaged client with the player's number at the end of its name.
-fn recordings(options: &HeadlessArgs, spec: &SimulatedMatch) -> Result<Vec<(u8, Recording)>, Failed> {
-    let Some(path) = &options.replay else { return Ok(Vec::new()) };
-    let mut recordings = vec![(0, Recording::create(path, &spec.terms)?)];
-    if let Some(player) = spec.fault.map(|fault| fault.player).filter(|player| *player != 0) {
-        let mut beside = path.clone().into_os_string();
-        beside.push(format!(".p{player}"));
-        recordings.push((player, Recording::create(beside.as_ref(), &spec.terms)?));
-    }
-    Ok(recordings)
+/// The player of the damaged client and the file of its replay, which has the player's number at the end of its name. That of player 0 is recorded anyway.
+fn damaged_replay(recorded: Option<&Path>, fault: Option<&Fault>) -> Option<(u8, PathBuf)> {
+    let player = fault.map(|fault| fault.player).filter(|player| *player != 0)?;
+    let mut beside = recorded?.as_os_str().to_owned();
+    beside.push(format!(".p{player}"));
+    Some((player, beside.into()))
+}
+
+/// The replay of player 0's client, and that of the damaged client.
+fn recordings(
+    recorded: Option<&Path>,
+    damaged: Option<(u8, PathBuf)>,
+    terms: &Terms,
+) -> Result<Vec<(u8, Recording)>, Failed> {
+    let files = recorded.map(|path| (0, path.to_owned())).into_iter().chain(damaged);
+    files.map(|(player, path)| Ok((player, Recording::create(&path, terms)?))).collect()
 }
 
 /// Plays with a progress bar on standard error.

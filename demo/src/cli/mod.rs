@@ -175,12 +175,26 @@ fn tell_no_window(why: &str, instead: &str, options: &args::WindowArgs) {
     errln!("There is no window ({why}): {instead}{lost}.");
 }
 
+/// Where a path leads, however it is written; of a file that is not there yet, where it will be. None of what is no file: a device may stand for several.
+fn file_at(path: &Path) -> Option<PathBuf> {
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        return None;
+    }
+    let is_here = |path: &Path| path.as_os_str().is_empty();
+    path.ancestors().find_map(|start| {
+        let found = if is_here(start) { Path::new(".").canonicalize() } else { start.canonicalize() };
+        let rest = path.strip_prefix(start).ok()?;
+        found.ok().map(|found| if is_here(rest) { found } else { found.join(rest) })
+    })
+}
+
 /// Files that options name are different ones, and none has the name of the save beside the replay.
 fn check_files(files: &[(&str, Option<&Path>)]) -> Result<(), Failed> {
     let given: Vec<(&str, &Path)> =
         files.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    let is_same = |a: &Path, b: &Path| a == b || file_at(a).is_some_and(|file| file_at(b) == Some(file));
     for (at, (option, path)) in given.iter().enumerate() {
-        if let Some((other, _)) = given[..at].iter().find(|(_, other)| other == path) {
+        if let Some((other, _)) = given[..at].iter().find(|(_, other)| is_same(other, path)) {
             return Err(Failed::usage(format!("{other} and {option} name the same file")));
         }
         if *option == "--replay" && path.extension().is_some_and(|extension| extension == "save") {

@@ -1,6 +1,6 @@
 //! Bad usage: one clear line, exit code 2, no panic.
 
-use crate::run::{run, run_json};
+use crate::run::{program, run, run_json};
 
 /// Arguments, and a word that the line has to contain.
 const REFUSED: [(&str, &str); 53] = [
@@ -141,4 +141,37 @@ fn help_says_what_exit_codes_mean() {
     }
     let ended = run("host --help");
     assert!(ended.stdout.contains("brings its player back after a crash"), "{}", ended.stdout);
+}
+
+/// `./a.replay` was another file than `a.replay`, and the log of the orders emptied the replay.
+#[test]
+fn two_spellings_of_one_file_are_one_file() {
+    let folder = std::env::temp_dir().join(format!("testudo-spellings-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("new")).expect("a folder");
+    let whole = folder.canonicalize().expect("it is there").join("a.replay");
+    let here = |arguments: &str| {
+        let output = program(arguments).current_dir(&folder).output().expect("it starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let game = "headless --units 3 --turns 4";
+    assert_eq!(here(&format!("{game} --replay a.replay")).0, Some(0));
+    let before = std::fs::read(&whole).expect("it was written");
+    let also = whole.display();
+    for arguments in [
+        "replay a.replay --log-orders ./a.replay".into(),
+        format!("replay a.replay --log-orders {also}"),
+        format!("{game} --report new/../a.replay --replay a.replay"),
+        format!("{game} --report ./b --replay b"),
+        format!(
+            "{game} --report c.p1 --replay ./c --corrupt-turn 1 --corrupt-player 1 --corrupt-body 4 --corrupt-field position.x --corrupt-bit 3"
+        ),
+    ] {
+        let (code, said) = here(&arguments);
+        assert!(code == Some(2) && said.contains("name the same file"), "{arguments}: {code:?} {said}");
+    }
+    assert_eq!(std::fs::read(&whole).expect("it is there"), before);
+    // What is no file may stand for two.
+    #[cfg(unix)]
+    assert_eq!(here(&format!("{game} --report /dev/null --replay /dev/../dev/null")).0, Some(0));
+    std::fs::remove_dir_all(folder).expect("it can be removed");
 }
