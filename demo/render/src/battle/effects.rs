@@ -27,6 +27,9 @@ const MARKS_MAX: usize = 400;
 const CORPSES_MAX: usize = 600;
 const EVENTS_MAX: usize = 64;
 
+/// Most frames from one picture to the next; after more of them, or backwards, what was seen before is another part of the battle.
+const JUMP: u32 = 40;
+
 /// Seconds from one arrow of an archer to the next.
 const ARROW_SECONDS: f32 = 1.2;
 
@@ -125,9 +128,18 @@ impl Effects {
         }
     }
 
+    /// Who comes late, or back, is shown the first formation until the state is there: nobody falls by that.
+    fn forget_after_jump(&mut self, frame: u32) {
+        if frame < self.frame || frame - self.frame > JUMP {
+            let markers = core::mem::take(&mut self.markers);
+            *self = Self { seconds: self.seconds, markers, ..Self::default() };
+        }
+    }
+
     /// Reads what a client shows. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time. Blows and
     /// shots may be predicted; that a unit or a building falls is shown when it is confirmed.
     pub fn observe(&mut self, shown: Shown<'_>, frame: u32, seconds: f32, real: f32) {
+        self.forget_after_jump(frame);
         let before = self.seconds;
         self.seconds += seconds;
         self.sparks.iter_mut().for_each(|mark| mark.age += seconds);

@@ -59,11 +59,14 @@ impl Curve {
         Self { every, next: 0, samples: Vec::new(), standing: keeps(game).collect(), fallen: Vec::new() }
     }
 
-    /// Notes the state before a turn or a frame, one after the other.
+    /// Notes the state before a turn or a frame, one after the other. What was left out since the last one counts as this one.
     pub(crate) fn note(&mut self, turn: u32, game: &Game) {
-        if turn >= self.next {
+        if self.samples.is_empty() {
+            self.next = turn;
+        }
+        while turn >= self.next {
             self.push(ArmySample::of(game));
-            self.next = turn + self.every;
+            self.next = self.next.saturating_add(self.every);
         }
         let Self { standing, fallen, .. } = self;
         standing.retain(|army| {

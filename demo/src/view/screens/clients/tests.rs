@@ -136,3 +136,28 @@ fn a_shot_is_heard_in_the_picture_in_which_its_arrow_leaves() {
     });
     assert!(heard > 100, "{heard}");
 }
+
+/// Who came late, or back, was shown the first formation until the state was there, and then saw and heard everybody fall who had died before.
+#[test]
+fn who_comes_in_the_middle_sees_nobody_fall_who_died_before() {
+    let (mut effects, mut later, first) = (Effects::default(), battle(0), battle(0));
+    while later.copy(0).game().unit_looks().count() > 100 {
+        later.advance(PICTURE, Duration::from_secs(60)).unwrap();
+    }
+    let mut heard = |skirmish: &Skirmish| {
+        effects.observe(Shown::plain(skirmish.copy(0).game(), 0), skirmish.frame(0), 0.017, 0.017);
+        let mut heard = effects.take_events();
+        heard.retain(|event| matches!(event.cue, Cue::Fall | Cue::Crash));
+        heard
+    };
+    assert!(later.frame(0) > 100);
+    // And once more: the connection is made again, and the copy begins anew.
+    for skirmish in [&first, &later, &first, &later] {
+        assert_eq!(heard(skirmish), [], "frame {}", skirmish.frame(0));
+    }
+    let mut falls = 0;
+    while falls == 0 {
+        later.advance(PICTURE, Duration::from_secs(60)).unwrap();
+        falls += heard(&later).len();
+    }
+}
