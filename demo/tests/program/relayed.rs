@@ -233,3 +233,28 @@ fn what_a_relay_cannot_do_is_said_in_one_line() {
     assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
     assert!(codes[0].parse::<JoinCode>().is_ok());
 }
+
+/// Whoever had come back did not know that player 1 had gone: it waited for that one to ask for saves, and so did the others.
+#[test]
+fn a_match_at_a_relay_is_saved_after_a_return_though_its_first_player_has_gone() {
+    let relay = Relay::start("");
+    let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 220 --seed 5");
+    let replay = std::env::temp_dir().join(format!("testudo-saves-on-{}.replay", std::process::id()));
+    let save = replay.with_extension("replay.save");
+    let mut lost = join(&codes[0]);
+    let mut keeper = Process::with_replay(&format!("join {} --replay {}", codes[1], replay.display()));
+    host.wait_for("everybody is here");
+    host.child.kill().expect("it runs");
+    keeper.wait_for("player 1 is lost");
+    lost.child.kill().expect("it runs");
+    keeper.wait_for("player 2 is lost");
+    let back = join(&codes[0]);
+    keeper.wait_for("player 2 is back");
+    let _ = std::fs::remove_file(&save);
+    wait_until(|| {
+        assert!(keeper.child.try_wait().expect("it can be asked").is_none(), "no save before the end");
+        save.exists()
+    });
+    assert_agreed([keeper, back], 220);
+    std::fs::remove_file(replay).expect("it was written");
+}

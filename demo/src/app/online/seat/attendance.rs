@@ -1,7 +1,7 @@
 //! Which players are here.
 
-use testudo_lockstep::PlayerId;
 use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::{PLAYERS_MAX, PlayerId};
 
 /// Which players are gone just now, and how many were lost and came back. It outlives a broken connection.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,12 @@ impl Attendance {
     pub(super) fn note_back(&mut self, player: PlayerId) {
         self.back += 1;
         self.away &= !(1 << player.0);
+    }
+
+    /// This peer comes into a running match: nothing is told of those who went before.
+    pub(super) fn note_here(&mut self, is_here: impl Fn(PlayerId) -> bool) {
+        self.away =
+            (0..PLAYERS_MAX).filter(|player| !is_here(PlayerId(*player))).map(|player| 1 << player).sum();
     }
 
     /// The relay was asked to remove a player. The code of the last time counts.

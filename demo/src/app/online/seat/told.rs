@@ -32,6 +32,8 @@ impl Seat {
             Event::Joined { .. } if self.driver.session().phase() == SessionPhase::Lobby => {}
             Event::Joined { turn } => {
                 self.span.begin(self.clock.now());
+                let session = self.driver.session();
+                self.attendance.note_here(|player| session.is_here(player));
                 self.news.push_back(News::CameIn { turn: turn.0 });
             }
             Event::CaughtUp { turn } => self.news.push_back(News::CaughtUp { turn: turn.0 }),
