@@ -29,6 +29,8 @@ pub struct Chosen {
     units: Members,
     /// By their number keys, and who was gathered last; the match knows of them two turns later.
     groups: [Members; GROUPS as usize],
+    /// The army when units were gathered last by their numbers. Empty: nobody was, or the orders may not have run.
+    gathered_of: Members,
 }
 
 /// One of the player's own living units, as the selection sees it.
@@ -120,8 +122,9 @@ impl Chosen {
 
     /// The orders that give the selected units a command. The last one gives it, to all of them at once: units that are named in several orders would stand
     /// in several formations at the same place. If they are scattered, those before gather them in a group of their own. They name the units by their
-    /// numbers, which do not change until the orders run, as places and groups may. Only a selection of more stretches than `GATHERS` orders name is the
-    /// control group that it is, or those in the rectangle where it stands; else it has as many orders as it needs, perhaps more than fit in a queue.
+    /// numbers, which do not change until the orders run, as places and groups may. Who has been gathered is named by that group from then on. Only a
+    /// selection of more stretches than `GATHERS` orders name is the control group that it is, or those in the rectangle where it stands; else it has as
+    /// many orders as it needs, perhaps more than fit in a queue.
     pub fn orders(&self, own: &[Own], command: Command, is_queued: bool) -> Vec<Order> {
         let order = |units: Selection| Order { units, command, is_queued };
         let chosen = own.iter().filter(|own| self.contains(own.member())).count();
@@ -135,6 +138,9 @@ impl Chosen {
         if lots.len() <= 1 {
             return lots.pop().map(order).into_iter().collect();
         }
+        if self.are_gathered(own) {
+            return vec![order(Selection::Group(SCATTERED))];
+        }
         if lots.len() > GATHERS {
             if let Some(group) = self.named(own, command) {
                 return vec![order(Selection::Group(group))];
@@ -146,11 +152,35 @@ impl Chosen {
         gather.chain([order(Selection::Group(SCATTERED))]).collect()
     }
 
-    /// Notes orders that were given: whom they gather will be in that group.
-    pub fn note_given(&mut self, orders: &[Order]) {
-        if orders.iter().any(Order::gathers) {
-            self.groups[usize::from(SCATTERED)] = self.units.clone();
+    /// Notes orders that were given to some of these: whom they gather will be in that group.
+    pub fn note_given(&mut self, orders: &[Order], own: &[Own]) {
+        let mut gathers = orders.iter().filter(|order| order.gathers()).peekable();
+        if gathers.peek().is_none() {
+            return;
         }
+        self.groups[usize::from(SCATTERED)] = self.units.clone();
+        // A rectangle is read when it runs.
+        let are_exact = gathers.all(|order| matches!(order.units, Selection::Units(_)));
+        self.gathered_of = if are_exact { own.iter().map(Own::member).collect() } else { Members::new() };
+    }
+
+    /// The connection was lost: orders that were on their way may never run.
+    pub fn forget_gathered(&mut self) {
+        self.groups[usize::from(SCATTERED)].clear();
+        self.gathered_of.clear();
+    }
+
+    /// Whether the selected units are those who were gathered last, and nobody else is with them when an order runs after those that gather them. Only this
+    /// side's orders change that group, one after the other. But whoever is recruited with the number of a fallen unit may be gathered as well: so either
+    /// nobody has come since, or the match says who is in the group.
+    fn are_gathered(&self, own: &[Own]) -> bool {
+        let (group, bit) = (&self.groups[usize::from(SCATTERED)], 1 << SCATTERED);
+        let was_there = |of: &Members, own: &Own| of.get(&own.index) == Some(&own.body);
+        let is_chosen = |own: &Own| self.contains(own.member());
+        !group.is_empty()
+            && own.iter().all(|own| was_there(group, own) == is_chosen(own))
+            && (own.iter().all(|own| was_there(&self.gathered_of, own))
+                || own.iter().all(|own| (own.groups & bit != 0) == is_chosen(own)))
     }
 
     /// The control group that is exactly the selection: in the match, and after the orders that are on their way, which only this side knows. Of a group that

@@ -119,7 +119,7 @@ impl Side {
         let given = submit(&orders);
         if let Ok(turn) = given {
             log.order(player, turn, order, self.chosen.len());
-            self.chosen.note_given(&orders);
+            self.chosen.note_given(&orders, own);
         }
         let is_given = given.is_ok();
         self.refused =
@@ -140,7 +140,9 @@ impl Side {
 fn why(error: SubmitError, orders: usize) -> String {
     match error {
         SubmitError::QueueFull { .. } if orders > 1 => {
-            format!("units so scattered need {orders} orders; wait, or select fewer or all in a rectangle")
+            format!(
+                "units so scattered need {orders} orders; let those before run, or select fewer or all in a rectangle"
+            )
         }
         error => error.to_string(),
     }
@@ -325,8 +327,10 @@ mod tests {
         battle.choose(is_chosen);
         let orders = battle.tell(Command::Stop).unwrap();
         assert!((33..=64).contains(&orders), "{orders}");
+        battle.choose(|own| !is_chosen(own));
         battle.tell(Command::Stop).unwrap_err();
         assert_eq!(battle.driver.session().queued_actions(), orders);
+        battle.choose(is_chosen);
         assert_eq!(battle.play(), 0);
         // They are together in a group now, as long as nobody else is gathered.
         assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0));
@@ -334,5 +338,64 @@ mod tests {
         assert!(battle.tell(Command::Stop).unwrap() > 32);
         battle.choose(is_chosen);
         battle.tell(Command::Stop).unwrap_err();
+    }
+
+    /// Three clicks took two seconds of turns, and the fourth was refused.
+    #[test]
+    fn who_is_ordered_again_is_not_gathered_again() {
+        let is_chosen = |own: &Own| own.index.wrapping_mul(0x9E37_79B9) >> 31 == 1;
+        let mut battle = Match::new(1_000);
+        battle.choose(is_chosen);
+        let first = battle.tell(Command::Stop).unwrap();
+        assert!((9..=17).contains(&first), "{first}");
+        let clicks: Vec<_> = (1..=20).map(|_| battle.tell(Command::Stop)).collect();
+        assert_eq!(clicks, (1..=20).map(|n| Ok(first + n)).collect::<Vec<_>>());
+        assert_eq!(battle.play(), 0);
+        assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0), "and when they are together");
+        // Others are gathered: the ones before, who are still together in the match, are not any more when their order runs.
+        battle.choose(|own| !is_chosen(own));
+        let others = battle.tell(Command::Stop).unwrap();
+        battle.choose(is_chosen);
+        assert_eq!(battle.tell(Command::Stop), Ok(others + first));
+        assert_eq!(battle.play(), 0);
+        // The orders that gather others are cancelled with the connection: nobody is told in which group they are not.
+        battle.choose(|own| !is_chosen(own));
+        let own = battle.driver.simulation().own.clone();
+        let lost = battle.side.chosen.orders(&own, Command::Stop, false);
+        battle.side.chosen.note_given(&lost, &own);
+        battle.side.chosen.forget_gathered();
+        assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(others), 0));
+    }
+
+    /// A recruit with the number of a fallen unit is gathered with those who were to be, if it comes before the orders run.
+    #[test]
+    fn who_has_been_recruited_since_is_not_ordered_about() {
+        let is_chosen = |own: &Own| own.index.is_multiple_of(2);
+        let mut battle = Match::new(200);
+        battle.choose(is_chosen);
+        let first = battle.tell(Command::Stop).unwrap();
+        assert!(first > 2, "{first}");
+        // Unit 8 falls, and the recruit comes, before any of it runs.
+        let recruit = |battle: &mut Match| {
+            let own = &mut battle.driver.simulation_mut().own[8];
+            *own = Own { body: BodyId::from_bits(own.body.to_bits() + (1 << 40)), groups: 0, ..*own };
+        };
+        recruit(&mut battle);
+        let again = battle.tell(Command::Stop).unwrap();
+        assert!(again > first + 2, "they are gathered again: {again}");
+        assert_eq!(battle.play(), 0);
+        // It comes later, and is in no group.
+        recruit(&mut battle);
+        assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0));
+        // The page is loaded again, and knows of no group.
+        let chosen = battle.side.chosen.clone();
+        battle.side = Side::default();
+        battle.side.chosen.choose(
+            battle.driver.simulation().own.iter().map(Own::member).filter(|own| chosen.contains(*own)),
+            false,
+        );
+        let again = battle.tell(Command::Stop).unwrap();
+        assert!(again > 2, "{again}");
+        assert_eq!(battle.play(), 0);
     }
 }

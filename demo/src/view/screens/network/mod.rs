@@ -280,7 +280,10 @@ impl NetworkDesk {
                     .into_iter()
                     .for_each(|codes| log.note("room", json!(codes)));
             }
-            News::Seated { player, .. } => log.note("seated", *player),
+            News::Seated { player, .. } => {
+                log.note("seated", *player);
+                self.board.sides.iter_mut().for_each(|side| side.chosen.forget_gathered());
+            }
             News::Started => log.note("started", true),
             News::Gone { player, .. } => log.note("gone", player.0),
             News::Back(player) => log.note("back", player.0),
