@@ -1,5 +1,6 @@
 //! Matches at a small part of their speed: a turn lasts longer than the others wait for a player who is gone.
 
+use crate::joining;
 use crate::play::Play as _;
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::{
@@ -17,10 +18,14 @@ fn config(topology: Topology) -> SessionConfig {
 /// in front of it.
 fn slow_match(config: &SessionConfig) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, 0, 1, latency(40));
+    slow_down(&mut game);
+    game
+}
+
+fn slow_down(game: &mut VirtualMatch<Toy>) {
     let clock = PeerClock { offset: Duration::ZERO, drift_ppm: -50_000, asleep_until: Instant::ZERO };
     game.set_clock(1, clock).unwrap();
     game.session_mut(0).set_speed(SPEED_PERCENT_MIN).unwrap();
-    game
 }
 
 fn assert_whole(game: &VirtualMatch<Toy>, what: &str) {
@@ -84,6 +89,26 @@ fn a_player_who_is_gone_in_a_slow_match_is_dropped() {
                 gone[..] == [(1, gone[0].1)] && gone[0].1 <= next + 2,
                 "{topology:?}: {gone:?} of {next}"
             );
+        }
+    }
+}
+
+/// A joining peer waits for a turn of the match, and for what the others say of it in the next ones.
+#[test]
+fn a_player_comes_back_to_a_slow_match() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for frames in [4, 40] {
+            let config = joining::config(3, topology).frames_per_turn(frames).turns(80);
+            let what = format!("{topology:?}, turns of {} s", frames / 2);
+            let mut game = joining::start(&config, 0, 1, latency(40));
+            slow_down(&mut game);
+            game.play(u64::from(frames) * 10_000);
+            joining::come_back(&mut game, &config, 2);
+            let over = game.play(2_500_000);
+            let reached: Vec<_> =
+                game.drivers().iter().map(|d| (d.session().next_turn(), d.session().phase())).collect();
+            assert!(over, "{what}: {reached:?}");
+            assert_eq!(game.toy(0).returned.len(), 1, "{what}: {reached:?}");
         }
     }
 }

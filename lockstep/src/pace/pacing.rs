@@ -40,6 +40,20 @@ pub struct TurnPlan {
     pub pace_millihertz: u32,
 }
 
+impl TurnPlan {
+    /// The plan if the match runs at this speed, percent of real time.
+    pub(crate) fn at_speed(self, percent: u8) -> Self {
+        let pace = u64::from(self.pace_millihertz) * u64::from(percent) / 100;
+        Self { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self }
+    }
+
+    /// Length of the turn in nanoseconds of real time, rounded down.
+    pub(crate) fn turn_ns(self) -> u64 {
+        let frames = u64::from(self.frames_per_turn).saturating_mul(1_000_000_000_000);
+        frames / u64::from(self.pace_millihertz.max(1))
+    }
+}
+
 /// No setting gives more.
 impl Field for TurnPlan {
     fn write(&self, writer: &mut BitWriter) {
@@ -184,8 +198,7 @@ impl Planner {
     }
 
     pub(crate) fn plan(&self) -> TurnPlan {
-        let pace = u64::from(self.plan.pace_millihertz) * u64::from(self.speed) / 100;
-        TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }
+        self.plan.at_speed(self.speed)
     }
 
     /// Length of a turn in real time.
@@ -195,9 +208,7 @@ impl Planner {
 
     /// The same in nanoseconds, rounded down.
     pub(crate) fn turn_ns(&self) -> u64 {
-        let plan = self.plan();
-        let frames = u64::from(plan.frames_per_turn).saturating_mul(1_000_000_000_000);
-        frames / u64::from(plan.pace_millihertz.max(1))
+        self.plan().turn_ns()
     }
 
     /// Takes what a player's entry for the turn that begins says about the pace.

@@ -413,7 +413,7 @@ impl AnySession {
     fn join_timeout(&mut self) {
         let is_behind = self.common.turns_ready() > self.common.config().turns_ahead.max(1)
             || self.common.lacks_turns(self.pace.planner.turn());
-        match self.transfers.joiner.due(&self.common, is_behind) {
+        match self.transfers.joiner.due(&self.common, is_behind, self.pace.planner.turn()) {
             Due::Nothing => {}
             Due::Contradicted => self.refuse_wrong_state(),
             Due::Unconfirmed { turn } => self.refuse_state_of(turn),

@@ -51,7 +51,8 @@ impl SessionConfig {
 
     /// Time that a peer has for joining a running match: at least three [intervals of checksums](SessionConfig::checksum_interval) and the turns
     /// ahead (1 ms in a mesh, which nobody joins), at most 24 h. In the lobby of a resumed match, it is the longest time without a new part
-    /// of the save. Default 60 s, or more where checksums are rare. A local choice.
+    /// of the save. Default 60 s, or more where checksums are rare. While a match is slow, the same number of its present turns if that is longer. A local
+    /// choice.
     pub fn join_timeout(mut self, join_timeout: Duration) -> Self {
         self.arrivals.join_timeout = Some(join_timeout);
         self

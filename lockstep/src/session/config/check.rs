@@ -5,6 +5,7 @@ use crate::packet::STATE_BYTES_MAX;
 use crate::session::config::limits::CHECKSUM_INTERVAL_MAX;
 use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::value::action::ACTION_BITS_MAX;
+use crate::value::entry::SPEED_PERCENT_MIN;
 use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::Duration;
 
@@ -13,6 +14,12 @@ pub(crate) const WATCHERS_MAX: u32 = 256;
 
 /// Usual time for joining.
 const JOIN_TIME: Duration = Duration::from_secs(60);
+
+/// The entries that follow a state must arrive within one part in this many of the time for joining.
+const CHECKING: u64 = 4;
+
+/// Longest turn of a pace that follows measurements.
+const FOLLOWED_TURN_MAX: Duration = Duration::from_secs(2);
 
 /// Longest time of any timeout: a day.
 const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3_600);
@@ -87,11 +94,35 @@ impl SessionConfig {
         self.arrivals.join_timeout.unwrap_or_else(|| JOIN_TIME.max(self.least_join_time()))
     }
 
+    /// The same, where a turn lasts this long now, because the match is slow.
+    pub(crate) fn join_time_at(&self, turn: Duration) -> Duration {
+        self.join_time().max(turn.min(self.longest_turn()).times(self.turns_to_join())).min(TIMEOUT_MAX)
+    }
+
+    /// How long the entries that follow a state may take, if a turn lasts this long: a part of the time for joining. Whoever is behind by the turns ahead is in
+    /// the turn before those, and its first entry after the state closes when it begins the state's turn.
+    pub(crate) fn checking_time_at(&self, turn: Duration) -> Duration {
+        let turns = turn.min(self.longest_turn()).times(u64::from(self.turns_ahead) + 2);
+        Duration::from_micros(self.join_time().as_micros() / CHECKING).max(turns).min(TIMEOUT_MAX)
+    }
+
     /// A joining peer waits for two checksums; a third interval is for its state. Nobody joins a mesh.
-    fn least_join_time(&self) -> Duration {
+    fn turns_to_join(&self) -> u64 {
         let joins = u32::from(self.topology != Topology::Mesh);
-        let turns = joins * (3 * self.limits.checksum_interval + self.turns_ahead + 2);
-        self.turn_length().times(turns.into()).clamp(Duration::from_millis(1), TIMEOUT_MAX)
+        u64::from(joins * (3 * self.limits.checksum_interval + self.turns_ahead + 2))
+    }
+
+    fn least_join_time(&self) -> Duration {
+        self.turn_length().times(self.turns_to_join()).clamp(Duration::from_millis(1), TIMEOUT_MAX)
+    }
+
+    /// The longest turn that honest players come to at the slowest speed. Whoever says that turns are longer is not waited for.
+    fn longest_turn(&self) -> Duration {
+        let usual = match self.tempo.pace {
+            Pace::Fixed => self.turn_length(),
+            Pace::Adaptive | Pace::Article => self.turn_length().max(FOLLOWED_TURN_MAX),
+        };
+        Duration::from_micros(usual.as_micros().saturating_mul(100) / u64::from(SPEED_PERCENT_MIN))
     }
 }
 

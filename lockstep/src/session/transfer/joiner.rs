@@ -2,6 +2,7 @@
 
 use crate::session::checksum::Desync;
 use crate::session::common::Common;
+use crate::session::config::SessionConfig;
 use crate::session::stream::Stream;
 use crate::session::transfer::header::Header;
 use crate::value::entry::Entry;
@@ -10,9 +11,6 @@ use crate::value::time::{Duration, Instant};
 
 /// Number of parts of a state after which progress is reported.
 const PROGRESS_PARTS: u32 = 20;
-
-/// The entries that follow a state must arrive within one part in this many of the time for joining.
-const CHECKING: u64 = 4;
 
 /// So long after the last new chunk of a state another one may take its place.
 const QUIET: Duration = Duration::from_secs(1);
@@ -394,8 +392,18 @@ impl Joiner {
 
     // ---- time
 
-    /// What is due now. `is_behind`: turns that have not run are here, or at the middle.
-    pub(in crate::session) fn due(&self, common: &Common, is_behind: bool) -> Due {
+    /// The length of a turn, as far as this peer knows it. `usual` is that of the settings, or of the state that was loaded.
+    fn turn(&self, usual: Duration) -> Duration {
+        match self.0.as_ref().map(|joining| &joining.stage) {
+            Some(JoinStage::Checking(header, _)) => {
+                Duration::from_micros(header.plan.at_speed(header.speed).turn_ns() / 1_000)
+            }
+            _ => usual,
+        }
+    }
+
+    /// What is due now. `is_behind`: turns that have not run are here, or at the middle. `turn` as in [`Joiner::deadline`].
+    pub(in crate::session) fn due(&self, common: &Common, is_behind: bool, turn: Duration) -> Due {
         let Some(joining) = &self.0 else { return Due::Nothing };
         if matches!(joining.stage, JoinStage::Ready) {
             return Due::Nothing;
@@ -403,12 +411,13 @@ impl Joiner {
         if joining.trust == Trust::Contradicted {
             return Due::Contradicted;
         }
-        let (now, limit) = (common.now, common.config().join_time());
+        let (now, config, turn) = (common.now, common.config(), self.turn(turn));
         // The state may be wrong about who is away since when; then the entries that follow do not fit, and nobody can confirm it.
-        if matches!(joining.stage, JoinStage::Checking(..)) && now.since(joining.got) >= patience(limit) {
+        let checks = matches!(joining.stage, JoinStage::Checking(..));
+        if checks && now.since(joining.got) >= config.checking_time_at(turn) {
             return Due::Unconfirmed { turn: joining.turn };
         }
-        if now.since(joining.since) >= limit {
+        if now.since(joining.since) >= config.join_time_at(turn) {
             return Due::Late;
         }
         let runs = common.phase == crate::session::SessionPhase::Running;
@@ -427,12 +436,13 @@ impl Joiner {
         }
     }
 
-    /// When joining is given up.
-    pub(in crate::session) fn deadline(&self, limit: Duration) -> Option<Instant> {
+    /// When joining is given up. `turn`: the length of a turn by the settings, or by the state that was loaded.
+    pub(in crate::session) fn deadline(&self, config: &SessionConfig, turn: Duration) -> Option<Instant> {
         let joining = self.0.as_ref().filter(|joining| !matches!(joining.stage, JoinStage::Ready))?;
-        let end = joining.since + limit;
+        let turn = self.turn(turn);
+        let end = joining.since + config.join_time_at(turn);
         let checks = matches!(joining.stage, JoinStage::Checking(..));
-        Some(if checks { end.min(joining.got + patience(limit)) } else { end })
+        Some(if checks { end.min(joining.got + config.checking_time_at(turn)) } else { end })
     }
 
     /// The machine was suspended; this does not count against the other peers.
@@ -443,9 +453,4 @@ impl Joiner {
             joining.came = (joining.came + jump).min(now);
         }
     }
-}
-
-/// How long the entries that follow a state may take, if joining may take `limit`.
-fn patience(limit: Duration) -> Duration {
-    Duration::from_micros(limit.as_micros() / CHECKING)
 }

@@ -258,7 +258,7 @@ impl Transfers {
         load: Load<'_>,
     ) {
         for index in 0..common.links.len() {
-            check_arrival(common, delayed, index);
+            check_arrival(common, delayed, load.planner.turn(), index);
         }
         let is_needed = common.links.values().any(Link::lacks_state);
         if !is_needed {
@@ -322,7 +322,7 @@ impl Transfers {
 }
 
 /// Ends joining that takes too long, and forgets a joining peer that has what it needs.
-fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
+fn check_arrival(common: &mut Common, delayed: &Delayed, turn: Duration, index: usize) {
     // A relay runs until all others have finished; after the last turn nobody has a state to give.
     let live = common.streams.iter().filter(|stream| stream.end().is_none());
     let has_last = |end: u32| live.map(Stream::next).min().is_some_and(|next| next > end);
@@ -337,9 +337,10 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, index: usize) {
     let is_near = arrival.stage == ArrivalStage::CatchingUp
         && streams
             .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < window);
-    let is_late = now.since(arrival.since) >= config.join_time() + delay;
+    let join_time = config.join_time_at(turn);
+    let is_late = now.since(arrival.since) >= join_time + delay;
     // The players' signatures show later whether the state was right; then a watcher still refuses it.
-    let may_refuse = arrival.fed.is_none_or(|fed| now.since(fed) < config.join_time());
+    let may_refuse = arrival.fed.is_none_or(|fed| now.since(fed) < join_time);
     let (stage, refusals, peer) = (arrival.stage, arrival.refusals, link.peer);
     let link = &mut common.links[index];
     if !link.is_connected() {

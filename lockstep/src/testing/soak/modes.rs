@@ -2,7 +2,7 @@
 
 use crate::session::config::Controls;
 use crate::testing::soak::dice::Dice;
-use crate::value::entry::{SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::entry::{SPEED_PERCENT_MAX, SPEED_PERCENT_MIN, SPEED_PERCENT_USUAL};
 use crate::value::time::Duration;
 
 /// The streams.
@@ -60,6 +60,12 @@ impl Modes {
     /// Those of the match that goes on from the save.
     pub(super) fn resumed(&self) -> Self {
         Self { speeds: Vec::new(), save: None, ..self.clone() }
+    }
+
+    /// So many times as long as at the usual speed may everything take.
+    pub(super) fn slowest_times(&self) -> u64 {
+        let slowest = self.speeds.iter().map(|speed| speed.percent).min().unwrap_or(SPEED_PERCENT_USUAL);
+        u64::from(SPEED_PERCENT_USUAL).div_ceil(slowest.into())
     }
 
     /// Who has to ask for something that this player wants of the match.

@@ -33,7 +33,7 @@ const STRANGER: u8 = 100;
 /// Time after which a refused peer tries again.
 const TRY_AGAIN: Duration = Duration::from_millis(700);
 
-/// A peer that joins this long before the end must reach the end.
+/// A peer that joins this long before the end must reach the end, if the match is never slow.
 const TIME_TO_JOIN: Duration = Duration::from_secs(25);
 
 /// Later than any match.
@@ -391,7 +391,8 @@ impl<'a, G: SoakGame> Running<'a, G> {
         } else {
             self.plan.modes.watch_delay
         };
-        end.since(comer.since) >= TIME_TO_JOIN + delay.times(2) && !self.island.contains(&comer.node)
+        let time = TIME_TO_JOIN.times(self.plan.modes.slowest_times());
+        end.since(comer.since) >= time + delay.times(2) && !self.island.contains(&comer.node)
     }
 
     fn do_event(&mut self, now: Instant, what: &What) {
