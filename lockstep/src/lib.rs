@@ -89,7 +89,7 @@ pub use signed::statement::{Since, Statement};
 pub use simnet::virtual_match::{ClockError, PeerClock, VirtualMatch};
 pub use value::action::{ACTION_BITS_MAX, Action, AnyAction, NoAction};
 pub use value::action_format::ActionFormat;
-pub use value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
+pub use value::bits::{BitReader, BitWriter, DecodeError, Misfit, golomb_bits};
 pub use value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 #[cfg(feature = "wire")]
 #[doc(hidden)]

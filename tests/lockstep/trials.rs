@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
 use testudo_lockstep::testing::{
-    Run, Trial, TrialError, TrialFault, check_determinism, check_determinism_of_peers,
+    Run, Trial, TrialError, TrialFault, check_determinism,
+    check_determinism_of_peers,
 };
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
 
@@ -17,6 +18,7 @@ enum Fault {
     RefusesItsOwn,
     FieldNotHashed,
     OrderTooLong,
+    OrderDoesNotFit,
     OrderCutOff,
     OrderEmpty,
     OrderChanged,
@@ -38,6 +40,7 @@ impl Action for Order {
         match self.0 {
             Fault::OrderEmpty => {}
             Fault::OrderLosesABit => out.write_signed((self.1 & !1).into(), 16),
+            Fault::OrderDoesNotFit => out.write_bits(65_536, 16),
             Fault::OrderTooLong => out.write_signed(self.1.into(), 17),
             _ => out.write_signed(self.1.into(), 16),
         }
@@ -306,6 +309,7 @@ fn orders_that_do_not_survive_their_encoding_are_named() {
     for (fault, text) in [
         (Fault::OrderEmpty, "`encode` writes nothing, but at least one bit is needed"),
         (Fault::OrderTooLong, "`encode` writes 17 bits, MAX_BITS is 16"),
+        (Fault::OrderDoesNotFit, "`encode` writes a value that does not fit: 65536 does not fit 16 bits"),
         (Fault::OrderCutOff, "`decode` refuses what `encode` wrote: not the canonical encoding"),
         (Fault::OrderChanged, "`encode` writes other bits for the order that `decode` returned"),
     ] {

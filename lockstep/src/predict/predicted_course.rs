@@ -200,12 +200,14 @@ impl<S: Predict> PredictedCourse<S> {
 
     /// A player's actions in a turn that nobody knows yet.
     fn guess(&self, player: PlayerId, turn: u32) -> Payload {
-        match self.state.guess(player, Turn(turn)) {
-            Some(action) => {
-                let mut writer = BitWriter::new();
-                action.encode(&mut writer);
-                Payload::new(writer.bytes(), writer.bit_count())
-            }
+        let guessed = self.state.guess(player, Turn(turn)).map(|action| {
+            let mut writer = BitWriter::new();
+            action.encode(&mut writer);
+            writer
+        });
+        // One that cannot be written is none: a session would refuse it, too.
+        match guessed.filter(|writer| writer.misfit().is_none()) {
+            Some(writer) => Payload::new(writer.bytes(), writer.bit_count()),
             None => self.held.get(player.index()).cloned().unwrap_or_default(),
         }
     }

@@ -120,7 +120,7 @@ fn write_turn<A: Action>(
             (TurnEvent::Notice(..), None) => {}
         }
     }
-    Some(())
+    out.misfit().is_none().then_some(())
 }
 
 /// Records the turns again. Only what [`write_turn`] would write is accepted.
@@ -172,7 +172,7 @@ fn read_event<A: Action>(
     let (mut again, mut read) = (BitWriter::new(), BitWriter::new());
     action.encode(&mut again);
     given.copy_to(&mut read, given.bits_left() - input.bits_left())?;
-    if (again.bit_count(), again.bytes()) != (read.bit_count(), read.bytes()) {
+    if again.misfit().is_some() || (again.bit_count(), again.bytes()) != (read.bit_count(), read.bytes()) {
         return Err(DecodeError::NotCanonical);
     }
     recorder.action(player, &action);

@@ -163,6 +163,9 @@ impl Recorder {
     }
 
     /// A player's action, before the simulation applies it. No effect for a player that no match can have.
+    ///
+    /// # Panics
+    /// If `encode` writes a value that does not fit its bits. An action that a session has accepted has none.
     pub fn action<A: Action>(&mut self, player: PlayerId, action: &A) {
         if self.event_count == EVENTS_MAX || player.0 >= PLAYERS_MAX {
             return;

@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use crate::session::config::SessionConfig;
-use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::bits::{BitReader, BitWriter, DecodeError, Misfit};
 use crate::value::codec::Codec;
 use crate::value::entry::Payload;
 use crate::value::ids::Turn;
@@ -26,6 +26,8 @@ pub enum SubmitError {
         /// Bits allowed.
         max: u32,
     },
+    /// `encode` writes a value that does not fit its bits.
+    DoesNotFit(Misfit),
     /// The decoded action encodes to other bits, or to another number of bits; or, where several actions may share a turn, what follows it changes it.
     NotCanonical,
     /// `decode` refuses what `encode` wrote.
@@ -48,6 +50,7 @@ impl fmt::Display for SubmitError {
             Self::WrongSize { bits, max } => {
                 write!(f, "the action has {bits} bits, but its MAX_BITS is {max}")
             }
+            Self::DoesNotFit(misfit) => write!(f, "`encode` writes a value that does not fit: {misfit}"),
             Self::NotCanonical => write!(f, "the action does not survive encoding and decoding"),
             Self::Refused(error) => write!(f, "`decode` refuses what `encode` wrote: {error}"),
             Self::TooLate { last_turn } => {
@@ -107,6 +110,9 @@ impl Outbox {
         }
         self.scratch.clear();
         action.encode(&mut self.scratch);
+        if let Some(misfit) = self.scratch.misfit() {
+            return Err(SubmitError::DoesNotFit(misfit));
+        }
         let bits = self.scratch.bit_count();
         let max = codec.bits_max();
         let wrong_size = if self.repeated.is_some() { bits != max } else { bits == 0 || bits > max };
@@ -273,6 +279,38 @@ mod tests {
         assert_eq!(refused.to_string(), "`decode` refuses what `encode` wrote: value 100 is above 9");
         assert_eq!(outbox.submit(&Digit(9), &Codec::of::<Digit>(), None), Ok(()));
         assert_eq!(outbox.len(), 1);
+    }
+
+    /// Two bits, for what may be more; its decoder adds to what it reads.
+    struct Disc {
+        number: u8,
+    }
+
+    impl Action for Disc {
+        const MAX_BITS: u32 = 2;
+        fn encode(&self, out: &mut BitWriter) {
+            out.write_bits(self.number.into(), 2);
+        }
+        fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+            let number = input.read_bits(2)? as u8;
+            Ok(Self { number: if number == 3 { 9 } else { number } })
+        }
+    }
+
+    /// The fifth disc of a game with two bits for it stopped the program of the player who selected it.
+    #[test]
+    fn a_value_that_does_not_fit_its_bits_is_refused_and_no_panic() {
+        let (mut outbox, codec) = (Outbox::new(&SessionConfig::new(1), 2), Codec::of::<Disc>());
+        let refused = outbox.submit(&Disc { number: 4 }, &codec, None).unwrap_err();
+        assert_eq!(refused.to_string(), "`encode` writes a value that does not fit: 4 does not fit 2 bits");
+        assert!(matches!(refused, SubmitError::DoesNotFit(misfit) if (misfit.value, misfit.bits) == (4, 2)));
+        assert_eq!(
+            outbox.submit(&Disc { number: 3 }, &codec, None),
+            Err(SubmitError::NotCanonical),
+            "what was decoded cannot be encoded"
+        );
+        assert_eq!(outbox.submit(&Disc { number: 2 }, &codec, None), Ok(()));
+        assert_eq!(outbox.close().bytes(), [2]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::state::{Difference, Leaf, StateError};
-use crate::value::bits::DecodeError;
+use crate::value::bits::{DecodeError, Misfit};
 use crate::value::ids::{PlayerId, Turn};
 
 /// The run that differs from the first one.
@@ -99,6 +99,8 @@ pub enum OrderFault {
         /// Greatest number of bits.
         max: u32,
     },
+    /// `encode` writes a value that does not fit its bits.
+    DoesNotFit(Misfit),
     /// `decode` refuses what `encode` wrote.
     Refused(DecodeError),
     /// `decode` leaves bits unread.
@@ -182,6 +184,7 @@ impl fmt::Display for OrderFault {
         match self {
             Self::Empty => write!(f, "`encode` writes nothing, but at least one bit is needed"),
             Self::TooLong { bits, max } => write!(f, "`encode` writes {bits} bits, MAX_BITS is {max}"),
+            Self::DoesNotFit(misfit) => write!(f, "`encode` writes a value that does not fit: {misfit}"),
             Self::Refused(error) => write!(f, "`decode` refuses what `encode` wrote: {error}"),
             Self::Unread { bits } => {
                 write!(f, "`decode` does not read {bits} of the bits that `encode` wrote")

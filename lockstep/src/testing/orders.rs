@@ -8,6 +8,9 @@ use crate::value::bits::{BitReader, BitWriter};
 pub(super) fn send<A: Action>(action: &A) -> Result<A, OrderFault> {
     let mut written = BitWriter::new();
     action.encode(&mut written);
+    if let Some(misfit) = written.misfit() {
+        return Err(OrderFault::DoesNotFit(misfit));
+    }
     let (bits, max) = (written.bit_count(), A::MAX_BITS);
     if bits == 0 {
         return Err(OrderFault::Empty);
@@ -22,6 +25,6 @@ pub(super) fn send<A: Action>(action: &A) -> Result<A, OrderFault> {
     }
     let mut again = BitWriter::new();
     arrived.encode(&mut again);
-    let is_same = again.bit_count() == bits && again.bytes() == written.bytes();
+    let is_same = again.misfit().is_none() && again.bit_count() == bits && again.bytes() == written.bytes();
     if is_same { Ok(arrived) } else { Err(OrderFault::NotCanonical) }
 }

@@ -1,6 +1,7 @@
 //! Bit streams: the first bit written is the lowest bit of the first byte.
 //!
-//! The writer is trusted and asserts. The reader gets untrusted bytes from the network and returns errors.
+//! The writer remembers a value that does not fit its bits, and gives no bytes then: whoever writes for others asks it ([`BitWriter::misfit`]). The reader gets
+//! untrusted bytes from the network and returns errors.
 
 use core::fmt;
 
@@ -9,6 +10,32 @@ use core::fmt;
 pub struct BitWriter {
     bytes: Vec<u8>,
     bit_count: u32,
+    misfit: Option<Misfit>,
+}
+
+/// A value that does not fit the bits in which it was to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Misfit {
+    /// The value.
+    pub value: i128,
+    /// Number of bits that it was to have.
+    pub bits: u32,
+    /// It was to be written by [`BitWriter::write_signed`].
+    pub is_signed: bool,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, bits, is_signed } = self;
+        match is_signed {
+            true => write!(f, "{value} does not fit {bits} bits with a sign"),
+            false if *value < 0 => {
+                write!(f, "{value} is negative and does not fit {bits} bits without a sign: use write_signed")
+            }
+            false => write!(f, "{value} does not fit {bits} bits"),
+        }
+    }
 }
 
 /// Reads bits from a byte slice, never past its end.
@@ -72,6 +99,7 @@ impl BitWriter {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bit_count = 0;
+        self.misfit = None;
     }
 
     /// Bits written so far.
@@ -81,21 +109,35 @@ impl BitWriter {
     }
 
     /// The bytes; unused high bits of the last one are zero.
+    ///
+    /// # Panics
+    /// If a value did not fit: what is written is not what was meant. [`BitWriter::misfit`] says so before.
     #[must_use]
+    #[track_caller]
     pub fn bytes(&self) -> &[u8] {
+        if let Some(misfit) = &self.misfit {
+            panic!("{misfit}");
+        }
         &self.bytes
     }
 
-    /// Writes the low `width` bits of `value`.
+    /// The first value that did not fit its bits. Nobody gets the bytes then: an order that writes such a value is refused
+    /// ([`SubmitError::DoesNotFit`](crate::SubmitError::DoesNotFit)).
+    #[must_use]
+    pub fn misfit(&self) -> Option<Misfit> {
+        self.misfit
+    }
+
+    /// Writes `value` in `width` bits. One that needs more is remembered ([`BitWriter::misfit`]). For signed numbers use [`BitWriter::write_signed`].
     ///
     /// # Panics
-    /// If `width` is above 64, or if `value` needs more than `width` bits. This is a fault of the calling code, not of data. For signed
-    /// numbers use [`BitWriter::write_signed`].
+    /// If `width` is above 64.
     #[track_caller]
     pub fn write_bits(&mut self, value: u64, width: u32) {
         assert!(width <= 64, "{width} bits at once, 64 are possible");
         if width < 64 && value >> width != 0 {
-            does_not_fit(value, width);
+            self.note_unsigned(value, width);
+            return self.write_bits(value & ((1 << width) - 1), width);
         }
         let used = self.bit_count & 7;
         // Up to 71 bits, with room for those that the last byte holds already. Eight bytes are appended, and those too many taken away: faster than to
@@ -112,15 +154,17 @@ impl BitWriter {
         self.bytes.truncate(self.bit_count.div_ceil(8) as usize);
     }
 
-    /// Writes a signed number in two's complement.
+    /// Writes a signed number in two's complement. One that is not within -2^(`width` - 1)..2^(`width` - 1) is remembered ([`BitWriter::misfit`]).
     ///
     /// # Panics
-    /// If `width` is not 1..=64, or `value` is not within -2^(`width` - 1)..2^(`width` - 1).
+    /// If `width` is not 1..=64.
     #[track_caller]
     pub fn write_signed(&mut self, value: i64, width: u32) {
         assert!((1..=64).contains(&width), "a signed number of {width} bits, 1 to 64 are possible");
         let unused = 64 - width;
-        assert!(value << unused >> unused == value, "{value} does not fit {width} bits with a sign");
+        if value << unused >> unused != value {
+            self.misfit.get_or_insert(Misfit { value: value.into(), bits: width, is_signed: true });
+        }
         self.write_bits((value as u64) << unused >> unused, width);
     }
 
@@ -170,16 +214,14 @@ impl BitWriter {
             left -= take;
         }
     }
-}
 
-#[cold]
-#[track_caller]
-fn does_not_fit(value: u64, width: u32) -> ! {
-    let signed = value as i64;
-    if signed < 0 && signed >= i64::from(i32::MIN) {
-        panic!("{signed} is negative and does not fit {width} bits without a sign: use write_signed");
+    /// A small negative number that was cast is named as such.
+    #[cold]
+    fn note_unsigned(&mut self, value: u64, bits: u32) {
+        let is_small = (i64::from(i32::MIN)..0).contains(&(value as i64));
+        let value = if is_small { i128::from(value as i64) } else { value.into() };
+        self.misfit.get_or_insert(Misfit { value, bits, is_signed: false });
     }
-    panic!("{value} does not fit {width} bits");
 }
 
 /// Bits that [`BitWriter::write_golomb`] writes for this number.
@@ -383,13 +425,40 @@ mod tests {
     #[test]
     #[should_panic(expected = "-100 is negative and does not fit 11 bits without a sign: use write_signed")]
     fn a_negative_number_in_an_unsigned_field_is_told_how_to_be_written() {
-        BitWriter::new().write_bits(-100_i64 as u64, 11);
+        let mut writer = BitWriter::new();
+        writer.write_bits(-100_i64 as u64, 11);
+        let _ = writer.bytes();
     }
 
     #[test]
     #[should_panic(expected = "1024 does not fit 11 bits with a sign")]
     fn a_signed_number_that_does_not_fit_is_refused() {
-        BitWriter::new().write_signed(1_024, 11);
+        let mut writer = BitWriter::new();
+        writer.write_signed(1_024, 11);
+        let _ = writer.bytes();
+    }
+
+    #[test]
+    fn the_first_value_that_does_not_fit_is_remembered_until_the_writer_is_cleared() {
+        let mut writer = BitWriter::new();
+        writer.write_bits(u64::MAX, 64);
+        assert_eq!(writer.misfit(), None);
+        writer.write_bits(4, 2);
+        writer.write_signed(-129, 8);
+        writer.write_bits(3, 2);
+        let misfit = Misfit { value: 4, bits: 2, is_signed: false };
+        assert_eq!((writer.misfit(), writer.bit_count()), (Some(misfit), 64 + 2 + 8 + 2));
+        writer.clear();
+        writer.write_bits(u64::MAX, 63);
+        assert_eq!(writer.misfit().map(|misfit| misfit.value), Some(-1), "that is what it was, most likely");
+        writer.clear();
+        writer.write_bits(1 << 63, 63);
+        assert_eq!(writer.misfit().map(|misfit| misfit.value), Some(1 << 63));
+        writer.clear();
+        writer.write_signed(-129, 8);
+        assert_eq!(writer.misfit(), Some(Misfit { value: -129, bits: 8, is_signed: true }));
+        writer.clear();
+        assert_eq!((writer.misfit(), writer.bytes()), (None, &[][..]));
     }
 
     #[test]

@@ -101,6 +101,9 @@ fn validate<A: Action>(
             return Err(DecodeError::NotCanonical);
         }
         action.encode(scratch);
+        if scratch.misfit().is_some() {
+            return Err(DecodeError::NotCanonical);
+        }
     }
     let same = scratch.bit_count() == payload.bit_count() && scratch.bytes() == payload.bytes();
     if same { Ok(()) } else { Err(DecodeError::NotCanonical) }
