@@ -1,4 +1,4 @@
-//! A complete first game: two players over UDP, a watcher, a replay, and the test that it is deterministic.
+//! A complete first game: two players over UDP, a watcher, a replay, and tests.
 //! `docs/first-game.md` walks through it.
 //!
 //! Each player has four discs and wants to have them in the ring in the middle, where they push each other away.
@@ -11,7 +11,7 @@ use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, FrameRate, Identity, Instant,
-    PlayerId, Playout, PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn,
+    PlayerId, Playout, PlayoutMode, Session, SessionConfig, Simulation, Turn,
 };
 use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Shape, Vec2, World, WorldDef};
 
@@ -165,7 +165,8 @@ fn header() -> ReplayHeader {
 /// A host, a guest and a watcher, each with its own socket and simulation.
 fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     let loopback = "127.0.0.1:0".parse()?;
-    let game = || Ok::<_, Box<dyn Error>>(Recorded::new(Game::new()?, &header()));
+    // The states of the last turns, up to 16 MiB: after a desync the first wrong one is in the replay.
+    let game = || Ok::<_, Box<dyn Error>>(Recorded::new(Game::new()?, &header()).keep_recent(64, 16 << 20));
     let host_udp = UdpTransport::bind(loopback)?;
     let address = host_udp.local_address()?;
     let host = Session::host(config(1), now)?;
@@ -187,8 +188,8 @@ fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     ])
 }
 
-/// One round of the loop that every peer runs in its own program.
-fn round(peer: &mut Peer, now: Instant) -> Result<(), Box<dyn Error>> {
+/// One round of the loop that every peer runs in its own program. Returns the event that ends the match early, if there is one.
+fn round(peer: &mut Peer, now: Instant) -> Result<Option<Event>, Box<dyn Error>> {
     peer.udp.pump(peer.driver.session_mut(), now)?; // packets in
     peer.driver.advance_with(now, |turn, _game, session| {
         // An order in the last two turns could not run any more.
@@ -199,41 +200,47 @@ fn round(peer: &mut Peer, now: Instant) -> Result<(), Box<dyn Error>> {
     peer.udp.pump(peer.driver.session_mut(), now)?; // packets out
     while let Some(event) = peer.driver.session_mut().poll_event() {
         if let Event::Desync(_) | Event::Failed(_) = event {
-            return Err(format!("{event:?}").into());
+            return Ok(Some(event));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-/// Plays until all are done; `clock` returns the time. Returns the checksum of each peer, and the host's replay.
-fn play(mut clock: impl FnMut() -> Instant) -> Result<(Vec<u64>, Vec<u8>), Box<dyn Error>> {
-    let mut peers = peers(clock())?;
-    while !peers.iter().all(|peer| peer.driver.session().is_over()) {
+struct Played {
+    /// Of each peer.
+    checksums: Vec<u64>,
+    /// The replay of the host, or of the peer that is told of a trouble first.
+    file: Vec<u8>,
+    /// Why the match ended early, if it did. Then the replay is all that is left of it: it shows the turn in which the peers differed, and the state.
+    trouble: Option<Event>,
+}
+
+/// Plays until all are done, or one cannot go on; `clock` returns the time.
+fn play(mut peers: Vec<Peer>, mut clock: impl FnMut() -> Instant) -> Result<Played, Box<dyn Error>> {
+    let mut trouble = None;
+    while trouble.is_none() && !peers.iter().all(|peer| peer.driver.session().is_over()) {
         let now = clock();
-        for peer in &mut peers {
-            round(peer, now)?;
+        for (index, peer) in peers.iter_mut().enumerate() {
+            trouble = trouble.or(round(peer, now)?.map(|event| (index, event)));
         }
     }
-    let mut checksums = Vec::new();
-    for Peer { driver, .. } in &mut peers {
-        assert_eq!(driver.session().phase(), SessionPhase::Finished);
-        checksums.push(driver.simulation_mut().checksum());
-    }
-    let recorded = peers[0].driver.simulation_mut();
+    let checksums = peers.iter_mut().map(|peer| peer.driver.simulation_mut().checksum()).collect();
+    let (index, trouble) = trouble.map_or((0, None), |(index, event)| (index, Some(event)));
+    let recorded = peers[index].driver.simulation_mut();
     recorded.finish(Ending::Over);
-    Ok((checksums, recorded.take_bytes()))
+    Ok(Played { checksums, file: recorded.take_bytes(), trouble })
 }
 
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the program has the clock")]
 fn main() -> Result<(), Box<dyn Error>> {
     let start = std::time::Instant::now();
-    let (checksums, file) = play(|| {
+    let Played { checksums, file, trouble } = play(peers(Instant::ZERO)?, || {
         std::thread::sleep(std::time::Duration::from_millis(2));
         Instant::from(start.elapsed())
     })?;
     println!("host, guest, watcher: {checksums:016x?}");
     println!("replay: {} bytes; {}", file.len(), Replay::read(file, RULES)?.verify(Game::new()?));
-    Ok(())
+    trouble.map_or(Ok(()), |event| Err(event.to_string().into()))
 }
 
 // ---- The tests that every game should have -----------------------------------------------------------------------------
@@ -263,15 +270,32 @@ fn a_state_without_the_discs_is_refused() {
     assert_eq!(state::load(&mut game, &bytes), Err(StateError::Part { what: "a disc is missing" }));
 }
 
-#[test]
-fn all_peers_end_with_the_same_state_and_a_sound_replay() {
+#[cfg(test)]
+fn play_without_waiting(peers: Vec<Peer>) -> Played {
     let mut now = Instant::ZERO;
-    let (checksums, file) = play(|| {
+    play(peers, || {
         now += Duration::from_millis(2); // time is an argument: no test has to wait
         now
     })
-    .expect("the match is played to its end");
-    assert_eq!(checksums, [checksums[0]; 3]);
+    .expect("the sockets work")
+}
+
+#[test]
+fn a_desync_is_in_the_replay() {
+    let mut peers = peers(Instant::ZERO).expect("the settings are valid");
+    peers[1].driver.simulation_mut().game_mut().points[0] = 9;
+    let Played { file, trouble, .. } = play_without_waiting(peers);
+    assert!(matches!(trouble, Some(Event::Desync(_))), "{trouble:?}");
+    let replay = Replay::read(file, RULES).expect("it was written just now");
+    assert_eq!((replay.desync(), replay.is_complete()), (Some(0), true));
+    assert!(replay.evidence().is_some());
+}
+
+#[test]
+fn all_peers_end_with_the_same_state_and_a_sound_replay() {
+    let peers = peers(Instant::ZERO).expect("the settings are valid");
+    let Played { checksums, file, trouble } = play_without_waiting(peers);
+    assert!(trouble.is_none() && checksums == [checksums[0]; 3], "{trouble:?}, {checksums:x?}");
     let verification =
         Replay::read(file, RULES).expect("it was written just now").verify(Game::new().unwrap());
     assert!(verification.is_sound() && verification.turns == 40, "{verification}");

@@ -1,8 +1,10 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
 use crate::play::Play as _;
-use crate::toy::{Order, terrible, toy_match};
+use crate::replays::{SIM_VERSION, header};
+use crate::toy::{Order, Toy, game_match, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, PayloadFormat};
+use testudo_lockstep::replay::{Ending, Recorded, Replay};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
@@ -32,6 +34,33 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
             assert_eq!(desyncs[0].outlier(), Some(PlayerId(1)));
             assert_eq!(desyncs[0].values.len(), 3);
         }
+    }
+}
+
+/// Only games that knew of `Recorded::diverged` had it in their files.
+#[test]
+fn a_desync_is_marked_in_every_recording_by_itself() {
+    // After the last turn nothing runs any more.
+    for (turn, signed, link) in
+        [(10, false, LinkConfig::new()), (10, true, terrible()), (39, false, LinkConfig::new())]
+    {
+        let config = SessionConfig::new(3).simulated().turns(40);
+        let config = if signed { config.signed() } else { config };
+        let game = Recorded::new(Toy::default(), &header()).keyframe_every(0).keep_recent(64, 1 << 20);
+        let mut game = game_match(&config, &game, 1, 5, link);
+        game.drivers_mut()[1].simulation_mut().game_mut().corrupt_at = Some(4 * turn + 1);
+        assert!(game.play(600_000));
+        let mut states = Vec::new();
+        for driver in game.drivers_mut() {
+            let recorded = driver.simulation_mut();
+            recorded.finish(Ending::Over);
+            let replay = Replay::read(recorded.take_bytes(), SIM_VERSION).unwrap();
+            assert_eq!((replay.desync(), replay.turns(), replay.is_complete()), (Some(turn), 40, true));
+            let (at, state) = replay.evidence().expect("it was kept");
+            assert_eq!(at, turn + 1);
+            states.push(state.to_vec());
+        }
+        assert!(states[0] == states[2] && states[0] == states[3] && states[0] != states[1]);
     }
 }
 

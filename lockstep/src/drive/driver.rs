@@ -55,6 +55,7 @@ pub struct Driver<S: Simulation> {
     catch_up_frames: u32,
     /// The last frame that passed was not simulated: what is drawn stands still until the next one.
     stands: bool,
+    has_told_desync: bool,
     begun: BegunTurns,
     work: Work,
 }
@@ -76,6 +77,7 @@ impl<S: Simulation> Driver<S> {
             noted: 0,
             catch_up_frames: CATCH_UP_FRAMES_MAX,
             stands: false,
+            has_told_desync: false,
             begun: BegunTurns::new(),
             work: Work::default(),
         }
@@ -113,6 +115,7 @@ impl<S: Simulation> Driver<S> {
     ) -> Advance {
         self.session.handle_timeout(now);
         let mut advance = Advance::default();
+        self.tell_desync();
         self.take_state();
         if self.session.wants_save() {
             let mut state = Vec::new();
@@ -227,6 +230,8 @@ impl<S: Simulation> Driver<S> {
 
     /// The simulation, mutable. Any difference from other peers after a change is a divergence.
     pub fn simulation_mut(&mut self) -> &mut S {
+        // Before the program ends a recording.
+        self.tell_desync();
         &mut self.simulation
     }
 
@@ -264,6 +269,14 @@ impl<S: Simulation> Driver<S> {
     #[must_use]
     pub fn frames_left(&self) -> u32 {
         self.frames_left
+    }
+
+    /// Tells the simulation once that the peers' states differ.
+    fn tell_desync(&mut self) {
+        if let Some(turn) = self.session.desync().filter(|_| !self.has_told_desync) {
+            self.has_told_desync = true;
+            self.simulation.desync_found(turn);
+        }
     }
 
     /// Loads the state of the running match into the simulation of a peer that joins.

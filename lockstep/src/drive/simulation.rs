@@ -41,6 +41,12 @@ pub trait Simulation {
         let _ = (turn, checksum);
     }
 
+    /// The peers' states differ from this turn on ([`Event::Desync`](crate::Event::Desync)). Called once, at any time between two other calls, also in a turn
+    /// that runs. For recordings ([`Recorded`](crate::replay::Recorded) marks the turn); must not change the state. Default: does nothing.
+    fn desync_found(&mut self, turn: Turn) {
+        let _ = turn;
+    }
+
     /// The match is saved: keep a copy of the present state, before the actions of `turn`. Called at the same turn on every peer; must not
     /// change the state. Soon after, [`Session::take_saved`](crate::AnySession::take_saved) returns the rest of the save.
     fn save_point(&mut self, turn: Turn) {

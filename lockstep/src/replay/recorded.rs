@@ -53,6 +53,8 @@ pub struct Recorded<S> {
     recent: Option<Recent>,
     /// The peers have disagreed within a turn; its end has a keyframe.
     owes_keyframe: bool,
+    /// The file says that the peers have disagreed.
+    is_marked: bool,
     scratch: Vec<u8>,
 }
 
@@ -82,6 +84,7 @@ impl<S: Simulation + State> Recorded<S> {
             bytes_max: u64::MAX,
             recent: None,
             owes_keyframe: false,
+            is_marked: false,
             scratch: Vec::new(),
         }
     }
@@ -116,8 +119,8 @@ impl<S: Simulation + State> Recorded<S> {
         Self { bytes_max: bytes, ..self }
     }
 
-    /// Keeps the states after the last turns, at most so many turns and bytes, for [`Recorded::diverged`]. The peers compare a turn's checksum
-    /// some turns later; 64 turns are ample. Default: none.
+    /// Keeps the states after the last turns, at most so many turns and bytes, for the case that the peers disagree ([`Recorded::diverged`]). They compare a
+    /// turn's checksum some turns later; 64 turns are ample. Default: none.
     #[must_use]
     pub fn keep_recent(self, turns: usize, bytes: usize) -> Self {
         Self { recent: Some(Recent::new(turns, bytes)), ..self }
@@ -153,12 +156,14 @@ impl<S: Simulation + State> Recorded<S> {
         self.file_index
     }
 
-    /// The peers disagree from this turn of the match on ([`crate::Event::Desync`]). The recording goes on. It gets the state after that turn
-    /// as evidence, if it is still kept ([`Recorded::keep_recent`]), and a keyframe of the present state, or of that after the turn that runs.
+    /// The peers disagree from this turn of the match on ([`crate::Event::Desync`]). A [`crate::Driver`] says so by itself. The recording goes on. It gets the
+    /// state after that turn as evidence, if it is still kept ([`Recorded::keep_recent`]), and a keyframe of the present state, or of that after the turn that
+    /// runs. A file has one such mark: more calls have no effect.
     pub fn diverged(&mut self, turn: Turn) {
-        if self.phase != Phase::Records {
+        if self.phase != Phase::Records || self.is_marked {
             return;
         }
+        self.is_marked = true;
         let turn = turn.0.saturating_sub(self.first);
         self.recorder.desync(turn);
         if let Some(recent) = self.recent.take()
@@ -256,6 +261,11 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
         }
     }
 
+    fn desync_found(&mut self, turn: Turn) {
+        self.diverged(turn);
+        self.game.desync_found(turn);
+    }
+
     fn save_point(&mut self, turn: Turn) {
         self.game.save_point(turn);
     }
@@ -295,7 +305,7 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
             self.phase = Phase::Loaded;
             self.recorder = Recorder::new(&self.header);
             self.file_index += 1;
-            self.owes_keyframe = false;
+            (self.owes_keyframe, self.is_marked) = (false, false);
             if let Some(recent) = &mut self.recent {
                 recent.clear();
             }

@@ -12,7 +12,8 @@ use crate::value::ids::{PlayerId, Turn};
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
     pub(super) checksums: Checksums,
-    pub(super) desync_reported: bool,
+    /// The first turn in which peers differed, once the application has been told.
+    pub(super) desync: Option<Turn>,
     /// Players who were reported to send no checksums.
     pub(super) silent: u16,
 }
@@ -24,7 +25,7 @@ impl Comparison {
         if let Some(turns) = config.turns {
             checksums.set_last_turn(turns - 1);
         }
-        Self { checksums, desync_reported: false, silent: 0 }
+        Self { checksums, desync: None, silent: 0 }
     }
 
     /// Compares the checksums of all turns that are complete.
@@ -45,10 +46,10 @@ impl Comparison {
                 joiner.confirm_by(turn, is_signed);
                 continue;
             };
-            if !self.desync_reported && !joiner.is_contradicted_by(&desync, is_signed) {
+            if self.desync.is_none() && !joiner.is_contradicted_by(&desync, is_signed) {
                 desync.signed = is_signed;
                 tracing::error!(turn = turn.0, ?desync, "checksums differ");
-                self.desync_reported = true;
+                self.desync = Some(turn);
                 common.emit(Event::Desync(desync));
             }
         }

@@ -113,7 +113,7 @@ impl Signing {
 
     /// Reports statements with different checksums of a turn in which everybody sent the same one: somebody sends one number and signs another.
     fn report_signed_difference(&self, parts: &mut Parts<'_>) {
-        if parts.compared.desync_reported {
+        if parts.compared.desync.is_some() {
             return;
         }
         let interval = parts.common.setup.config.limits.checksum_interval;
@@ -133,7 +133,7 @@ impl Signing {
         let own = parts.common.setup.player();
         let own = values.iter().find(|(player, _)| own == Some(*player)).map(|(_, value)| *value);
         tracing::error!(turn = turn.0, ?values, "signed checksums differ");
-        parts.compared.desync_reported = true;
+        parts.compared.desync = Some(turn);
         let values = values.into_iter().map(|(player, value)| (player, u64::from(value))).collect();
         let own = own.map(u64::from);
         parts.common.emit(Event::Desync(Desync { turn, values, own, signed: true }));

@@ -440,6 +440,11 @@ impl AnySession {
         self.compared.checksums.settled()
     }
 
+    /// The first turn in which peers' states differed, if an event has told of it.
+    pub(crate) fn desync(&self) -> Option<Turn> {
+        self.compared.desync
+    }
+
     /// Whether the simulation is paused in the current turn, at a player's request.
     #[must_use]
     pub fn is_paused(&self) -> bool {

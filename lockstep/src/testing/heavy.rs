@@ -189,6 +189,10 @@ impl<S: Simulation + State + Clone> Simulation for Heavy<S> {
         self.game.turn_ended(turn, checksum);
     }
 
+    fn desync_found(&mut self, turn: Turn) {
+        self.game.desync_found(turn);
+    }
+
     fn save_point(&mut self, turn: Turn) {
         self.game.save_point(turn);
     }

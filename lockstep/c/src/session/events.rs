@@ -2,7 +2,6 @@
 
 use std::ffi::{CString, c_char};
 
-use testudo_lockstep::replay::Ending;
 use testudo_lockstep::state::inquiry::Finding;
 use testudo_lockstep::{EndReason, Event, Identity, PlayerId, Turn};
 
@@ -293,33 +292,17 @@ fn gone(reason: EndReason) -> u64 {
 }
 
 impl Match {
-    /// The next event of the session; the recording and the search learn of it.
+    /// The next event of the session; the search learns of it.
     fn next_event(&mut self) -> Option<Event> {
         let event = self.session_mut().poll_event()?;
-        if let Event::Desync(desync) = &event {
-            self.driver.simulation_mut().diverged(desync.turn);
-            let game = *self.driver.simulation().game();
-            if let Some(hunt) = &mut self.hunt {
-                hunt.begin(desync, game, self.driver.session());
-            }
+        if let (Event::Desync(desync), Some(hunt)) = (&event, &mut self.hunt) {
+            hunt.begin(desync, *self.driver.simulation().game(), self.driver.session());
         }
         Some(event)
     }
 
-    /// Ends the recording, which first learns of the events that the program has not taken.
-    pub(super) fn end_recording(&mut self) {
-        // Once, so what is put aside is no more than the session has had.
-        while self.driver.simulation().is_recording()
-            && let Some(event) = self.next_event()
-        {
-            self.events.push_back(event);
-        }
-        self.driver.simulation_mut().finish(Ending::Over);
-    }
-
     fn poll_event(&mut self) -> Option<TestudoEvent> {
-        let event = self.events.pop_front().or_else(|| self.next_event());
-        let (event, words) = match event {
+        let (event, words) = match self.next_event() {
             Some(event) => (TestudoEvent::from(&event), event.to_string()),
             None => {
                 let (finding, words) = self.hunt.as_mut()?.poll_result()?;

@@ -8,13 +8,12 @@ mod saving;
 mod search;
 mod wishes;
 
-use std::collections::VecDeque;
 use std::ffi::CString;
 use std::num::NonZeroU32;
 
 use testudo_lockstep::replay::{Recorded, ReplayHeader};
 use testudo_lockstep::{
-    AnyAction, AnySession, Driver, Duration, Event, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
+    AnyAction, AnySession, Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
     PlayoutMode, Session,
 };
 
@@ -51,8 +50,6 @@ opaque!(TestudoMatch, Match, "match");
 /// What is behind a [`TestudoMatch`].
 pub(crate) struct Match {
     pub(crate) driver: Driver<Recorded<Game>>,
-    /// Events that came before the recording was ended, which has to know of them. The program has not taken them yet.
-    events: VecDeque<Event>,
     /// The words of the last event.
     words: CString,
     packet: Vec<u8>,
@@ -103,13 +100,7 @@ impl Match {
             }
         }
         let driver = drive(own, recorded, session)?;
-        Ok(Self {
-            driver,
-            events: VecDeque::new(),
-            words: CString::default(),
-            packet: Vec::new(),
-            hunt: Hunt::new(&game),
-        })
+        Ok(Self { driver, words: CString::default(), packet: Vec::new(), hunt: Hunt::new(&game) })
     }
 
     pub(crate) fn session(&self) -> &AnySession {

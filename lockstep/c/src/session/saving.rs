@@ -1,6 +1,7 @@
 //! What is kept of a match: its checksum, a save, a replay.
 
 use testudo_lockstep::Simulation as _;
+use testudo_lockstep::replay::Ending;
 
 use super::{Match, TestudoMatch};
 use crate::buffer::TestudoBuffer;
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn testudo_match_take_replay(
 ) -> TestudoStatus {
     let take = |game: &mut Match| {
         if game.session().is_over() {
-            game.end_recording();
+            game.driver.simulation_mut().finish(Ending::Over);
         }
         let recorded = game.driver.simulation_mut();
         // SAFETY: the contract of pointers.
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn testudo_match_take_replay(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_finish_replay(handle: *mut TestudoMatch) -> TestudoStatus {
     // SAFETY: the contract of pointers.
-    status(|| unsafe { change(handle, Match::end_recording) })
+    status(|| unsafe { change(handle, |game| game.driver.simulation_mut().finish(Ending::Over)) })
 }
 
 /// Which file the next piece belongs to: 0, and one more each time that a state was loaded. Then begin a new file.
