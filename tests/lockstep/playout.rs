@@ -99,6 +99,11 @@ fn pictures_between_two_frames_follow_the_buffer() {
         while game.now() <= at {
             game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
         }
+        // A program that draws right after `advance` saw no part of a frame: it was always 0.
+        let (now, watcher) = (game.now(), &mut game.drivers_mut()[1]);
+        watcher.advance(at);
+        let parts = watcher.alpha_at(at)..=watcher.alpha_at(now);
+        assert!(parts.contains(&watcher.alpha()), "picture {picture}: {} of {parts:?}", watcher.alpha());
         let now = shown(&game, at).0;
         assert!(
             (3_211..=3_343).contains(&(now - last)),

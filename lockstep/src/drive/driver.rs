@@ -198,11 +198,11 @@ impl<S: Simulation> Driver<S> {
         Some(session.map_or(frame, |session| session.min(frame)))
     }
 
-    /// How much of the time between the last frame and the next one has passed, 0..=65,536: for drawing between two states. The physics'
-    /// interpolation uses the same unit. In a pause, and after the last turn, it is 65,536.
+    /// How much of the time between the last frame and the next one has passed at the last call of [`Driver::advance`], 0..=65,536: for drawing between two
+    /// states. The physics' interpolation uses the same unit. In a pause, and after the last turn, it is 65,536.
     #[must_use]
     pub fn alpha(&self) -> u32 {
-        if self.stands { FRAME_DRAWN } else { alpha_of(self.accumulated) }
+        self.last.map_or(0, |last| self.alpha_at(last))
     }
 
     /// [`Driver::alpha`] at a time after the last call of [`Driver::advance`]. It stands still while the simulation waits for a turn. With
