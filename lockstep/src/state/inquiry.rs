@@ -227,7 +227,7 @@ impl<S: State> Inquiry<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PACKET_BYTES_MAX;
+    use crate::packet::MESSAGE_BYTES_MAX;
     use crate::state::{StateError, Visit};
     use crate::value::ids::PLAYERS_MAX;
 
@@ -291,7 +291,7 @@ mod tests {
                 assert_eq!((here.kind, here.index, here.name), ("entry", place, "value"));
                 assert_eq!(finding.there, Some(here.value ^ 1 << 20));
                 assert!(finding.round_trips <= rounds, "{} rounds for {count}", finding.round_trips);
-                assert!(largest <= PACKET_BYTES_MAX, "{largest} bytes");
+                assert!(largest < MESSAGE_BYTES_MAX, "{largest} bytes");
             }
         }
     }
