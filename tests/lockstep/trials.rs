@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
 use testudo_lockstep::testing::{
-    Run, Trial, TrialError, TrialFault, check_determinism,
+    Run, Trial, TrialError, TrialFault, assert_determinism_of_peers, check_determinism,
     check_determinism_of_peers,
 };
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation, Turn};
@@ -183,6 +183,21 @@ fn check(fault: Fault) -> Result<(), Box<TrialError>> {
 #[test]
 fn a_sound_game_passes() {
     assert_eq!(check(Fault::None), Ok(()));
+}
+
+#[test]
+fn a_game_that_only_knows_its_local_player_passes() {
+    let outside = Rc::default();
+    let new = |local| Game { local, ..Game::new(Fault::None, &outside) };
+    assert_determinism_of_peers(Trial::new().turns(10), new, |_, _, _| {});
+}
+
+#[test]
+#[should_panic(expected = "differs in gold of game 0")]
+fn a_rule_that_asks_for_the_local_player_fails_the_test() {
+    let outside = Rc::default();
+    let new = |local| Game { local, ..Game::new(Fault::LooksAtTheLocalPlayer, &outside) };
+    assert_determinism_of_peers(Trial::new().turns(30), new, |_, _, _| {});
 }
 
 #[test]

@@ -10,6 +10,7 @@ use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::guest::{Guest, GuestError};
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::invitation::Offers;
+use testudo_lockstep::transport::tcp::TcpTransport;
 use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
@@ -307,5 +308,5 @@ fn an_address_without_a_port_does_not_break_the_socket() {
 
 #[test]
 fn the_transport_is_send_and_sync() {
-    crate::threads::is_promised::<UdpTransport>();
+    crate::threads::is_promised::<(UdpTransport, TcpTransport, Guest<PlainDialer>)>();
 }

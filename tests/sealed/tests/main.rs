@@ -9,7 +9,10 @@ mod strangers;
 mod wire;
 
 use testudo_lockstep::Duration;
-use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedEvent, SealedServer};
+use testudo_lockstep::service::guest::Guest;
+use testudo_lockstep::transport::sealed::{
+    ClientEvent, SealedClient, SealedDialer, SealedEvent, SealedHost, SealedRelay, SealedServer,
+};
 
 /// Rounds of 10 ms that a test waits for something: two minutes.
 const ROUNDS_MAX: u32 = 12_000;
@@ -40,4 +43,12 @@ fn next_of(client: &mut SealedClient) -> ClientEvent {
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     assert!((0..ROUNDS_MAX).any(|_| holds()), "never: {what}");
+}
+
+/// As `tests/lockstep/threads.rs` promises of the other types.
+#[test]
+fn what_a_game_keeps_is_send_and_sync() {
+    fn is_promised<T: Send + Sync>() {}
+    is_promised::<(SealedServer, SealedClient, SealedDialer, SealedHost, SealedRelay)>();
+    is_promised::<Guest<SealedDialer>>();
 }
