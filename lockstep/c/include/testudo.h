@@ -1474,8 +1474,12 @@ int32_t testudo_world_bodies(const struct TestudoWorld *world, TestudoBody *out,
 /// The centre of every body, oldest first.
 int32_t testudo_world_positions(const struct TestudoWorld *world, struct TestudoPosition *out, uint32_t capacity);
 
-/// The bodies whose position the last step changed. Read it before other calls that change the world.
-int32_t testudo_world_moved_bodies(const struct TestudoWorld *world, TestudoBody *out, uint32_t capacity);
+/// The bodies whose position the last step changed. Read it before other calls that change the world. What is drawn between two steps
+/// depends on the last two: copy the bodies of both lists, and those of every step since the last picture. A body that a setter has placed
+/// is in none, and after a load all may have moved.
+int32_t testudo_world_moved_bodies(const struct TestudoWorld *world,
+                                   TestudoBody *out,
+                                   uint32_t capacity);
 
 /// The pairs of bodies that pass through each other.
 int32_t testudo_world_ignored_pairs(const struct TestudoWorld *world, struct TestudoPair *out, uint32_t capacity);

@@ -138,7 +138,9 @@ pub unsafe extern "C" fn testudo_world_positions(
     count(|| unsafe { with(world, positions) })
 }
 
-/// The bodies whose position the last step changed. Read it before other calls that change the world.
+/// The bodies whose position the last step changed. Read it before other calls that change the world. What is drawn between two steps
+/// depends on the last two: copy the bodies of both lists, and those of every step since the last picture. A body that a setter has placed
+/// is in none, and after a load all may have moved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_world_moved_bodies(
     world: *const TestudoWorld,
