@@ -124,7 +124,8 @@ impl Host {
         now: Instant,
     ) -> bool {
         let Some((link, identity)) = self.places.placed(connection) else { return true };
-        match self.flows.entry(connection).or_default().take(now) {
+        let flow = || Flow::new(session.config().frames_per_second);
+        match self.flows.entry(connection).or_insert_with(flow).take(now) {
             Verdict::Take => {}
             Verdict::Leave => return true,
             Verdict::Close => {
@@ -175,7 +176,11 @@ mod tests {
     use crate::{NoAction, service::places::Pass};
 
     fn host(watchers: u32) -> (Session<NoAction>, Host) {
-        let config = SessionConfig::new(2).watchers_max(watchers);
+        host_of(SessionConfig::new(2), watchers)
+    }
+
+    fn host_of(config: SessionConfig, watchers: u32) -> (Session<NoAction>, Host) {
+        let config = config.watchers_max(watchers);
         let agreement = Agreement::new::<NoAction>(&config, b"").unwrap();
         let config = Host::config(&agreement, 7).watchers_min(watchers).simulated();
         let mut session = Session::host(config, Instant::ZERO).unwrap();
@@ -217,5 +222,29 @@ mod tests {
             assert_eq!(host.places().connections().count(), 0);
             assert!(session.stats().packets_malformed + session.stats().packets_unexpected <= 2_000);
         }
+    }
+
+    /// Nothing told the limit from one that was half or twice as high.
+    #[test]
+    fn a_flood_is_closed_when_a_thousand_packets_were_too_many() {
+        let (mut session, mut host) = host(2);
+        let greeting = Greeting::Come { pass: Pass::from(&[2; 16]) }.to_bytes();
+        assert!(host.greet(&session, PeerId(101), &greeting, Instant::ZERO).is_welcome());
+        let mut receive = || host.receive(&mut session, PeerId(101), &[15], Instant::ZERO);
+        assert!((0..2_000).all(|_| receive()), "a thousand at once, and a thousand too many");
+        assert!(!receive());
+        assert_eq!(session.stats().packets_malformed + session.stats().packets_unexpected, 1_000);
+    }
+
+    /// A player sends each turn at once, and 2,500 turns per second are allowed: everybody was dropped after some seconds.
+    #[test]
+    fn the_shortest_turns_are_no_flood() {
+        let (mut session, mut host) = host_of(SessionConfig::new(2).frames_per_second(1_000), 2);
+        let greeting = Greeting::Come { pass: Pass::from(&[2; 16]) }.to_bytes();
+        assert!(host.greet(&session, PeerId(101), &greeting, Instant::ZERO).is_welcome());
+        let mut receive =
+            |micros| host.receive(&mut session, PeerId(101), &[15], Instant::from_micros(micros));
+        assert!((0..25_000).all(|packet| receive(400 * packet)));
+        assert_eq!(session.stats().packets_malformed + session.stats().packets_unexpected, 25_000);
     }
 }

@@ -15,7 +15,6 @@
 //! `transport::sealed` puts them on a socket: `SealedHost`, `SealedDialer`, `SealedRelay`.
 
 pub mod agreement;
-pub(crate) mod bucket;
 #[cfg(feature = "codes")]
 pub mod code;
 #[cfg(feature = "codes")]

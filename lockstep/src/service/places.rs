@@ -8,9 +8,9 @@
 
 use core::fmt;
 
-use crate::service::bucket::Bucket;
 pub use crate::service::pass::{NoPlace, Pass, Placed, Secret};
 use crate::session::AnySession;
+use crate::value::bucket::Bucket;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -193,7 +193,7 @@ impl Places {
         };
         let Some(place) = place else {
             let free = self.place_of_watcher(u128::from_le_bytes(token)).ok_or(NoPlace::Full)?;
-            self.watch_arrivals.take(now, WATCHER_GAP, WATCHERS).map_err(later)?;
+            self.watch_arrivals.take(now, WATCHER_GAP, WATCHER_GAP.times(WATCHERS)).map_err(later)?;
             self.watchers[free] =
                 WatcherPlace { connection: Some(connection), token: u128::from_le_bytes(token) };
             return Ok(Placed { identity, link: watcher_link(free), former: None });
@@ -205,7 +205,7 @@ impl Places {
         if identity != Identity::Watcher && is_settled && place.owner.is_some_and(|owner| owner != token) {
             return Err(NoPlace::OtherProgram);
         }
-        place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS).map_err(later)?;
+        place.arrivals.take(now, ARRIVAL_GAP, ARRIVAL_GAP.times(ARRIVALS)).map_err(later)?;
         place.owner = Some(token);
         Ok(Placed { identity, link, former: place.connection.replace(connection) })
     }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::packet::{BODY_BITS_MAX, FRAMES_MAX, Frame, MESSAGES_HEAD_BITS_MAX, Messages};
+use crate::value::bucket::Bucket;
 use crate::value::ids::Identity;
 #[cfg(all(feature = "testing", feature = "simnet"))]
 use crate::value::ids::PlayerId;
@@ -31,12 +32,9 @@ const BYTES_PER_SECOND: u64 = 4_096;
 const BYTES_AT_ONCE: u64 = 16_384;
 const FRAME_COST: u64 = 64;
 
-/// A limit of bytes. It starts full.
+/// What one sender may still send.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Budget {
-    /// When it is full again.
-    full_at: Instant,
-}
+pub(super) struct Budget(Bucket);
 
 impl Budget {
     /// Takes the price of a frame out. Returns false, and takes nothing, if it is too much now.
@@ -46,12 +44,7 @@ impl Budget {
             Frame::Undelivered { .. } => 0,
         };
         let span = |bytes: u64| Duration::from_micros(bytes * 1_000_000 / BYTES_PER_SECOND);
-        let full_at = self.full_at.max(now) + span(bytes + FRAME_COST);
-        let is_enough = full_at.since(now) <= span(BYTES_AT_ONCE);
-        if is_enough {
-            self.full_at = full_at;
-        }
-        is_enough
+        self.0.take(now, span(bytes + FRAME_COST), span(BYTES_AT_ONCE)).is_ok()
     }
 }
 

@@ -1,8 +1,9 @@
-//! Values without behaviour: bits, actions, entries, ids, time.
+//! Values without behaviour: bits, actions, entries, ids, time, limits.
 
 pub(crate) mod action;
 pub(crate) mod action_format;
 pub(crate) mod bits;
+pub(crate) mod bucket;
 pub(crate) mod codec;
 #[cfg_attr(
     not(feature = "wire"),

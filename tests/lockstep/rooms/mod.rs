@@ -1,6 +1,7 @@
 //! The rooms of a relay with real sessions, in virtual time.
 
 mod alone;
+mod floods;
 mod games;
 mod misuse;
 mod world;

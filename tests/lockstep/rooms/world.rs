@@ -18,7 +18,7 @@ use testudo_tests::scenes::Generator;
 use crate::tally::Tally;
 use crate::toy::Order;
 
-/// Time between two steps.
+/// Usual time between two steps.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
 /// What a client calls the relay.
@@ -46,6 +46,8 @@ pub(super) struct World {
     pub(super) rooms: Rooms,
     pub(super) clients: Vec<Client>,
     pub(super) now: Instant,
+    /// Time between two steps.
+    pub(super) tick: Duration,
     pub(super) dice: Generator,
     /// Parts of 1,000 that are lost.
     pub(super) loss: i32,
@@ -100,6 +102,7 @@ impl World {
             rooms: Rooms::new(RELAY_SECRET, limits).unwrap(),
             clients: Vec::new(),
             now: Instant::from_millis(1),
+            tick: TICK,
             dice: Generator::new(seed),
             loss: 20,
             delay: (5, 40),
@@ -207,9 +210,9 @@ impl World {
         self.flights.insert((self.now + delay, self.sent), flight);
     }
 
-    /// Five milliseconds pass.
+    /// The time between two steps passes, five milliseconds if nobody has said otherwise.
     pub(super) fn step(&mut self) {
-        self.now += TICK;
+        self.now += self.tick;
         let now = self.now;
         while let Some(entry) = self.flights.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use crate::service::agreement::Agreement;
+use crate::service::flow::Flow;
 use crate::service::greeting::{Refused, Secrets, Welcome};
 use crate::service::places::{NoPlace, Pass, Placed, Places, Secret};
 use crate::service::relay::counters::Counters;
@@ -153,6 +154,11 @@ impl Room {
         }
         let (session_id, agreement) = (self.session_id, self.agreement.clone());
         Ok((placed, Welcome { place: placed.identity, is_relayed: true, session_id, agreement }))
+    }
+
+    /// What may come by a new connection.
+    pub(super) fn flow(&self) -> Flow {
+        Flow::new(self.session.config().frames_per_second)
     }
 
     /// A connection is closed.

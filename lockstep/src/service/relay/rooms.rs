@@ -196,7 +196,7 @@ impl Rooms {
                 if let Some(former) = placed.former {
                     self.guests.remove(&former);
                 }
-                let guest = Guest { room: id, link: placed.link, flow: Flow::default() };
+                let guest = Guest { room: id, link: placed.link, flow: room.flow() };
                 self.guests.insert(connection, guest);
                 self.touch(id, now);
                 Reply { answer: Answer::Come(welcome), former: placed.former }

@@ -6,11 +6,12 @@ use indexmap::IndexMap;
 use siphasher::sip::SipHasher13;
 
 use crate::state::inquiry::InquiryError;
+use crate::value::bucket::Bucket;
 use crate::value::ids::{PLAYERS_MAX, PeerId};
 use crate::value::time::{Duration, Instant};
 
 /// Time that each question costs its asker: eight questions per second. A search needs fewer, even if lost messages are asked again.
-const QUESTION_MS: u64 = 125;
+const QUESTION: Duration = Duration::from_millis(125);
 
 /// Number of questions that may come at once.
 const QUESTIONS_AT_ONCE: u64 = 24;
@@ -24,8 +25,7 @@ type Hasher = BuildHasherDefault<SipHasher13>;
 /// What each asker has used up, and the cached answers.
 #[derive(Default)]
 pub(super) struct Limits {
-    /// For each asker, the questions that it may ask at once, in milliseconds of waiting, and the time of that value.
-    askers: IndexMap<PeerId, (u64, Instant), Hasher>,
+    askers: IndexMap<PeerId, Bucket, Hasher>,
     /// Oldest first.
     answers: IndexMap<Vec<u8>, Vec<u8>, Hasher>,
 }
@@ -36,14 +36,10 @@ impl Limits {
         if !self.askers.contains_key(&asker) && self.askers.len() >= usize::from(PLAYERS_MAX) {
             return Err(InquiryError::TooOften);
         }
-        let (credit, since) = self.askers.entry(asker).or_insert((QUESTION_MS * QUESTIONS_AT_ONCE, now));
-        let earned = now.since(*since).as_millis();
-        *credit = (*credit).saturating_add(earned).min(QUESTION_MS * QUESTIONS_AT_ONCE);
-        // Fractions of a millisecond stay for later.
-        *since += Duration::from_millis(earned);
-        *credit = credit.checked_sub(QUESTION_MS).ok_or(InquiryError::TooOften)?;
-        Ok(())
+        let asked = self.askers.entry(asker).or_default();
+        asked.take(now, QUESTION, QUESTION.times(QUESTIONS_AT_ONCE)).map_err(|_| InquiryError::TooOften)
     }
+
     /// The cached answer to this question.
     pub(super) fn answer_to(&self, question: &[u8]) -> Option<&[u8]> {
         self.answers.get(question).map(Vec::as_slice)
