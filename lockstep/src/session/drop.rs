@@ -222,6 +222,13 @@ impl AnySession {
         self.common.streams.iter().map(crate::session::stream::Stream::bytes).sum()
     }
 
+    /// The match is over here, and nobody is to be sent any entry.
+    #[cfg(feature = "codes")]
+    pub(crate) fn forget_entries(&mut self) {
+        debug_assert!(self.common.is_over());
+        self.common.streams.iter_mut().for_each(crate::session::stream::Stream::forget_all);
+    }
+
     /// A process with many sessions lacks the memory for entries that somebody has not confirmed: whoever is furthest behind is lost. Returns whether there
     /// was somebody.
     #[cfg(feature = "codes")]

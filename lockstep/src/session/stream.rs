@@ -225,6 +225,13 @@ impl Stream {
         // A peer that has none of the entries may still have to learn that the stream continues.
         self.absences.retain(|away| away.own.saturating_add(RETURNS_KEPT) > oldest);
     }
+
+    /// Forgets all entries, and keeps no room for others.
+    #[cfg(feature = "codes")]
+    pub(crate) fn forget_all(&mut self) {
+        self.oldest = self.next();
+        (self.entries, self.heap_bytes) = (VecDeque::new(), 0);
+    }
 }
 
 #[cfg(all(test, feature = "codes"))]

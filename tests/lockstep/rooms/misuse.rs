@@ -360,6 +360,36 @@ fn a_household_loses_nobody_while_another_one_holds_more() {
     }
 }
 
+/// Matches that were over kept their entries while everybody was told, and members of other rooms were dropped instead.
+#[test]
+fn nobody_pays_for_the_entries_of_matches_that_are_over() {
+    let mut all = u64::MAX;
+    for is_limited in [false, true] {
+        let mut world = World::new(limits(|limits| limits.entries_bytes_max = all), 43);
+        world.loss = 0;
+        let rooms = [3, 1, 1, 2, 2].map(|address| open_for_four(&mut world, address));
+        assert!(world.until(60, |world| rooms.iter().all(|members| all_play(world, members))));
+        rooms.iter().flatten().for_each(|member| world.kill(*member));
+        assert!(!world.until(1, |_| false));
+        for (members, rounds) in rooms.iter().zip([100, 300, 300, 300, 300]) {
+            send_ahead(&mut world, members, rounds);
+        }
+        all = world.rooms.entries() + 50_000;
+        for member in rooms[1..].iter().flatten() {
+            let key = world.session(*member).packet_key(PeerId(0)).unwrap();
+            let mut bytes = Vec::new();
+            let format = PayloadFormat::Variable(2_048);
+            Packet::Bye(Bye::Left).encode(key, format, &mut BitWriter::new(), &mut bytes);
+            world.inject(world.clients[*member].connection, &bytes);
+        }
+        world.step();
+        let (lost, held) = (world.rooms.counters().players_lost, world.rooms.entries());
+        send_ahead(&mut world, &rooms[0], 100);
+        assert_eq!((world.rooms.len(), world.rooms.counters().players_lost), (5, lost), "{is_limited}");
+        assert!(held < all / 4, "{held} of {all} bytes held after the end");
+    }
+}
+
 /// Nothing counted the entries that are kept for whoever does not confirm them: two households could take all memory of a relay.
 #[test]
 fn entries_of_all_rooms_have_one_limit() {

@@ -251,8 +251,11 @@ impl Room {
         self.noted.entries
     }
 
-    /// Brings the total of all rooms up to date.
+    /// Brings the total of all rooms up to date. A match that is over needs no entries any more, and other rooms do not pay for them.
     pub(super) fn count_entries(&mut self, total: &mut u64) {
+        if self.session.is_over() {
+            self.session.forget_entries();
+        }
         let entries = self.session.entry_bytes();
         *total = *total - core::mem::replace(&mut self.noted.entries, entries) + entries;
     }
