@@ -7,15 +7,12 @@ use crate::service::flow::{Flow, Verdict};
 use crate::service::greeting::{Answer, Greeting, Refused, Secrets, Welcome};
 use crate::service::places::{Places, Secret};
 use crate::session::AnySession;
-use crate::session::config::{ENGINE_VERSION, SessionConfig, WATCHERS_MAX};
+use crate::session::config::{ENGINE_VERSION, REFEREES, SessionConfig};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// How long a host waits for people who have to get a code, start a program and press a button.
 const LOBBY: Duration = Duration::from_secs(600);
-
-/// Places to watch from beside those of the agreement: the referee's.
-const REFEREES: u32 = 1;
 
 /// The places of a match at its host, and what guests are told. Connections have numbers that the transport chooses.
 ///
@@ -54,11 +51,10 @@ impl Reply {
 impl Host {
     /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
     /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten
-    /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`]. A referee is one watcher more than the agreement allows (of 256
-    /// it is one of them).
+    /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`]. A referee is one watcher more than the agreement allows.
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {
         let config = agreement.config().engine_version(ENGINE_VERSION);
-        let watchers = (config.watchers.watchers_max + REFEREES).min(WATCHERS_MAX);
+        let watchers = config.watchers.watchers_max.saturating_add(REFEREES);
         let config = config.watchers_max(watchers);
         config.session_id(session_id).lobby_timeout(LOBBY).bound_peers_only()
     }
@@ -192,18 +188,20 @@ mod tests {
     /// The referee had one of their places. Of a game for one watcher the code to watch was a wrong one, and the host waited for that watcher in vain.
     #[test]
     fn as_many_may_watch_as_the_agreement_says() {
-        for few in [0, 1, 2, 16] {
+        for few in [0, 1, 2, 16, 255, 256] {
             let (session, mut host) = host(few);
             let mut come = |connection, secret: Secret| {
                 let greeting = Greeting::Come { pass: Pass::from(&secret) }.to_bytes();
-                host.greet(&session, PeerId(connection), &greeting, Instant::ZERO).answer
+                // As often as the code to watch lets somebody in.
+                let now = Instant::from_millis(2_000 * u64::from(connection));
+                host.greet(&session, PeerId(connection), &greeting, now).answer
             };
             for watcher in 0..few {
                 assert!(matches!(come(100 + watcher, [9; 16]), Answer::Come(_)), "{watcher} of {few}");
             }
-            assert_eq!(come(200, [9; 16]), Answer::Refused(Refused::Full), "{few}");
-            assert!(matches!(come(300, [8; 16]), Answer::Come(_)), "the referee beside {few}");
-            assert_eq!(come(400, [7; 16]), Answer::Refused(Refused::WrongSecret), "{few}");
+            assert_eq!(come(500, [9; 16]), Answer::Refused(Refused::Full), "{few}");
+            assert!(matches!(come(501, [8; 16]), Answer::Come(_)), "the referee beside {few}");
+            assert_eq!(come(502, [7; 16]), Answer::Refused(Refused::WrongSecret), "{few}");
         }
     }
 

@@ -19,7 +19,7 @@ use crate::packet::PayloadFormat;
 use crate::value::time::Duration;
 
 use arrivals::Arrivals;
-pub(crate) use check::WATCHERS_MAX;
+pub(crate) use check::REFEREES;
 use controls::Control;
 pub use controls::Controls;
 use limits::Limits;

@@ -10,7 +10,10 @@ use crate::value::ids::PLAYERS_MAX;
 use crate::value::time::Duration;
 
 /// Greatest number of watchers.
-pub(crate) const WATCHERS_MAX: u32 = 256;
+const WATCHERS_MAX: u32 = 256;
+
+/// Places to watch from beside those of the agreement: the referee's, which exists where each peer is bound to its place.
+pub(crate) const REFEREES: u32 = 1;
 
 /// Usual time for joining.
 const JOIN_TIME: Duration = Duration::from_secs(60);
@@ -33,6 +36,7 @@ impl SessionConfig {
         let least_ahead = u32::from(self.players > 1 || waits);
         // Nobody links to a mesh to watch.
         let watchers = if self.topology == Topology::Mesh { 0 } else { self.watchers.watchers_max };
+        let watchers_max = WATCHERS_MAX + if self.own.bound_peers_only { REFEREES } else { 0 };
         let ranges: [(&'static str, u32, u32, u32); 18] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames_per_second", self.frames_per_second, 1, 1_000),
@@ -48,7 +52,7 @@ impl SessionConfig {
             ("window", self.limits.window, 16, 1_024),
             ("host_player", u32::from(self.sides.host_player), 0, u32::from(self.players.max(1)) - 1),
             ("teams", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
-            ("watchers_max", self.watchers.watchers_max, 0, WATCHERS_MAX),
+            ("watchers_max", self.watchers.watchers_max, 0, watchers_max),
             ("watchers_min", self.watchers.watchers_min, 0, watchers),
             ("state_bytes_max", self.arrivals.state_bytes_max, 0, STATE_BYTES_MAX),
             ("state_rate", self.arrivals.state_rate, 1_000, 1_000_000_000),
