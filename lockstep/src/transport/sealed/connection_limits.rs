@@ -3,25 +3,44 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant as StdInstant;
 
 use indexmap::IndexMap;
 use tokio::sync::Notify;
 
 use super::config::{PENDING_MAX, PENDING_PER_ADDRESS_MAX, SealedConfig};
 use crate::service::household::household;
+use crate::value::bucket::Bucket;
+use crate::value::time::{Duration, Instant};
 
 /// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
 const ADDRESSES_MAX: usize = 4_096;
+
+/// Handshakes per second of all addresses from which nobody has been accepted lately. One takes .25 ms of the thread that also seals every match's packets
+/// (measured with a client of our own, greeting and answer included), so all of them together take a sixteenth of it.
+const STRANGERS_PER_SECOND: u32 = 256;
+
+/// So many of these may come at once, or as many as two addresses may send. The second half is for addresses that have had none for [`RARE`].
+const STRANGERS_AT_ONCE: u32 = 256;
+
+/// An address that sends a handshake less often than this finds room beside those that send as many as they may, unless there are hundreds of these.
+const RARE: Duration = Duration::from_secs(1);
+
+/// Whoever was accepted, and comes back to the same address within this time, does not wait for strangers.
+const KNOWN_FOR: Duration = Duration::from_secs(600);
 
 /// The connections of a server, counted and limited.
 #[derive(Debug)]
 pub(crate) struct ConnectionLimits {
     connections_max: u32,
     connections_per_address_max: u32,
-    /// Time between two handshakes of one address, and how many may come at once.
-    handshake_gap: Duration,
-    handshakes_at_once: u32,
+    /// Time between two handshakes of one address, and how many may come at once, as the time in which they come back.
+    gap: Duration,
+    at_once: Duration,
+    /// The same for all strangers together.
+    strangers_gap: Duration,
+    strangers_at_once: Duration,
+    start: StdInstant,
     counts: Mutex<Counts>,
 }
 
@@ -31,6 +50,8 @@ struct Counts {
     /// Those who have not been accepted yet, the oldest first.
     pending: BTreeMap<u64, Pending>,
     next: u64,
+    /// Handshakes of strangers.
+    strangers: Bucket,
     by_address: IndexMap<IpAddr, Household>,
 }
 
@@ -45,8 +66,23 @@ struct Pending {
 struct Household {
     accepted: u32,
     pending: u32,
-    /// When as many handshakes as ever may come at once again.
-    rested_at: Option<Instant>,
+    handshakes: Bucket,
+    /// When the last handshake was let in.
+    last: Option<Instant>,
+    /// When the last accepted connection ended.
+    left: Option<Instant>,
+}
+
+impl Household {
+    /// Whether somebody is accepted here, or was lately.
+    fn is_known(&self, now: Instant) -> bool {
+        self.accepted > 0 || self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
+    }
+
+    /// Whether nothing is lost if it is forgotten.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.pending == 0 && self.handshakes.is_full(now) && !self.is_known(now)
+    }
 }
 
 /// What becomes of a new connection.
@@ -72,13 +108,28 @@ pub(crate) struct Ticket {
 
 impl ConnectionLimits {
     pub(crate) fn new(config: &SealedConfig) -> Self {
+        let gap = Duration::from_micros(1_000_000 / u64::from(config.handshakes_per_address));
+        let at_once = config.connections_per_address_max.saturating_mul(2);
+        // Who sets a high limit for one address sets it for all.
+        let strangers_gap = gap.min(Duration::from_micros(1_000_000 / u64::from(STRANGERS_PER_SECOND)));
+        let strangers_at_once = u64::from(at_once).saturating_mul(2).max(STRANGERS_AT_ONCE.into());
         Self {
             connections_max: config.connections_max,
             connections_per_address_max: config.connections_per_address_max,
-            handshake_gap: Duration::from_secs(1) / config.handshakes_per_address,
-            handshakes_at_once: config.connections_per_address_max.saturating_mul(2),
+            gap,
+            at_once: gap.times(at_once.into()),
+            strangers_gap,
+            strangers_at_once: strangers_gap.times(strangers_at_once),
+            start: StdInstant::now(),
             counts: Mutex::default(),
         }
+    }
+
+    /// A time as a number.
+    fn time(&self, now: StdInstant) -> Instant {
+        let micros = now.saturating_duration_since(self.start).as_micros();
+        // Above zero, at which nothing has happened yet.
+        Instant::from_micros(1 + u64::try_from(micros).unwrap_or(u64::MAX / 2))
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -87,30 +138,39 @@ impl ConnectionLimits {
 
     /// Decides on a new connection. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
     /// these gives one to an address that has fewer.
-    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: Instant) -> Admission {
-        let address = household(address);
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: StdInstant) -> Admission {
+        let (address, now) = (household(address), self.time(now));
         let mut counts = self.counts();
         let mut here = counts.by_address.get(&address).copied().unwrap_or_default();
         if counts.accepted >= self.connections_max || here.accepted >= self.connections_per_address_max {
             return Admission::Full;
         }
-        let rested_at = here.rested_at.map_or(now, |at| at.max(now)) + self.handshake_gap;
         // Whoever waits may be accepted in the same moment as the others.
         let is_spoken_for = here.accepted + here.pending >= self.connections_per_address_max;
+        let mut strangers = counts.strangers;
         if here.pending >= PENDING_PER_ADDRESS_MAX
             || is_spoken_for
-            || rested_at - now > self.handshake_gap * self.handshakes_at_once
+            || here.handshakes.take(now, self.gap, self.at_once).is_err()
+            || !self.has_room(&mut strangers, &here, now)
             || (counts.pending.len() >= PENDING_MAX && !counts.evict(here.pending))
         {
             return Admission::Later;
         }
+        counts.strangers = strangers;
         counts.forget(now);
-        (here.pending, here.rested_at) = (here.pending + 1, Some(rested_at));
+        (here.pending, here.last) = (here.pending + 1, Some(now));
         counts.by_address.insert(address, here);
         let (number, evicted) = (counts.next, Arc::new(Notify::new()));
         counts.next += 1;
         counts.pending.insert(number, Pending { address, evicted: Arc::clone(&evicted) });
         Admission::Granted(Ticket { limits: Arc::clone(self), number, address, evicted, is_accepted: false })
+    }
+
+    /// Whether all strangers together leave room for a handshake; those who are known need none.
+    fn has_room(&self, strangers: &mut Bucket, here: &Household, now: Instant) -> bool {
+        let is_rare = here.last.is_none_or(|last| now.since(last) >= RARE);
+        let part = Duration::from_micros(self.strangers_at_once.as_micros() / if is_rare { 1 } else { 2 });
+        here.is_known(now) || strangers.take(now, self.strangers_gap, part).is_ok()
     }
 
     /// Connections, and those of them that have not been accepted yet.
@@ -149,18 +209,17 @@ impl Counts {
         Some(pending)
     }
 
-    /// Bounds the memory for addresses without a connection: those that have rested go, and then the first.
+    /// Bounds the memory for addresses without a connection: those that have rested go, and then the first, of strangers if there are some.
     fn forget(&mut self, now: Instant) {
         if self.by_address.len() < ADDRESSES_MAX {
             return;
         }
-        let is_empty = |here: &Household| here.accepted == 0 && here.pending == 0;
-        let has_rested = |here: &Household| here.rested_at.is_none_or(|at| at <= now);
-        self.by_address.retain(|_, here| !(is_empty(here) && has_rested(here)));
-        if self.by_address.len() >= ADDRESSES_MAX
-            && let Some(first) = self.by_address.values().position(is_empty)
-        {
-            self.by_address.swap_remove_index(first);
+        self.by_address.retain(|_, here| !here.is_idle(now));
+        if self.by_address.len() >= ADDRESSES_MAX {
+            let is_empty = |here: &Household| here.accepted == 0 && here.pending == 0;
+            let first = self.by_address.values().position(|here| is_empty(here) && !here.is_known(now));
+            let first = first.or_else(|| self.by_address.values().position(is_empty));
+            first.and_then(|first| self.by_address.swap_remove_index(first));
         }
     }
 }
@@ -186,12 +245,13 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        let now = self.limits.time(StdInstant::now());
         let mut counts = self.limits.counts();
         counts.settle(self.number);
         if self.is_accepted {
             counts.accepted -= 1;
             if let Some(here) = counts.by_address.get_mut(&self.address) {
-                here.accepted -= 1;
+                (here.accepted, here.left) = (here.accepted - 1, Some(now));
             }
         }
     }
@@ -199,6 +259,8 @@ impl Drop for Ticket {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn address(text: &str) -> IpAddr {
@@ -264,7 +326,9 @@ mod tests {
         let now = Instant::now();
         let limits = limits(SealedConfig::new());
         let mut strangers = Vec::new();
+        // 160 per second.
         for stranger in 0..40_u8 {
+            let now = now + Duration::from_millis(100) * stranger.into();
             for _ in 0..PENDING_PER_ADDRESS_MAX {
                 match limits.admit(IpAddr::from([10, 0, 1, stranger]), now) {
                     Admission::Granted(ticket) => strangers.push(ticket),
@@ -274,7 +338,7 @@ mod tests {
             }
         }
         assert_eq!(limits.size().1, PENDING_MAX as u32);
-        let mut player = granted(&limits, address("10.0.2.1"), now);
+        let mut player = granted(&limits, address("10.0.2.1"), now + Duration::from_secs(4));
         assert_eq!(limits.size().1, PENDING_MAX as u32, "a stranger has gone");
         assert!(player.accept());
         drop(strangers);
@@ -286,28 +350,64 @@ mod tests {
     fn handshakes_of_one_address_are_limited_and_others_are_not() {
         let start = Instant::now();
         let limits = limits(SealedConfig::new().connections_per_address_max(8).handshakes_per_address(20));
-        let taken = |from: &str| {
-            (0..6_000_u32)
-                .filter(|attempt| {
-                    let now = start + Duration::from_micros(1_666) * *attempt;
-                    matches!(limits.admit(address(from), now), Admission::Granted(_))
-                })
-                .count()
-        };
+        let mut taken = [0, 0];
+        for attempt in 0..6_000 {
+            let now = start + Duration::from_micros(1_666) * attempt;
+            for (taken, from) in taken.iter_mut().zip(["10.0.0.1", "10.0.0.2"]) {
+                *taken += u32::from(matches!(limits.admit(address(from), now), Admission::Granted(_)));
+            }
+        }
         // 16 at once and 20 per second, for 10 s.
-        let first = taken("10.0.0.1");
-        assert!((214..=217).contains(&first), "{first}");
-        assert_eq!(taken("10.0.0.2"), first);
+        assert!((214..=217).contains(&taken[0]), "{taken:?}");
+        assert_eq!(taken[0], taken[1]);
+    }
+
+    /// Sixty networks of version 6, which one home has, took a third of the thread for every match's packets, and 256 of them all of it.
+    #[test]
+    fn handshakes_of_all_strangers_have_one_limit() {
+        for networks in [60, 200, 400_u16] {
+            let start = Instant::now();
+            let limits = limits(SealedConfig::new());
+            let of = |network: u16| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, 1]);
+            let (home, former) = (of(10_000), of(10_001));
+            let (mut here, mut gone) = (granted(&limits, home, start), granted(&limits, former, start));
+            assert!(here.accept() && gone.accept());
+            drop(gone);
+            let is_granted = |from, now| matches!(limits.admit(from, now), Admission::Granted(_));
+            let (mut strangers, mut members, mut guests, mut worst) = (0, 0, Vec::new(), 0);
+            for step in 0..1_000_u16 {
+                let now = start + Duration::from_millis(10) * step.into();
+                // Each asks a hundred times per second.
+                strangers += (0..networks).filter(|network| is_granted(of(*network), now)).count();
+                if step % 10 == 9 {
+                    members += [home, former].into_iter().filter(|from| is_granted(*from, now)).count();
+                    guests.push(step);
+                }
+                // They ask again after .3 s.
+                guests.retain(|since| {
+                    let is_in = (step - since).is_multiple_of(30) && is_granted(of(20_000 + since), now);
+                    worst = worst.max(step - since);
+                    strangers += usize::from(is_in);
+                    !is_in
+                });
+            }
+            assert_eq!(members, 200, "whoever plays comes back, beside {networks}");
+            assert!((2_000..=256 + 10 * 256).contains(&strangers), "{strangers} of {networks}");
+            assert!(worst <= 60 || networks > 256, "somebody asked for {worst} steps beside {networks}");
+        }
     }
 
     #[test]
     fn addresses_are_forgotten() {
-        let now = Instant::now();
-        let limits = limits(SealedConfig::new());
-        for network in 0..3 * ADDRESSES_MAX as u128 {
-            let address = IpAddr::V6((0xfd00 << 112 | network << 64).into());
-            drop(granted(&limits, address, now));
+        for is_accepted in [false, true] {
+            let start = Instant::now();
+            let limits = limits(SealedConfig::new());
+            for network in 0..3 * ADDRESSES_MAX as u32 {
+                let address = IpAddr::V6((0xfd00 << 112 | u128::from(network) << 64).into());
+                let mut ticket = granted(&limits, address, start + Duration::from_millis(4) * network);
+                assert!(!is_accepted || ticket.accept());
+            }
+            assert!(limits.counts().by_address.len() <= ADDRESSES_MAX);
         }
-        assert!(limits.counts().by_address.len() <= ADDRESSES_MAX);
     }
 }
