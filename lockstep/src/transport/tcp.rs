@@ -245,16 +245,26 @@ impl TcpTransport {
         }
     }
 
-    /// Makes room for one more connection from a household.
+    /// Makes room for one more connection from a household: by its own oldest one, or by the oldest of the household that has most.
     fn close_oldest(&mut self, session: &AnySession, from: IpAddr) {
-        let strangers = self.connections.iter().filter(|(peer, connection)| {
-            let is_near = |(address, _)| household(address) == household(from);
-            connection.origin.is_some_and(is_near) && !session.knows(**peer)
-        });
-        // In the order in which they came.
-        let strangers: Vec<PeerId> = strangers.map(|(peer, _)| *peer).collect();
-        if strangers.len() >= STRANGERS_OF_HOUSEHOLD_MAX {
-            self.connections.shift_remove(&strangers[0]);
+        // Those of each household, in the order in which they came.
+        let mut strangers = IndexMap::<IpAddr, Vec<PeerId>>::new();
+        for (peer, connection) in self.connections.iter().filter(|(peer, _)| !session.knows(**peer)) {
+            if let Some((address, _)) = connection.origin {
+                strangers.entry(household(address)).or_default().push(*peer);
+            }
+        }
+        let all: usize = strangers.values().map(Vec::len).sum();
+        let own = strangers.get(&household(from)).map_or(0, Vec::len);
+        let most = strangers.values().rev().max_by_key(|peers| peers.len());
+        let oldest = if own >= STRANGERS_OF_HOUSEHOLD_MAX {
+            strangers[&household(from)].first()
+        } else {
+            // Not of a household that would have fewer then.
+            most.filter(|peers| all >= STRANGERS_MAX && peers.len() > own + 1).and_then(|peers| peers.first())
+        };
+        if let Some(oldest) = oldest {
+            self.connections.shift_remove(oldest);
             self.stats.unknown_closed += 1;
         }
     }
@@ -328,6 +338,28 @@ mod tests {
         };
         assert_eq!(connect(1, 0), 1);
         assert_eq!((0..20).map(|number| connect(2, number)).last(), Some(1 + STRANGERS_OF_HOUSEHOLD_MAX));
+    }
+
+    /// Eight households held all places, each with as many as it may have, and nobody else could connect.
+    #[test]
+    fn the_household_with_most_gives_way() {
+        let config = SessionConfig::input(2, 60).simulated();
+        let session = Session::<AnyAction>::relay(config, 12, Instant::ZERO).unwrap();
+        let mut tcp = TcpTransport::new();
+        let mut connect = |household: u8| {
+            let from = IpAddr::from([10, 0, 0, household]);
+            tcp.close_oldest(&session, from);
+            let is_free = tcp.connections.len() < STRANGERS_MAX;
+            if is_free {
+                let [near, _] = pair();
+                tcp.add(Connection { origin: Some((from, Instant::ZERO)), ..near });
+            }
+            is_free
+        };
+        assert!((0..64).all(|number| connect(number % 8)));
+        assert!((0..7).all(|_| connect(8)), "as many as the others have then");
+        assert!(!connect(8), "and no more");
+        assert!(connect(9));
     }
 
     #[test]
