@@ -317,8 +317,8 @@ pub(crate) struct RelayArgs {
     /// Seconds that running matches have after the first signal, 0..86400
     #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) drain_s: u64,
-    /// Seconds after which it makes a new certificate and prints a new code, 1..950400 (11 days); before, it opens no rooms for up to --drain-s
-    #[arg(long, value_name = "S", default_value_t = 864_000, value_parser = clap::value_parser!(u64).range(1..=950_400))]
+    /// Seconds after which it makes a new certificate and prints a new code, 1..946800 (11 days less an hour); before, it opens no rooms for up to --drain-s
+    #[arg(long, value_name = "S", default_value_t = 864_000, value_parser = clap::value_parser!(u64).range(1..=946_800))]
     pub(crate) renew_s: u64,
     /// Memory for match states that are being sent to joining peers, all rooms together, MiB, 16..65536
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(16..=65_536))]
@@ -464,12 +464,26 @@ pub(crate) struct PlayerArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
 
     #[test]
     fn the_parser_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// With both times as long as they may be, whoever was lost in the last hour could not come back: the certificate was renewed in the middle of it.
+    #[test]
+    fn a_relay_renews_and_drains_while_its_certificate_is_good() {
+        // Of its 13 days one lies in the past, and for the last hour it is no good.
+        let good_s = 12 * 86_400 - 3_600;
+        let parses = |renew_s: u64, drain_s: u64| {
+            let times = [renew_s.to_string(), drain_s.to_string()];
+            let words = ["testudo", "relay", "--renew-s", &times[0], "--drain-s", &times[1]];
+            Arguments::try_parse_from(words).is_ok()
+        };
+        assert!(parses(good_s - 86_400, 86_400));
+        assert!(!parses(good_s - 86_399, 86_400) && !parses(good_s - 86_400, 86_401));
     }
 }
