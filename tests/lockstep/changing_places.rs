@@ -109,6 +109,35 @@ fn a_relay_lets_nobody_back_where_nobody_plays() {
     assert!(matches!(game.phases()[1], SessionPhase::Failed(_)), "{:?}", game.phases());
 }
 
+/// Where the game ends the match and nobody plays any more, the relay says no horizon. Whoever saw it had "512 turns to catch up with", for ever: it passed the
+/// bots' battle eight times as fast, and a watcher who came then never was level.
+#[test]
+fn where_nobody_plays_any_more_who_sees_it_does_so_at_the_speed_of_the_match() {
+    let mut config = config(2, Topology::Relay).late_watchers(true);
+    config.turns = None;
+    let mut game = start(&config, 1, 3, latency(40));
+    game.put_to_sleep(3, ms(8_000));
+    game.play(3_000);
+    game.session_mut(0).resign(Successor::Bot);
+    game.play(4_000);
+    game.session_mut(1).leave();
+    game.play(8_000);
+    restart(&mut game, &config, 3, Identity::Watcher, secret(9));
+    let before = game.session(0).next_turn().0;
+    game.play(18_000);
+    let passed = game.session(0).next_turn().0 - before;
+    assert!((47..=53).contains(&passed), "{passed} turns of 200 ms in ten seconds");
+    assert!(
+        game.events(3).iter().any(|event| matches!(event, Event::CaughtUp { .. })),
+        "{:?}",
+        game.phases()
+    );
+    let before = game.session(3).next_turn().0;
+    game.play(28_000);
+    let passed = game.session(3).next_turn().0 - before;
+    assert!((47..=53).contains(&passed), "{passed} turns of 200 ms in ten seconds, seen by who came late");
+}
+
 /// Two of 9,600 matches of places that change hands at random, with other seeds of the network; here 9 of 16. A player came back twice while another one was
 /// getting a state from before. The packet with the first return was lost, and the next one, sent before anybody could know that, had the second return.
 #[test]

@@ -386,9 +386,9 @@ impl Common {
         let own = self.streams.author().map(PlayerId::index);
         let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
-        // If nobody else plays, there is no other measure.
-        let horizon = self.horizon().unwrap_or(self.gate.turn.saturating_add(1));
-        let next = live.map(Stream::next).min().unwrap_or(horizon);
+        // If nobody else plays, there is no other measure than the horizon; and none at all if nobody can return.
+        let horizon = self.horizon().filter(|horizon| *horizon < u32::MAX);
+        let next = live.map(Stream::next).min().or(horizon).unwrap_or(self.gate.turn.saturating_add(1));
         let end = self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
         next.min(end).saturating_sub(self.gate.turn).min(self.setup.config.limits.window)
     }
