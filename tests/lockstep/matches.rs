@@ -1,14 +1,14 @@
 //! Whole matches: whatever the network does, all peers end in the same state.
 
-use crate::attacks::deliver;
-use crate::joining::{assert_agreed, middle_of};
+use crate::attacks::{FORMAT, deliver};
+use crate::joining::{self, assert_agreed, middle_of};
 use crate::play::{Play as _, SEED, give_order};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Bye, Packet};
-use testudo_lockstep::simnet::{LinkConfig, Transport};
+use testudo_lockstep::simnet::{Delivery, LinkConfig, Transport};
 use testudo_lockstep::{
-    Duration, Event, Failure, Identity, Instant, PeerId, SessionConfig, SessionPhase, Successor, Topology,
-    Turn, VirtualMatch,
+    Duration, Entry, Event, Failure, Identity, Instant, PeerId, SessionConfig, SessionPhase, Successor,
+    Topology, Turn, VirtualMatch,
 };
 
 fn play(config: &SessionConfig, watchers: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
@@ -262,4 +262,41 @@ fn whoever_runs_out_of_turns_after_the_others_have_finished_has_lost_the_connect
         let lost = SessionPhase::Failed(Failure::ConnectionLost(PeerId(middle)));
         assert_eq!(game.session(watcher).phase(), lost, "{topology:?}");
     }
+}
+
+/// The middle's horizon counted no longer once that had finished. Whoever lacked a return passed it, and saw another match to its end.
+#[test]
+fn whoever_lacks_a_return_when_the_others_have_finished_stops_before_it() {
+    let mut config = joining::config(3, Topology::Host).late_watchers(true);
+    config.turns = None;
+    let mut game = joining::start(&config, 1, 3, latency(20));
+    let watcher = 3;
+    game.play(4_000);
+    joining::come_back(&mut game, &config, 2);
+    while game.now() < Instant::from_millis(14_000) {
+        let now = game.now();
+        while let Some(Delivery { from, to, bytes, .. }) = game.net_mut().receive(now) {
+            let session = game.session_mut(to as usize);
+            let key = session.packet_key(PeerId(from)).unwrap_or(0);
+            match Packet::decode(&bytes, key, FORMAT) {
+                Ok(Packet::Turns(mut turns)) if to == watcher => {
+                    let all = turns.clone();
+                    let returns = |entries: &[Entry]| entries.iter().any(|entry| entry.returns().is_some());
+                    turns.segments.retain(|segment| !returns(all.entries_of(segment)));
+                    deliver(&mut game, watcher as usize, from, &Packet::Turns(turns));
+                }
+                _ => session.handle_packet(now, PeerId(from), &bytes),
+            }
+        }
+        joining::step(&mut game);
+    }
+    let back = game.toy(0).returned[0].1;
+    let session = game.session(watcher as usize);
+    assert!(session.next_turn().0 == back && session.turns_ready() > 4, "{:?} {back}", session.next_turn());
+    game.net_mut().set_partition(&[watcher]);
+    deliver(&mut game, watcher as usize, 0, &Packet::Bye(Bye::Finished));
+    game.play_for(4_000);
+    assert_eq!(game.session(watcher as usize).next_turn().0, back);
+    let lost = SessionPhase::Failed(Failure::ConnectionLost(PeerId(0)));
+    assert_eq!(game.session(watcher as usize).phase(), lost);
 }

@@ -209,12 +209,14 @@ impl Common {
     }
 
     /// The horizon, if it counts: while all others play, a peer waits for their entries, and nobody can return whose end it does not know.
-    /// When the middle has finished, nobody comes back any more.
+    /// When the middle has finished, nobody comes back any more. But a return from before may not have arrived: the horizon stops this peer there, and nowhere
+    /// else before the entries that are here end, because it lies beyond all of them.
     pub(super) fn horizon(&self) -> Option<u32> {
         let horizon = self.gate.horizon?;
         let own = self.streams.author();
-        let mut others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
-        let is_limited = others.any(|(_, stream)| stream.end().is_some()) && self.finished_middle().is_none();
+        let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
+        let ended = others.clone().filter(|(_, stream)| stream.end().is_some()).count();
+        let is_limited = ended > 0 && (self.finished_middle().is_none() || ended < others.count());
         is_limited.then_some(horizon)
     }
 
@@ -309,7 +311,8 @@ impl Common {
     /// The middle has finished, and this peer, which makes no entries, has turns that have yet to run. One of them may be the last, which the game alone
     /// knows ([`Session::end_match`](crate::AnySession::end_match)).
     pub(super) fn runs_rest(&self) -> bool {
-        let is_late = self.phase == SessionPhase::Running && (self.gate.in_turn || self.turns_ready() > 0);
+        let has_next = self.turns_ready() > 0 && self.is_within_horizon();
+        let is_late = self.phase == SessionPhase::Running && (self.gate.in_turn || has_next);
         is_late && self.player_ended() && !self.setup.accepts() && self.finished_middle().is_some()
     }
 

@@ -31,7 +31,7 @@ use testudo_lockstep::{
     Session, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 
-const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
+pub(crate) const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
 
 fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(60).topology(topology).drop_after(Duration::from_secs(2))
