@@ -264,6 +264,27 @@ fn watchers_come_into_a_running_match() {
     }
 }
 
+/// Near was half of a window of 16 entries, less than what is on its way to a watcher that lacks nothing. It was sent away when its time for joining was over.
+#[test]
+fn a_watcher_at_the_end_of_a_long_line_stays_where_the_window_is_small() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(2, topology).frames_per_second(60).frames_per_turn(1).turns_ahead(4).turns(1_200);
+        let config = config.window(16).late_watchers(true).join_timeout(Duration::from_secs(3));
+        let mut game = start(&config, 1, 3, latency(5));
+        let (middle, watcher) = (middle_of(&config), game.drivers().len() as u32 - 1);
+        for (from, to) in [(middle, watcher), (watcher, middle)] {
+            game.net_mut().set_link(from, to, latency(150));
+        }
+        game.put_to_sleep(watcher as usize, Instant::from_millis(3_000));
+        game.play(3_000);
+        restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
+        assert!(game.play(400_000), "{topology:?}");
+        let told = game.events(middle as usize);
+        assert!(!told.iter().any(|event| matches!(event, Event::JoinFailed(_))), "{topology:?}: {told:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
 /// 10 Mbit/s.
 fn ten_megabits() -> LinkConfig {
     let latency = Duration::from_millis(30);

@@ -369,7 +369,7 @@ impl Common {
     }
 
     /// The same where the window is as large as it may be. The middle of a star may have another one than this peer.
-    fn notice_of_any_window(&self, turn: Duration) -> u32 {
+    pub(super) fn notice_of_any_window(&self, turn: Duration) -> u32 {
         let turns = RETURN_NOTICE.as_micros().div_ceil(turn.as_micros().max(1));
         u32::try_from(turns).unwrap_or(u32::MAX).max(self.setup.config.turns_ahead + 2)
     }

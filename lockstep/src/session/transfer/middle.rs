@@ -329,14 +329,15 @@ fn check_arrival(common: &mut Common, delayed: &Delayed, turn: Duration, index: 
     let ends = common.setup.is_relay() && common.gate.last_turn.is_some_and(has_last);
     let running = common.phase == SessionPhase::Running && !ends;
     let (config, now) = (common.config(), common.now);
-    let window = config.limits.window / 2;
+    // What a peer that follows has yet to confirm is on its way, for up to a second.
+    let near = (config.limits.window / 2).max(common.notice_of_any_window(turn) + config.turns_ahead);
     let link = &common.links[index];
     let Some(arrival) = link.arrival.as_deref() else { return };
     let delay = if common.is_delayed(link) { config.watchers.watch_delay } else { Duration::ZERO };
     let mut streams = link.progress.acked.iter().zip(&common.streams);
     let is_near = arrival.stage == ArrivalStage::CatchingUp
         && streams
-            .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < window);
+            .all(|(ack, stream)| delayed.near_end(common, link, stream.next()).saturating_sub(*ack) < near);
     let join_time = config.join_time_at(turn);
     let is_late = now.since(arrival.since) >= join_time + delay;
     // The players' signatures show later whether the state was right; then a watcher still refuses it.
