@@ -8,7 +8,8 @@ use crate::session::link::Link;
 use crate::session::stream::{ARRIVAL_WINDOW, Stream};
 use crate::session::transfer::arrival::ArrivalStage;
 use crate::session::transfer::blob::Blob;
-use crate::signed::statement::Statement;
+use crate::signed::statement::{INTERVAL, Statement};
+use crate::value::entry::SPEED_PERCENT_MAX;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ const NOTE_EVERY: Duration = Duration::from_millis(100);
 
 /// However long the delay is, watchers are at most this many entries behind: the middle keeps no more for them.
 const BEHIND_MAX: u32 = ARRIVAL_WINDOW - 512;
+
+/// Of the statements that a player makes in this time the middle keeps one: half of the shortest time between two that are due.
+const STATEMENT_GAP: Duration = Duration::from_micros(INTERVAL * 100 / SPEED_PERCENT_MAX as u64 / 2);
 
 /// How far watchers may see.
 #[derive(Clone, Debug, Default)]
@@ -29,21 +33,40 @@ pub(super) struct Delayed {
     state: Option<Blob>,
     /// By author, oldest first: the newest statement that watchers may see, and those that they may not see yet. A statement says something
     /// of the turn that it is about.
-    statements: [VecDeque<Statement>; PLAYERS_MAX as usize],
+    statements: [VecDeque<Kept>; PLAYERS_MAX as usize],
+}
+
+/// A statement, and when it came, or the first of those of which it is the newest.
+#[derive(Clone, Debug)]
+struct Kept {
+    at: Instant,
+    statement: Statement,
+}
+
+impl Kept {
+    fn turn(&self) -> u32 {
+        self.statement.turn.0
+    }
 }
 
 impl Delayed {
-    /// A player has stated something that watchers may see later.
-    pub(super) fn keep_statement(&mut self, statement: &Statement) {
+    /// A player has stated something that watchers may see later. One that states something of every turn, though nothing is due, fills no memory: of several in
+    /// a moment the newest is kept.
+    pub(super) fn keep_statement(&mut self, statement: &Statement, now: Instant) {
         let kept = &mut self.statements[statement.author.index()];
-        if kept.back().is_none_or(|newest| newest.turn < statement.turn) {
-            kept.push_back(statement.clone());
+        if kept.back().is_some_and(|newest| newest.turn() >= statement.turn.0) {
+            return;
         }
+        let shown = self.shown;
+        let in_its_place =
+            kept.pop_back_if(|newest| newest.turn() >= shown && now.since(newest.at) < STATEMENT_GAP);
+        kept.push_back(Kept { at: in_its_place.map_or(now, |kept| kept.at), statement: statement.clone() });
     }
 
     /// The newest statement of a player that watchers may see.
     pub(super) fn statement_of(&self, author: PlayerId) -> Option<&Statement> {
-        self.statements[author.index()].front().filter(|statement| statement.turn.0 < self.shown)
+        let first = self.statements[author.index()].front().filter(|kept| kept.turn() < self.shown);
+        first.map(|kept| &kept.statement)
     }
 
     /// The number of the first entry that must not go over this link yet.
@@ -65,7 +88,6 @@ impl Delayed {
 
     /// Time passes.
     pub(super) fn pass(&mut self, common: &Common) {
-        let delay = common.setup.config.watchers.watch_delay;
         if !common.delays() {
             return;
         }
@@ -74,19 +96,25 @@ impl Delayed {
             u32::MAX => common.streams.iter().map(Stream::next).max().unwrap_or(0),
             complete => complete,
         };
-        let is_due = self
-            .notes
-            .back()
-            .is_none_or(|(at, number)| common.now.since(*at) >= NOTE_EVERY && complete != *number);
+        self.note(complete, common.now, common.setup.config.watchers.watch_delay);
+    }
+
+    /// The entries below this number are complete now.
+    fn note(&mut self, complete: u32, now: Instant, delay: Duration) {
+        let is_due =
+            self.notes.back().is_none_or(|(at, number)| now.since(*at) >= NOTE_EVERY && complete != *number);
         if is_due {
-            self.notes.push_back((common.now, complete));
+            self.notes.push_back((now, complete));
         }
-        while let Some((_, number)) = self.notes.pop_front_if(|(at, _)| common.now.since(*at) >= delay) {
+        while let Some((_, number)) = self.notes.pop_front_if(|(at, _)| now.since(*at) >= delay) {
             self.shown = self.shown.max(number);
         }
         self.shown = self.shown.max(complete.saturating_sub(BEHIND_MAX));
+        // Notes of what is shown already say nothing more. The last one says when the next is due.
+        while self.notes.len() > 1 && self.notes.pop_front_if(|(_, number)| *number <= self.shown).is_some() {
+        }
         for kept in &mut self.statements {
-            while kept.get(1).is_some_and(|next| next.turn.0 < self.shown) {
+            while kept.get(1).is_some_and(|next| next.turn() < self.shown) {
                 kept.pop_front();
             }
         }
@@ -140,4 +168,63 @@ fn is_of_use(common: &Common, blob: &Blob) -> bool {
     };
     // One of the first turns is followed by no entries that could be sent.
     common.streams.serve(blob.turn()) && common.links.values().any(uses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::ids::Turn;
+
+    const DELAY: Duration = Duration::from_secs(12 * 3_600);
+
+    fn statement(turn: u32) -> Statement {
+        Statement {
+            author: PlayerId(0),
+            turn: Turn(turn),
+            live: 1,
+            own: Default::default(),
+            all: Default::default(),
+            checksum: 0,
+            agreed: Default::default(),
+            since: None,
+            signature: [0; 64],
+        }
+    }
+
+    /// Watchers see everything 3,584 entries later, however long the delay is; the notes of it stayed for the whole delay.
+    #[test]
+    fn what_watchers_have_seen_leaves_no_notes() {
+        let mut delayed = Delayed::default();
+        for turn in 0..200_000_u32 {
+            delayed.note(turn, Instant::from_millis(u64::from(turn) * 200), DELAY);
+            assert_eq!(delayed.shown, turn.saturating_sub(BEHIND_MAX));
+            assert!(delayed.notes.len() <= BEHIND_MAX as usize + 1, "{}", delayed.notes.len());
+        }
+        assert!(delayed.notes.capacity() <= 8_192);
+    }
+
+    /// Whoever signed a statement of every turn had all of them kept until watchers had seen the turn.
+    #[test]
+    fn who_states_something_in_every_turn_has_no_more_kept_than_is_due() {
+        for (turn_ms, every, most) in [(50, 1, 900), (50, 23, 158), (20, 23, 158), (200, 6, 600)] {
+            let mut delayed = Delayed::default();
+            for turn in 0..10_000_u32 {
+                let now = Instant::from_millis(u64::from(turn) * turn_ms);
+                delayed.note(turn, now, DELAY);
+                if turn % every == 0 {
+                    delayed.keep_statement(&statement(turn), now);
+                }
+                let kept = &delayed.statements[0];
+                assert!(kept.len() <= most, "{} of {turn_ms} ms, {every}", kept.len());
+                let newest = kept.back().map(Kept::turn);
+                assert_eq!(newest, Some(turn - turn % every), "the newest, perhaps the last of the match");
+                // What watchers may see stays, whatever comes.
+                let seen = delayed.statement_of(PlayerId(0)).map(|seen| seen.turn.0);
+                let needed = turn.checked_sub(BEHIND_MAX + 1 + 23);
+                assert!(needed.is_none_or(|needed| seen > Some(needed)), "{seen:?} of {needed:?}");
+            }
+            let all = delayed.statements[0].len();
+            assert!(every == 1 || all >= (BEHIND_MAX / every) as usize, "all that were due: {all}");
+        }
+    }
 }

@@ -240,7 +240,7 @@ impl Signing {
     /// Keeps a statement whose signature is valid.
     pub(super) fn keep(&mut self, common: &Common, delayed: &mut Delayed, statement: Statement) {
         if common.delays() {
-            delayed.keep_statement(&statement);
+            delayed.keep_statement(&statement, common.now);
         }
         self.hold(statement);
     }
