@@ -1,6 +1,6 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{assert_agreed, come_back, config, start, without};
+use crate::joining::{assert_agreed, come_back, config, restart, secret, start, without};
 use crate::play::{Play as _, exchange};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
@@ -49,6 +49,21 @@ fn a_pause_ends_with_the_last_player() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert!(driver.simulation().frames > 300, "{}", driver.simulation().frames);
     }
+}
+
+/// The handshake compares whole milliseconds, and the pause ended after as many microseconds as each peer had.
+#[test]
+fn a_pause_ends_in_the_same_turn_where_its_limits_differ_by_less_than_the_handshake_sees() {
+    let limited = |us| config(2, Topology::Host).pause_max(Duration::from_micros(us));
+    let mut game = start(&limited(1_000_000), 0, 1, latency(10));
+    restart(&mut game, &limited(1_000_999), 1, Identity::Player(PlayerId(1)), secret(1));
+    game.play(2_000);
+    game.session_mut(1).pause(true).unwrap();
+    assert!(game.play(100_000));
+    for node in [0, 1] {
+        assert_eq!(game.session(node).phase(), SessionPhase::Finished);
+    }
+    assert_agreed(&mut game, "limits that differ by less than a millisecond");
 }
 
 /// A match of three in which player 0 alone may pause, for longer than the tests last.

@@ -19,9 +19,9 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether the player's pauses have lasted so long.
+    /// Whether the player's pauses have lasted so many whole milliseconds. The handshake compares no less of this setting.
     pub(crate) fn has_paused(self, max: Duration) -> bool {
-        self.paused_ns >= max.as_micros().saturating_mul(1_000)
+        self.paused_ns >= max.as_millis().saturating_mul(1_000_000)
     }
 }
 

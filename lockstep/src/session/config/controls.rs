@@ -52,7 +52,8 @@ impl SessionConfig {
         self
     }
 
-    /// How long the pauses of each player may last in all, 0 to 24 h, counted in turns; then the match goes on. Default 10 minutes.
+    /// How long the pauses of each player may last in all, 0 to 24 h in whole milliseconds (what is beyond these does not count), counted in turns; then the
+    /// match goes on. Default 10 minutes.
     pub fn pause_max(mut self, pause_max: Duration) -> Self {
         self.control.pause_max = pause_max;
         self
