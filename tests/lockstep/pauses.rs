@@ -45,6 +45,10 @@ fn a_pause_ends_with_the_last_player() {
         game.session_mut(player).resign(Successor::AsConfigured);
     }
     game.play(600_000);
+    let told = game.events(2);
+    let ends = told.iter().position(|event| matches!(event, Event::Paused { paused: false, .. }));
+    let gone = told.iter().rposition(|event| matches!(event, Event::PlayerGone { .. }));
+    assert!(gone.is_some() && gone < ends, "{told:?}");
     for driver in game.drivers() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert!(driver.simulation().frames > 300, "{}", driver.simulation().frames);
@@ -252,6 +256,10 @@ fn the_speed_of_a_host_player_ends_with_its_stream() {
                 let told = game.events(node);
                 let ends = |event: &&Event| matches!(event, Event::Speed { percent: 100, .. });
                 assert_eq!(told.iter().filter(ends).count(), 1, "{what}: {told:?}");
+                // Before it had gone it was told as having set the speed.
+                let place = |is: fn(&Event) -> bool| told.iter().position(is).unwrap();
+                let gone = place(|event| matches!(event, Event::PlayerGone { player: PlayerId(0), .. }));
+                assert!(gone < place(|event| matches!(event, Event::Speed { percent: 100, .. })), "{what}");
             }
             assert_eq!(game.session_mut(1).set_speed(120), Err(ControlError::HostOnly), "{what}");
             assert!(game.play(100_000), "{what}");

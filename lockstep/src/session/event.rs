@@ -106,7 +106,8 @@ pub enum Event {
         /// Whether the voter wants the player out.
         out: bool,
     },
-    /// From `turn` on frames pass at another speed, because a player asked for it; at 100 percent again when nobody is left who may change it.
+    /// From `turn` on frames pass at another speed, because a player asked for it; at 100 percent again when nobody is left who may change it, after
+    /// [`Event::PlayerGone`].
     Speed {
         /// The turn.
         turn: Turn,
@@ -176,11 +177,12 @@ pub enum Event {
     },
     /// The players have reported the result of the match ([`crate::Simulation::result`]).
     MatchResult(MatchResult),
-    /// From `turn` on the simulation is paused, or runs again.
+    /// From `turn` on the simulation is paused, or runs again: because a player asked for it, its time is used up, or nobody is left who could end the pause
+    /// (after [`Event::PlayerGone`]).
     Paused {
         /// The turn.
         turn: Turn,
-        /// The player who asked for it.
+        /// The player who asked for it; whose pause it was, if it ends by itself.
         player: PlayerId,
         /// Whether it is paused.
         paused: bool,

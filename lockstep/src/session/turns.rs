@@ -13,6 +13,16 @@ use crate::value::entry::{EndReason, Extra, SPEED_PERCENT_USUAL};
 use crate::value::ids::{PlayerId, Turn};
 use crate::value::time::Instant;
 
+/// What has ended by itself when a turn began.
+struct Passed {
+    /// Whether somebody is left who may pause the match and set its speed.
+    is_led: bool,
+    /// Whose pause is over.
+    pause_of: Option<PlayerId>,
+    /// In whose name the speed is the usual one again.
+    speed_of: Option<PlayerId>,
+}
+
 impl AnySession {
     /// Whether the next turn can begin.
     #[must_use]
@@ -198,12 +208,9 @@ impl AnySession {
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
-        let (pause_of, speed_of) = self.pass_controls(turn.0);
-        if let Some(player) = pause_of {
-            self.common.emit(Event::Paused { turn, player, paused: false });
-        }
-        if let Some(player) = speed_of {
-            self.common.emit(Event::Speed { turn, player, percent: SPEED_PERCENT_USUAL });
+        let passed = self.pass_controls(turn.0);
+        if passed.is_led {
+            self.tell_passed(turn, &passed);
         }
         for player in (0..self.common.setup.config.players).map(PlayerId) {
             let Some(entry) = self.common.streams[player.index()].get(turn.0) else { continue };
@@ -238,6 +245,10 @@ impl AnySession {
                     Extra::Pause(paused) => self.common.emit(Event::Paused { turn, player, paused }),
                 }
             }
+        }
+        // Who could have ended it has gone first.
+        if !passed.is_led {
+            self.tell_passed(turn, &passed);
         }
         self.collect_save(turn);
         self.pace.planner.begin_turn();
@@ -290,14 +301,22 @@ impl AnySession {
         );
     }
 
-    /// A turn begins: a pause that has lasted long enough is over, and a pause and a speed that nobody is left to change. Returns whose pause it was, and
-    /// who was the last to set the speed.
-    fn pass_controls(&mut self, turn: u32) -> (Option<PlayerId>, Option<PlayerId>) {
+    /// A turn begins: a pause that has lasted long enough is over, and a pause and a speed that nobody is left to change.
+    fn pass_controls(&mut self, turn: u32) -> Passed {
         let config = self.common.config();
         let is_led = controls::is_led(config, self.common.streams.live_in(turn));
-        let paused = self.controlled.pass(config, self.pace.planner.turn_ns(), is_led);
+        let pause_of = self.controlled.pass(config, self.pace.planner.turn_ns(), is_led);
         let had_speed = !is_led && self.pace.planner.end_speed();
-        (paused, had_speed.then_some(PlayerId(config.sides.host_player)))
+        Passed { is_led, pause_of, speed_of: had_speed.then_some(PlayerId(config.sides.host_player)) }
+    }
+
+    fn tell_passed(&mut self, turn: Turn, passed: &Passed) {
+        if let Some(player) = passed.pause_of {
+            self.common.emit(Event::Paused { turn, player, paused: false });
+        }
+        if let Some(player) = passed.speed_of {
+            self.common.emit(Event::Speed { turn, player, percent: SPEED_PERCENT_USUAL });
+        }
     }
 
     /// Compares the results and checksums of all turns that are complete.
