@@ -10,9 +10,9 @@ use rand_pcg::Pcg32;
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, PayloadFormat, Transfer};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, ConfigError, Controls, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
-    SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, TurnStatus,
-    VirtualMatch,
+    BitWriter, ConfigError, Controls, Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId,
+    Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, Turn,
+    TurnStatus, VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -735,4 +735,33 @@ fn a_save_right_after_another_one_is_refused() {
     let follows = |asked: &u32| saved.iter().any(|turn| (asked.saturating_sub(1)..=asked + 2).contains(turn));
     let in_vain: Vec<&u32> = accepted.iter().filter(|asked| !follows(asked)).collect();
     assert_eq!((in_vain, saved.len()), (vec![], 10), "{accepted:?}, {saved:?}");
+}
+
+/// With nothing ahead the first turn of all can be the save point. Its save had no checksum, and whoever compared it could not go on with it.
+#[test]
+fn a_match_that_is_saved_before_its_first_turn_has_the_checksum_of_its_state() {
+    let config = SessionConfig::new(1).simulated().turns(9).turns_ahead(0);
+    let start = Toy { history: 77, ..Toy::default() };
+    let mut driver = Driver::new(start, Session::single(config.clone(), Instant::ZERO).unwrap());
+    let mut now = Instant::ZERO;
+    assert!(driver.session_mut().save());
+    let saved = loop {
+        driver.advance(now);
+        if let Some(saved) = driver.session_mut().take_saved() {
+            break saved;
+        }
+        now += Duration::from_millis(10);
+        assert!(now < Instant::from_millis(5_000));
+    };
+    let (turn, state) = driver.simulation().saved.clone().unwrap();
+    assert_eq!((turn, saved.turn(), saved.checksum()), (0, Turn(0), state.checksum()));
+    let mut resumed = Driver::new(*state, Session::single(config.resume(saved), Instant::ZERO).unwrap());
+    (0..1_000).for_each(|step| {
+        resumed.advance(Instant::from_millis(10 * step));
+        driver.advance(now + Duration::from_millis(10 * step));
+    });
+    for driver in [&driver, &resumed] {
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
+    }
+    assert_eq!(resumed.simulation().history, driver.simulation().history);
 }

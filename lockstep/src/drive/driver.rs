@@ -136,6 +136,9 @@ impl<S: Simulation> Driver<S> {
             if self.frames_left == 0 {
                 if let TurnStatus::Ready(turn) = self.session.turn_status() {
                     at_turn(turn, &self.simulation, &mut self.session);
+                    if self.session.may_save_start(turn) {
+                        self.session.note_start(self.simulation.checksum());
+                    }
                 }
                 match self.session.begin_turn(now) {
                     TurnStatus::Ready(turn) => self.start_turn(turn),

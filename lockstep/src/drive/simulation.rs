@@ -17,8 +17,8 @@ pub trait Simulation {
     /// Advances by one frame of `1 / frames_per_second` seconds.
     fn step(&mut self, frames_per_second: u32);
 
-    /// Hash of the whole state; must not change the state. Called after the last frame of each turn, and when a state has been loaded.
-    /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
+    /// Hash of the whole state; must not change the state. Called after the last frame of each turn, when a state has been loaded, and with no
+    /// turns ahead before the first turn. It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
     ///
     /// A difference that heals within a turn is seen only if the game remembers: one that compares every frame keeps its own checksum of the frame before as
     /// one of its numbers. It takes this in `step`, of the state before the frame: whether somebody has asked for a checksum since must not decide.

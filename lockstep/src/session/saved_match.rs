@@ -104,7 +104,7 @@ impl SavedMatch {
     }
 
     /// Checksum of the state that was saved with it; compare it with the simulation's before you resume. (0 before the first turn of a
-    /// match.)
+    /// match, if a program without a [`crate::Driver`] has saved it.)
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum

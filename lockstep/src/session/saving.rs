@@ -16,7 +16,7 @@ use crate::value::time::Duration;
 /// The state of saving.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Saving {
-    /// Checksum of the state after the turn that ended last.
+    /// Checksum of the state after the turn that ended last; with nothing ahead, and a driver, also of the one before the first turn.
     pub(super) checksum: u64,
     /// The save point has passed; entries that were in flight then are collected as their turns begin.
     collecting: Option<SavedMatch>,
@@ -53,6 +53,16 @@ impl AnySession {
     /// Takes the saved match once it is complete, which is (turns ahead - 1) turns after its save point. A new save replaces an older one.
     pub fn take_saved(&mut self) -> Option<SavedMatch> {
         self.saving.complete.take()
+    }
+
+    /// Whether the state before this turn, the first one of all, may be saved, although no turn has ended before it: with nothing ahead.
+    pub(crate) fn may_save_start(&self, turn: Turn) -> bool {
+        turn == Turn(0) && self.common.setup.config.turns_ahead == 0
+    }
+
+    /// The checksum of the state before the first turn of all.
+    pub(crate) fn note_start(&mut self, checksum: u64) {
+        self.saving.checksum = checksum;
     }
 
     /// Whether there is no save at this turn, because the last one was a moment before.
