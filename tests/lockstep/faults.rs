@@ -255,6 +255,30 @@ fn a_guest_is_told_that_the_host_falls_silent_during_a_wait_and_that_it_is_back(
     assert_eq!(told, ["player 2", "cut off", "player 2", "over"]);
 }
 
+/// The event said the whole drop time, and the countdown beside it what was left.
+#[test]
+fn after_a_silence_of_the_host_the_wait_for_a_player_is_told_with_the_time_that_is_left() {
+    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(1_000), 0, 1, LinkConfig::new());
+    game.idle(5_000);
+    game.put_to_sleep(2, Instant::from_millis(60_000));
+    game.net_mut().set_partition(&[1]);
+    game.idle(13_000);
+    game.net_mut().set_partition(&[]);
+    let told = loop {
+        let told = std::iter::from_fn(|| game.session_mut(1).poll_event());
+        if let Some(drop_in) = told.last().and_then(|event| match event {
+            Event::WaitingFor { drop_in, .. } => Some(drop_in),
+            _ => None,
+        }) {
+            break drop_in.unwrap();
+        }
+        game.idle_for(1);
+        assert!(game.now() < Instant::from_millis(20_000));
+    };
+    assert!(told < testudo_lockstep::Duration::from_secs(13), "{told:?}");
+    assert_eq!(Some(told), game.session(1).drop_in());
+}
+
 /// A program that sleeps until `poll_timeout` was told late, by whatever woke it: the time named had passed, or there was none.
 #[test]
 fn poll_timeout_names_the_time_of_a_notice_after_a_silence_of_the_middle() {

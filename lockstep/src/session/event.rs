@@ -58,7 +58,8 @@ pub enum Event {
     },
     /// All peers are here; turn 0 may begin.
     Started,
-    /// The turn cannot begin: these players' entries are missing. Reported once per stall, and again after [`Event::CutOff`].
+    /// The turn cannot begin: these players' entries are missing. Reported once per stall, and again after [`Event::CutOff`]. Not on a watcher, which waits
+    /// whenever turns get longer.
     WaitingFor {
         /// The turn that cannot begin.
         turn: Turn,

@@ -113,6 +113,12 @@ impl Waiting {
         self.since.map(|since| (since + first).max(due))
     }
 
+    /// Time until those who are waited for are dropped, if somebody is waited for and players are dropped at all.
+    fn drop_in(&self, common: &Common) -> Option<Duration> {
+        let drop_at = self.waits_since(common)? + common.setup.config.waits.drop_after?;
+        Some(drop_at.since(common.now))
+    }
+
     /// The slowest stream's next entry is this one now.
     pub(super) fn note_position(&mut self, position: u32, now: Instant) {
         if position != self.position {
@@ -208,10 +214,7 @@ impl Waiting {
         }
         self.told = told;
         let players: Vec<PlayerId> = players_in(common.waits_for()).collect();
-        let until_due =
-            self.waits_since(common).zip(self.since).map_or(Duration::ZERO, |(due, since)| due.since(since));
-        let drop_in =
-            config.waits.drop_after.map(|drop_after| drop_after + until_due - config.waits.waiting_notice);
+        let drop_in = self.drop_in(common);
         let turn = Turn(common.gate.turn);
         tracing::info!(turn = turn.0, ?players, ?drop_in, "waiting");
         common.emit(Event::WaitingFor { turn, players, drop_in });
@@ -246,8 +249,7 @@ impl AnySession {
         if !self.waiting.hears_middle(&self.common) {
             return None;
         }
-        let drop_at = self.waiting.waits_since(&self.common)? + self.common.setup.config.waits.drop_after?;
-        Some(drop_at.since(self.common.now))
+        self.waiting.drop_in(&self.common)
     }
 
     /// What this peer knows about a player's delays.
