@@ -228,7 +228,7 @@
 /// From `turn` on turns have `values[0]` frames, a frame is 1/`values[1]` s of the game, and `values[2]` frames pass in 1,000 s.
 #define TESTUDO_EVENT_PLAN 24
 
-/// This player's part ends, or the match does for this peer, and `number` of its actions may run nowhere. None is counted twice.
+/// This player's part ends, or the match does for this peer, and `number` of its actions may run nowhere. None is counted twice. Not in input mode.
 #define TESTUDO_EVENT_CANCELLED 25
 
 /// The watcher on link `peer` is gone.

@@ -244,7 +244,7 @@ impl Planner {
         (slowest(|votes| votes.network_ms), slowest(|votes| votes.runtime_ms))
     }
 
-    /// Makes the plan of the turn that begins: longer at once, shorter after ten calm turns.
+    /// Makes the plan of the turn that begins: longer at once, shorter after ten calm turns or a calm second.
     pub(crate) fn begin_turn(&mut self) {
         let (network, runtime) = self.counted_votes();
         // Before the first measurement there is nothing to follow.

@@ -61,6 +61,7 @@ impl AnySession {
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
     /// ([`Event::Paused`](crate::Event::Paused)). Turns go on, and actions are accepted and applied. If [`Controls::Majority`](crate::Controls::Majority)
     /// decides, this is the player's vote. Whoever asks for what is on its way already ([`Session::pause_asked`](crate::AnySession::pause_asked)) asks once.
+    /// In the lobby: [`Session::save`](crate::AnySession::save) says when it is forgotten.
     ///
     /// # Errors
     /// The match goes on as before: the player may not ask, or has used up [`SessionConfig::pauses_max()`](crate::SessionConfig::pauses_max) or
@@ -87,7 +88,8 @@ impl AnySession {
 
     /// Asks for another speed with the next entry, percent of real time, 10..=250. Frames of every peer pass faster or slower
     /// from the same turn on ([`Event::Speed`](crate::Event::Speed)). The simulation's step stays the same, and so does the course of the game. If
-    /// [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote.
+    /// [`Controls::Majority`](crate::Controls::Majority) decides, this is the player's vote. In the lobby: [`Session::save`](crate::AnySession::save) says when
+    /// it is forgotten.
     ///
     /// # Errors
     /// The speed stays: it is out of range, the player may not ask, or has used up
@@ -142,8 +144,8 @@ impl AnySession {
         self.local.save
     }
 
-    /// The local player gives no more actions from the next entry on. This peer goes on as a watcher, and forwards packets if it is the host.
-    /// Waiting actions are cancelled; returns their number, which [`Event::Cancelled`](crate::Event::Cancelled) tells, too. Before the start, the player's
+    /// The local player gives no more actions from the next entry on. This peer goes on as a watcher, and forwards packets if it is the host. Waiting actions
+    /// are cancelled; returns their number, which [`Event::Cancelled`](crate::Event::Cancelled) tells, too (not in input mode). Before the start, the player's
     /// first entry is its last one. A session that comes back after a lost connection knows nothing of it: it resigns again.
     ///
     /// | The player | call | then |

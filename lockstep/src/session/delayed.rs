@@ -19,7 +19,7 @@ const NOTE_EVERY: Duration = Duration::from_millis(100);
 /// However long the delay is, watchers are at most this many entries behind: the middle keeps no more for them.
 const BEHIND_MAX: u32 = ARRIVAL_WINDOW - 512;
 
-/// Of the statements that a player makes in this time the middle keeps one: half of the shortest time between two that are due.
+/// Of the statements of a player that come within this time the middle keeps one: half of the shortest time between two that are due.
 const STATEMENT_GAP: Duration = Duration::from_micros(INTERVAL * 100 / SPEED_PERCENT_MAX as u64 / 2);
 
 /// How far watchers may see.
@@ -50,8 +50,8 @@ impl Kept {
 }
 
 impl Delayed {
-    /// A player has stated something that watchers may see later. One that states something of every turn, though nothing is due, fills no memory: of several in
-    /// a moment the newest is kept.
+    /// A player has stated something that watchers may see later. One that states something of every turn, though nothing is due, fills no memory: of several
+    /// in a moment the newest is kept.
     pub(super) fn keep_statement(&mut self, statement: &Statement, now: Instant) {
         let kept = &mut self.statements[statement.author.index()];
         if kept.back().is_some_and(|newest| newest.turn() >= statement.turn.0) {

@@ -208,14 +208,15 @@ pub enum Event {
         plan: TurnPlan,
     },
     /// The local player's part ends, or its session, and this many accepted actions may run nowhere: they were waiting, or the others had not confirmed
-    /// them. There may be one event for each of the two; no action is counted twice.
+    /// them. There may be one event for each of the two; no action is counted twice. Not in input mode, where an input that is held no longer is no loss.
     Cancelled {
         /// Number of actions.
         actions: u32,
     },
     /// A watcher is gone.
     WatcherGone(PeerId),
-    /// This peer joins a running match, and this much of its state has arrived. Reported at most 20 times.
+    /// This peer joins a running match, and this much of its state has arrived. Of each source it is reported at most 21 times: at
+    /// first, and after each twentieth.
     StateProgress {
         /// Number of bytes received.
         received: u32,

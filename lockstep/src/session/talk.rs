@@ -90,7 +90,8 @@ impl std::error::Error for MessageError {}
 impl AnySession {
     /// Sends bytes to other members: reliably, in order, beside the match. A message that was accepted arrives once, unless a link breaks or
     /// a receiver takes nothing for long: then [`Event::Undelivered`] names the players whom it did not reach, while this session is not over. A guest whose
-    /// program has never taken a message keeps 256 of them, and drops what comes then ([`Stats::messages_refused`](crate::Stats::messages_refused)).
+    /// program has never taken a message keeps 256 of them, or 128 KiB, and drops what comes then
+    /// ([`Stats::messages_refused`](crate::Stats::messages_refused)).
     ///
     /// # Errors
     /// The message was not accepted and goes nowhere.

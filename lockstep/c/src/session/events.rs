@@ -60,7 +60,7 @@ pub const TESTUDO_EVENT_SAVE_POINT: u32 = 22;
 pub const TESTUDO_EVENT_SAVED: u32 = 23;
 /// From `turn` on turns have `values[0]` frames, a frame is 1/`values[1]` s of the game, and `values[2]` frames pass in 1,000 s.
 pub const TESTUDO_EVENT_PLAN: u32 = 24;
-/// This player's part ends, or the match does for this peer, and `number` of its actions may run nowhere. None is counted twice.
+/// This player's part ends, or the match does for this peer, and `number` of its actions may run nowhere. None is counted twice. Not in input mode.
 pub const TESTUDO_EVENT_CANCELLED: u32 = 25;
 /// The watcher on link `peer` is gone.
 pub const TESTUDO_EVENT_WATCHER_GONE: u32 = 26;
