@@ -121,3 +121,35 @@ fn a_sensor_at_rest_knows_what_calls_do_beside_it() {
         }
     });
 }
+
+/// The documents said that no sensor wakes anybody. One that is created does not; these calls do.
+#[test]
+fn calls_to_a_sensor_wake_the_sleepers_beneath_it() {
+    Truth::at_rates("calls to a sensor", "overlaps by brute force", 1..=20, |truth, chance, seed, fps| {
+        for call in ["disable", "enable", "kind", "move", "remove"] {
+            let mut w = world(WorldDef::new());
+            let ids = resting(&mut w, chance, fps);
+            let def = BodyDef::static_body(shape(chance)).sensor(true).position(place(chance));
+            let sensor = add(&mut w, def.enabled(call != "enable"));
+            let is_beneath = |id: &&BodyId| {
+                let [body, sensor] = [**id, sensor].map(|id| w.body(id).expect("alive"));
+                body.kind() == BodyKind::Dynamic && overlap(&body, &sensor) > ONE / 100
+            };
+            let beneath: Vec<BodyId> = ids.iter().filter(is_beneath).copied().collect();
+            run(&mut w, 1, fps);
+            let awake =
+                |w: &World| beneath.iter().filter(|&&id| w.body(id).expect("alive").is_awake()).count();
+            let case = format!("seed {seed}, {fps} fps, {call}");
+            truth.claim(&case, awake(&w) == 0, format!("{} awake before", awake(&w)));
+            match call {
+                "disable" => w.set_enabled(sensor, false),
+                "enable" => w.set_enabled(sensor, true),
+                "kind" => w.set_kind(sensor, BodyKind::Kinematic),
+                "move" => w.set_position(sensor, at(90_000, 0)),
+                _ => w.remove_body(sensor),
+            }
+            .expect("alive");
+            truth.claim(&case, awake(&w) == beneath.len(), format!("{} of {beneath:?} awake", awake(&w)));
+        }
+    });
+}

@@ -246,7 +246,7 @@ impl World {
         Ok(())
     }
 
-    /// Changes the kind of the body. Its contacts end and begin again in the next step.
+    /// Changes the kind of the body. Its contacts end and begin again in the next step. Sleeping bodies that it touches wake up, also beneath a sensor.
     ///
     /// A body that becomes dynamic has mass 1 until [`World::set_mass`] changes it. A body that becomes static loses its velocity. A body
     /// that stops being dynamic loses its mass and the forces that wait for the next step. A body that becomes able to move is moved into
@@ -383,7 +383,7 @@ impl World {
     }
 
     /// Takes a body out of steps and queries, or puts it back. It keeps its velocity and its position in the order of creation. Waiting forces are
-    /// dropped.
+    /// dropped. Sleeping bodies that it touches wake up, also beneath a sensor (which wakes nobody when it is created).
     ///
     /// # Errors
     /// Stale handle.
