@@ -74,7 +74,7 @@ fn a_steady_step_of_pursuers_does_not_allocate() {
         crowd.pursue(&world, unit, preys[n % 3], Fx::ONE).expect("a unit");
     }
     let (mut allocations, mut looked) = (0, 0);
-    for frame in 0..1_600 {
+    for frame in 0..2_000 {
         if frame % 200 == 0 {
             let y = if frame % 400 == 0 { -20 } else { 20 };
             for (&prey, y) in preys[1..].iter().zip([y, -y]) {
@@ -83,7 +83,8 @@ fn a_steady_step_of_pursuers_does_not_allocate() {
         }
         let before = Counting::counts().allocations;
         crowd.step(&mut world, 20).expect("a valid rate");
-        if frame >= 1_200 {
+        // By then both goals of the preys have their fields: a prey that is stuck takes one.
+        if frame >= 1_600 {
             allocations += Counting::counts().allocations - before;
         }
         world.step(20).expect("in range");

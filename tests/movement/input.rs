@@ -248,3 +248,31 @@ fn a_crowd_that_has_not_looked_at_the_walls_takes_no_orders() {
         }
     }
 }
+
+/// It knew no wall, and the unit went back to its post, straight through one. A crowd that was loaded surveys all walls, and its unit stayed.
+#[test]
+fn a_unit_of_a_crowd_that_has_not_looked_at_the_walls_stays_where_it_was_put() {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    let wall = Shape::rect(Fx::ONE, Fx::from_num(12));
+    world.create_body(&BodyDef::static_body(wall)).unwrap();
+    let def = CrowdDef::new(GroundDef::new(square(16)));
+    let mut crowd = Crowd::new(&def).unwrap();
+    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-5, 0));
+    let unit = world.create_body(&disc).unwrap();
+    crowd.add(&world, unit, MoverDef::default()).unwrap();
+    // The second time no wall is between.
+    for place in [5, 8] {
+        let place = Vec2::from_ints(place, 0);
+        world.set_position(unit, place).unwrap();
+        let mut other = (world.clone(), Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap());
+        for _ in 0..80 {
+            for (world, crowd) in [(&mut world, &mut crowd), (&mut other.0, &mut other.1)] {
+                crowd.step(world, 20).unwrap();
+                world.step(20).unwrap();
+            }
+            assert_eq!(state(&world, &crowd), state(&other.0, &other.1));
+        }
+        assert_eq!(world.body(unit).unwrap().position(), place);
+        assert_eq!(crowd.post(unit), Some(place));
+    }
+}

@@ -3,6 +3,7 @@
 mod alone;
 mod asks;
 mod battle;
+mod budget;
 mod changes;
 mod crowds;
 mod formations;

@@ -214,3 +214,27 @@ fn a_field_is_kept_as_long_as_before_when_frames_become_shorter() {
         }
     }
 }
+
+/// A frame of a second became a thousand frames, and no saved crowd may keep a field so long: nobody could join for half a second.
+#[test]
+fn a_crowd_is_loaded_whatever_the_rate_was_before() {
+    let rates = [1, 2, 3, 20, 60, 499, 502, 1_000];
+    for (before, after) in rates.into_iter().flat_map(|before| rates.map(|after| (before, after))) {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(30)));
+        world.create_body(&wall).unwrap();
+        let def = CrowdDef::new(GroundDef::new(square(40)));
+        let mut crowd = Crowd::new(&def).unwrap();
+        crowd.survey(&world);
+        let units = [-38, -34].map(|x| unit(&mut world, &mut crowd, Vec2::from_ints(x, 0), 4));
+        frame(&mut world, &mut crowd, before);
+        crowd.order(&world, &units, &Order::go(Vec2::from_ints(38, 0))).unwrap();
+        for rate in [after, before, after] {
+            frame(&mut world, &mut crowd, rate);
+            let mut bytes = Vec::new();
+            crowd.save(&mut bytes);
+            let loaded = Crowd::load(&def, &world, &bytes).map(|crowd| crowd.checksum());
+            assert_eq!(loaded, Ok(crowd.checksum()), "{before} frames per second, then {after}");
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 use testudo_physics::Rate;
 
+use crate::flow::SCATTER;
+
 /// Microseconds.
 pub(super) const MS: u32 = 1_000;
 pub(super) const SECOND: i64 = 1_000_000;
@@ -38,6 +40,13 @@ impl Clock {
 
     pub(super) fn end(&mut self) {
         self.now = self.next;
+    }
+
+    /// Microseconds until the next turn of one of many that ask again and again, `period` apart: all frames have about as many of them.
+    pub(super) fn until_turn(&self, number: u32, period: u32) -> u32 {
+        let phase = (u64::from(number.wrapping_mul(SCATTER)) * u64::from(period)) >> 32;
+        let period = u64::from(period.max(1));
+        (period - self.now.wrapping_sub(phase) % period) as u32
     }
 
     /// When this frame begins, as units note it: the low bits, enough for half an hour.

@@ -1,7 +1,5 @@
 //! Copies of a crowd: a prediction makes one in every picture, so what is the same already is not copied.
 
-use alloc::vec::Vec;
-
 use crate::crowd::Crowd;
 
 impl Clone for Crowd {
@@ -25,8 +23,7 @@ impl Clone for Crowd {
             orders: self.orders,
             events: self.events.clone(),
             squares: self.squares.clone(),
-            thinkers: self.thinkers.clone(),
-            seekers: Vec::new(),
+            active: Default::default(),
         }
     }
 

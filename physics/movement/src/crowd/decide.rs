@@ -197,11 +197,9 @@ impl Crowd {
             choice.company
         };
         let pause = Self::pause(mover.straight, choice.speed, company);
-        // Those that wait for their turns do not all ask in the same frames.
         let waits_for_turn = waits_for_path && !mover.has_field(&self.flows);
-        let is_late = waits_for_turn && walker.body.index() % 2 == 1;
-        let from = if is_late { self.clock.next() } else { self.clock.now() };
-        walker.thinks = from.wrapping_add(pause);
+        let pause = if waits_for_turn { self.clock.until_turn(walker.body.index(), pause) } else { pause };
+        walker.thinks = self.clock.now().wrapping_add(pause);
         ahead
     }
 
@@ -376,7 +374,9 @@ impl Crowd {
         if mover.off_ms < OFF_MS {
             return;
         }
-        if mover.off_ms >= 5 * OFF_MS || !self.ground.sees(walker.place(), mover.post, mover.size) {
+        // A ground that was never surveyed shows no walls; after a load it does.
+        let sees_post = self.is_surveyed && self.ground.sees(walker.place(), mover.post, mover.size);
+        if mover.off_ms >= 5 * OFF_MS || !sees_post {
             // Somebody else stands there.
             mover.stand(walker.place(), None);
             return;

@@ -26,9 +26,6 @@ pub(super) const LINE_CELLS: u32 = 64;
 /// A search counts as one of at least so many cells.
 pub(super) const PATH_CELLS_MIN: u32 = 32;
 
-/// Knuth's number for hashes (2^32 by the golden ratio): the high bits of its multiples are spread evenly.
-const SCATTER: u32 = 2_654_435_769;
-
 /// A unit was moved if it is further than this part of a cell beside the line to its aim, or further back on its way than when it thought last: others in a
 /// crowd push it by less.
 const MOVED_PART: i64 = 2;
@@ -199,10 +196,9 @@ impl Crowd {
         self.paths_left = self.settings.cells_per_frame.saturating_sub(self.paths_debt);
         self.paths_debt = self.paths_debt.saturating_sub(self.settings.cells_per_frame);
         self.pack.begin(self.settings.cells_per_frame);
-        let scatter = u64::from(self.frame().wrapping_mul(SCATTER));
-        line_up(&mut self.seekers, &mut self.movers, scatter);
-        for at in 0..self.seekers.len() {
-            self.find_course(world, self.seekers[at] as usize, rate, true);
+        line_up(&mut self.active.seekers, &mut self.movers, self.flows.scatter());
+        for at in 0..self.active.seekers.len() {
+            self.find_course(world, self.active.seekers[at] as usize, rate, true);
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) use mover::{Errand, Mover, Pursuit, Task};
 pub(crate) use progress::Progress;
 use state::{CHANGED, GONE};
 pub use state::{CrowdNumber, MOVEMENT_VERSION, StateError};
+use step::Active;
 pub(crate) use walker::Walker;
 
 /// The settings of a crowd.
@@ -135,12 +136,9 @@ pub struct Crowd {
     pub(crate) events: Vec<MoveEvent>,
     // not state: filled in every step before it is read
     pub(crate) squares: Squares,
-    /// Units that think in this frame.
+    /// Who does what in this frame.
     // not state: as above
-    pub(crate) thinkers: Vec<u32>,
-    /// Those of them that look for a path without a field.
-    // not state: as above
-    seekers: Vec<u32>,
+    active: Active,
 }
 
 impl Crowd {
@@ -171,8 +169,7 @@ impl Crowd {
             orders: 0,
             events: Vec::new(),
             squares: Squares::default(),
-            thinkers: Vec::new(),
-            seekers: Vec::new(),
+            active: Active::default(),
         })
     }
 
@@ -344,10 +341,5 @@ impl Crowd {
     pub(crate) fn place_of(&self, body: BodyId) -> Option<usize> {
         let at = self.finder.find(&self.walkers, body.index()).ok()?;
         (self.walkers[at].body == body && !self.walkers[at].is_gone).then_some(at)
-    }
-
-    /// Number of frames so far; it wraps.
-    pub(crate) fn frame(&self) -> u32 {
-        self.flows.frame() as u32
     }
 }

@@ -1,10 +1,12 @@
 //! One frame of a crowd: some units think, and all of them take the velocities that they decided on.
 
+use alloc::vec::Vec;
+
 use testudo_physics::{FPS_MAX, StepError, World};
 
 use crate::crowd::clock::{MS, SECOND};
 use crate::crowd::state::{CHANGED, GONE};
-use crate::crowd::{Crowd, MoveEvent};
+use crate::crowd::{Crowd, MoveEvent, Task};
 
 /// A unit thinks again after this time, ms: one that nobody comes near after twice this time, one that waits in a queue after a growing time between the two,
 /// and one that is held up near its place, or has waited for long, after half of it.
@@ -16,6 +18,30 @@ const SQUARE_RADII: i32 = 8;
 
 /// Units that are gone keep their places among the others until they are a quarter, and at least so many.
 const GONE_MIN: u32 = 64;
+
+/// Units by what they do in a frame.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    /// They think.
+    // not state: filled in every step before it is read
+    thinkers: Vec<u32>,
+    /// Those of them that look for a path without a field.
+    // not state: as above
+    pub(super) seekers: Vec<u32>,
+    /// They do not think, and did not know their way when they thought last.
+    // not state: as above
+    waiters: Vec<u32>,
+}
+
+impl Active {
+    /// A new frame of so many units. There is room for all of them in each list: it may be in any frame that most of them wait.
+    fn begin(&mut self, units: usize) {
+        for list in [&mut self.thinkers, &mut self.seekers, &mut self.waiters] {
+            list.clear();
+            list.reserve(units);
+        }
+    }
+}
 
 /// Who is around a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,25 +82,26 @@ impl Crowd {
         self.flows.change_rate(before, rate);
         let largest = self.look(world, rate);
         // Looked at one after the other at once, these come from memory in a third of the time.
-        let going = self.thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
-        self.seekers.clear();
-        for at in 0..self.thinkers.len() {
-            let number = self.thinkers[at];
+        let going =
+            self.active.thinkers.iter().filter(|&&number| self.movers[number as usize].is_moving()).count();
+        for at in 0..self.active.thinkers.len() {
+            let number = self.active.thinkers[at];
             if !self.find_course(world, number as usize, rate, false) {
-                self.seekers.push(number);
+                self.active.seekers.push(number);
             }
             self.walkers[number as usize].stalled_ms = self.movers[number as usize].stalled_ms();
         }
         self.seek(world, rate);
+        self.wait();
         if going > 0 {
             let units = self.walkers.iter().filter(|walker| !walker.is_gone && !walker.is_away);
             let there = units.map(|walker| (&walker.sight, walker.stalled_ms));
             self.squares.sort(there, largest.saturating_mul(SQUARE_RADII));
         }
-        for at in 0..self.thinkers.len() {
-            self.decide(world, self.thinkers[at] as usize, largest, rate);
+        for at in 0..self.active.thinkers.len() {
+            self.decide(world, self.active.thinkers[at] as usize, largest, rate);
         }
-        for &number in &self.thinkers {
+        for &number in &self.active.thinkers {
             self.hashes[number as usize] = CHANGED;
             let (mover, walker) = (&self.movers[number as usize], &mut self.walkers[number as usize]);
             // From the next frame on the others see what it has decided.
@@ -93,7 +120,7 @@ impl Crowd {
     fn look(&mut self, world: &mut World, rate: u32) -> i32 {
         let next = self.clock.next();
         self.close_gaps();
-        self.thinkers.clear();
+        self.active.begin(self.walkers.len());
         self.squares.clear();
         let mut largest = 1;
         for (number, walker) in (0_u32..).zip(&mut self.walkers) {
@@ -122,12 +149,27 @@ impl Crowd {
             largest = largest.max(sight.radius);
             self.squares.note(sight.position);
             if walker.thinks_before(next) {
-                self.thinkers.push(number);
+                self.active.thinkers.push(number);
             } else {
                 walker.drive(world, rate);
+                if walker.sight.left == i64::MAX && walker.sight.is_going {
+                    self.active.waiters.push(number);
+                }
             }
         }
         largest
+    }
+
+    /// Those that wait for their fields let them go on, and ask for their paths after those that think, not always the same ones first.
+    fn wait(&mut self) {
+        let waiters = &mut self.active.waiters;
+        let first = (self.flows.scatter() * waiters.len() as u64) >> 32;
+        waiters.rotate_left(first as usize);
+        for &number in &*waiters {
+            if let Task::Go(errand) = self.movers[number as usize].task {
+                self.flows.wait(&self.ground, errand.flow, self.walkers[number as usize].place());
+            }
+        }
     }
 
     /// Closes the gaps of units that are gone, if these are many. The numbers of the others change.

@@ -1,19 +1,17 @@
 //! The fields in use: units that go to the same goal share one.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use testudo_physics::{Aabb, Fx, Vec2};
 
 use crate::flow::field::Field;
+use crate::flow::flow_error::{FIELDS_MAX, FlowError};
 use crate::flow::plan::{BEGIN, Ends, Plan, corridor};
 use crate::flow::sectors::{Sectors, tile_of};
 use crate::flow::tiles::Tiles;
+use crate::flow::turn::{SCATTER, Turn};
 use crate::flow::way::{Way, to_units};
 use crate::ground::{Cell, CellRect, Changes, Ground, SIZES_MAX, SizeClass};
-
-/// Greatest number of fields of one [`Flows`].
-pub const FIELDS_MAX: u32 = 1_024;
 
 /// Fields are searched over the whole ground up to this many cells, unless [`Flows::whole_up_to`] says otherwise: 512 x 512.
 pub(crate) const WHOLE_UP_TO: u32 = 1 << 18;
@@ -55,43 +53,6 @@ pub struct FlowId {
     pub(crate) size: SizeClass,
 }
 
-/// Why there is no flow to a goal, or to no goal at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FlowError {
-    /// No open cell is near the goal.
-    NoGround {
-        /// The goal.
-        goal: Vec2,
-    },
-    /// All fields are in use.
-    TooMany {
-        /// How many there may be.
-        max: u32,
-    },
-    /// The greatest number of fields is outside of 1..=[`FIELDS_MAX`].
-    FieldsMax {
-        /// The value.
-        value: u32,
-    },
-}
-
-impl fmt::Display for FlowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoGround { goal } => {
-                write!(f, "no open ground within 32 cells of ({}, {})", goal.x, goal.y)
-            }
-            Self::TooMany { max } => write!(f, "all {max} fields are in use"),
-            Self::FieldsMax { value } => {
-                write!(f, "the greatest number of fields must be 1 to {FIELDS_MAX}, not {value}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for FlowError {}
-
 /// Flow fields, one for each goal and size of units, in a bounded number of places.
 ///
 /// A field that nobody used in this frame and the one before, and for which nobody said that it is in use for longer ([`Flows::keep`]), gives its place to a
@@ -114,6 +75,7 @@ pub struct Flows {
     pub(crate) plan: Option<Plan>,
     /// The field for which a path was planned last.
     pub(crate) turn: u16,
+    pub(crate) searched: Turn,
     /// How many may still ask in this frame.
     // not state: the greatest number between two frames
     asks_left: u32,
@@ -156,6 +118,7 @@ impl Flows {
             sectors: Default::default(),
             plan: None,
             turn: 0,
+            searched: Turn::default(),
             asks_left: ASKS_MAX,
         })
     }
@@ -248,6 +211,18 @@ impl Flows {
         match self.open(ground, id, position) {
             Opening::Closed => Way::Closed,
             Opening::Open | Opening::Later => way,
+        }
+    }
+
+    /// A unit waits for its way between two thoughts: the search goes on in each frame, however many frames a second has.
+    pub(crate) fn wait(&mut self, ground: &Ground, id: FlowId, position: Vec2) {
+        let Some(used) = self.fields.get(usize::from(id.index)).filter(|used| used.is(id)) else { return };
+        let is_planned = self.plan.as_ref().is_some_and(|plan| plan.index == id.index);
+        let asks_no_more = is_planned || used.asks.is_some() || self.asks_left == 0 || used.field.is_whole();
+        let has_asked = used.wanted && asks_no_more;
+        // Where the search has come, nothing is left to wait for but the unit's next thought.
+        if !has_asked && used.field.distance(ground.grid.cell_at(held(position))).is_none() {
+            self.follow(ground, id, position, false);
         }
     }
 
@@ -398,7 +373,8 @@ impl Flows {
             let frames = used.until.saturating_add(1).saturating_sub(self.frame);
             if frames > 0 {
                 let frames = frames.saturating_mul(now.into()).div_ceil(before.into());
-                used.until = self.frame.saturating_add(frames - 1);
+                // Whoever uses it thinks within half a second. (One long frame may become more short ones than that.)
+                used.until = self.frame.saturating_add((frames - 1).min(u64::from(now / 2)));
             }
         }
     }
@@ -468,7 +444,7 @@ impl Flows {
 
     /// Becomes a copy of others over the same ground. Fields that are searched as far stay as they are.
     pub(crate) fn copy_fields(&mut self, source: &Self) {
-        let Self { fields, max, frame, whole_up_to, sectors, plan, turn, asks_left } = source;
+        let Self { fields, max, frame, whole_up_to, sectors, plan, turn, searched, asks_left } = source;
         self.fields.truncate(fields.len());
         let known = self.fields.len();
         for (here, there) in self.fields.iter_mut().zip(fields) {
@@ -485,7 +461,7 @@ impl Flows {
             self.plan.clone_from(plan);
         }
         (self.max, self.frame, self.whole_up_to) = (*max, *frame, *whole_up_to);
-        (self.turn, self.asks_left) = (*turn, *asks_left);
+        (self.turn, self.searched, self.asks_left) = (*turn, *searched, *asks_left);
     }
 
     /// Whether the search of a field is over; true for a stale name.
@@ -501,20 +477,23 @@ impl Flows {
         self.plan.is_some()
     }
 
-    /// Number of frames so far.
-    pub(crate) fn frame(&self) -> u64 {
-        self.frame
+    /// 32 bits, others in each frame: who is first in it.
+    pub(crate) fn scatter(&self) -> u64 {
+        (self.frame as u32).wrapping_mul(SCATTER).into()
     }
 
-    /// Ends a frame: continues the searches that somebody waits for, in the order of their places, until about `budget` cells have their
-    /// distances (the last wave of cells is finished). Returns how many it were. While a path is planned over portals, that takes up to half of the
-    /// budget; a portal counts as a cell.
+    /// Ends a frame: continues the searches that somebody waits for, one after the other, until about `budget` cells have their distances (the last wave of
+    /// cells is finished). Returns how many it were. It goes on where the last budget ended. While a path is planned over portals, that takes up to half of
+    /// the budget; a portal counts as a cell.
     pub fn search(&mut self, ground: &Ground, budget: u32) -> u32 {
         let planned = self.plan_paths(ground, budget.div_ceil(2));
         let (budget, mut found) = (budget - planned.min(budget / 2), 0);
-        for used in &mut self.fields {
+        let (first, count) = (self.searched.first(), self.fields.len());
+        for place in (first..first + count).map(|place| place % count) {
+            let used = &mut self.fields[place];
             if used.wanted && found < budget {
                 found += used.field.search(ground, budget - found);
+                self.searched.note(place);
             }
             (used.wanted, used.asks) = (false, None);
         }
@@ -543,6 +522,7 @@ impl Flows {
 
     /// Forgets what a change of the ground makes wrong.
     pub(crate) fn forget(&mut self, ground: &Ground, changes: &Changes) {
+        self.searched.has_changed |= changes.iter().any(Option::is_some);
         for ((size, sectors), changed) in (0..).map(SizeClass).zip(&mut self.sectors).zip(changes) {
             let Some(changed) = *changed else { continue };
             let is_known = sectors.forget(ground, size, changed);

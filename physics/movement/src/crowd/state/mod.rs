@@ -11,14 +11,14 @@ use testudo_physics::{BodyId, FPS_MAX, World};
 
 use crate::crowd::leg::debt_max;
 use crate::crowd::{Clock, Crowd, CrowdDef, CrowdError, Task, Walker};
-use crate::flow::{Ends, Field, Used};
+use crate::flow::{Ends, Field, Turn, Used};
 pub(crate) use digest::{CHANGED, GONE};
 use read::Reader;
 pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 22;
+pub const MOVEMENT_VERSION: u32 = 23;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +185,8 @@ impl Crowd {
     /// The path that is being planned: searched again as far as it was.
     fn load_plan(&mut self, numbers: &mut Reader<'_>) -> Result<(), StateError> {
         self.flows.turn = numbers.take(2)? as u16;
+        let (place, was_first, has_changed) = (numbers.take(2)? as u16, numbers.flag()?, numbers.flag()?);
+        self.flows.searched = Turn { place, was_first, has_changed };
         if !numbers.flag()? {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use testudo_physics::{Fx, Vec2};
 
 use crate::crowd::state::MOVEMENT_VERSION;
 use crate::crowd::{Crowd, Errand, Mover, Progress, Pursuit, Task, Walker};
-use crate::flow::{Tiles, Used};
+use crate::flow::{Tiles, Turn, Used};
 use crate::steer::Sight;
 
 /// One number of a crowd's state.
@@ -127,6 +127,10 @@ impl Crowd {
         }
         out.object("crowd", 0);
         out.put("turn", self.flows.turn.into(), 2);
+        let Turn { place, was_first, has_changed } = self.flows.searched;
+        out.put("searched", place.into(), 2);
+        out.put("searched.was_first", was_first.into(), 1);
+        out.put("searched.has_changed", has_changed.into(), 1);
         out.put("plans", self.flows.plan.is_some().into(), 1);
         if let Some(plan) = &self.flows.plan {
             out.put("plan.index", plan.index.into(), 2);
