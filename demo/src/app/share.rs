@@ -13,6 +13,9 @@ use testudo_battle::{Order, Setup};
 /// What stands before the match, behind the "#" of an address.
 const NAME: &str = "battle=";
 
+/// What stands before that on a command line.
+const COMMAND: &str = "testudo replay ";
+
 /// Longest link, in characters: a quarter of an hour against a bot. Browsers take more; a command line of Windows ends at 32,767.
 const CHARS_MAX: usize = 30_000;
 
@@ -22,7 +25,7 @@ pub(crate) fn link(replay: &Replay, page: Option<&str>) -> Option<String> {
     let text = BASE64URL_NOPAD.encode(&replay.brief::<Order>()?);
     let link = match page {
         Some(page) => format!("{page}#{NAME}{text}"),
-        None => format!("testudo replay {NAME}{text}"),
+        None => format!("{COMMAND}{NAME}{text}"),
     };
     (link.len() <= CHARS_MAX).then_some(link)
 }
@@ -32,9 +35,10 @@ pub(crate) fn word(link: &str) -> &'static str {
     if link.contains("://") { "Copy link" } else { "Copy command" }
 }
 
-/// Whether this is a link to a match, and not the name of a file.
+/// Whether this is a link to a match, and not the name of a file. Somebody may have copied the whole command.
 fn is_link(text: &str) -> bool {
-    text.starts_with(NAME) || text.contains(&format!("#{NAME}"))
+    let text = text.trim_start();
+    text.strip_prefix(COMMAND).unwrap_or(text).starts_with(NAME) || text.contains(&format!("#{NAME}"))
 }
 
 /// Reads a link, or what stands behind its "#".
@@ -132,6 +136,7 @@ mod tests {
         let long = format!("{NAME}{}", "A".repeat(CHARS_MAX + 1));
         assert!(read(&long).unwrap_err().to_string().contains("longer"));
         assert!(!is_link("replays/battle=5.replay"), "that is a file");
+        assert!(is_link("testudo replay battle=AAAA"), "what is copied and printed is the whole command");
     }
 
     #[test]

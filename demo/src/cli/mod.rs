@@ -19,7 +19,7 @@ mod typed;
 mod value;
 
 use std::fs::File;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::Builder;
@@ -81,18 +81,17 @@ fn run_here() -> ExitCode {
         Ok(arguments) => trace::begin_if_asked().map_err(Failed::usage).and_then(|()| execute(&arguments)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             // A reader that has seen enough may close the pipe.
-            let _ = error.print();
-            return ExitCode::SUCCESS;
+            match error.print() {
+                Err(why) if why.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&why)),
+                _ => return ExitCode::SUCCESS,
+            }
         }
         Err(error) => Err(Failed::usage(
             one_line(&error.to_string())
                 + &hint(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned())),
         )),
     };
-    let lost = console::lost().filter(|_| result.is_ok()).map(|error| Failed {
-        code: 1,
-        sentence: format!("the result could not be written on standard output: {error}"),
-    });
+    let lost = console::lost().filter(|_| result.is_ok()).map(unwritten);
     match lost.map_or(result, Err) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -104,6 +103,11 @@ fn run_here() -> ExitCode {
             ExitCode::from(failed.code)
         }
     }
+}
+
+fn unwritten(error: &io::Error) -> Failed {
+    let sentence = format!("the result could not be written on standard output: {error}");
+    Failed { code: 1, sentence }
 }
 
 /// Returns whether everything agreed.

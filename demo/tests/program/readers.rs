@@ -22,6 +22,9 @@ fn a_result_that_cannot_be_written_is_an_error() {
     let ended = program("headless --turns 20 --units 5 --json").stdout(full()).output().expect("it ends");
     assert_eq!(ended.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("could not be written"), "{ended:?}");
+    // It was no error if the help was lost.
+    let ended = program("verify --help").stdout(full()).output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
     let ended = program("headless --turns 20 --units 5").stderr(full()).output().expect("it ends");
     assert_eq!(ended.status.code(), Some(0));
 }
