@@ -1,14 +1,15 @@
 //! Turns mouse and keys into selections and commands.
 
-use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
+use macroquad::input::{KeyCode, is_key_down};
 use macroquad::math::Vec2;
+use macroquad::miniquad::KeyMods;
 use macroquad::time::{get_frame_time, get_time};
 
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
-use crate::view::widgets::keys::control;
+use crate::view::widgets::keys::is_control_down;
 use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
 use testudo_battle::{Command, OrderPoint};
@@ -79,42 +80,40 @@ fn twice() -> f64 {
     TWICE.max(3.0 * f64::from(get_frame_time()))
 }
 
-/// Reads the keys for a side that a person plays.
-pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log: &mut OrderLog) -> Vec<Told> {
-    let mut told = Vec::new();
-    let own = sight.own();
-    side.chosen.keep(&own);
-    if is_key_pressed(KeyCode::A) {
-        if control(KeyCode::A) {
-            side.chosen.choose(own.iter().map(Own::member), false);
+/// Reads a key for a side that a person plays, and what was held with it.
+pub(crate) fn key(
+    side: &mut Side,
+    sight: &Sight<'_>,
+    (key, held): (KeyCode, KeyMods),
+    camera: &mut Camera,
+    log: &mut OrderLog,
+) -> Option<Told> {
+    let has_control = held.ctrl || is_control_down();
+    let has_units = !side.chosen.is_empty();
+    match key {
+        KeyCode::A if has_control => {
+            side.chosen.choose(sight.own().iter().map(Own::member), false);
             log.selection(sight.player, side.chosen.len());
-        } else if !side.chosen.is_empty() {
-            side.aim = Some(Aim::Attack);
         }
-    }
-    if is_key_pressed(KeyCode::P) && !side.chosen.is_empty() {
-        side.aim = Some(Aim::Patrol);
-    }
-    if is_key_pressed(KeyCode::S) && !control(KeyCode::S) {
-        told.push(Told::here(Command::Stop));
-    }
-    if is_key_pressed(KeyCode::H) && !side.chosen.is_empty() {
-        told.push(Told::here(Command::Stand(side.chosen.next_stance(&own))));
-    }
-    // Browsers keep Ctrl with digits for themselves.
-    if is_key_pressed(KeyCode::G) {
-        side.names_group = true;
-    }
-    for (key, code) in digits(is_key_pressed) {
-        if core::mem::take(&mut side.names_group) || control(code) {
-            side.chosen.assign(key);
-            told.push(Told::here(Command::Assign(key as u8)));
-        } else {
-            recall(side, key, &own, camera);
+        KeyCode::A if has_units => side.aim = Some(Aim::Attack),
+        KeyCode::P if has_units => side.aim = Some(Aim::Patrol),
+        KeyCode::S if !has_control => return Some(Told::here(Command::Stop)),
+        KeyCode::H if has_units => {
+            return Some(Told::here(Command::Stand(side.chosen.next_stance(&sight.own()))));
+        }
+        // Browsers keep Ctrl with digits for themselves.
+        KeyCode::G => side.names_group = true,
+        _ => {
+            let (digit, _) = digits(|digit| digit == key).next()?;
+            if core::mem::take(&mut side.names_group) || has_control {
+                side.chosen.assign(digit);
+                return Some(Told::here(Command::Assign(digit as u8)));
+            }
+            recall(side, digit, &sight.own(), camera);
             log.selection(sight.player, side.chosen.len());
         }
     }
-    told
+    None
 }
 
 /// Selects a group; pressed twice, the camera goes there.

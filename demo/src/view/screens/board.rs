@@ -103,19 +103,28 @@ impl Board {
     ) {
         let is_person = clients.has_person(view);
         let (has_keys, others_box) = (self.commanded(clients) == view, self.is_dragging());
-        let mut told = Vec::new();
-        if let Some(sight) = self.sight(clients, view) {
+        if has_keys && is_person && !is_covered {
+            for key in stage.ui.keys() {
+                // The next key may select others.
+                let told = self.sight(clients, view).and_then(|sight| {
+                    let (side, camera) = (&mut self.sides[usize::from(view)], &mut self.eye.camera);
+                    side.chosen.keep(&sight.own());
+                    controls::key(side, &sight, key, camera, &mut stage.log)
+                });
+                told.into_iter().for_each(|told| self.tell(stage, clients, view, told));
+            }
+        }
+        let told = self.sight(clients, view).and_then(|sight| {
             let (side, camera) = (&mut self.sides[usize::from(view)], &mut self.eye.camera);
             if has_keys && is_person && !is_covered {
-                told.extend(controls::keys(side, &sight, camera, &mut stage.log));
+                side.chosen.keep(&sight.own());
             }
-            if !others_box || side.drag.is_some() {
-                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut stage.log));
+            if others_box && side.drag.is_none() {
+                return None;
             }
-        }
-        for told in told {
-            self.tell(stage, clients, view, told);
-        }
+            controls::mouse(side, &sight, mouse, is_person, camera, &mut stage.log)
+        });
+        told.into_iter().for_each(|told| self.tell(stage, clients, view, told));
     }
 
     fn tell(&mut self, stage: &mut Stage, clients: &mut impl Clients, view: u8, told: Told) {

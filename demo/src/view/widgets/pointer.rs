@@ -1,4 +1,5 @@
-//! The mouse, at most one click per picture. On a slow machine several come between two pictures; each counts where it was made.
+//! The mouse, at most one click per picture, and the keys before it. On a slow machine several clicks come between two pictures; each counts where it was
+//! made, and for the units that were selected then: a key that was pressed after a click waits for the next picture.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -30,10 +31,12 @@ pub(crate) struct Pointer {
     pub(crate) at: Vec2,
     pub(crate) left: Button,
     pub(crate) right: Button,
+    /// The keys that have gone down before the mouse does anything, in their order, and what was held then.
+    pub(crate) keys: Vec<(KeyCode, KeyMods)>,
     waiting: VecDeque<Event>,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     Moved(Vec2),
     Button {
@@ -41,6 +44,7 @@ enum Event {
         is_down: bool,
         at: Vec2,
     },
+    Key(KeyCode, KeyMods),
     /// The system has taken the finger: what was begun comes to nothing.
     Cancelled,
 }
@@ -59,15 +63,17 @@ impl Pointer {
         }
     }
 
-    /// Takes the events of one picture: one press, and its release if that was at the same place.
+    /// Takes the events of one picture: keys, then one press, and its release if that was at the same place.
     fn next(&mut self) {
         for button in [&mut self.left, &mut self.right] {
             (button.is_pressed, button.is_released) = (false, false);
         }
+        self.keys.clear();
         let mut has_begun = false;
         while let Some(event) = self.waiting.front().copied() {
             match event {
-                Event::Moved(_) if has_begun => return,
+                Event::Moved(_) | Event::Key(..) if has_begun => return,
+                Event::Key(key, held) => self.keys.push((key, held)),
                 Event::Moved(at) => self.at = at,
                 Event::Cancelled if has_begun => return,
                 Event::Cancelled => self.left.is_down = false,
@@ -135,8 +141,11 @@ impl EventHandler for Pointer {
 
     fn draw(&mut self) {}
 
-    fn key_down_event(&mut self, key: KeyCode, held: KeyMods, _repeat: bool) {
+    fn key_down_event(&mut self, key: KeyCode, held: KeyMods, is_repeated: bool) {
         keys::note(key, held);
+        if !is_repeated {
+            self.wait(Event::Key(key, held));
+        }
     }
 
     fn mouse_motion_event(&mut self, x: f32, y: f32) {
@@ -209,6 +218,28 @@ mod tests {
         assert_eq!(pictures(&events[..3], 2), [(1.0, DOWN), (5.0, HELD)]);
     }
 
+    /// Whoever was selected with the key went where others had been sent before.
+    #[test]
+    fn a_key_waits_for_the_click_before_it() {
+        let mut pointer = Pointer::default();
+        let mut pressed = |events: &[Event], keys: &[KeyCode]| {
+            events.iter().for_each(|event| pointer.wait(*event));
+            keys.iter().for_each(|key| pointer.key_down_event(*key, KeyMods::default(), false));
+            pointer.key_down_event(KeyCode::A, KeyMods::default(), true);
+        };
+        pressed(&[moved(1.0)], &[KeyCode::S]);
+        pressed(&[moved(2.0), button(true, 2.0), button(false, 2.0)], &[KeyCode::Key2, KeyCode::H]);
+        pressed(&[button(true, 3.0)], &[KeyCode::Key3]);
+        let mut next = || {
+            pointer.next();
+            (pointer.at.x, pointer.left, pointer.keys.iter().map(|(key, _)| *key).collect::<Vec<_>>())
+        };
+        assert_eq!(next(), (2.0, CLICK, vec![KeyCode::S]));
+        assert_eq!(next(), (3.0, DOWN, vec![KeyCode::Key2, KeyCode::H]));
+        assert_eq!(next(), (3.0, HELD, vec![KeyCode::Key3]));
+        assert_eq!(next(), (3.0, HELD, vec![]));
+    }
+
     #[test]
     fn a_finger_is_told_of_once() {
         let mut pointer = Pointer::default();
@@ -226,7 +257,7 @@ mod tests {
         assert_eq!(pictures(&[events[0], events[2]], 2), [(1.0, DOWN), (1.0, NOTHING)]);
         let mut pointer = Pointer::default();
         pointer.touch_event(TouchPhase::Cancelled, 1, 5.0, 5.0);
-        assert_eq!(pointer.waiting, [Event::Cancelled]);
+        assert!(matches!(pointer.waiting.make_contiguous(), [Event::Cancelled]));
     }
 
     /// In the picture of a tap there was no finger over the list of players: it changed, and the tap voted against whoever had come into the row.

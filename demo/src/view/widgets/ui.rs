@@ -6,6 +6,7 @@ use macroquad::color::Color;
 use macroquad::input::touches;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::miniquad::window::clipboard_set;
+use macroquad::miniquad::{KeyCode, KeyMods};
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
 use crate::view::widgets::pointer::{Button, Pointer};
@@ -119,6 +120,11 @@ impl Ui {
 
     pub(crate) fn right(&self) -> Button {
         self.pointer.right
+    }
+
+    /// The keys that have gone down before what the mouse does in this picture, in their order.
+    pub(crate) fn keys(&self) -> Vec<(KeyCode, KeyMods)> {
+        self.pointer.keys.clone()
     }
 
     /// Words about clicks, for whoever taps.
