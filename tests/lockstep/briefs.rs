@@ -1,7 +1,7 @@
 //! The brief form of a replay plays the same match, and anything else is refused.
 
 use testudo_lockstep::replay::{Divergence, Ending, Recorder, Replay, ReplayError, ReplayHeader};
-use testudo_lockstep::{Action, BitWriter, PlayerId, Simulation};
+use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simulation};
 use testudo_tests::scenes::Generator;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -48,6 +48,33 @@ fn it_plays_the_same_match_and_ends_in_the_same_checksum() {
     let verification = replay.verify(Toy::default());
     assert!(verification.is_sound() && verification.is_brief, "{verification}");
     assert_eq!(verification.to_string(), format!("{TURNS} turns, the last checksum reproduced"));
+}
+
+/// Two bits; what it reads may be more than it can write.
+struct Disc<const ADDED: u8>(u8);
+
+impl<const ADDED: u8> Action for Disc<ADDED> {
+    const MAX_BITS: u32 = 2;
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.0.into(), 2);
+    }
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(2)? as u8 + ADDED))
+    }
+}
+
+/// Such a link stopped the program of whoever opened it.
+#[test]
+fn an_action_that_cannot_be_written_again_is_refused() {
+    let mut recorder = Recorder::new(&header());
+    recorder.action(PlayerId(0), &Disc::<0>(3));
+    recorder.end_turn(1);
+    recorder.end(Ending::Over);
+    let replay = Replay::read(recorder.take_bytes(), SIM_VERSION).unwrap();
+    let brief = replay.brief::<Disc<0>>().unwrap();
+    assert!(Replay::read_brief::<Disc<0>>(&brief, SIM_VERSION).is_ok());
+    assert_eq!(Replay::read_brief::<Disc<1>>(&brief, SIM_VERSION), Err(ReplayError::Brief));
+    assert_eq!(replay.brief::<Disc<1>>(), None);
 }
 
 #[test]
