@@ -78,7 +78,7 @@ impl Stream {
     }
 
     /// Bytes that the entries take, at most.
-    #[cfg(any(test, feature = "codes"))]
+    #[cfg(feature = "codes")]
     pub(crate) fn bytes(&self) -> u64 {
         self.heap_bytes + (self.entries.capacity() * size_of::<Entry>()) as u64
     }
