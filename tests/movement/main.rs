@@ -6,6 +6,7 @@ mod battle;
 mod budget;
 mod changes;
 mod crowds;
+mod driven;
 mod formations;
 mod golden;
 mod handled;
