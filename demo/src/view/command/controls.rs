@@ -2,14 +2,13 @@
 
 use macroquad::input::{KeyCode, is_key_down};
 use macroquad::math::Vec2;
-use macroquad::miniquad::KeyMods;
-use macroquad::time::{get_frame_time, get_time};
+use macroquad::miniquad::{KeyMods, date};
+use macroquad::time::get_frame_time;
 
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
-use crate::view::widgets::keys::is_control_down;
 use crate::view::widgets::pointer::Button;
 use crate::view::widgets::ui::Ui;
 use testudo_battle::{Command, OrderPoint};
@@ -70,7 +69,7 @@ impl Mouse {
     }
 }
 
-fn shift() -> bool {
+pub(crate) fn shift() -> bool {
     is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
 }
 
@@ -80,7 +79,7 @@ fn twice() -> f64 {
     TWICE.max(3.0 * f64::from(get_frame_time()))
 }
 
-/// Reads a key for a side that a person plays, and what was held with it.
+/// Reads a key for a side that a person plays, and what was held with it. It may have waited for a picture: by now other keys are held.
 pub(crate) fn key(
     side: &mut Side,
     sight: &Sight<'_>,
@@ -88,16 +87,15 @@ pub(crate) fn key(
     camera: &mut Camera,
     log: &mut OrderLog,
 ) -> Option<Told> {
-    let has_control = held.ctrl || is_control_down();
     let has_units = !side.chosen.is_empty();
     match key {
-        KeyCode::A if has_control => {
+        KeyCode::A if held.ctrl => {
             side.chosen.choose(sight.own().iter().map(Own::member), false);
             log.selection(sight.player, side.chosen.len());
         }
         KeyCode::A if has_units => side.aim = Some(Aim::Attack),
         KeyCode::P if has_units => side.aim = Some(Aim::Patrol),
-        KeyCode::S if !has_control => return Some(Told::here(Command::Stop)),
+        KeyCode::S if !held.ctrl => return Some(Told::here(Command::Stop)),
         KeyCode::H if has_units => {
             return Some(Told::here(Command::Stand(side.chosen.next_stance(&sight.own()))));
         }
@@ -105,21 +103,21 @@ pub(crate) fn key(
         KeyCode::G => side.names_group = true,
         _ => {
             let (digit, _) = digits(|digit| digit == key).next()?;
-            if core::mem::take(&mut side.names_group) || has_control {
+            if core::mem::take(&mut side.names_group) || held.ctrl {
                 side.chosen.assign(digit);
                 return Some(Told::here(Command::Assign(digit as u8)));
             }
-            recall(side, digit, &sight.own(), camera);
+            recall(side, digit, &sight.own(), held.shift, camera);
             log.selection(sight.player, side.chosen.len());
         }
     }
     None
 }
 
-/// Selects a group; pressed twice, the camera goes there.
-pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Camera) {
-    let now = get_time();
-    side.chosen.recall(key, own, shift());
+/// Selects a group, in addition to others with `add`; pressed twice, the camera goes there.
+pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], add: bool, camera: &mut Camera) {
+    let now = date::now();
+    side.chosen.recall(key, own, add);
     let is_double = side.last_digit.is_some_and(|(last, at)| last == key && now - at < twice());
     side.last_digit = Some((key, now));
     if let (true, Some(middle)) = (is_double, side.chosen.middle(own)) {
@@ -216,7 +214,7 @@ fn on_map(
 fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
     let units = sight.units_in(from, mouse);
     let clicked = units.first().map(|unit| unit.0).filter(|_| sight.is_click(from, mouse));
-    let now = get_time();
+    let now = date::now();
     let is_double = clicked
         .is_some_and(|unit| side.last_click.is_some_and(|(last, at)| last == unit && now - at < twice()));
     side.last_click = clicked.map(|unit| (unit, now));
@@ -265,8 +263,11 @@ mod tests {
         Mouse { at, left, right, is_shifted: false, is_free: true, is_covered: false, finger }
     }
 
-    /// What comes of the mouse, with three units selected.
-    fn moved(side: &mut Side, mouse: Mouse) -> Option<Told> {
+    /// What comes of something that a person does with a side of eight units, of which the first three are selected.
+    fn played<T>(
+        side: &mut Side,
+        act: impl FnOnce(&mut Side, &Sight<'_>, &mut Camera, &mut OrderLog) -> T,
+    ) -> T {
         let game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
         let rect = Rect::new(0.0, 0.0, 800.0, 600.0);
         let view = View { rect, camera: Camera::new(Vec2::ZERO, 10.0) };
@@ -274,7 +275,12 @@ mod tests {
         let sight = Sight { player: 0, shown: Shown::plain(&game, 65_536), view, map };
         side.chosen.choose(sight.own().iter().take(3).map(Own::member), false);
         let mut camera = view.camera;
-        super::mouse(side, &sight, mouse, true, &mut camera, &mut OrderLog::new(Sink::Nowhere))
+        act(side, &sight, &mut camera, &mut OrderLog::new(Sink::Nowhere))
+    }
+
+    /// What comes of the mouse.
+    fn moved(side: &mut Side, mouse: Mouse) -> Option<Told> {
+        played(side, |side, sight, camera, log| super::mouse(side, sight, mouse, true, camera, log))
     }
 
     fn drawing() -> Side {
@@ -295,6 +301,26 @@ mod tests {
         let held = [KeyCode::Kp7, KeyCode::Key0, KeyCode::A];
         let all: Vec<_> = digits(|key| held.contains(&key)).collect();
         assert_eq!(all, [(0, KeyCode::Key0), (7, KeyCode::Kp7)]);
+    }
+
+    /// A key that had waited for a click replaced the selection, because shift was up again, or made a group, because Ctrl was down by then.
+    #[test]
+    fn a_key_counts_with_what_was_held_with_it() {
+        let press = |held: KeyMods| {
+            let mut side = Side::default();
+            let told = played(&mut side, |side, sight, camera, log| {
+                let own = sight.own();
+                side.chosen.choose([own[3].member()], false);
+                side.chosen.assign(2);
+                side.chosen.choose([own[0].member()], false);
+                key(side, sight, (KeyCode::Key2, held), camera, log)
+            });
+            (told.map(|told| told.command), side.chosen.len())
+        };
+        let nothing = KeyMods::default();
+        assert_eq!(press(nothing), (None, 1));
+        assert_eq!(press(KeyMods { shift: true, ..nothing }), (None, 2));
+        assert_eq!(press(KeyMods { ctrl: true, ..nothing }), (Some(Command::Assign(2)), 1));
     }
 
     /// The order was given by whatever the mouse did next outside of the small map.

@@ -23,7 +23,7 @@ pub(crate) fn draw(
     let sizes = side.group_sizes(&own, stage.seconds);
     let Stage { ui, log, .. } = stage;
     if let Some(key) = commands::groups(ui, &layout, &sizes) {
-        controls::recall(side, key, &own, camera);
+        controls::recall(side, key, &own, controls::shift(), camera);
         log.selection(sight.player, side.chosen.len());
     }
     if let Some(card) = layout.card {

@@ -33,11 +33,9 @@ pub(super) fn note(key: KeyCode, held: KeyMods) {
 
 /// Whether Ctrl is held, or was when this key went down.
 fn control(key: KeyCode) -> bool {
-    was_pressed(key, |held| held.ctrl) || is_control_down()
-}
-
-pub(crate) fn is_control_down() -> bool {
-    is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+    was_pressed(key, |held| held.ctrl)
+        || is_key_down(KeyCode::LeftControl)
+        || is_key_down(KeyCode::RightControl)
 }
 
 fn was_pressed(key: KeyCode, with: fn(&KeyMods) -> bool) -> bool {
