@@ -31,6 +31,8 @@ pub struct Chosen {
     groups: [Members; GROUPS as usize],
     /// The army when units were gathered last by their numbers. Empty: nobody was, or the orders may not have run.
     gathered_of: Members,
+    /// Since orders to gather were given last, the match has said that others are together. If it says later that these are, the orders have run.
+    have_others_been_there: bool,
 }
 
 /// One of the player's own living units, as the selection sees it.
@@ -75,8 +77,9 @@ impl Chosen {
         }
     }
 
-    /// Removes fallen units.
+    /// Removes fallen units, and looks who is in the group of those who were gathered; once in each picture.
     pub fn keep(&mut self, living: &[Own]) {
+        self.have_others_been_there |= self.are_others_there(living);
         let living: Members = living.iter().map(Own::member).collect();
         self.units.retain(|index, body| living.get(index) == Some(body));
     }
@@ -159,6 +162,7 @@ impl Chosen {
             return;
         }
         self.groups[usize::from(SCATTERED)] = self.units.clone();
+        self.have_others_been_there = self.are_others_there(own);
         // A rectangle is read when it runs.
         let are_exact = gathers.all(|order| matches!(order.units, Selection::Units(_)));
         self.gathered_of = if are_exact { own.iter().map(Own::member).collect() } else { Members::new() };
@@ -172,15 +176,21 @@ impl Chosen {
 
     /// Whether the selected units are those who were gathered last, and nobody else is with them when an order runs after those that gather them. Only this
     /// side's orders change that group, one after the other. But whoever is recruited with the number of a fallen unit may be gathered as well: so either
-    /// nobody has come since, or the match says who is in the group.
+    /// nobody has come since, or the match says who is in the group, and does not mean an earlier time at which the same ones were gathered. It does if they
+    /// wait to be gathered twice, with others in between.
     fn are_gathered(&self, own: &[Own]) -> bool {
-        let (group, bit) = (&self.groups[usize::from(SCATTERED)], 1 << SCATTERED);
+        let group = &self.groups[usize::from(SCATTERED)];
         let was_there = |of: &Members, own: &Own| of.get(&own.index) == Some(&own.body);
-        let is_chosen = |own: &Own| self.contains(own.member());
         !group.is_empty()
-            && own.iter().all(|own| was_there(group, own) == is_chosen(own))
+            && own.iter().all(|own| was_there(group, own) == self.contains(own.member()))
             && (own.iter().all(|own| was_there(&self.gathered_of, own))
-                || own.iter().all(|own| (own.groups & bit != 0) == is_chosen(own)))
+                || self.have_others_been_there && !self.are_others_there(own))
+    }
+
+    /// Whether the match says that others are together than those who were gathered last.
+    fn are_others_there(&self, own: &[Own]) -> bool {
+        let group = &self.groups[usize::from(SCATTERED)];
+        own.iter().any(|own| (own.groups & 1 << SCATTERED != 0) != (group.get(&own.index) == Some(&own.body)))
     }
 
     /// The control group that is exactly the selection: in the match, and after the orders that are on their way, which only this side knows. Of a group that

@@ -273,6 +273,12 @@ mod tests {
             self.side.refused.take().map_or(Ok(waiting), Err)
         }
 
+        /// A unit falls, and a recruit comes with its number.
+        fn recruit(&mut self, unit: usize) {
+            let own = &mut self.driver.simulation_mut().own[unit];
+            *own = Own { body: BodyId::from_bits(own.body.to_bits() + (1 << 40)), groups: 0, ..*own };
+        }
+
         /// Plays until everything has run; the number of chosen units that the last order missed or that it met though they were not chosen.
         fn play(&mut self) -> usize {
             let waiting = self.driver.session().queued_actions() as usize;
@@ -281,6 +287,7 @@ mod tests {
                 self.now += Duration::from_millis(50);
                 assert!(self.now < Instant::ZERO + Duration::from_secs(60));
                 self.driver.advance(self.now);
+                self.side.chosen.keep(&self.driver.simulation().own);
             }
             let ran = self.driver.simulation();
             let is_met = |own: &Own| ran.last.binary_search(&own.index).is_ok();
@@ -367,6 +374,27 @@ mod tests {
         assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(others), 0));
     }
 
+    /// The match said who had been gathered before others were: the recruit was in the group when the order ran.
+    #[test]
+    fn who_has_been_recruited_before_the_same_ones_are_gathered_again_is_not_ordered_about() {
+        let is_chosen = |own: &Own| own.index.is_multiple_of(2);
+        let mut battle = Match::new(200);
+        battle.choose(is_chosen);
+        battle.tell(Command::Stop).unwrap();
+        assert_eq!(battle.play(), 0);
+        battle.choose(|own| !is_chosen(own));
+        battle.tell(Command::Stop).unwrap();
+        battle.choose(is_chosen);
+        let waiting = battle.tell(Command::Stop).unwrap();
+        battle.recruit(8);
+        let again = battle.tell(Command::Stop).unwrap();
+        assert!(again > waiting + 2, "they are gathered again: {again} after {waiting}");
+        assert_eq!(battle.play(), 0);
+        // One that comes when all has run is in no group.
+        battle.recruit(8);
+        assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0));
+    }
+
     /// A recruit with the number of a fallen unit is gathered with those who were to be, if it comes before the orders run.
     #[test]
     fn who_has_been_recruited_since_is_not_ordered_about() {
@@ -376,16 +404,12 @@ mod tests {
         let first = battle.tell(Command::Stop).unwrap();
         assert!(first > 2, "{first}");
         // Unit 8 falls, and the recruit comes, before any of it runs.
-        let recruit = |battle: &mut Match| {
-            let own = &mut battle.driver.simulation_mut().own[8];
-            *own = Own { body: BodyId::from_bits(own.body.to_bits() + (1 << 40)), groups: 0, ..*own };
-        };
-        recruit(&mut battle);
+        battle.recruit(8);
         let again = battle.tell(Command::Stop).unwrap();
         assert!(again > first + 2, "they are gathered again: {again}");
         assert_eq!(battle.play(), 0);
         // It comes later, and is in no group.
-        recruit(&mut battle);
+        battle.recruit(8);
         assert_eq!((battle.tell(Command::Stop), battle.play()), (Ok(1), 0));
         // The page is loaded again, and knows of no group.
         let chosen = battle.side.chosen.clone();
