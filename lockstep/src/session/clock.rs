@@ -55,7 +55,7 @@ impl AnySession {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
             }
         };
-        if let Some(at) = self.transfers.joiner.deadline(self.common.config(), self.pace.planner.turn()) {
+        if let Some(at) = self.transfers.joiner.deadline(&self.common, self.pace.planner.turn()) {
             consider(at);
         }
         match self.common.phase {

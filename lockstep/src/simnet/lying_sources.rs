@@ -355,6 +355,26 @@ fn a_source_that_says_that_others_are_gone_is_not_believed() {
     }
 }
 
+/// The turns are as long as turns get, it says, and player 3, who is gone, plays on.
+fn slow_and_nobody_gone(header: &mut Header) {
+    (header.plan.frames_per_turn, header.plan.pace_millihertz, header.speed) = (20, 1_000, 10);
+    header.players.iter_mut().for_each(|player| player.ended = None);
+}
+
+/// The entries of a player who is gone never come. They were waited for in turns of the length that the state says, which nobody has confirmed: where turns
+/// follow measurements the time for joining was over first.
+#[test]
+fn a_source_that_says_that_turns_are_long_does_not_use_up_the_time_for_joining() {
+    for number in 0..4 {
+        let (is_relayed, is_unsigned) = (number % 2 == 1, number / 2 % 2 == 1);
+        let lie = Lie { is_relayed, is_unsigned, header: Some(slow_and_nobody_gone), ..Lie::default() };
+        let told = lie.check();
+        assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{lie:?}: {told:?}");
+        let is_back = |event: &Event| matches!(event, Event::PlayerReturned { player: PlayerId(3), .. });
+        assert!(told.iter().any(is_back), "{lie:?}: {told:?}");
+    }
+}
+
 /// The last line: a game returns the checksum that came with the state, and the difference shows as soon as turns run.
 #[test]
 fn a_wrong_state_is_found_even_if_the_game_returns_the_checksum_that_came_with_it() {

@@ -2,7 +2,6 @@
 
 use crate::session::checksum::Desync;
 use crate::session::common::Common;
-use crate::session::config::SessionConfig;
 use crate::session::stream::Stream;
 use crate::session::transfer::header::Header;
 use crate::value::entry::Entry;
@@ -402,6 +401,14 @@ impl Joiner {
         }
     }
 
+    /// How long the entries that follow the state may take. If its turns are long, they take long; but only the state says that they are. Its source has begun
+    /// its turn with the entries of all who play, so these come at once: a player whose entry does not come is gone, whatever the state says.
+    fn checking_time(&self, common: &Common, turn: Duration) -> Duration {
+        let has_turn = |joining: &Joining| common.streams.iter().all(|stream| stream.has(joining.turn));
+        let turn = if self.0.as_ref().is_some_and(has_turn) { turn } else { Duration::ZERO };
+        common.config().checking_time_at(turn)
+    }
+
     /// What is due now. `is_behind`: turns that have not run are here, or at the middle. `turn` as in [`Joiner::deadline`].
     pub(in crate::session) fn due(&self, common: &Common, is_behind: bool, turn: Duration) -> Due {
         let Some(joining) = &self.0 else { return Due::Nothing };
@@ -414,7 +421,7 @@ impl Joiner {
         let (now, config, turn) = (common.now, common.config(), self.turn(turn));
         // The state may be wrong about who is away since when; then the entries that follow do not fit, and nobody can confirm it.
         let checks = matches!(joining.stage, JoinStage::Checking(..));
-        if checks && now.since(joining.got) >= config.checking_time_at(turn) {
+        if checks && now.since(joining.got) >= self.checking_time(common, turn) {
             return Due::Unconfirmed { turn: joining.turn };
         }
         if now.since(joining.since) >= config.join_time_at(turn) {
@@ -437,12 +444,12 @@ impl Joiner {
     }
 
     /// When joining is given up. `turn`: the length of a turn by the settings, or by the state that was loaded.
-    pub(in crate::session) fn deadline(&self, config: &SessionConfig, turn: Duration) -> Option<Instant> {
+    pub(in crate::session) fn deadline(&self, common: &Common, turn: Duration) -> Option<Instant> {
         let joining = self.0.as_ref().filter(|joining| !matches!(joining.stage, JoinStage::Ready))?;
         let turn = self.turn(turn);
-        let end = joining.since + config.join_time_at(turn);
+        let end = joining.since + common.config().join_time_at(turn);
         let checks = matches!(joining.stage, JoinStage::Checking(..));
-        Some(if checks { end.min(joining.got + config.checking_time_at(turn)) } else { end })
+        Some(if checks { end.min(joining.got + self.checking_time(common, turn)) } else { end })
     }
 
     /// The machine was suspended; this does not count against the other peers.
