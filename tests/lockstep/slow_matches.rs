@@ -4,7 +4,7 @@ use crate::joining;
 use crate::play::Play as _;
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::{
-    Duration, Instant, PeerClock, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN, SessionConfig, SessionPhase,
+    Duration, Event, Instant, PeerClock, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN, SessionConfig, SessionPhase,
     Topology, VirtualMatch,
 };
 
@@ -90,6 +90,40 @@ fn a_player_who_is_gone_in_a_slow_match_is_dropped() {
                 "{topology:?}: {gone:?} of {next}"
             );
         }
+    }
+}
+
+/// Whoever counted down for a guest forgot the long turn that the middle waits for, and stood at zero.
+#[test]
+fn guests_count_down_to_the_drop_of_a_player_who_is_gone_in_a_long_turn() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = slow_match(&config(topology));
+        game.play(90_000);
+        game.session_mut(2).set_speed(SPEED_PERCENT_MAX).unwrap();
+        // The others are in fast turns and wait for the end of its last slow one.
+        let pace = |game: &VirtualMatch<Toy>, node: usize| game.session(node).plan().pace_millihertz;
+        while pace(&game, 2) <= pace(&game, 1) || game.session(2).drop_in().is_none() {
+            game.play_for(10);
+            assert!(game.now() < Instant::from_millis(120_000), "{topology:?}");
+        }
+        game.net_mut().set_partition(&[1]);
+        game.events(2);
+        let (mut ends, mut gone) = (None, None);
+        while gone.is_none() {
+            game.play_for(10);
+            let now = game.now();
+            for event in game.events(2) {
+                match event {
+                    Event::WaitingFor { drop_in, .. } => ends = Some(now + drop_in.unwrap()),
+                    Event::PlayerGone { .. } => gone = Some(now),
+                    _ => {}
+                }
+            }
+            assert!(now < Instant::from_millis(130_000), "{topology:?}: {ends:?}");
+        }
+        let (ends, gone) = (ends.unwrap(), gone.unwrap());
+        let error = ends.since(gone).max(gone.since(ends));
+        assert!(error < Duration::from_millis(300), "{topology:?}: told {ends:?}, was {gone:?}");
     }
 }
 

@@ -80,11 +80,13 @@ impl AnySession {
                 if let Some(since) = self.ending.since {
                     consider(since + self.common.ending_deadline());
                 }
-                if let Some(since) = self.waiting.waits_since(&self.common) {
+                if let Some(since) = self.waiting.since {
                     self.waiting.notice_at(&self.common, since).into_iter().for_each(&mut consider);
-                    if let Some(drop_after) = self.common.setup.config.waits.drop_after {
-                        consider(since + drop_after);
-                    }
+                }
+                let drop_after = self.common.setup.config.waits.drop_after;
+                if let (Some(since), Some(drop_after)) = (self.waiting.waits_since(&self.common), drop_after)
+                {
+                    consider(since + drop_after);
                 }
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}

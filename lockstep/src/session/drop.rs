@@ -47,16 +47,18 @@ impl AnySession {
 
     /// Drops the players for whom the game has waited too long.
     pub(super) fn drop_silent(&mut self) {
+        let position = self.common.streams.slowest_next();
+        let advances = position != self.waiting.position;
+        // Guests drop nobody, and count down to when the middle does.
+        self.waiting.note_position(position, self.common.now);
         if !self.common.setup.may_drop() {
             return;
         }
         let follows_turns = self.common.phase == SessionPhase::Running && !self.common.setup.is_relay();
         let missing = self.waiting.blocking(&self.common);
-        let position = self.common.streams.slowest_next();
-        if !follows_turns && (missing == 0 || position != self.waiting.position) {
+        if !follows_turns && (missing == 0 || advances) {
             self.waiting.since = None;
         }
-        self.waiting.note_position(position, self.common.now);
         if missing == 0 {
             self.mesh.take_back(&self.common, self.ballots.own, self.common.talking());
             return;
