@@ -268,6 +268,38 @@ fn the_speed_of_a_host_player_ends_with_its_stream() {
     }
 }
 
+/// The last entry has an order of its own. "100 %" was told after it, while the match ran at half its speed, and again a turn later.
+#[test]
+fn an_order_in_the_last_entry_of_a_host_player_is_told_before_its_end() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let what = format!("{topology:?}");
+        let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
+        game.play(2_000);
+        game.session_mut(0).set_speed(60).unwrap();
+        game.session_mut(0).pause(true).unwrap();
+        game.play_for(2_000);
+        game.session_mut(0).set_speed(50).unwrap();
+        game.session_mut(0).pause(false).unwrap();
+        game.session_mut(0).resign(Successor::AsConfigured);
+        game.play_for(3_000);
+        for node in 0..3 {
+            let told = game.events(node);
+            let speeds = told.iter().filter_map(|event| match event {
+                Event::Speed { percent, .. } => Some(*percent),
+                _ => None,
+            });
+            assert_eq!(speeds.collect::<Vec<_>>(), [60, 50, 100], "{what} {node}: {told:?}");
+            let pauses = told.iter().filter_map(|event| match event {
+                Event::Paused { paused, .. } => Some(*paused),
+                _ => None,
+            });
+            assert_eq!(pauses.collect::<Vec<_>>(), [true, false], "{what} {node}: {told:?}");
+        }
+        assert!(game.play(100_000), "{what}");
+        assert_agreed(&mut game, &what);
+    }
+}
+
 /// The same with one who crashes, and while another player comes: both have the speed of all others.
 #[test]
 fn who_joins_when_a_host_player_is_gone_has_the_usual_speed() {

@@ -208,7 +208,7 @@ impl AnySession {
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
-        let passed = self.pass_controls(turn.0);
+        let mut passed = self.pass_controls(turn.0);
         if passed.is_led {
             self.tell_passed(turn, &passed);
         }
@@ -239,10 +239,15 @@ impl AnySession {
                         self.pace.alignment.note(player, None);
                         self.note_gone(player, reason, turn);
                     }
+                    // An order in this very turn is what counts.
                     Extra::Speed(percent) => {
+                        passed.speed_of = None;
                         self.common.emit(Event::Speed { turn, player, percent });
                     }
-                    Extra::Pause(paused) => self.common.emit(Event::Paused { turn, player, paused }),
+                    Extra::Pause(paused) => {
+                        passed.pause_of = None;
+                        self.common.emit(Event::Paused { turn, player, paused });
+                    }
                 }
             }
         }
