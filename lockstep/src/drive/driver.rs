@@ -274,7 +274,7 @@ impl<S: Simulation> Driver<S> {
         self.frames_left
     }
 
-    /// Tells the simulation once that the peers' states differ.
+    /// Tells the simulation once for each state that it has loaded that the peers' states differ.
     fn tell_desync(&mut self) {
         if let Some(turn) = self.session.desync().filter(|_| !self.has_told_desync) {
             self.has_told_desync = true;
@@ -288,6 +288,8 @@ impl<S: Simulation> Driver<S> {
         let loaded = self.simulation.load_state(&joined.bytes);
         let checksum = loaded.then(|| self.simulation.checksum());
         self.session.state_taken(checksum);
+        // What was told was of the state before, and a recording of this one begins.
+        self.has_told_desync = false;
         (self.frames, self.frames_left) = (joined.frame, 0);
         (self.accumulated, self.stalled, self.stands) = (0, None, false);
         self.begun.forget();

@@ -41,8 +41,9 @@ pub trait Simulation {
         let _ = (turn, checksum);
     }
 
-    /// The peers' states differ from this turn on ([`Event::Desync`](crate::Event::Desync)). Called once, at any time between two other calls, also in a turn
-    /// that runs. For recordings ([`Recorded`](crate::replay::Recorded) marks the turn); must not change the state. Default: does nothing.
+    /// The peers' states differ from this turn on ([`Event::Desync`](crate::Event::Desync)). Called once, and once more if a peer that joins loads another
+    /// state after it; at any time between two other calls, also in a turn that runs. For recordings ([`Recorded`](crate::replay::Recorded) marks the turn);
+    /// must not change the state. Default: does nothing.
     fn desync_found(&mut self, turn: Turn) {
         let _ = turn;
     }

@@ -14,7 +14,7 @@ use crate::simnet::virtual_match::VirtualMatch;
 use crate::state::{self, State, StateError, Visit};
 use crate::value::action::NoAction;
 use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId};
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::Duration;
 
 /// Every frame depends on all before it, and on how long a turn is.
@@ -25,6 +25,11 @@ struct Clockwork {
     /// Returns the checksum that it has loaded, as no game should, until it computes the next.
     stored: Option<u64>,
     stores: bool,
+    /// Whether this copy goes wrong after a second.
+    is_broken: bool,
+    /// Number of states that it has loaded, and how often it was told since the last that copies differ.
+    loads: u32,
+    told: u32,
 }
 
 impl Simulation for Clockwork {
@@ -37,6 +42,11 @@ impl Simulation for Clockwork {
         self.frames += 1;
         self.history =
             (self.history ^ u64::from(frames_per_second)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7);
+        self.history ^= u64::from(self.is_broken && self.frames == 20);
+    }
+
+    fn desync_found(&mut self, _: Turn) {
+        self.told += 1;
     }
 
     fn checksum(&mut self) -> u64 {
@@ -52,6 +62,7 @@ impl Simulation for Clockwork {
     }
 
     fn load_state(&mut self, bytes: &[u8]) -> bool {
+        (self.loads, self.told) = (self.loads + 1, 0);
         if !self.stores {
             return state::load(self, bytes).is_ok();
         }
@@ -86,6 +97,8 @@ struct Lie {
     watches: bool,
     /// Player 3 knows what it has signed before it was gone.
     remembers: bool,
+    /// The copy of player 3 differs from all others.
+    has_outlier: bool,
     from_end: bool,
     /// The wrong bit.
     bit: usize,
@@ -146,6 +159,7 @@ impl Lie {
             let config = SessionConfig::new(1).simulated().turns(1);
             drivers.push(Driver::new(game.clone(), Session::single(config, Instant::ZERO).unwrap()));
         }
+        drivers[3].simulation_mut().is_broken = self.has_outlier;
         let mut battle = VirtualMatch::new(drivers, SimNet::new(7));
         battle.net_mut().set_default(LinkConfig::new().latency(Duration::from_millis(20)));
         run(&mut battle, 4_000);
@@ -339,6 +353,19 @@ fn gone<const PLAYERS: u16, const BEFORE: u32>(header: &mut Header) {
         if PLAYERS >> place & 1 == 1 {
             player.ended.get_or_insert((header.turn - BEFORE, EndReason::Dropped));
         }
+    }
+}
+
+/// The second state began a recording of its own, and nothing said in it that copies differ, because the first had been told.
+#[test]
+fn who_loads_a_second_state_is_told_again_that_copies_differ() {
+    let rhythm: Change = |header| header.signing.as_mut().unwrap().elapsed ^= 1 << 19;
+    for is_relayed in [false, true] {
+        let lie =
+            Lie { is_relayed, watches: true, has_outlier: true, header: Some(rhythm), ..Lie::default() };
+        let (joiner, game) = lie.play();
+        let Clockwork { loads, told, .. } = game.drivers()[joiner].simulation();
+        assert_eq!((*loads, *told), (2, 1), "{lie:?}");
     }
 }
 
