@@ -276,3 +276,33 @@ fn a_unit_of_a_crowd_that_has_not_looked_at_the_walls_stays_where_it_was_put() {
         assert_eq!(crowd.post(unit), Some(place));
     }
 }
+
+/// It found the wall, and the copy that was loaded knew it: whether the ground had changed was in the checksum, and stayed there after a survey.
+#[test]
+fn a_crowd_that_has_not_looked_at_the_walls_looks_at_an_area_as_its_loaded_copy_does() {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    let wall = Shape::rect(Fx::ONE, Fx::from_num(12));
+    world.create_body(&BodyDef::static_body(wall)).unwrap();
+    let def = CrowdDef::new(GroundDef::new(square(16)));
+    let mut crowd = Crowd::new(&def).unwrap();
+    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-5, 0));
+    let unit = world.create_body(&disc).unwrap();
+    crowd.add(&world, unit, MoverDef::default()).unwrap();
+    let mut other = (world.clone(), Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap());
+    for frame in 0..6 {
+        for (world, crowd) in [(&mut world, &mut crowd), (&mut other.0, &mut other.1)] {
+            match frame {
+                0 => crowd.survey_area(world, square(4)),
+                // Everything that an order takes is there.
+                3 => {
+                    crowd.survey(world);
+                    crowd.order(world, &[unit], &Order::go(Vec2::from_ints(9, 0))).unwrap();
+                }
+                _ => {}
+            }
+            crowd.step(world, 20).unwrap();
+            world.step(20).unwrap();
+        }
+        assert_eq!(state(&world, &crowd), state(&other.0, &other.1), "{frame}");
+    }
+}

@@ -152,7 +152,7 @@ impl ConnectionLimits {
             || is_spoken_for
             || here.handshakes.take(now, self.gap, self.at_once).is_err()
             || !self.has_room(&mut strangers, &here, now)
-            || (counts.pending.len() >= PENDING_MAX && !counts.evict(here.pending))
+            || (counts.pending.len() >= PENDING_MAX && !counts.evict(&here, now))
         {
             return Admission::Later;
         }
@@ -182,16 +182,19 @@ impl ConnectionLimits {
 }
 
 impl Counts {
-    /// Makes room: of the address with most pending connections, the oldest one goes. Not for an address that has as many itself.
-    fn evict(&mut self, own: u32) -> bool {
-        let Some((address, most)) = self.by_address.iter().max_by_key(|(_, household)| household.pending)
-        else {
-            return false;
+    /// Makes room for an address: of the one with most pending connections, the oldest one goes. Strangers give way first, to whoever is known in any case;
+    /// nobody who is known gives way to them. Otherwise nobody gives way to an address that has as many itself.
+    fn evict(&mut self, here: &Household, now: Instant) -> bool {
+        let most_of = |is_known: bool| {
+            let pending = self.by_address.iter().filter(|(_, other)| other.pending > 0);
+            let such = pending.filter(|(_, other)| other.is_known(now) == is_known);
+            such.max_by_key(|(_, other)| other.pending)
         };
-        if most.pending <= own + 1 {
-            return false;
-        }
-        let address = *address;
+        let is_known = here.is_known(now);
+        let fair = |(_, most): &(&IpAddr, &Household)| most.pending > here.pending + 1;
+        let most = most_of(false).filter(|most| is_known || fair(most));
+        let most = most.or_else(|| most_of(true).filter(|most| is_known && fair(most)));
+        let Some((&address, _)) = most else { return false };
         let oldest = self.pending.iter().find(|(_, pending)| pending.address == address);
         let Some(number) = oldest.map(|(number, _)| *number) else { return false };
         self.settle(number).is_some_and(|pending| {
@@ -269,6 +272,13 @@ mod tests {
 
     fn limits(config: SealedConfig) -> Arc<ConnectionLimits> {
         Arc::new(ConnectionLimits::new(&config))
+    }
+
+    fn ticket(limits: &Arc<ConnectionLimits>, from: IpAddr, now: Instant) -> Option<Ticket> {
+        match limits.admit(from, now) {
+            Admission::Granted(ticket) => Some(ticket),
+            Admission::Later | Admission::Full => None,
+        }
     }
 
     fn granted(limits: &Arc<ConnectionLimits>, from: IpAddr, now: Instant) -> Ticket {
@@ -394,6 +404,34 @@ mod tests {
             assert_eq!(members, 200, "whoever plays comes back, beside {networks}");
             assert!((2_000..=256 + 10 * 256).contains(&strangers), "{strangers} of {networks}");
             assert!(worst <= 60 || networks > 256, "somebody asked for {worst} steps beside {networks}");
+        }
+    }
+
+    /// 256 networks with one open handshake each, and no code, kept out whoever came back. A school whose players came back lost its places to strangers.
+    #[test]
+    fn handshakes_of_strangers_that_stay_open_keep_nobody_out_who_plays() {
+        let of = |network: u16| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, 1]);
+        for strangers in [240, 256, 300] {
+            let start = Instant::now();
+            let limits = limits(SealedConfig::new());
+            let (school, home) = (of(10_000), of(10_001));
+            let mut before: Vec<Ticket> = [school, home].map(|from| granted(&limits, from, start)).into();
+            assert!(before.iter_mut().all(Ticket::accept));
+            before.truncate(1);
+            let now = start + Duration::from_secs(2);
+            let mut open: Vec<Ticket> =
+                (0..strangers).filter_map(|from| ticket(&limits, of(from), now)).collect();
+            assert!(limits.size().1 >= 240);
+            let mut back: Vec<Ticket> =
+                (0..PENDING_PER_ADDRESS_MAX).map(|_| granted(&limits, school, now)).collect();
+            back.push(granted(&limits, home, now));
+            // Others come, each from a network of its own.
+            for step in 0..100 {
+                let now = now + Duration::from_secs(1) + Duration::from_millis(100) * u32::from(step);
+                open.extend(ticket(&limits, of(20_000 + step), now));
+            }
+            assert_eq!(limits.size().1, PENDING_MAX as u32);
+            assert!(back.iter_mut().all(Ticket::accept), "beside {strangers}");
         }
     }
 

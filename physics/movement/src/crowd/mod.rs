@@ -187,7 +187,10 @@ impl Crowd {
     /// depend on it. Nothing changes if the area is empty, its `min` above its `max`.
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         let changes = self.ground.resurvey(world, area);
-        self.flows.forget(&self.ground, &changes);
+        // Before that nobody has a field, and what the ground knows is no state: that of a loaded crowd knows all walls, and has other changes.
+        if self.is_surveyed {
+            self.flows.forget(&self.ground, &changes);
+        }
         self.look_again();
     }
 
